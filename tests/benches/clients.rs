@@ -1,5 +1,4 @@
-//! Latency of `/healthz` and memory of a server under attack: the whole server in this process, and its
-//! clients beside it.
+//! Latency of `/healthz` and memory of a server under attack. The server and its clients run in this process.
 //!
 //! `cargo bench -p kindsight-tests --bench clients`
 
@@ -20,17 +19,17 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Time under each attack.
 const LASTS: Duration = Duration::from_secs(4);
-/// Time between two looks at the health.
+/// Interval of health checks.
 const PERIOD: Duration = Duration::from_millis(10);
-/// Connections of an attack that holds connections; with the server's side of each, below the usual
-/// limit of 1,024 open files.
+/// Connections of an attack that holds connections. Both ends of all connections stay below the usual limit of 1,024
+/// open files.
 const CONNECTIONS: usize = 350;
-/// Clients of an attack that asks as often as it is answered.
+/// Clients of an attack that sends its next request after each answer.
 const CLIENTS: usize = 16;
 /// Time after which a client gives up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// One attack: what a thread of it does until it is told to stop.
+/// One attack: its name, its number of threads, and the function that each thread runs until the flag is set.
 type Attack = (&'static str, usize, fn(SocketAddr, &AtomicBool));
 
 const ATTACKS: &[Attack] = &[
@@ -78,7 +77,7 @@ fn main() {
             }
             stop.store(true, Ordering::Relaxed);
         });
-        // Connections that were left are closed by now.
+        // Gives the server time to close abandoned connections.
         thread::sleep(Duration::from_millis(500));
         times.sort_unstable();
         println!(
@@ -122,7 +121,7 @@ fn read_answer(stream: &mut TcpStream) {
         let length = head
             .lines()
             .find_map(|it| it.strip_prefix("content-length: "));
-        let length: usize = length.and_then(|it| it.parse().ok()).expect("a length");
+        let length: usize = length.and_then(|text| text.parse().ok()).expect("a length");
         if body.len() >= length {
             return;
         }
@@ -185,7 +184,7 @@ fn interpret(address: SocketAddr, stop: &AtomicBool) {
     }
 }
 
-/// Components that are none.
+/// Uploads of bytes that are not components.
 fn junk(address: SocketAddr, stop: &AtomicBool) {
     let body = "\0asm".repeat(1 << 18);
     let target = "/v2/interpreters/junk";
@@ -195,7 +194,7 @@ fn junk(address: SocketAddr, stop: &AtomicBool) {
     }
 }
 
-/// Connections that ask for much, and read nothing.
+/// Connections that request large answers, and do not read them.
 fn unread(address: SocketAddr, stop: &AtomicBool) {
     let body = format!("[{}7]", "7,".repeat(9_999));
     let request = request("POST", "/v2/interpret", "application/json", &body);
@@ -222,6 +221,6 @@ fn quantile(times: &[Duration], percent: usize) -> f64 {
 /// Memory of this process that is in use, in MiB.
 fn resident_mib() -> u64 {
     let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: Option<u64> = statm.split(' ').nth(1).and_then(|it| it.parse().ok());
+    let pages: Option<u64> = statm.split(' ').nth(1).and_then(|text| text.parse().ok());
     pages.unwrap_or(0) * 4096 / (1 << 20)
 }

@@ -1,12 +1,14 @@
-//! Load of watched clusters: a large one (memory, time to ready, idle processor time, latency of changes
-//! beside a bare watch, many clients on the stream), then many of them, one of which hangs.
+//! Load of watched clusters. First one large cluster: memory, time to ready, idle processor time, latency of changes
+//! compared with a bare watch, and many clients on the stream. Then many clusters, of them one that hangs.
 //!
-//! `cargo bench -p kindsight-tests --bench clusters` for the large one, with `-- memory` for its memory alone,
-//! with `-- selector` (or both) where the server is asked for the labelled objects alone, and with `-- many`
-//! for the others. The real API servers run on the same machine, so times are of both.
+//! `cargo bench -p kindsight-tests --bench clusters` measures the large cluster. Arguments: `-- memory` measures only
+//! its memory, `-- selector` requests only labelled objects from the API server (both can be combined), and `-- many`
+//! measures many clusters. `-- change` measures the processor time for one changed object. The real API servers run on the same machine, so times include both.
 //! `KINDSIGHT_BENCH_LABELLED`, `_OTHERS` and `_CLUSTERS` are numbers of objects and clusters; each cluster takes
 //! a quarter of a GiB.
 
+#[path = "clusters/change.rs"]
+mod change;
 #[path = "clusters/fill.rs"]
 mod fill;
 #[path = "clusters/host.rs"]
@@ -28,9 +30,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Objects that belong to applications.
 const LABELLED: usize = 10_000;
-/// Objects that belong to none.
+/// Objects that belong to no application.
 const OTHERS: usize = 50_000;
-/// Time for which an idle host is looked at.
+/// Time for which an idle host is measured.
 const IDLE: Duration = Duration::from_mins(1);
 
 fn main() {
@@ -40,6 +42,8 @@ fn main() {
     }
     if is_asked_for("many") {
         many::run();
+    } else if is_asked_for("change") {
+        changes();
     } else {
         large();
     }
@@ -47,7 +51,16 @@ fn main() {
 
 /// Returns whether an argument is this one.
 fn is_asked_for(what: &str) -> bool {
-    std::env::args().any(|it| it == what)
+    std::env::args().any(|argument| argument == what)
+}
+
+fn changes() {
+    let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
+        return;
+    };
+    let etcd = Etcd::start(&binaries);
+    let cluster = Cluster::start(&etcd, &Options::api_server("change"));
+    change::run(&cluster);
 }
 
 fn large() {
@@ -97,7 +110,7 @@ fn large() {
 /// A number of the environment, by the end of its name.
 pub(crate) fn count(name: &str, default: usize) -> usize {
     let asked = std::env::var(format!("KINDSIGHT_BENCH_{name}")).ok();
-    asked.and_then(|it| it.parse().ok()).unwrap_or(default)
+    asked.and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 /// Memory that this process has in use, in bytes.
@@ -110,12 +123,12 @@ fn resident() -> u64 {
 
 /// Processor time that this process took so far.
 fn processor_time() -> Duration {
-    /// Clock ticks a second, as Linux has them for processes everywhere.
+    /// Clock ticks per second in the process statistics of Linux.
     const TICKS: u64 = 100;
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let fields = after_name.split_whitespace().skip(11).take(2);
-    let ticks: u64 = fields.filter_map(|it| it.parse::<u64>().ok()).sum();
+    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
     Duration::from_millis(ticks * 1000 / TICKS)
 }
 

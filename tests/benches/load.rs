@@ -1,5 +1,5 @@
-//! Cost of interpreters: compiling and loading each built-in one, the memory of a hundred, what a burst
-//! of reports leaves behind, and the memory of objects that are held.
+//! Cost of interpreters: compiling and loading each built-in interpreter, the memory of a hundred interpreters, the
+//! memory after a burst of reports, and the memory of reported objects.
 //!
 //! `cargo bench -p kindsight-tests --bench load`
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use kindsight_interpreter::{CodeCache, Interpreters, Limits};
 use kindsight_model::{Object, Source, Verdict};
 
-/// Time after a burst until its memory has to be back.
+/// Time after a burst until its memory must be returned to the system.
 const LATER: Duration = Duration::from_secs(2);
 
 /// The allocator of the program.
@@ -79,7 +79,7 @@ fn main() {
     let begin = Instant::now();
     let loaded = components
         .iter()
-        .map(|it| (Source::Upload, interpreters.load(it).expect("it")));
+        .map(|component| (Source::Upload, interpreters.load(component).expect("it")));
     let loaded: Vec<(Source, Arc<_>)> = loaded.collect();
     interpreters.publish(loaded).expect("a set");
     println!(
@@ -91,12 +91,14 @@ fn main() {
     held::print();
 }
 
-/// Judges many reports that are held together, lets go of them, and prints the memory at each step.
+/// Judges many reports that are in memory together, drops them, and prints the memory at each step.
 fn burst() {
     let interpreters = Interpreters::start(Limits::default(), None).expect("an engine");
     let built_in = kindsight_plugins::BUILT_IN.iter();
-    let built_in = built_in.map(|it| {
-        let loaded = interpreters.load_built_in(it.wasm).expect("a component");
+    let built_in = built_in.map(|plugin| {
+        let loaded = interpreters
+            .load_built_in(plugin.wasm)
+            .expect("a component");
         (Source::BuiltIn, loaded)
     });
     interpreters.publish(built_in.collect()).expect("a set");
@@ -123,7 +125,7 @@ fn burst() {
     }
 }
 
-/// A report of Pods, none of them like another.
+/// A report of Pods that all differ.
 fn report(number: usize) -> Arc<[Object]> {
     let pod = |at| {
         let json = format!(

@@ -1,11 +1,11 @@
-//! Cost of judging an object from end to end, beside other projects: `kindsight interpret` with its
+//! Cost of judging an object from end to end, compared with other projects: `kindsight interpret` including its
 //! start, and small programs around kstatus and around Argo CD's Lua scripts (`benches/peers`).
 //!
-//! All read the same file of JSON lines and print a line for each object, on one core. The objects are
-//! recorded ones, and no two have the same status: nothing is answered from a memo. What counts is
-//! processor time, the least of some runs in turns; what the program takes for one object is its start.
+//! All programs read the same file of JSON lines and print a line for each object, on one core. The objects are
+//! recorded. All statuses differ, so no verdict is taken from a memo. The programs run in turns, and the shortest
+//! processor time of each counts. The time of a run with one object is the cost of the start.
 //!
-//! `cargo bench -p kindsight-tests --bench peers`; the peers need Go, and a line says so without it.
+//! `cargo bench -p kindsight-tests --bench peers`; the peers need Go. Without Go, a line says so.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ const BUNDLES: [&[u8]; 6] = [
     bundle!("edge02", "sink"),
 ];
 
-/// A file of objects of some Kinds, and the peers that judge all of those.
+/// Name, Kinds of the objects in a file, and the peers that judge all these Kinds.
 type Mix = (
     &'static str,
     &'static [&'static str],
@@ -167,7 +167,7 @@ fn build_kindsight() -> PathBuf {
     release.join("kindsight")
 }
 
-/// Builds the program around the peers, where there is Go.
+/// Builds the program around the peers, if Go is installed.
 fn build_peers(folder: &Path) -> Option<PathBuf> {
     let program = folder.join("peers");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers");
@@ -186,17 +186,17 @@ fn build_peers(folder: &Path) -> Option<PathBuf> {
 
 fn recorded() -> Vec<Value> {
     let bundles = BUNDLES.map(|bytes| decode_bundle(bytes).expect("a bundle"));
-    let objects = bundles.iter().flat_map(|bundle| &bundle.objects);
-    let objects = objects.map(|it| serde_json::from_str(&it.json).expect("JSON"));
+    let objects = bundles.iter().flat_map(|bundle| &bundle.report.objects);
+    let objects = objects.map(|object| serde_json::from_str(&object.json).expect("JSON"));
     objects.collect()
 }
 
-/// Writes objects of these Kinds in turns, each with a name, a label and times of its own.
+/// Writes objects of these Kinds in turns, each with a unique name, label and times.
 fn write(file: &Path, recorded: &[Value], kinds: &[&str], count: u32) {
     let of_kind = kinds.iter().map(|kind| {
         recorded
             .iter()
-            .filter(move |it| it["kind"] == **kind)
+            .filter(move |object| object["kind"] == **kind)
             .cycle()
     });
     let mut originals: Vec<_> = of_kind.collect();
@@ -220,7 +220,7 @@ fn write(file: &Path, recorded: &[Value], kinds: &[&str], count: u32) {
     fs::write(file, text).expect("a file of objects");
 }
 
-/// Makes every time in a status that of this number.
+/// Replaces every time in a status with a time for this number.
 fn change_times(value: &mut Value, number: u32) {
     match value {
         Value::String(text)
@@ -233,8 +233,10 @@ fn change_times(value: &mut Value, number: u32) {
                 seconds % 60
             );
         }
-        Value::Array(items) => items.iter_mut().for_each(|it| change_times(it, number)),
-        Value::Object(members) => members.values_mut().for_each(|it| change_times(it, number)),
+        Value::Array(items) => items.iter_mut().for_each(|item| change_times(item, number)),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(|member| change_times(member, number)),
         _ => {}
     }
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kindsight_model::{
     ClusterName, ContextStatus, DigName, Digest, InterpretedBy, LifecycleState, Object, Phase,
-    RsyncStatus, Verdict,
+    RecordSubject, RsyncStatus, Verdict,
 };
+use kindsight_read_model::{ReadModel, ReadModelWriter};
 use kindsight_status::{
-    ActionView, AppView, ClusterInput, ContextView, Expected, ReadModel, RecordView, Reported,
+    ActionView, AppView, ApplicationKey, ClusterInput, ContextView, Expected, RecordView, Reported,
     StatusQuery, project,
 };
 
@@ -46,10 +47,10 @@ fn read_model(resources: usize) -> (ReadModel, DigName) {
         }],
         ..RecordView::default()
     };
-    let read_model = ReadModel::default();
-    read_model.publish_dig(&dig, Some(record));
-    read_model.publish_context(&id, Some(context));
-    (read_model, dig)
+    let mut writer = ReadModelWriter::default();
+    writer.publish_record(&RecordSubject::Group(dig.clone()), Some(record));
+    writer.publish(&ApplicationKey::Context(id), context, Vec::new());
+    (writer.read_model().clone(), dig)
 }
 
 fn cluster_view(number: usize, resources: usize) -> kindsight_status::ClusterView {
@@ -60,7 +61,7 @@ fn cluster_view(number: usize, resources: usize) -> kindsight_status::ClusterVie
     let verdict = verdict.given_by(&by);
     let expected = objects
         .iter()
-        .map(|it| Expected::new(it.clone(), Some(RsyncStatus::Applied)));
+        .map(|manifest| Expected::new(manifest.clone(), Some(RsyncStatus::Applied)));
     let input = ClusterInput {
         cluster: ClusterName::new("provider", &format!("edge-{number}")).expect("a name"),
         namespace: "default".into(),

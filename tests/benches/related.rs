@@ -1,7 +1,7 @@
-//! Cost of related objects: 10,000 objects of one report, each with two related ones among 30,000.
+//! Cost of related objects: 10,000 objects of one report of 30,000 objects, each with two related objects.
 //!
-//! Judged with the rules `owned` and `selected-by`, and without rules, by the same component otherwise,
-//! without a memo, on one thread. The index over the report is made once in each turn, and counted.
+//! The objects are judged with the rule `owned`, with the rule `selected-by`, and without a rule, by otherwise equal
+//! components, without a memo, on one thread. The time includes the construction of the report's index in each turn.
 //!
 //! `cargo bench -p kindsight-tests --bench related`
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use kindsight_interpreter::{Interpreters, Limits, Memo, Published, Siblings, Worker};
-use kindsight_model::{CoveredKinds, Object, Phase, Source};
+use kindsight_model::{Coverage, Object, Phase, Source};
 
 /// Objects that are judged.
 const JUDGED: usize = 10_000;
@@ -75,7 +75,7 @@ fn set(interpreters: &Interpreters, rule: &str) -> Arc<Published> {
 /// Seconds for all of them.
 fn judge(worker: &mut Worker, set: &Published, objects: &Arc<[Object]>) -> f64 {
     let start = Instant::now();
-    let siblings = Siblings::of(Arc::clone(objects)).covered(Arc::new(CoveredKinds::partial()));
+    let siblings = Siblings::of(objects).covered(Coverage::partial());
     for object in objects.iter().take(JUDGED) {
         let verdict = worker.judge(set, object, &siblings, 0);
         assert_eq!(verdict.phase, Phase::Ready, "{verdict:?}");

@@ -1,6 +1,6 @@
 //! Cost of one verdict, by Kind, on objects a cluster reported.
 //!
-//! In each group, on the same bytes, the input that the object becomes:
+//! In each group, on the same input bytes of a call:
 //! - `native`: the rule as native code;
 //! - `warm`: the same rule as a component, in a pooled instance, with everything that surrounds a
 //!   call;
@@ -12,11 +12,12 @@
 //! - `cut`: cutting it down to the fields its interpreter declares, as the input of the call;
 //! - `cut and warm`, `cut and memo`: a changed and an unchanged object that was read.
 //!
-//! Last come tables. In the first, `warm / native` and its parts take turns every half a
-//! millisecond, so that a machine whose speed drifts slows both alike: trust it rather than a quotient
-//! of the times above. Then come the parts of a warm call, by a guest that judges nothing. The last is of changed objects from end to end: the bytes of a bundle of 64
-//! objects of the five Kinds become verdicts, by components and by the same rules linked in natively,
-//! on one thread; and the parts of that.
+//! Three tables follow:
+//! 1. `warm / native` and its parts, which take turns every half a millisecond. If the speed of the machine drifts,
+//!    both are affected alike, so this quotient is more reliable than a quotient of the times above.
+//! 2. The parts of a warm call, measured with a guest that does not judge.
+//! 3. Changed objects from end to end, and the parts of this path: the bytes of a bundle of 64 objects of the five
+//!    Kinds become verdicts, by components and by the same rules as native code, on one thread.
 //!
 //! `cargo bench -p kindsight-tests --bench verdict`; only the tables: `-- ratios`
 
@@ -94,7 +95,7 @@ impl Case {
         }
     }
 
-    /// Judges the input that the object became: what the native rule reads.
+    /// Judges the object's input bytes, which the native rule reads too.
     fn call(&self, isolation: Isolation, memo_bytes_max: usize) -> impl FnMut() {
         let mut worker = worker(isolation, memo_bytes_max);
         let gvk = &self.object.gvk;
@@ -200,7 +201,7 @@ fn calls_within(time: Duration, run: &mut impl FnMut()) -> u32 {
     calls
 }
 
-/// Seconds that one of `calls` calls takes.
+/// Mean duration of one call in seconds, over `calls` calls.
 fn seconds(calls: u32, run: &mut impl FnMut()) -> f64 {
     let start = Instant::now();
     for _ in 0..calls {
@@ -212,7 +213,10 @@ fn seconds(calls: u32, run: &mut impl FnMut()) -> f64 {
 fn reported(kind: &str) -> Object {
     BUNDLES
         .iter()
-        .flat_map(|bundle| decode_bundle(bundle).expect("a bundle").objects)
+        .flat_map(|bundle| {
+            let report = decode_bundle(bundle).expect("a bundle").report;
+            report.objects.iter().cloned().collect::<Vec<_>>()
+        })
         .find(|object| *object.gvk.kind == *kind)
         .expect("an object of that Kind")
 }

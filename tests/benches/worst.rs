@@ -31,11 +31,11 @@ fn main() {
     let interpreters = Interpreters::start(limits.clone(), None).expect("an engine");
     let named: Vec<String> = std::env::args().skip(1).collect();
     let is_named = |name: &str| {
-        named.iter().all(|it| it.starts_with('-')) || named.iter().any(|it| it == name)
+        named.iter().all(|it| it.starts_with('-')) || named.iter().any(|argument| argument == name)
     };
     for built_in in kindsight_plugins::BUILT_IN
         .iter()
-        .filter(|it| is_named(it.name))
+        .filter(|plugin| is_named(plugin.name))
     {
         let interpreter = interpreters.load(built_in.wasm).expect("a component");
         let live = vec![(Source::BuiltIn, Arc::clone(&interpreter))];
@@ -70,14 +70,14 @@ fn cases(interpreters: &Interpreters, interpreter: &Interpreter, limits: &Limits
             }
             for shape in SHAPES {
                 let (group, kind) = (named(&pattern.group), named(&pattern.kind));
-                // Of values of a few bytes there may be fewer than fit into the largest object.
+                // An input can hold fewer small values than fit into the largest object.
                 let sizes = [1, 2, 4, 8].map(|part| OBJECT_BYTES_MAX / part);
                 let json = |bytes| worst::object(&group, &kind, &pointer, shape, bytes);
                 let object = sizes
                     .iter()
                     .find_map(|bytes| Object::from_json(json(*bytes)).ok());
                 let object = object.expect("an object");
-                // Once before, so that nothing is measured that happens once.
+                // One call before the measurement, so that one-time costs are excluded.
                 worker.judge(&set, &object, &Siblings::none(), 0);
                 let input_bytes = worker.fill(&set, &object, &Siblings::none()).len();
                 let begin = Instant::now();

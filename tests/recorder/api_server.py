@@ -39,7 +39,7 @@ class ApiServer:
             return False
 
     def get(self, kind: str, name: str) -> dict | None:
-        """The object, or None where there is none."""
+        """The object, or None if it does not exist."""
         try:
             return json.loads(self._request("GET", _path(_kind(kind), name)))
         except ApiError as error:

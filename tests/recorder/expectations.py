@@ -1,4 +1,4 @@
-"""What each cluster must show before it is recorded, so that every recording tells the same story."""
+"""The required state of each cluster before it is recorded, so that every recording has the same content."""
 
 from typing import Callable
 
@@ -38,7 +38,7 @@ EXPECTATIONS = {"edge01": EDGE01, "edge02": EDGE02}
 
 
 def unmet(cluster: str, server: ApiServer) -> list[str]:
-    """What the cluster does not show yet, in words."""
+    """Descriptions of the expectations that the cluster does not meet yet."""
     return [what for what, is_so in EXPECTATIONS[cluster].items() if not is_so(server)]
 
 

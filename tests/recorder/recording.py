@@ -35,7 +35,7 @@ def timestamp(precision: str = "milliseconds") -> str:
 
 
 def manifest_path(app: str, name: str, kind: str) -> str:
-    """Where a manifest lies, relative to the recording; both clusters are sent the same."""
+    """Path of a manifest, relative to the recording. Both clusters get the same manifests."""
     return f"manifests/{app}/{name}+{kind}.yaml"
 
 
@@ -113,7 +113,7 @@ def _application(actions: list[dict]) -> dict:
 
 
 def _sent(cluster: str, app: str) -> dict:
-    """What was sent to a cluster of one app. All of it was accepted: a refusal ends the recording."""
+    """The resources of one app that were sent to a cluster. All were accepted, because a refusal ends the recording."""
     resources = [
         {"name": name, "kind": kind, "manifest": manifest_path(app, name, kind), "rsync-status": "Applied"}
         for name, kind in APPS[app]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_interpreter::{
     CallSnapshot, Comparison, Interpreters, Limits, Published, ReportedGroup, compare,
 };
-use kindsight_model::{Object, Source, decode_bundle};
+use kindsight_model::{Coverage, Object, ObjectList, Source, decode_bundle};
 
 /// Samples of one change, and changes that are reported.
 const SAMPLES_MAX: usize = 5;
@@ -70,7 +70,7 @@ fn available(name: &str) -> Object {
     )
 }
 
-/// It does not get its Pods.
+/// A Deployment whose Pods do not become available.
 fn stuck(name: &str) -> Object {
     deployment(
         name,
@@ -79,10 +79,10 @@ fn stuck(name: &str) -> Object {
     )
 }
 
-fn group(label: &str, objects: Vec<Object>) -> ReportedGroup {
+fn group(label: &str, objects: impl Into<ObjectList>) -> ReportedGroup {
     ReportedGroup {
         related: [].into(),
-        covered: Arc::default(),
+        covered: Coverage::partial(),
         label: label.into(),
         objects: objects.into(),
     }
@@ -92,10 +92,15 @@ fn never_stop() -> bool {
     false
 }
 
-/// `count Kind from -> to` a line.
+/// One line `count Kind from -> to` for each change.
 fn summary(comparison: &Comparison) -> String {
     let changes = comparison.changes.iter();
-    let lines = changes.map(|it| format!("{} {} {} -> {}\n", it.count, it.gvk, it.from, it.to));
+    let lines = changes.map(|change| {
+        format!(
+            "{} {} {} -> {}\n",
+            change.count, change.gvk, change.from, change.to
+        )
+    });
     lines.collect()
 }
 
@@ -123,7 +128,7 @@ fn changes_are_grouped_and_have_samples() {
     assert_eq!(
         summary(&comparison),
         "8 apps/v1 Deployment Present -> Pending\n1 apps/v1 Deployment Ready -> Ready\n",
-        "of the one that is stuck both say the same"
+        "both sets give the same verdict on the stuck Deployment"
     );
     let most = &comparison.changes[0];
     assert_eq!((most.count, most.samples.len()), (8, SAMPLES_MAX));
@@ -144,7 +149,7 @@ fn changes_are_grouped_and_have_samples() {
 fn the_same_set_judges_a_report_alike_twice() {
     let fixture = Fixture::open();
     let set = fixture.set(&["generic", "core", "apps"]);
-    let objects = decode_bundle(BUNDLE).expect("a bundle").objects;
+    let objects = decode_bundle(BUNDLE).expect("a bundle").report.objects;
     let groups = [group("sink", objects)];
     let comparison = compare(&Limits::default(), &set, &set, &groups, 0, &never_stop);
     let nothing = Comparison {
@@ -170,7 +175,7 @@ fn the_same_fault_of_another_version_is_no_change() {
 }
 
 #[test]
-fn a_kind_that_nobody_judges_any_more_has_changed() {
+fn a_kind_that_lost_its_interpreter_has_changed() {
     let fixture = Fixture::open();
     let (old, new) = (fixture.set(&["apps"]), fixture.set(&[]));
     let groups = [group("a", vec![available("web")])];
@@ -227,7 +232,10 @@ fn the_number_of_reported_changes_is_limited() {
         );
         Object::from_json(json).expect("an object")
     };
-    let groups = [group("a", (0..CHANGES_MAX + 50).map(object).collect())];
+    let groups = [group(
+        "a",
+        (0..CHANGES_MAX + 50).map(object).collect::<Vec<_>>(),
+    )];
     let comparison = compare(&Limits::default(), &old, &new, &groups, 0, &never_stop);
     assert_eq!(comparison.changed, 250);
     assert_eq!(comparison.changes.len(), CHANGES_MAX);

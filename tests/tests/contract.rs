@@ -17,12 +17,12 @@ fn name_of(interface: &Interface) -> &str {
     interface.name.as_deref().expect("a name")
 }
 
-/// Types an interface defines itself, with their names; not those it uses from another.
+/// The types that an interface itself defines, with their names. Types of other interfaces are omitted.
 fn own_types<'r>(resolve: &'r Resolve, interface: &'r Interface) -> Vec<(&'r str, &'r TypeDef)> {
     let types = interface.types.iter();
     let types = types.map(|(name, id)| (name.as_str(), &resolve.types[*id]));
     types
-        .filter(|(_, it)| !matches!(it.kind, TypeDefKind::Type(_)))
+        .filter(|(_, defined)| !matches!(defined.kind, TypeDefKind::Type(_)))
         .collect()
 }
 
@@ -32,22 +32,22 @@ fn members(kind: &TypeDefKind) -> Vec<(&str, &Docs)> {
         TypeDefKind::Record(it) => it
             .fields
             .iter()
-            .map(|it| (it.name.as_str(), &it.docs))
+            .map(|member| (member.name.as_str(), &member.docs))
             .collect(),
         TypeDefKind::Variant(it) => it
             .cases
             .iter()
-            .map(|it| (it.name.as_str(), &it.docs))
+            .map(|member| (member.name.as_str(), &member.docs))
             .collect(),
         TypeDefKind::Enum(it) => it
             .cases
             .iter()
-            .map(|it| (it.name.as_str(), &it.docs))
+            .map(|member| (member.name.as_str(), &member.docs))
             .collect(),
         TypeDefKind::Flags(it) => it
             .flags
             .iter()
-            .map(|it| (it.name.as_str(), &it.docs))
+            .map(|member| (member.name.as_str(), &member.docs))
             .collect(),
         _ => Vec::new(),
     }
@@ -98,8 +98,8 @@ fn every_item_is_documented() {
     );
 }
 
-/// Shapes are frozen for the major version. Where this fails for `1.x`, every component that exists
-/// stops working: add an interface instead.
+/// Shapes are frozen for the major version. If this test fails for `1.x`, all existing components would stop working:
+/// add an interface instead.
 #[test]
 fn the_shapes_are_those_of_the_snapshot() {
     let resolve = contract();
@@ -157,7 +157,7 @@ fn function_shape(resolve: &Resolve, function: &Function) -> String {
     let parameters: Vec<String> = function
         .params
         .iter()
-        .map(|it| format!("{}: {}", it.name, shape(resolve, &it.ty)))
+        .map(|member| format!("{}: {}", member.name, shape(resolve, &member.ty)))
         .collect();
     let result = function.result.as_ref();
     let result = result.map_or_else(String::new, |ty| format!(" -> {}", shape(resolve, ty)));

@@ -1,5 +1,5 @@
-//! The examples for authors under `sdk/examples`, which use no SDK: each is built, loaded, and judges
-//! objects. Those that need a tool beside Rust's run where it is found.
+//! The examples for authors under `sdk/examples`, which use no SDK: each is built and loaded, and judges objects. An
+//! example that needs other tools than Rust's runs only if they are installed.
 
 use std::ffi::OsStr;
 use std::io::Write as _;
@@ -8,10 +8,10 @@ use std::process::Command;
 use std::sync::Arc;
 
 use kindsight_interpreter::{Interpreters, Limits, Siblings};
-use kindsight_model::{Coverage, CoveredKinds, Object, Source};
+use kindsight_model::{Coverage, Object, Source};
 use serde_json::{Value, json};
 
-/// The verdicts on [`objects`], the same by every example.
+/// The verdicts on [`objects`], which are the same for every example.
 const VERDICTS: &[&str] = &[
     "Ready Running: ",
     "Pending NoPods: says that it runs, and owns no Pod",
@@ -21,7 +21,7 @@ const VERDICTS: &[&str] = &[
     "Unknown InvalidObject: status.phase is not a string",
 ];
 
-/// Widgets of one report, the first of which owns a Pod.
+/// Widgets of one report. The first Widget owns a Pod.
 fn objects() -> Vec<Value> {
     let widget = |name: &str, status: Value| json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "status": status});
     let owner = json!({"apiVersion": "example.com/v1", "kind": "Widget", "name": "owner"});
@@ -53,8 +53,10 @@ fn check(name: &str, wasm: &[u8]) {
     let objects: Arc<[Object]> = objects
         .map(|json| Object::from_json(json).expect("an object"))
         .collect();
-    let covered = CoveredKinds::of(Coverage::default(), &objects, &[]);
-    let siblings = Siblings::of(Arc::clone(&objects)).covered(Arc::new(covered));
+    let kinds = objects.iter();
+    let kinds = kinds.map(|object| (&*object.gvk.group, &*object.gvk.kind));
+    let covered = Coverage::complete_for(kinds.chain([("", "Pod")]));
+    let siblings = Siblings::of(&objects).covered(covered);
     let set = interpreters.published();
     let verdicts = interpreters.judge_among(&set, &objects, &Arc::new(siblings), 0);
     for (verdict, expected) in verdicts.iter().zip(VERDICTS) {
@@ -72,13 +74,13 @@ fn example(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Says on standard error that an example was not tried, past the harness, which hides what passing tests print.
+/// Prints to standard error that an example was not tried. Bypasses the harness, which hides the output of passing tests.
 fn not_run(example: &str, why: &str) {
     let line = format!("\nexamples: {example} NOT RUN, {why}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Runs a command to its end; what it printed is in the panic where it fails.
+/// Runs a command to its end. If the command fails, the panic contains its output.
 fn run(command: &mut Command) {
     let output = command.output();
     let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));

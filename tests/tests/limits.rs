@@ -1,4 +1,4 @@
-//! Every limit of the host, by name: the tables of `docs/security.md` are made from the code.
+//! Every limit of the host, by name: the tables of `docs/security.md` are generated from the code.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p kindsight-tests --test limits` writes them again.
 
@@ -26,7 +26,7 @@ struct Limit {
 }
 
 #[test]
-fn the_document_has_every_limit_as_the_code_has_it() {
+fn the_document_lists_every_limit_of_the_code() {
     let path = root().join(DOCUMENT);
     let document = fs::read_to_string(&path).expect("the document");
     let (before, rest) = document.split_once(BEGIN).expect("where the tables begin");
@@ -45,10 +45,10 @@ fn the_document_has_every_limit_as_the_code_has_it() {
 }
 
 #[test]
-fn every_limit_says_what_it_limits() {
+fn every_limit_has_a_doc_comment() {
     let silent: Vec<String> = constants()
         .into_iter()
-        .flat_map(|(krate, limits)| limits.into_iter().map(move |it| (krate.clone(), it)))
+        .flat_map(|(krate, limits)| limits.into_iter().map(move |limit| (krate.clone(), limit)))
         .filter(|(_, limit)| limit.summary.is_empty())
         .map(|(krate, limit)| format!("{krate}: {}", limit.name))
         .collect();
@@ -73,7 +73,7 @@ fn values_are_shown_in_units() {
     }
 }
 
-/// Both tables, as they stand in the document.
+/// Both tables in the form of the document.
 fn tables() -> String {
     let mut text =
         String::from("\n### Settings\n\n| flag of `serve` | default | |\n|---|---|---|\n");
@@ -131,8 +131,7 @@ fn settings() -> Vec<Limit> {
     declared(&text, flag)
 }
 
-/// The limits in a source file, without its tests. `read` reads a declaration from a line and the one
-/// before it.
+/// The limits in a source file, without its tests. `read` reads a declaration from a line and the previous line.
 fn declared(text: &str, read: impl Fn(&str, &str) -> Option<(String, String)>) -> Vec<Limit> {
     let (code, _) = text
         .split_once("#[cfg(test)]\nmod tests {")
@@ -158,7 +157,7 @@ fn declared(text: &str, read: impl Fn(&str, &str) -> Option<(String, String)>) -
     limits
 }
 
-/// A constant whose name ends like that of a limit.
+/// A constant whose name has one of [`ENDINGS`].
 fn constant(line: &str, _: &str) -> Option<(String, String)> {
     let (_, declaration) = line.split_once("const ")?;
     let (name, rest) = declaration.split_once(':')?;
@@ -171,7 +170,8 @@ fn constant(line: &str, _: &str) -> Option<(String, String)> {
 fn flag(line: &str, before: &str) -> Option<(String, String)> {
     let (_, default) = before.split_once("default_value_t = ")?;
     let default = default.strip_suffix(")]")?;
-    let (name, _) = line.trim_start_matches("pub(super) ").split_once(':')?;
+    let (declaration, _) = line.split_once(':')?;
+    let name = declaration.rsplit(' ').next()?;
     let default = match default.rsplit_once("::") {
         Some((_, name)) => format!("`{name}`"),
         None => value(default),
@@ -179,8 +179,8 @@ fn flag(line: &str, before: &str) -> Option<(String, String)> {
     Some((name.replace('_', "-"), default))
 }
 
-/// A value for people: a number in groups of three, a power of 1,024 or a time with its unit; other
-/// code as it is.
+/// A readable value: a number with digits in groups of three, a power of 1,024 or a time with its unit. Other code is
+/// unchanged.
 fn value(code: &str) -> String {
     let number = |text: &str| text.replace('_', "").parse::<u64>().ok();
     let unit = [
@@ -193,12 +193,15 @@ fn value(code: &str) -> String {
     for (constructor, unit) in unit {
         let inner = code
             .strip_prefix(constructor)
-            .and_then(|it| it.strip_suffix(')'));
+            .and_then(|rest| rest.strip_suffix(')'));
         if let Some(time) = inner.and_then(number) {
             return format!("{time} {unit}");
         }
     }
-    let factors: Option<Vec<u64>> = code.split('*').map(|it| number(it.trim())).collect();
+    let factors: Option<Vec<u64>> = code
+        .split('*')
+        .map(|factor| number(factor.trim()))
+        .collect();
     let Some(factors) = factors else {
         return format!("`{code}`");
     };
@@ -229,7 +232,7 @@ fn first_sentence(comment: &str) -> String {
     let comment = comment.trim();
     let end = comment.find(". ").unwrap_or(comment.len());
     let sentence = comment[..end].trim_end_matches('.');
-    // Links of the documentation are names here.
+    // Links of the documentation become plain names.
     sentence
         .replace("[`", "`")
         .replace("`]", "`")
@@ -240,7 +243,9 @@ fn first_sentence(comment: &str) -> String {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).expect("a folder");
-    let mut entries: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).collect();
+    let mut entries: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     entries.sort();
     for path in entries {
         let name = path

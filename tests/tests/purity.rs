@@ -47,7 +47,7 @@ fn fixtures_of(plugin: &Plugin) -> Vec<Fixture> {
 fn example(fixture: &Fixture) -> (Object, Siblings) {
     let object = |json: &String| Object::from_json(json.as_str()).expect("an object");
     let all = fixture.related.iter().chain([&fixture.object]);
-    let siblings = Siblings::of(all.map(object).collect());
+    let siblings = Siblings::of(all.map(object).collect::<Vec<_>>());
     (object(&fixture.object), siblings)
 }
 
@@ -139,8 +139,8 @@ fn every_object_of_the_recording_is_judged() {
         for file in std::fs::read_dir(cluster).expect("a cluster") {
             let file = file.expect("a file").path();
             let bundle = decode_bundle(&std::fs::read(&file).expect("a bundle")).expect("a bundle");
-            assert_eq!(bundle.rejected, []);
-            let objects: Arc<[Object]> = bundle.objects.into();
+            assert_eq!(bundle.report.rejected, []);
+            let objects: Arc<[Object]> = bundle.report.objects.iter().cloned().collect();
             for (object, judged) in objects.iter().zip(interpreters.judge(&objects, 0)) {
                 assert!(judged.by.is_some(), "nobody judges {}", object.gvk);
                 let reason = &judged.reason;
@@ -171,7 +171,7 @@ fn is_fault(reason: &str) -> bool {
     FAULTS.contains(&reason)
 }
 
-/// Members that rules look for, so that generated objects come near real ones.
+/// Members that rules read, so that generated objects resemble real ones.
 const KEYS: [&str; 32] = [
     "metadata",
     "spec",

@@ -1,4 +1,4 @@
-//! The schemas of descriptions and fixtures in `wit/`: what they accept is what the host accepts.
+//! The schemas of descriptions and fixtures in `wit/` accept the same documents as the host.
 
 #[path = "common/plugins.rs"]
 mod plugins;
@@ -31,10 +31,10 @@ fn check_documented(schema: &Value, place: &str, undocumented: &mut Vec<String>)
             for (name, part) in members {
                 let place = format!("{place}/{name}");
                 let defined = part.as_object().filter(|_| name == "properties");
-                // Parts of conditions repeat members, and say which values they may have together.
+                // The parts of conditions repeat members to restrict their combinations.
                 let is_condition = ["/then/", "/if/", "/allOf/"]
                     .iter()
-                    .any(|it| place.contains(it));
+                    .any(|condition| place.contains(condition));
                 for (member, of) in defined.into_iter().flatten().filter(|_| !is_condition) {
                     if of["description"].as_str().is_none_or(str::is_empty) {
                         undocumented.push(format!("{place}/{member}"));
@@ -62,7 +62,7 @@ fn every_member_is_documented() {
 }
 
 #[test]
-fn what_ships_is_valid() {
+fn built_in_interpreters_are_valid() {
     let (description, fixtures) = (
         validator("description.schema.json"),
         validator("fixtures.schema.json"),
@@ -80,7 +80,7 @@ fn what_ships_is_valid() {
     }
 }
 
-/// A value in place of the one at a JSON pointer; null takes the member away.
+/// A replacement for the value at a JSON pointer; null removes the member.
 type Change = (&'static str, Value);
 
 /// The value with one change.
@@ -95,7 +95,7 @@ fn changed(value: &Value, (pointer, new): &Change) -> Value {
     value
 }
 
-/// Checks that the schema accepts what the reader accepts, for each change of a value that both accept.
+/// Checks that schema and parser agree on each change of a value that both accept.
 fn check(
     validator: &Validator,
     reads: impl Fn(&str) -> bool,
@@ -141,7 +141,7 @@ fn description() -> Value {
 }
 
 #[test]
-fn a_description_is_accepted_by_both_or_by_none() {
+fn schema_and_parser_accept_the_same_descriptions() {
     let right = [
         ("/unknown", json!(1)),
         ("/requires", json!([])),
@@ -226,7 +226,7 @@ fn a_description_is_accepted_by_both_or_by_none() {
 }
 
 #[test]
-fn fixtures_are_accepted_by_both_or_by_none() {
+fn schema_and_parser_accept_the_same_fixtures() {
     let value = json!([{"name": "a", "object": {}, "expect": {"state": "Ready"}}]);
     let right = [
         ("/0/unknown", json!(1)),

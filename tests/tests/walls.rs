@@ -1,13 +1,13 @@
 //! Rules of the architecture that Cargo cannot enforce.
 //!
-//! A crate can name only what its `Cargo.toml` lists. These tests say what may be listed.
+//! A crate can use only the dependencies in its `Cargo.toml`. These tests restrict the dependencies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Libraries, and the only crates that may name them. These tests may name all of them.
 const NAMED_BY: &[(&str, &[&str])] = &[
-    ("hashbrown", &["kindsight-clusters"]),
+    ("hashbrown", &["kindsight-cluster-index"]),
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
     ("notify", &["kindsight-folder"]),
@@ -41,15 +41,24 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("tracing-subscriber", &["kindsight-server"]),
 ];
 
-/// Crates of the workspace that each host crate may name. A new host crate is entered here.
+/// Crates of the workspace that each host crate may use. A new host crate must be added here.
 const CRATES: &[(&str, &[&str])] = &[
     ("kindsight-model", &["kindsight-contract"]),
     ("kindsight-store", &[]),
     ("kindsight-folder", &[]),
     ("kindsight-api", &["kindsight-model"]),
     (
+        "kindsight-cluster-index",
+        &["kindsight-contract", "kindsight-model"],
+    ),
+    (
         "kindsight-clusters",
-        &["kindsight-contract", "kindsight-folder", "kindsight-model"],
+        &[
+            "kindsight-cluster-index",
+            "kindsight-contract",
+            "kindsight-folder",
+            "kindsight-model",
+        ],
     ),
     (
         "kindsight-appcontext",
@@ -77,19 +86,29 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     ("kindsight-status", &["kindsight-api", "kindsight-model"]),
     (
+        "kindsight-read-model",
+        &["kindsight-model", "kindsight-status"],
+    ),
+    (
         "kindsight-pipeline",
         &[
             "kindsight-appcontext",
             "kindsight-clusters",
             "kindsight-interpreter",
             "kindsight-model",
+            "kindsight-read-model",
             "kindsight-status",
             "kindsight-store",
         ],
     ),
     (
         "kindsight-rest",
-        &["kindsight-api", "kindsight-model", "kindsight-status"],
+        &[
+            "kindsight-api",
+            "kindsight-model",
+            "kindsight-read-model",
+            "kindsight-status",
+        ],
     ),
     (
         "kindsight-server",
@@ -103,6 +122,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-mongodb",
             "kindsight-pipeline",
             "kindsight-plugins",
+            "kindsight-read-model",
             "kindsight-rest",
             "kindsight-status",
             "kindsight-store",
@@ -120,7 +140,7 @@ const COMMAND_LINE: &str = "kindsight";
 /// Real clusters for the tests of other crates.
 const CLUSTERS: &str = "tests/cluster";
 
-/// Folders with all source files but those of these tests.
+/// Folders with all source files except these tests.
 const SOURCES: &[&str] = &["host", "sdk", "plugins", "tests/guests", CLUSTERS];
 
 /// Most lines of a file of the host, without tests.
@@ -128,6 +148,12 @@ const LINES_MAX: usize = 400;
 
 /// The one file that may trust bytes to be machine code.
 const UNSAFE_FILE: &str = "host/interpreter/src/aot.rs";
+
+/// The type that writes the read model, and the files that may name it.
+const WRITER: (&str, &[&str]) = (
+    "ReadModelWriter",
+    &["host/read-model/src/", "host/pipeline/src/publisher.rs"],
+);
 
 struct Member {
     name: String,
@@ -144,7 +170,7 @@ impl Member {
         let tables = targets
             .filter_map(toml::Value::as_table)
             .chain([&self.manifest]);
-        let named = tables.filter_map(|it| it.get(table)?.as_table());
+        let named = tables.filter_map(|section| section.get(table)?.as_table());
         named.flat_map(toml::Table::keys).cloned().collect()
     }
 }
@@ -164,7 +190,7 @@ fn folders(of: &str) -> Vec<String> {
     names
 }
 
-/// Every crate but that of these tests.
+/// Every crate except the crate of these tests.
 fn members() -> Vec<Member> {
     let parents = ["host", "sdk", "plugins", "tests/guests"];
     let folders = parents.iter().flat_map(|parent| folders(parent));
@@ -214,7 +240,7 @@ fn a_library_is_named_by_its_crates_alone() {
     for member in members() {
         for table in ["dependencies", "build-dependencies", "dev-dependencies"] {
             for named in member.names(table) {
-                let rule = NAMED_BY.iter().find(|(it, _)| *it == named);
+                let rule = NAMED_BY.iter().find(|(library, _)| *library == named);
                 assert!(
                     rule.is_none_or(|(_, by)| by.contains(&member.name.as_str())),
                     "{} names {named} in its {table}; only {:?} may",
@@ -248,7 +274,7 @@ fn host_crates_name_only_those_in_the_table() {
 }
 
 #[test]
-fn interpreters_name_the_sdk_and_nothing_of_the_host() {
+fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
     let built_in = "plugins/built-in";
     for member in members()
         .iter()
@@ -339,6 +365,16 @@ fn every_crate_keeps_the_lints_of_the_workspace() {
             "{}",
             member.folder
         );
+    }
+}
+
+#[test]
+fn only_the_publisher_names_the_writer_of_the_read_model() {
+    let (writer, places) = WRITER;
+    for (path, text) in sources_of(&["host"]) {
+        let is_test = path.ends_with("/tests.rs") || path.contains("/tests/");
+        let may_name = is_test || places.iter().any(|place| path.starts_with(place));
+        assert!(may_name || !text.contains(writer), "{path} names {writer}");
     }
 }
 

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+pub use kindsight_model::ReportMode;
 use kindsight_model::words;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -19,12 +20,12 @@ words! {
     /// State of the connection to a cluster.
     #[derive(Default)]
     Connection {
-        /// It was not heard yet.
+        /// The cluster has not reported yet.
         #[default]
         Connecting = "connecting",
-        /// It was listed in full, and its changes are followed.
+        /// The cluster was listed completely, and its changes are followed.
         Connected = "connected",
-        /// It cannot be reached; what was last known is shown.
+        /// The cluster cannot be reached. Its last known state is shown.
         Stale = "stale",
     }
 }
@@ -32,72 +33,60 @@ words! {
 words! {
     /// Coverage of the Kinds of a watched cluster.
     ClusterCoverage {
-        /// Every Kind that is not left out is watched.
+        /// Every Kind that is not excluded was listed and is watched.
         Complete = "complete",
-        /// Some Kinds cannot be watched; `not-covered` says which and why.
+        /// Some Kinds cannot be watched. `not-covered` lists them with the reasons.
         Partial = "partial",
     }
 }
 
-words! {
-    /// The view by which the apps of `AppContext`s are reported.
-    #[derive(Default)]
-    ReportMode {
-        /// By the ResourceBundleState of the app where there is one that can be used, else by its objects.
-        #[default]
-        Auto = "auto",
-        /// By the ResourceBundleState of the app alone.
-        Bundles = "bundles",
-        /// By objects alone.
-        Direct = "direct",
-    }
-}
-
-/// Every cluster that is configured, in order of their names.
+/// All configured clusters, sorted by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClusterList<'a> {
     /// The clusters.
     #[serde(borrow)]
     #[schema(value_type = Vec<ClusterConnection<'a>>)]
     pub clusters: Vec<ClusterConnection<'a>>,
-    /// The store of `AppContext`s, while it is away.
+    /// The store of `AppContext`s, while it cannot be reached.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = StoreState<'a>)]
     pub store: Option<StoreState<'a>>,
 }
 
-/// One cluster and the connection to it.
+/// One cluster, and the connection to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ClusterConnection<'a> {
-    /// Provider of the cluster.
+    /// The provider of the cluster.
     #[serde(borrow)]
     #[schema(example = "kubeconfig")]
     pub cluster_provider: Cow<'a, str>,
-    /// Name of the cluster at that provider.
+    /// The name of the cluster at that provider.
     #[serde(borrow)]
     #[schema(example = "prod-eu")]
     pub cluster: Cow<'a, str>,
-    /// Name of the cluster where it was configured, such as a context of a kubeconfig.
+    /// The name of the cluster in its configuration, such as a context of a kubeconfig.
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(example = "admin@prod-eu")]
     pub origin: Cow<'a, str>,
-    /// The view by which the apps of `AppContext`s are reported, where it is not `auto`.
+    /// The source of the reports on the apps of `AppContext`s, if it is not `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ReportMode)]
     pub mode: Option<ReportMode>,
-    /// Label selector of the objects that belong to applications by themselves, where not all do: of one that
-    /// it does not select, and that none of an application owns, nothing is said.
+    /// The label selector of the objects that belong to applications, if not all objects do. An
+    /// object is not shown if the selector does not match it and no object of an application owns
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "team=web")]
     pub selector: Option<Cow<'a, str>>,
-    /// State of the connection.
+    /// The state of the connection.
     pub connection: Connection,
-    /// Coverage of its Kinds; left out until an API server was listed, and for folders.
+    /// The coverage of its Kinds. Omitted for folders, and for an API server that is being listed or
+    /// cannot be reached and has no known gap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ClusterCoverage)]
     pub coverage: Option<ClusterCoverage>,
-    /// Time since when it is in this state.
+    /// Start time of this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub since: Option<Timestamp>,
@@ -105,27 +94,28 @@ pub struct ClusterConnection<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "the cluster cannot be reached: connection refused")]
     pub error: Option<Cow<'a, str>>,
-    /// Version of its API server.
+    /// The version of its API server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "v1.34.1")]
     pub server_version: Option<Cow<'a, str>>,
-    /// Kinds that are not watched, with the reason; the first 100.
+    /// Kinds that are not watched, with the reasons. At most the first 100.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub not_covered: Cow<'a, [Arc<str>]>,
-    /// Number of objects of applications that are held.
+    /// Number of objects of applications in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = usize)]
     pub objects: Option<usize>,
-    /// Number of Kinds that are watched.
+    /// Number of watched Kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = usize)]
     pub watches: Option<usize>,
-    /// Time when the cluster last told anything: a report, a change of one, or that everything was listed.
+    /// The time of the last report or change from the cluster, or of its last complete listing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub last_event: Option<Timestamp>,
-    /// Its reports about nobody knows which application that could not be read; the first 20.
+    /// The faults of its reports whose application cannot be determined because they cannot be
+    /// read. At most the first 20.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub faults: Cow<'a, [Arc<str>]>,

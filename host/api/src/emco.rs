@@ -1,10 +1,11 @@
 //! Status queries in EMCO's newer dialect: parameters and answers of its releases up to v22.09.
 //!
-//! Members, their names and their order are those of EMCO's own types, and a member that its encoder leaves
-//! out where it is empty is left out here too. Its clients read these answers as they are.
+//! Members, their names and their order are the same as in EMCO's own types. A member that EMCO's
+//! encoder omits if it is empty is omitted here too. EMCO's clients can read these answers without
+//! changes.
 //!
-//! The parameter `R` of an answer is written as a list of [`ResourceStatus`], as that of
-//! [`Status`](crate::status::Status) is.
+//! The parameter `R` of an answer is written as a list of [`ResourceStatus`], in the same way as in
+//! [`Status`](crate::status::Status).
 
 #![expect(
     single_use_lifetimes,
@@ -30,22 +31,23 @@ pub use listing::{AppClusters, AppResources, ClusterRef, EmcoNameList, EmcoNames
 pub use parameters::{EmcoParameters, QueryStatus};
 pub use resource::{ReadyStatus, ResourceStatus};
 
-/// Media type by which a request asks for this dialect. Answers are `application/json`, as EMCO's are.
+/// Media type with which a request asks for this dialect. Answers are `application/json`, like
+/// EMCO's.
 pub const MEDIA_TYPE: &str = "application/vnd.emco.v22+json";
 
-/// The answer to a query in EMCO's newer dialect: the status of a group, of a cluster or of a logical cloud,
-/// or the names that `apps`, `clusters` and `resources` ask for.
-// Not to be read: a client knows by its question which of them it gets.
+/// The answer to a query in EMCO's newer dialect: the status of a group, of a cluster or of a
+/// logical cloud, or the names that `apps`, `clusters` and `resources` ask for.
+// Not for deserialization: the client's request determines the type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum EmcoAnswer<'a, R = Vec<ResourceStatus<'a>>, N = Vec<ResourceName<'a>>> {
-    /// Of a deployment intent group.
+    /// The answer about a deployment intent group.
     Group(Box<GroupStatus<'a, R>>),
-    /// Of a cluster's own resources.
+    /// The answer about a cluster's own resources.
     Cluster(Box<ClusterStatus<'a, R>>),
-    /// Of a logical cloud.
+    /// The answer about a logical cloud.
     LogicalCloud(Box<LogicalCloudStatus<'a, R>>),
-    /// With `apps`, `clusters` or `resources`.
+    /// The answer to a query with `apps`, `clusters` or `resources`.
     Names(EmcoNames<'a, N>),
 }
 
@@ -53,17 +55,17 @@ pub enum EmcoAnswer<'a, R = Vec<ResourceStatus<'a>>, N = Vec<ResourceName<'a>>> 
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(bound = "")]
 pub struct GroupStatus<'a, R = Vec<ResourceStatus<'a>>> {
-    /// The composite application it is part of.
+    /// The composite application that contains the group.
     #[serde(flatten)]
     pub app: EmcoCompositeApp<'a>,
-    /// The status as a whole.
+    /// The overall status.
     #[serde(flatten)]
     pub result: StatusResult<'a>,
-    /// The apps with selected resources; left out with `output=summary`.
+    /// The apps with selected resources. Omitted with `output=summary`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<AppStatus<'a>>)]
     pub apps: Vec<AppStatus<'a, R>>,
-    /// Ids of the `AppContext`s that its own one lists as children.
+    /// Ids of the `AppContext`s that the group's own `AppContext` lists as children.
     #[serde(rename = "ChildContextIDs", skip_serializing_if = "Vec::is_empty")]
     pub child_context_ids: Vec<Cow<'a, str>>,
 }
@@ -72,11 +74,11 @@ pub struct GroupStatus<'a, R = Vec<ResourceStatus<'a>>> {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(bound = "")]
 pub struct ClusterStatus<'a, R = Vec<ResourceStatus<'a>>> {
-    /// The status as a whole.
+    /// The overall status.
     #[serde(flatten)]
     pub result: StatusResult<'a>,
-    /// The cluster with the selected resources; without a member where there are none, and with
-    /// `output=summary`.
+    /// The cluster with the selected resources. It has no members if no resource is selected, and
+    /// with `output=summary`.
     #[schema(value_type = PlacementStatus<'a>)]
     pub cluster: PlacementStatus<'a, R>,
 }
@@ -88,19 +90,20 @@ pub struct LogicalCloudStatus<'a, R = Vec<ResourceStatus<'a>>> {
     /// The project.
     #[schema(example = "testvfw")]
     pub project: Cow<'a, str>,
-    /// The status as a whole.
+    /// The overall status.
     #[serde(flatten)]
     pub result: StatusResult<'a>,
-    /// Ids of the `AppContext`s that its own one lists as children.
+    /// Ids of the `AppContext`s that its own `AppContext` lists as children.
     #[serde(rename = "ChildContextIDs", skip_serializing_if = "Vec::is_empty")]
     pub child_context_ids: Vec<Cow<'a, str>>,
-    /// The clusters with selected resources; left out with `output=summary`.
+    /// The clusters with selected resources. Omitted with `output=summary`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<PlacementStatus<'a>>)]
     pub clusters: Vec<PlacementStatus<'a, R>>,
 }
 
-/// The composite application that a deployment intent group is part of. Clusters and logical clouds have none.
+/// The composite application that contains a deployment intent group. Clusters and logical clouds
+/// have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EmcoCompositeApp<'a> {
@@ -112,23 +115,23 @@ pub struct EmcoCompositeApp<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "compositevfw")]
     pub composite_app: Option<Cow<'a, str>>,
-    /// Its version, as it was instantiated.
+    /// The version of the composite application at the time of instantiation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "v1")]
     pub composite_app_version: Option<Cow<'a, str>>,
-    /// The composite profile it is deployed with.
+    /// The composite profile of the deployment.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub composite_profile: Option<Cow<'a, str>>,
 }
 
-/// Status as a whole: what EMCO's answers about groups, clusters and logical clouds have in common.
+/// The overall status: the common part of EMCO's answers about groups, clusters and logical clouds.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusResult<'a> {
     /// The deployment intent group, the cluster as `provider+name`, or the logical cloud.
     pub name: Cow<'a, str>,
-    /// Lifecycle actions on it so far.
+    /// Lifecycle actions so far.
     pub states: States<'a>,
     /// With `type`: status of the `AppContext`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,8 +141,8 @@ pub struct StatusResult<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "Instantiated")]
     pub deployed_status: Option<ContextStatus>,
-    /// With `status=ready`, and for groups with `type=cluster`: all selected resources rolled up, never
-    /// `NotPresent`.
+    /// With `status=ready`, and for groups with `type=cluster`: the rolled-up state of all selected
+    /// resources, never `NotPresent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ReadyStatus)]
     pub ready_status: Option<ReadyStatus>,
@@ -164,10 +167,10 @@ pub struct StatusResult<'a> {
 /// Lifecycle actions, in EMCO's newer dialect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct States<'a> {
-    /// Id of the `AppContext` that statuses are written to; empty where none is known.
+    /// Id of the `AppContext` that contains the statuses. Empty if it is unknown.
     #[serde(rename = "statusctxid")]
     pub status_context: Cow<'a, str>,
-    /// Oldest first.
+    /// The actions, oldest first.
     pub actions: Vec<StateAction<'a>>,
 }
 
@@ -176,16 +179,17 @@ pub struct States<'a> {
 pub struct StateAction<'a> {
     /// The state it led to.
     pub state: LifecycleState,
-    /// Id of the `AppContext` it concerned; empty for none.
+    /// Id of the `AppContext` of the action. Empty if it has none.
     pub instance: Cow<'a, str>,
-    /// Time of the action, as it was recorded; `0001-01-01T00:00:00Z` for an action that nobody recorded.
+    /// Time of the action, as it was recorded. `0001-01-01T00:00:00Z` for an action without a
+    /// record.
     #[schema(value_type = String, format = DateTime)]
     pub time: Cow<'a, str>,
-    /// Number of the revision that it made; 0 for none.
+    /// Number of the revision that the action made. 0 if it made none.
     pub revision: i64,
 }
 
-/// The time of what has none: the zero of Go's times, which EMCO writes and its clients read.
+/// The text for a missing time: Go's zero time, which EMCO writes and its clients read.
 pub const NO_TIME: &str = "0001-01-01T00:00:00Z";
 
 /// One app of a deployment intent group, in EMCO's newer dialect.
@@ -217,13 +221,13 @@ pub struct PlacementStatus<'a, R = Vec<ResourceStatus<'a>>> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Connectivity)]
     pub ready_status: Option<Connectivity>,
-    /// With `status`: `Available`, `Retrying` while the cluster is not heard or its report may be out of date,
-    /// or `Unknown`.
+    /// With `status`: `Available`, `Retrying` if the cluster cannot be reached or its report may be
+    /// outdated, or `Unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Connectivity)]
     pub connectivity: Option<Connectivity>,
-    /// The selected resources: those that were sent in the order of the `AppContext`, then those that only the
-    /// cluster has.
+    /// The selected resources: first the resources with a manifest in the order of the
+    /// `AppContext`, then the resources that exist only in the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Vec<ResourceStatus<'a>>)]
     pub resources: Option<R>,

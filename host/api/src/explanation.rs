@@ -6,25 +6,25 @@ use kindsight_model::Verdict;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Words of the interpreter of a verdict on its state and its reason.
+/// The interpreter's explanation of a verdict's state and reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Explanation {
-    /// `true` for a state that the object does not leave by itself; otherwise left out.
+    /// `true` for a state that does not change without an external cause. Omitted otherwise.
     #[serde(rename = "final", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_final: bool,
-    /// The meaning of the reason, in a sentence; left out where none is declared.
+    /// The meaning of the reason, as a sentence. Omitted if the interpreter declares none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "The pod was killed because the node had no memory left")]
     pub summary: Option<Arc<str>>,
-    /// Page that says what to do about the reason; left out where none is declared.
+    /// Page with advice about the reason. Omitted if the interpreter declares none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "https://example.com/widgets#no-ports")]
     pub help_url: Option<Arc<str>>,
 }
 
 impl Explanation {
-    /// The explanation of a verdict, where its interpreter declares anything of its state or reason.
+    /// The explanation of a verdict, if its interpreter declares its state or reason.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         let declared = &verdict.by.as_ref()?.declared;
         let reason = declared.reason(&verdict.reason);

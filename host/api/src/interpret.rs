@@ -1,4 +1,4 @@
-//! Verdicts on objects that are sent to be judged, or read from files.
+//! Verdicts on objects from a request or from files.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 /// Verdicts on the objects of one request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Verdicts {
-    /// One for each object, in the order in which they were sent.
+    /// One verdict for each object, in the order of the request.
     pub verdicts: Vec<ObjectVerdict>,
 }
 
@@ -18,36 +18,36 @@ pub struct Verdicts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectVerdict {
-    /// `apiVersion` of the object; empty if it has none.
+    /// The `apiVersion` of the object. Empty if it has none.
     #[schema(example = "apps/v1")]
     pub api_version: String,
-    /// Kind of the object; empty if it has none.
+    /// The Kind of the object. Empty if it has none.
     #[schema(value_type = String, example = "Deployment")]
     pub kind: Arc<str>,
-    /// Namespace of the object; left out if it has none.
+    /// The namespace of the object. Omitted if it has none.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     #[schema(value_type = String, example = "default")]
     pub namespace: Arc<str>,
-    /// Name of the object; empty if it has none.
+    /// The name of the object. Empty if it has none.
     #[schema(value_type = String, example = "fw0-sink")]
     pub name: Arc<str>,
     /// The phase of its state.
     pub phase: Phase,
-    /// Its state, in the word of the interpreter.
+    /// The state, as the interpreter names it.
     #[schema(value_type = String, example = "Pending")]
     pub state: Arc<str>,
-    /// Reason of the state, in one word; may be empty.
+    /// The reason of the state, as one word. Can be empty.
     #[schema(value_type = String, example = "Progressing")]
     pub reason: Arc<str>,
-    /// Reason of the state, in a sentence; may be empty.
+    /// The reason of the state, as a sentence. Can be empty.
     #[schema(value_type = String, example = "1 of 2 replicas are ready")]
     pub message: Arc<str>,
-    /// Time since when it is in this state, by the object itself; left out where its interpreter does not
-    /// tell.
+    /// Start time of the state according to the object. Omitted if the interpreter does not provide
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub since: Option<Timestamp>,
-    /// The interpreter that judged it; left out where the host itself did.
+    /// The interpreter that judged the object. Omitted if the host itself did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = InterpretedBy)]
     pub interpreter: Option<Arc<InterpretedBy>>,
@@ -61,16 +61,16 @@ impl ObjectVerdict {
             kind: Arc::clone(&object.gvk.kind),
             namespace: Arc::clone(&object.namespace),
             name: Arc::clone(&object.name),
-            ..Self::of_nothing(verdict)
+            ..Self::without_object(verdict)
         }
     }
 
-    /// The verdict on something that is not a Kubernetes object: `Unknown`, and the reason.
+    /// The verdict on an item that is not a Kubernetes object: `Unknown`, with the reason.
     pub fn not_an_object(why: impl Into<Arc<str>>) -> Self {
-        Self::of_nothing(Verdict::unknown(host_reason::NOT_AN_OBJECT, why))
+        Self::without_object(Verdict::unknown(host_reason::NOT_AN_OBJECT, why))
     }
 
-    fn of_nothing(verdict: Verdict) -> Self {
+    fn without_object(verdict: Verdict) -> Self {
         Self {
             api_version: String::new(),
             kind: "".into(),

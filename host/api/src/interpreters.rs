@@ -1,4 +1,4 @@
-//! Interpreters: the list, one in full, commands and their results.
+//! Interpreters: the list, one interpreter in full, commands and their results.
 
 mod detail;
 mod refusal;
@@ -29,13 +29,13 @@ pub use words::{ChangedBy, InterpreterStatus, OutcomeStatus};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct InterpreterList {
-    /// Number of the published set; each publish counts one up.
+    /// Number of the published set. It increases by one with each publication.
     #[schema(example = 7)]
     pub generation: u64,
-    /// Sorted by name.
+    /// The interpreters, sorted by name.
     pub interpreters: Vec<InterpreterSummary>,
-    /// The components that this server refused last, newest first. The oldest are forgotten, and all at
-    /// a restart.
+    /// The components that this server refused last, newest first. The oldest are dropped, and a
+    /// restart drops all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedUpload>,
 }
@@ -45,21 +45,21 @@ pub struct InterpreterList {
 #[serde(rename_all = "kebab-case")]
 #[schema(as = RefusedComponent)]
 pub struct RefusedUpload {
-    /// Time of the refusal.
+    /// The time of the refusal.
     #[schema(value_type = String, format = DateTime)]
     pub time: Timestamp,
-    /// The name it was sent under; left out if it was sent under none. A file says nothing about the name of
-    /// what is in it.
+    /// The name under which it was uploaded. Omitted if it was uploaded without a name. A file does
+    /// not determine the name of its component.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "apps")]
     pub name: Option<InterpreterName>,
-    /// Source of the component.
+    /// The source of the component.
     pub source: Source,
-    /// Its file in the watched directory; left out if it was sent.
+    /// Its file in the watched directory. Omitted if it was uploaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub file: Option<String>,
-    /// Digest of its bytes, `sha256:` and 64 hex digits.
+    /// The digest of its bytes, `sha256:` and 64 hex digits.
     #[schema(value_type = String)]
     pub digest: Digest,
     /// The step of the load that refused it.
@@ -68,45 +68,45 @@ pub struct RefusedUpload {
     pub why: String,
 }
 
-/// The names that were removed because nothing of them was used.
+/// The names that were removed because they are not in use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct RemovedNames {
-    /// Sorted.
+    /// The names, sorted.
     #[schema(value_type = Vec<String>)]
     pub removed: Vec<InterpreterName>,
 }
 
-/// One interpreter, in short. Source, version and digest are those of the version that judges.
+/// One interpreter, in short form. Source, version and digest describe the live version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct InterpreterSummary {
-    /// Name of the interpreter.
+    /// The name of the interpreter.
     #[schema(example = "apps")]
     pub name: String,
-    /// State of the interpreter.
+    /// The state of the interpreter.
     pub status: InterpreterStatus,
-    /// Source of the live version; left out if there is none.
+    /// The source of the live version. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Source)]
     pub source: Option<Source>,
-    /// The live version, as the component names it; left out if there is none.
+    /// The live version, as the component names it. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "1.0.0")]
     pub version: Option<String>,
-    /// Digest of the live version, `sha256:` and 64 hex digits; left out if there is none.
+    /// The digest of the live version, `sha256:` and 64 hex digits. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub digest: Option<Digest>,
-    /// The Kinds it judges, as patterns `group/version/Kind`.
+    /// The Kinds that it judges, as patterns `group/version/Kind`.
     #[schema(example = json!(["apps/*/Deployment"]))]
     pub kinds: Vec<String>,
-    /// Digest of the candidate that waits to be promoted; left out if there is none.
+    /// The digest of the candidate that can be promoted. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub candidate: Option<Digest>,
-    /// The reason why the live version, or the candidate, cannot be loaded on this server now, so that
-    /// another version judges meanwhile; left out where both are loaded.
+    /// The reason why this server cannot load the live version or the candidate at present, so that
+    /// another version judges instead. Omitted if both are loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub unavailable: Option<String>,
@@ -114,26 +114,26 @@ pub struct InterpreterSummary {
     pub calls: u64,
     /// Number of these calls that ended in a fault.
     pub faults: u64,
-    /// Set while too many of its calls end in a fault; left out otherwise.
+    /// Present while too many of its calls end in a fault. Omitted otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faulting: Option<Faulting>,
-    /// Number of times that it began to fail too often, since this server began.
+    /// How often it began to fail too frequently since this server started.
     #[serde(default)]
     pub trips: u64,
 }
 
-/// The answer to a command, written as the one that it holds.
-// Not to be read: a client knows by its command which of the two it gets.
+/// The answer to a command, written as its content.
+// Not for deserialization: the client's command determines the type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum CommandAnswer {
-    /// To every command but a shadow run.
+    /// The answer to every command except a shadow run.
     Outcome(Outcome),
-    /// To a shadow run.
+    /// The answer to a shadow run.
     Shadow(ShadowReport),
 }
 
-/// Result of a command.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Outcome {
@@ -142,25 +142,25 @@ pub struct Outcome {
     pub name: InterpreterName,
     /// The change that was made.
     pub action: CatalogAction,
-    /// Digest of the component it was about, `sha256:` and 64 hex digits; left out if it was about
-    /// none.
+    /// The digest of the component that the command concerned, `sha256:` and 64 hex digits. Omitted
+    /// if it concerned none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(
         value_type = String,
         example = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     )]
     pub digest: Option<Digest>,
-    /// Version of that component, as it names it; left out if there is none.
+    /// The version of that component, as it names it. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "1.1.0")]
     pub version: Option<String>,
-    /// State of the interpreter after the command.
+    /// The state of the interpreter after the command.
     pub status: OutcomeStatus,
-    /// The same in a sentence.
+    /// The result as a sentence.
     #[schema(example = "1.1.0 is live in place of 1.0.0")]
     pub detail: String,
-    /// The Kinds that it judges now instead of another interpreter, or that the candidate would; left out if
-    /// there are none.
+    /// The Kinds that it now judges instead of another interpreter, or that the candidate would
+    /// judge. Omitted if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes: Vec<Takeover>,
 }
@@ -169,16 +169,16 @@ pub struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Takeover {
-    /// Pattern `group/version/Kind`, where `*` stands for all.
+    /// Pattern `group/version/Kind`, in which `*` matches everything.
     #[schema(example = "apps/*/Deployment")]
     pub kind: String,
-    /// Name of the other interpreter.
+    /// The name of the other interpreter.
     #[schema(value_type = String, example = "apps")]
     pub name: InterpreterName,
-    /// Version of the other interpreter.
+    /// The version of the other interpreter.
     #[schema(example = "0.1.0")]
     pub version: String,
-    /// Source of the other interpreter.
+    /// The source of the other interpreter.
     pub source: Source,
 }
 

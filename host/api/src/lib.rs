@@ -2,13 +2,13 @@
 //!
 //! model -> **api** -> status, rest, the command line
 //!
-//! The server writes these types, the command line reads them, and the document at `/openapi.json` is
-//! made of them. They hold no logic: serde and utoipa are derived, and constructors only copy from the
-//! types of `kindsight-model`.
+//! The server writes these types, the command line reads them, and the document at `/openapi.json`
+//! is made from them. They contain no logic: serde and utoipa are derived, and constructors only
+//! copy from the types of `kindsight-model`.
 //!
-//! Answers to status queries borrow from what they are made of and are written without copying it; read
-//! from text, they borrow from the text. A member that does not apply is left out and never null, and
-//! a reader passes over members it does not know.
+//! Answers to status queries borrow from their sources and are written without a copy. When they
+//! are read from text, they borrow from the text. A member that does not apply is omitted and is
+//! never null. A reader ignores members that it does not know.
 
 #![warn(
     clippy::expect_used,
@@ -25,6 +25,7 @@ pub mod explanation;
 pub mod history;
 pub mod interpret;
 pub mod interpreters;
+mod name_lists;
 pub mod problem;
 pub mod service;
 pub mod status;

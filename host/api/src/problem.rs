@@ -5,15 +5,16 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// An error, as an RFC 9457 problem document.
-// A reader takes every member as optional: a proxy on the way may answer with less.
+// A reader treats every member as optional, because a proxy on the way may answer with fewer
+// members.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = Problem)]
 pub struct ProblemDocument {
-    /// Always `about:blank`: the status says which kind of problem it is.
+    /// Always `about:blank`: the status determines the kind of problem.
     #[serde(rename = "type", default)]
     #[schema(required = true, example = "about:blank")]
     pub kind: String,
-    /// The status in words.
+    /// The text of the status.
     #[serde(default)]
     #[schema(required = true, example = "Bad Request")]
     pub title: String,
@@ -21,38 +22,38 @@ pub struct ProblemDocument {
     #[serde(default)]
     #[schema(required = true, example = 400)]
     pub status: u16,
-    /// The error in a sentence.
+    /// The error, as a sentence.
     #[serde(default)]
     #[schema(required = true, example = "the query is not valid")]
     pub detail: String,
-    /// Everything that is wrong, where that can be told one by one.
+    /// All errors of the request, if they can be listed individually.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<PartialProblem>,
-    /// The step of the load that refused a component, or its settings.
+    /// The step of the load that refused a component or its settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = LoadStep)]
     pub step: Option<LoadStep>,
 }
 
-/// One thing that is wrong with a request.
+/// One error in a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PartialProblem {
     /// The query parameter, or the part of the path.
     #[serde(default)]
     #[schema(required = true, example = "type")]
     pub parameter: String,
-    /// The error in it.
+    /// The error in this parameter or part.
     #[serde(default)]
     #[schema(required = true, example = "`Cluster` is not known")]
     pub detail: String,
-    /// The values that would be right.
+    /// The valid values.
     #[serde(default)]
     #[schema(required = true, example = "one of `rsync`, `cluster`")]
     pub expected: String,
 }
 
 impl PartialProblem {
-    /// Of a parameter, or a part of the path.
+    /// Makes a problem with a parameter or a part of the path.
     pub fn new(
         parameter: impl Into<String>,
         detail: impl Into<String>,

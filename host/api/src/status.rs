@@ -1,18 +1,19 @@
 //! Status queries: parameters and answers.
 //!
-//! Members, their names and their order are those of the specification. Beside it are: `message`,
-//! `faults`, `stale-since`, `stale-reason`, what begins with `ready-`, and on a resource everything from `namespace`
-//! on.
+//! Members, their names and their order are the same as in the specification. The additional
+//! members are `message`, `faults`, `stale-since`, `stale-reason`, `unanswered`, the members that begin with
+//! `ready-` and, on a resource, all members from `namespace` on.
 //!
-//! The parameter `R` of [`Status`] and what it holds is written as a list of [`Resource`]. A client
-//! reads them all; the server passes a list that makes each when it is written, so that a large answer
-//! is never in memory as a whole.
+//! The parameter `R` of [`Status`] and of its parts is written as a list of [`Resource`]. A client
+//! reads all resources. The server passes a list that makes each resource when it is written, so
+//! that a large answer is never completely in memory.
 
 #![expect(
     single_use_lifetimes,
     reason = "utoipa derives implementations that name a lifetime once"
 )]
 
+mod confirmation;
 mod detail;
 mod listing;
 mod parameters;
@@ -29,6 +30,7 @@ use utoipa::ToSchema;
 
 use crate::store::StoreState;
 
+pub use confirmation::Confirmation;
 pub use detail::Detail;
 pub use listing::{
     ClustersOfApp, Listing, NameList, NamedCluster, Names, ResourceName, ResourcesOfApp,
@@ -36,21 +38,22 @@ pub use listing::{
 pub use parameters::{Dialect, ListingParameters, Output, QueryType, StatusParameters};
 pub use resource::{Resource, ResourceOwner};
 
-/// Media type by which a request asks for this dialect, whatever the server is set to. Answers are
-/// `application/json`.
+/// Media type with which a request asks for this dialect, regardless of the server's setting.
+/// Answers are `application/json`.
 pub const MEDIA_TYPE: &str = "application/vnd.kindsight+json";
 
-/// The answer to a status query: a status, with `instance` and no value a list of instances, or a list of names.
-// Not to be read: a client knows by its question which of them it gets.
+/// The answer to a status query: a status, a list of instances (with `instance` without a value),
+/// or a list of names.
+// Not for deserialization: the client's request determines the type.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum StatusAnswer<'a, R = Vec<Resource<'a>>, N = Vec<ResourceName<'a>>> {
-    /// To a query about one instance.
+    /// The answer to a query about one instance.
     #[schema(value_type = Status<'a>)]
     Status(Box<Status<'a, R>>),
-    /// To a query with `instance` and no value.
+    /// The answer to a query with `instance` without a value.
     Instances(Instances<'a>),
-    /// To a query with `apps`, `clusters` or `resources`.
+    /// The answer to a query with `apps`, `clusters` or `resources`.
     #[schema(value_type = Names<'a>)]
     Names(Names<'a, N>),
 }
@@ -60,35 +63,36 @@ pub enum StatusAnswer<'a, R = Vec<Resource<'a>>, N = Vec<ResourceName<'a>>> {
 #[serde(rename_all = "kebab-case")]
 #[schema(bound = "")]
 pub struct Status<'a, R = Vec<Resource<'a>>> {
-    /// The composite application it is part of.
+    /// The composite application that contains the group.
     #[serde(flatten, borrow)]
     #[schema(value_type = CompositeApp<'a>)]
     pub app: CompositeApp<'a>,
-    /// The logical cloud, where it is the status of one.
+    /// The logical cloud, if this is the status of a logical cloud.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub logical_cloud: Option<Cow<'a, str>>,
     /// The deployment intent group, the cluster as `provider+name`, or the logical cloud.
     #[serde(borrow)]
     pub name: Cow<'a, str>,
-    /// Lifecycle actions on it so far.
+    /// Lifecycle actions so far.
     #[serde(borrow)]
     pub state: State<'a>,
-    /// Status of the `AppContext`.
+    /// The status of the `AppContext`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "Instantiated")]
     pub status: Option<ContextStatus>,
-    /// The reason why there is no more to tell, such as that it was never instantiated.
+    /// The reason why there is no further information, such as that the application was never
+    /// instantiated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub message: Option<Cow<'a, str>>,
-    /// The store of `AppContext`s, while it is away; left out while it is reached, and for applications that
-    /// were found in clusters.
+    /// The store of `AppContext`s, while it cannot be reached. Omitted while it can be reached, and
+    /// for applications that were found in clusters.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = StoreState<'a>)]
     pub store: Option<StoreState<'a>>,
-    /// The store of lifecycle states that the orchestrator keeps beside its `AppContext`s, while it is away: `state`
-    /// is what was last read from it.
+    /// The store of lifecycle states that the orchestrator keeps besides its `AppContext`s, while
+    /// it cannot be reached. `state` is then the last state that was read from it.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = StoreState<'a>)]
     pub state_store: Option<StoreState<'a>>,
@@ -96,20 +100,21 @@ pub struct Status<'a, R = Vec<Resource<'a>>> {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, u32>, example = json!({"Applied": 12}))]
     pub rsync_status: BTreeMap<Cow<'a, str>, u32>,
-    /// With `type=cluster`: number of selected resources by state, children included.
+    /// With `type=cluster`: number of selected resources by state, including children.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, u32>, example = json!({"Ready": 11, "Pending": 1}))]
     pub cluster_status: BTreeMap<Cow<'a, str>, u32>,
-    /// With `type=cluster`: all selected resources rolled up.
+    /// With `type=cluster`: the rolled-up state of all selected resources.
     #[serde(flatten, borrow)]
     #[schema(value_type = Readiness<'a>)]
     pub readiness: Readiness<'a>,
-    /// Parts that could not be read, each with its place: of the `AppContext`, of the reports of the
-    /// selected clusters on the selected apps, and reports about nobody knows what; the first 20.
+    /// Unreadable parts, each with its place: of the `AppContext`, of the reports of the selected
+    /// clusters on the selected apps, and of reports whose application cannot be determined. At
+    /// most the first 20.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub faults: Cow<'a, [Arc<str>]>,
-    /// The apps with selected resources; left out with `output=summary`.
+    /// The apps with selected resources. Omitted with `output=summary`.
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<App<'a>>)]
     pub apps: Vec<App<'a, R>>,
@@ -122,21 +127,21 @@ pub struct Instances<'a> {
     /// The deployment intent group, the cluster as `provider+name`, or the logical cloud.
     #[serde(borrow)]
     pub name: Cow<'a, str>,
-    /// The logical cloud, where they are those of one.
+    /// The logical cloud, if these are the instances of a logical cloud.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub logical_cloud: Option<Cow<'a, str>>,
-    /// The composite application it is part of; `composite-profile-name` is left out.
+    /// The composite application that contains the group. `composite-profile-name` is omitted.
     #[serde(flatten, borrow)]
     #[schema(value_type = CompositeApp<'a>)]
     pub app: CompositeApp<'a>,
-    /// Ids of the `AppContext`s it was instantiated as, oldest first.
+    /// Ids of the `AppContext`s of its instantiations, oldest first.
     #[schema(example = json!(["2621114006130701074"]))]
     pub instances: Vec<Cow<'a, str>>,
 }
 
-/// The composite application that a deployment intent group is part of. Clusters have none, logical clouds the
-/// project alone.
+/// The composite application that contains a deployment intent group. Clusters have none, and
+/// logical clouds have only the project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CompositeApp<'a> {
     /// The project.
@@ -151,7 +156,7 @@ pub struct CompositeApp<'a> {
     )]
     #[schema(value_type = String, example = "compositevfw")]
     pub name: Option<Cow<'a, str>>,
-    /// Its version, as it was instantiated.
+    /// The version of the composite application at the time of instantiation.
     #[serde(
         rename = "composite-app-version",
         default,
@@ -159,7 +164,7 @@ pub struct CompositeApp<'a> {
     )]
     #[schema(value_type = String, example = "v1")]
     pub version: Option<Cow<'a, str>>,
-    /// The composite profile it is deployed with.
+    /// The composite profile of the deployment.
     #[serde(
         rename = "composite-profile-name",
         default,
@@ -173,7 +178,7 @@ pub struct CompositeApp<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub struct State<'a> {
-    /// Oldest first.
+    /// The actions, oldest first.
     #[serde(borrow)]
     pub actions: Vec<Action<'a>>,
 }
@@ -182,17 +187,18 @@ pub struct State<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub struct Action<'a> {
-    /// The state it led to.
+    /// The state after the action.
     pub state: LifecycleState,
-    /// Id of the `AppContext` it concerned; empty for none.
+    /// Id of the `AppContext` of the action. Empty if it has none.
     #[serde(borrow)]
     pub context_id: Cow<'a, str>,
-    /// Time of the action, as it was recorded; left out of an action that nobody recorded, which is derived from
-    /// an `AppContext`.
+    /// Time of the action, as it was recorded. Omitted for an action without a record, which is
+    /// derived from an `AppContext`.
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(value_type = String, format = DateTime)]
     pub time_stamp: Cow<'a, str>,
-    /// The revision of the group that it made or left, as its orchestrator counts them; left out where there is none.
+    /// The revision of the group that the action made or left, as its orchestrator counts
+    /// revisions. Omitted if there is none.
     #[serde(default, skip_serializing_if = "is_none")]
     #[schema(value_type = i64, example = 1)]
     pub revision: i64,
@@ -207,40 +213,46 @@ fn is_none(revision: &i64) -> bool {
     *revision == 0
 }
 
-/// Resources rolled up, on each level of an answer to `type=cluster`. Resources that only the cluster
-/// has do not count beside those that were sent. What is gone (reason `Gone`), hooks, and children (resources
-/// with an `owner`) count only where nothing else is selected, in this order.
-/// With `type=rsync` every member is left out.
+/// The rolled-up state of resources, on each level of an answer to `type=cluster`. If resources
+/// with a manifest are selected, resources that exist only in the cluster do not count. Removed
+/// resources (reason `Gone`), hooks, and children (resources with an `owner`) count only if nothing
+/// else is selected, in this order. With `type=rsync`, every member is omitted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Readiness<'a> {
-    /// With `type=cluster`: `ready-phase` as a word, or `Terminated` where all resources are gone as
-    /// asked.
+    /// With `type=cluster`: `ready-phase` as a word, or `Terminated` if all resources were removed
+    /// as requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "Ready")]
     pub ready_status: Option<Cow<'a, str>>,
-    /// With `type=cluster`: the worst phase of the selected resources; `unknown` if there are none.
+    /// With `type=cluster`: the worst phase of the selected resources, or `unknown` if no resource
+    /// is selected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Phase)]
     pub ready_phase: Option<Phase>,
-    /// With `type=cluster`: the resource that gave `ready-phase`, its state and its reason; left out
-    /// where nothing is wrong.
+    /// With `type=cluster`: the resource that determines `ready-phase`, with its state and its
+    /// reason. Omitted if no resource has a problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "Pod web-0 of sink in provider+edge01 is Failed (Evicted)")]
     pub ready_reason: Option<Cow<'a, str>>,
-    /// With `type=cluster`: number of resources that were rolled up, by phase.
+    /// With `type=cluster`: number of resources by phase that count in the roll-up.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(example = json!({"ready": 11, "pending": 1}))]
     pub ready_counts: BTreeMap<Phase, u32>,
-    /// With `type=cluster`: time since when the first of the reports may be out of date; the last one is
-    /// shown, and its states and phases are those of then.
+    /// With `type=cluster`: the earliest time since which a report may be outdated. The states and
+    /// phases come from the last report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub stale_since: Option<Timestamp>,
-    /// With `type=cluster`: the report that `stale-since` is about, and why it may be out of date.
+    /// With `type=cluster`: the report to which `stale-since` refers, and why it may be outdated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "sink in provider+edge01: the cluster no longer reports on this app")]
     pub stale_reason: Option<Cow<'a, str>>,
+    /// With `type=cluster`: Kinds that the clusters have not answered for, each with its cluster and the cause; the
+    /// first 20. A cluster may have objects of these Kinds, and they may belong to the application.
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<String>, example = json!(["provider+edge01: Crane.example.org: it answers 500"]))]
+    pub unanswered: Cow<'a, [Arc<str>]>,
 }
 
 /// One app of a deployment intent group.
@@ -252,7 +264,7 @@ pub struct App<'a, R = Vec<Resource<'a>>> {
     #[serde(borrow)]
     #[schema(example = "sink")]
     pub name: Cow<'a, str>,
-    /// With `type=cluster`: its selected resources rolled up.
+    /// With `type=cluster`: the rolled-up state of its selected resources.
     #[serde(flatten, borrow)]
     #[schema(value_type = Readiness<'a>)]
     pub readiness: Readiness<'a>,
@@ -275,17 +287,17 @@ pub struct Cluster<'a, R = Vec<Resource<'a>>> {
     #[serde(borrow)]
     #[schema(example = "edge01")]
     pub cluster: Cow<'a, str>,
-    /// With `type=cluster`: the selected resources rolled up.
+    /// With `type=cluster`: the rolled-up state of the selected resources.
     #[serde(flatten, borrow)]
     #[schema(value_type = Readiness<'a>)]
     pub readiness: Readiness<'a>,
-    /// Parts of the cluster's report that could not be read, then its reports about nobody knows what; the
-    /// first 20.
+    /// Unreadable parts of the cluster's report, then of its reports whose application cannot be
+    /// determined. At most the first 20.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub faults: Cow<'a, [Arc<str>]>,
-    /// The selected resources: those that were sent in the order of the `AppContext`, then those that
-    /// only the cluster has.
+    /// The selected resources: first the resources with a manifest in the order of the
+    /// `AppContext`, then the resources that exist only in the cluster.
     #[schema(value_type = Vec<Resource<'a>>)]
     pub resources: R,
 }

@@ -1,4 +1,4 @@
-//! The stores that `AppContext`s and lifecycle states are read from, while they cannot be reached.
+//! The stores of `AppContext`s and lifecycle states, while they cannot be reached.
 
 #![expect(
     single_use_lifetimes,
@@ -15,18 +15,19 @@ use utoipa::ToSchema;
 words! {
     /// State of the connection to a store.
     StoreConnection {
-        /// It cannot be reached: answers are what was last read from it.
+        /// The store cannot be reached. Answers contain the data that was last read from it.
         Away = "away",
     }
 }
 
-/// The connection to a store, told while it is away. What clusters report themselves is current all the same.
+/// The connection to a store, present while the store cannot be reached. The clusters' own reports
+/// are still current.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct StoreState<'a> {
     /// State of the connection.
     pub state: StoreConnection,
-    /// Time since when it is in this state.
+    /// Start time of this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub since: Option<Timestamp>,

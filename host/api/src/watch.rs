@@ -1,8 +1,9 @@
-//! Events of streams: what changed since the event before.
+//! Events of streams, with the changes since the previous event.
 //!
-//! The first event of a stream is `snapshot`, whose data is a whole answer. Every `change` after it tells
-//! what changed since the event before. To follow, take away what is `gone`, then put what is told in place
-//! of what has the same name, or at the end. `problem` is the last event of a stream that cannot go on.
+//! The first event of a stream is `snapshot`, whose data is a complete answer. Each following
+//! `change` contains the changes since the previous event. To apply a change, first remove
+//! everything in `gone`. Then put each item in place of the item with the same name, or at the end.
+//! `problem` is the last event of a stream that cannot continue.
 
 #![expect(
     single_use_lifetimes,
@@ -23,45 +24,45 @@ use crate::store::StoreState;
 words! {
     /// Names of the events of a stream.
     EventName {
-        /// A whole answer: the first event, and where changes were missed.
+        /// A complete answer: the first event, and the event after changes were missed.
         Snapshot = "snapshot",
-        /// The change since the event before.
+        /// The changes since the previous event.
         Change = "change",
-        /// The reason why the stream ends, such as that the application is gone.
+        /// The reason why the stream ends, such as that the application was removed.
         Problem = "problem",
     }
 }
 
 /// Data of one event of `status/watch`, by the name of the event.
-// Not to be read: the name of the event tells which one it is.
+// Not for deserialization: the name of the event determines the type.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum StatusEvent<'a> {
-    /// Of `snapshot`.
+    /// The data of `snapshot`.
     #[schema(value_type = Status<'a>)]
     Snapshot(Box<Status<'a>>),
-    /// Of `change`.
+    /// The data of `change`.
     Change(Box<StatusChange<'a>>),
-    /// Of `problem`.
+    /// The data of `problem`.
     Problem(ProblemDocument),
 }
 
-/// The change of a status since the event before.
+/// The changes of a status since the previous event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct StatusChange<'a> {
-    /// Everything that is not there any more.
+    /// Everything that was removed.
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<Gone<'a>>,
-    /// The status as it is now, of which `apps` has only the apps that changed, those only the clusters that
-    /// changed, and those only the resources that changed or are new.
+    /// The present status. It contains only the apps that changed, within them only the clusters
+    /// that changed, and within these only the resources that changed or are new.
     #[serde(borrow)]
     #[schema(value_type = Status<'a>)]
     pub status: Status<'a>,
 }
 
-/// An app that is gone, an app that is gone from a cluster, or a resource that is gone from an app in a
-/// cluster.
+/// An app that was removed, an app that was removed from a cluster, or a resource that was removed
+/// from an app in a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Gone<'a> {
@@ -69,17 +70,17 @@ pub struct Gone<'a> {
     #[serde(borrow)]
     #[schema(example = "sink")]
     pub app: Cow<'a, str>,
-    /// The cluster; left out where the whole app is gone.
+    /// The cluster. Omitted if the complete app was removed.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = GoneCluster<'a>)]
     pub cluster: Option<GoneCluster<'a>>,
-    /// The resource; left out where the app is gone from the cluster.
+    /// The resource. Omitted if the app was removed from the cluster.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = GoneResource<'a>)]
     pub resource: Option<GoneResource<'a>>,
 }
 
-/// The cluster that an app or a resource is gone from.
+/// The cluster from which an app or a resource was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct GoneCluster<'a> {
@@ -93,7 +94,7 @@ pub struct GoneCluster<'a> {
     pub cluster: Cow<'a, str>,
 }
 
-/// The identity of a resource that is gone.
+/// The identity of a resource that was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct GoneResource<'a> {
@@ -104,50 +105,50 @@ pub struct GoneResource<'a> {
     #[serde(borrow)]
     #[schema(example = "sink-configmap")]
     pub name: Cow<'a, str>,
-    /// Its namespace; left out if it has none.
+    /// The namespace of the resource. Omitted if it has none.
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(example = "default")]
     pub namespace: Cow<'a, str>,
 }
 
 /// Data of one event of `/v2/applications/watch`, by the name of the event.
-// Not to be read: the name of the event tells which one it is.
+// Not for deserialization: the name of the event determines the type.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum ApplicationsEvent<'a> {
-    /// Of `snapshot`.
+    /// The data of `snapshot`.
     #[schema(value_type = ApplicationList<'a>)]
     Snapshot(ApplicationList<'a>),
-    /// Of `change`.
+    /// The data of `change`.
     Change(ApplicationsChange<'a>),
-    /// Of `problem`.
+    /// The data of `problem`.
     Problem(ProblemDocument),
 }
 
-/// The change of a list of applications since the event before.
+/// The changes of a list of applications since the previous event.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ApplicationsChange<'a> {
-    /// Applications that are not there any more, or are not selected any more.
+    /// Applications that were removed, or that the query no longer selects.
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<GoneApplication<'a>>)]
     pub gone: Vec<GoneApplication<'a>>,
-    /// Applications that changed or are new, each as a whole. Also those that a snapshot left out, since they
-    /// were too many.
+    /// Applications that changed or are new, each complete. Also applications that a snapshot
+    /// omitted because of the limit.
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Application<'a>>)]
     pub applications: Vec<Application<'a>>,
-    /// The store of `AppContext`s as it is now, while it is away.
+    /// The present state of the store of `AppContext`s, while it cannot be reached.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = StoreState<'a>)]
     pub store: Option<StoreState<'a>>,
-    /// The store of lifecycle states as it is now, while it is away.
+    /// The present state of the store of lifecycle states, while it cannot be reached.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = StoreState<'a>)]
     pub state_store: Option<StoreState<'a>>,
 }
 
-/// The name of an application that is gone.
+/// The name of an application that was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct GoneApplication<'a> {

@@ -1,8 +1,9 @@
 //! Reports of monitors that are too large for one key.
 //!
-//! The whole one is kept in parts under `/kindsight/bundles/`. In its place under `/context/` is one
-//! that fits: the largest items are left out, and a member of our own says which, and of which whole it
-//! is a part. A report that another writer puts there has no such member, so it is the newer one.
+//! The complete report is kept in parts under `/kindsight/bundles/`. The key under `/context/` has an
+//! excerpt without the largest items. A mark in the excerpt (the member `kindsight`) counts the missing
+//! items and has the digest of the complete report. A report that another writer puts there has no
+//! mark, so it is newer than the parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,33 +21,33 @@ use crate::{Error, Recorded, Result, go_json};
 /// 1.5 MiB, and a store may be copied to one.
 pub const BUNDLE_STORED_BYTES_MAX: usize = 1024 * 1024;
 
-/// The bytes that the member of our own may take.
+/// The maximum size of the mark, in bytes.
 const MARK_BYTES_MAX: usize = 4 * 1024;
 
-/// The most lists that the member of our own names; a report has nine.
+/// The maximum number of lists that the mark names. A report has nine.
 const LISTS_NAMED_MAX: usize = 16;
-/// The longest name of a list in the member of our own, in characters.
+/// The longest name of a list in the mark, in characters.
 const NAME_CHARS_MAX: usize = 64;
 
-/// The member of our own.
+/// The member that is the mark.
 const MARK: &str = "kindsight";
-/// The beginning of a report with the member of our own.
+/// The beginning of a report with a mark.
 const MARKED: &str = r#"{"kindsight":{"#;
 
-/// The member of a report that is a part of another.
+/// The mark of an excerpt.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Mark {
     version: u64,
-    /// The digest of the whole report.
+    /// The digest of the complete report.
     pub(crate) whole: Digest,
-    /// The bytes of the whole report.
+    /// The size of the complete report, in bytes.
     bytes: usize,
     /// The number of items that are left out, by the name of their list.
     pub(crate) dropped: BTreeMap<String, usize>,
 }
 
 impl Mark {
-    /// Reads the mark of a report; none of one that is whole or of another writer.
+    /// Reads the mark of a report. Returns `None` for a complete report, and for a report of another writer.
     pub(crate) fn of(status_json: &str) -> Option<Self> {
         if !status_json.starts_with(MARKED) {
             return None;
@@ -55,14 +56,14 @@ impl Mark {
         members.get(MARK).ok().flatten()
     }
 
-    /// The names of the lists of which items are left out.
+    /// The names of the lists with missing items.
     pub(crate) fn lists(&self) -> String {
         let names: Vec<&str> = self.dropped.keys().map(String::as_str).collect();
         names.join(", ")
     }
 }
 
-/// Records a report of a cluster, whole or in parts.
+/// Records a report of a cluster, in one key or in parts.
 pub(crate) fn record(store: &dyn Store, keys: &ClusterKeys, status_json: &str) -> Result<Recorded> {
     let (bytes, max) = (status_json.len(), parts::PARTS_MAX * parts::PART_BYTES_MAX);
     let (key, prefix) = (keys.bundle(), keys::bundles(keys.root()));
@@ -100,10 +101,10 @@ pub(crate) fn record(store: &dyn Store, keys: &ClusterKeys, status_json: &str) -
     }
 }
 
-/// Reads the whole report of which a cluster keeps a part; none where it is not there.
+/// Reads the complete report of an excerpt. Returns `None` if it is absent, damaged or not permitted.
 ///
 /// # Errors
-/// [`StoreError::Unavailable`]; where it may not be read or is damaged, there is none.
+/// [`StoreError::Unavailable`].
 pub(crate) fn whole(store: &dyn Store, keys: &ClusterKeys, mark: &Mark) -> Result<Option<String>> {
     match parts::read(store, &keys::bundles(keys.root())) {
         Ok(Some(bytes)) if Digest::of(&bytes) == mark.whole => Ok(String::from_utf8(bytes).ok()),
@@ -112,8 +113,8 @@ pub(crate) fn whole(store: &dyn Store, keys: &ClusterKeys, mark: &Mark) -> Resul
     }
 }
 
-/// Removes the parts of reports whose cluster is gone, that another writer replaced, or that were never
-/// completed.
+/// Removes the parts of reports that are not current: their cluster was deleted, another writer replaced
+/// the report, or the write was never completed.
 pub(crate) fn sweep(store: &dyn Store) -> Result<usize> {
     let keys = store.keys(keys::BUNDLES)?.keys;
     let reports: BTreeMap<&str, String> = keys
@@ -198,7 +199,7 @@ fn trimmed(status_json: &str, stored_bytes: usize, max: usize, key: &str) -> Res
                 let kept = kept.filter(|(at, _)| !left_out.contains(at));
                 fitting.push(name, &kept.map(|it| it.1).collect::<Vec<_>>())?;
             }
-            // What is no list is small, or the report is none.
+            // Members other than lists are small in a report.
             _ if name != MARK => fitting.push(
                 name,
                 serde_json::from_str::<&RawValue>(json).map_err(Error::NotJson)?,

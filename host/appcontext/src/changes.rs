@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kindsight_model::{ClusterName, ContextId, DigName};
-use kindsight_store::{Changes, Revision, Watch};
+use kindsight_store::{Change, Changes, Revision, Watch};
 
 use crate::Result;
 use crate::keys::{self, Subject};
@@ -11,10 +11,10 @@ use crate::keys::{self, Subject};
 #[cfg(test)]
 mod tests;
 
-/// The contexts or the records that one batch of the store changed. At least one.
+/// The contexts or records that one batch of the store changed, at least one.
 ///
-/// It does not tell the kinds of the changes: read each of them again; one that is not found was
-/// deleted.
+/// [`ContextImages::take`](crate::ContextImages::take) applies the changed keys of contexts. A
+/// record must be read again; if it is not found, it was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppContextChanges {
     /// The revision of the batch. A writer finds its own in [`Recorded::Written`](crate::Recorded).
@@ -25,23 +25,30 @@ pub struct AppContextChanges {
     pub digs: BTreeSet<DigName>,
     /// The clusters whose record changed.
     pub clusters: BTreeSet<ClusterName>,
+    /// The changed keys of contexts, in the order of the batch.
+    pub(crate) keys: Vec<(ContextId, Change)>,
 }
 
 impl AppContextChanges {
-    /// Sorts the changed keys by what they are about.
-    fn of(batch: &Changes) -> Self {
+    /// Sorts the changed keys by context and record.
+    fn of(batch: Changes) -> Self {
         let mut changes = Self {
             revision: batch.revision,
             contexts: BTreeSet::new(),
             digs: BTreeSet::new(),
             clusters: BTreeSet::new(),
+            keys: Vec::new(),
         };
-        for subject in batch.changes.iter().filter_map(|it| keys::subject(&it.key)) {
-            match subject {
-                Subject::Context(id) => changes.contexts.insert(id),
-                Subject::Dig(name) => changes.digs.insert(name),
-                Subject::Cluster(name) => changes.clusters.insert(name),
-            };
+        for change in batch.changes {
+            match keys::subject(&change.key) {
+                Some(Subject::Context(id)) => {
+                    changes.contexts.insert(id.clone());
+                    changes.keys.push((id, change));
+                }
+                Some(Subject::Dig(name)) => drop(changes.digs.insert(name)),
+                Some(Subject::Cluster(name)) => drop(changes.clusters.insert(name)),
+                None => {}
+            }
         }
         changes
     }
@@ -65,19 +72,33 @@ impl AppContextWatch {
     }
 
     /// Waits for the next batch that changes a context or a record, in the order of the batches.
-    /// Keys that are not read here are passed over, such as those of the catalog or of another
-    /// writer's work queue.
+    /// Other keys are skipped, such as the keys of the catalog or of another writer's work queue.
     ///
-    /// The future may be dropped at any moment; nothing is lost with it.
+    /// Dropping the future at any moment loses no change.
     ///
     /// # Errors
     /// As [`Watch::next`]: read everything again and begin a new watch, or stop.
     pub async fn next(&mut self) -> Result<AppContextChanges> {
         loop {
-            let changes = AppContextChanges::of(&self.watch.next().await?);
+            let changes = AppContextChanges::of(self.watch.next().await?);
             if !changes.is_empty() {
                 return Ok(changes);
             }
         }
+    }
+
+    /// Returns the next batch that changes a context or a record, or `None` if none arrived since
+    /// the last one. Does not wait.
+    ///
+    /// # Errors
+    /// As [`Watch::try_next`].
+    pub fn try_next(&mut self) -> Result<Option<AppContextChanges>> {
+        while let Some(changes) = self.watch.try_next()? {
+            let changes = AppContextChanges::of(changes);
+            if !changes.is_empty() {
+                return Ok(Some(changes));
+            }
+        }
+        Ok(None)
     }
 }

@@ -68,6 +68,10 @@ impl AppContexts {
         Self { store }
     }
 
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
     /// Creates a context under a new id, all of it at once.
     ///
     /// # Errors
@@ -84,11 +88,11 @@ impl AppContexts {
         }
     }
 
-    /// Creates a context under a given id, all of it at once: a reader sees it whole or not at all.
+    /// Creates a context under a given id. Readers see either the complete context or no context.
     ///
-    /// What is more than the store takes as one batch is written in several, the root key last. A mark
-    /// of our own names the creation until then; what is left of one that died is removed by
-    /// [`AppContexts::sweep`].
+    /// A context that is larger than one batch of the store is written in several batches, the root key
+    /// last. A mark of kindsight names the creation until then. If the creator ends early,
+    /// [`AppContexts::sweep`] removes the remains.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] when the id is taken, [`Error::Name`] for an impossible name or a
@@ -101,7 +105,7 @@ impl AppContexts {
 
     /// Creates an empty context under a new id, to be filled step by step.
     ///
-    /// Readers see it grow; [`AppContexts::create`] shows one only once it is whole.
+    /// Readers see it grow. Readers see a context of [`AppContexts::create`] only when it is complete.
     ///
     /// # Errors
     /// Those of the store.
@@ -142,13 +146,12 @@ impl AppContexts {
         CompositeApp::new(&self.store, id).delete()
     }
 
-    /// Removes what is left of creations that died, and answers how many there were; and the parts of
-    /// large reports that nothing refers to any more.
+    /// Removes the remains of creations whose creator ended early, and the unused parts of large reports.
+    /// Returns the number of these creations.
     ///
-    /// A creation that is larger than one batch renews its mark with each of them. One whose mark is as
-    /// it was at the sweep before is taken for dead, so call it at intervals of a minute or more, with
-    /// the same `seen`. A creation that only was slow is then refused with [`Error::Swept`] and leaves
-    /// nothing behind; it never goes on.
+    /// A creation renews its mark with each batch. A creation counts as ended if its mark is the same as
+    /// at the last sweep, so call this at intervals of a minute or more, with the same `seen`. If the
+    /// creator was only slow, its next batch is refused with [`Error::Swept`].
     ///
     /// # Errors
     /// Those of the store.
@@ -190,13 +193,13 @@ impl AppContexts {
         ))
     }
 
-    /// Reads everything that is known of one context; none when it does not exist.
+    /// Reads one context with its references. Returns `None` if it does not exist.
     ///
-    /// One range for the context, and one for each context that it refers to: its status context and
-    /// those that [`ContextSnapshot::reads`] names, at most [`REFERENCES_MAX`](crate::REFERENCES_MAX). A
-    /// report that is kept in parts is one more.
+    /// Reads one range for the context, one for its status context, and one for each other context in
+    /// [`ContextSnapshot::reads`], at most [`REFERENCES_MAX`](crate::REFERENCES_MAX). A report in parts is
+    /// one more range.
     ///
-    /// A damaged value costs only itself: it is listed in [`ContextSnapshot::unreadable`].
+    /// A damaged value is listed in [`ContextSnapshot::unreadable`] and affects no other value.
     pub fn read(&self, id: &ContextId) -> Result<Option<ContextSnapshot>> {
         snapshot::read(&*self.store, id)
     }
@@ -309,8 +312,8 @@ fn cluster_keys(id: &ContextId, app: &str, cluster: &ClusterName) -> Result<Clus
 
 /// Draws a random id below 2^63.
 ///
-/// It comes from the seeds of the standard library's hash maps, which the operating system draws.
-/// An id must be hard to hit twice and is no secret.
+/// The operating system draws the seeds of the standard library's hash maps, which are used here. An id
+/// must be unlikely to repeat, and is no secret.
 fn draw_id() -> Result<ContextId> {
     let below_2_63 = RandomState::new().build_hasher().finish() >> 1;
     let id = below_2_63.to_string();

@@ -1,9 +1,8 @@
 //! Keys of contexts and records, built and parsed in this module and nowhere else.
 //!
-//! Every key ends in `/`. So the keys below an app, a cluster or a resource follow directly after
-//! its own key, and are never mixed with those of a name that begins with its name;
-//! `snapshot/stored.rs` reads in one pass because of it. Names are checked before they become part
-//! of a key.
+//! Every key ends in `/`. The keys below an app, a cluster or a resource therefore follow directly after
+//! its own key, without keys of another name between them. Contexts in memory keep this order. Names are
+//! checked before they become part of a key.
 
 use kindsight_model::{ClusterName, ContextId, is_name};
 
@@ -23,7 +22,7 @@ pub use resource_name::{RESOURCE_NAME_BYTES_MAX, ResourceName};
 
 /// The prefix of the reference layout.
 pub(crate) const CONTEXTS: &str = "/context/";
-/// The one name that an app cannot have: its key would be that of the instructions beside the apps.
+/// The only forbidden name of an app: its key would be the prefix of the instructions beside the apps.
 const NOT_AN_APP: &str = "instruction";
 
 /// The keys of one context.
@@ -69,6 +68,11 @@ impl ContextKeys {
         format!("{}app/instruction/dependency/", self.0)
     }
 
+    /// The keys of an app in a cluster, each by its name in a stored key.
+    pub(crate) fn stored_cluster(&self, app: &str, cluster: &str) -> ClusterKeys {
+        ClusterKeys(format!("{}app/{app}/cluster/{cluster}/", self.0))
+    }
+
     pub(crate) fn app(&self, app: &str) -> Result<AppKeys> {
         if !is_name(app) || app == NOT_AN_APP {
             return Err(Error::Name {
@@ -107,24 +111,28 @@ impl ClusterKeys {
         &self.0
     }
 
+    fn key(&self, key: ClusterKey<'_>) -> String {
+        format!("{}{}", self.0, key.below())
+    }
+
     pub(crate) fn group(&self) -> String {
-        format!("{}!@#metaGrp/", self.0)
+        self.key(ClusterKey::Group)
     }
 
     pub(crate) fn bundle(&self) -> String {
-        format!("{}status/", self.0)
+        self.key(ClusterKey::Bundle)
     }
 
     pub(crate) fn connectivity(&self) -> String {
-        format!("{}readystatus/", self.0)
+        self.key(ClusterKey::Connectivity)
     }
 
     pub(crate) fn resource_order(&self) -> String {
-        format!("{}resource/instruction/order/", self.0)
+        self.key(ClusterKey::ResourceOrder)
     }
 
     pub(crate) fn resource_dependency(&self) -> String {
-        format!("{}resource/instruction/dependency/", self.0)
+        self.key(ClusterKey::ResourceDependency)
     }
 
     pub(crate) fn resource(&self, resource: &ResourceName) -> ResourceKeys {

@@ -41,12 +41,13 @@
 //! | `GetAllHandles` | `all_keys` of each handle |
 //! | handle | `key` of each handle and value |
 //!
-//! # Whole or not at all
+//! # Atomic changes
 //!
-//! [`AppContexts::create`] writes what is larger than one batch of the store in several, the root key
-//! last, so that no reader sees half of it. What is left of a creation that died has no root key, and a
-//! mark under `/kindsight/creations/` that nobody renews: [`AppContexts::sweep`] removes it. Deleting
-//! is one batch on each level, and takes what is deleted out of the instructions beside it.
+//! [`AppContexts::create`] writes a context that is larger than one batch of the store in several
+//! batches, the root key last, so that no reader sees half of it. If the creator ends early, the remains
+//! have no root key, and their mark under `/kindsight/creations/` is not renewed:
+//! [`AppContexts::sweep`] removes them. Deleting is one batch on each level. The same batch removes the
+//! name from the instructions beside it.
 //!
 //! # Parts of the reference that are left out
 //!
@@ -103,15 +104,16 @@ pub use meta::ContextMeta;
 pub use records::{Action, ClusterRecord, DigRecord, Listed, RECORD_VERSION, Records};
 pub use resource::Resource;
 pub use snapshot::{
-    AppSnapshot, ClusterSnapshot, ContextSnapshot, REFERENCES_MAX, ResourceSnapshot,
+    AppSnapshot, ClusterSnapshot, ContextImages, ContextSnapshot, ContextUpdate, REFERENCES_MAX,
+    ResourceSnapshot, StoredBundle,
 };
 pub use sweep::Creations;
 pub use value::{Json, Stored, UPDATE_ATTEMPTS_MAX, Value};
 
-/// Errors of contexts and records, split by what the caller does next.
+/// Errors of contexts and records, divided by the reaction of the caller.
 ///
-/// An error of a write means that it was not acknowledged. It is then there as a whole or not at
-/// all.
+/// An error of a write means that the write was not acknowledged. A write is always applied completely or
+/// not at all.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The name cannot be part of a key: refuse the request that it came from.

@@ -1,35 +1,50 @@
-//! Snapshots: whole contexts as they were at one moment.
+//! Snapshots of contexts, and the contexts in memory that they are made from.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use kindsight_model::{ClusterName, Connectivity, ContextId, ContextStatus, Hook, RsyncStatus};
-use kindsight_store::Revision;
+use kindsight_store::{Revision, Store};
 
 use crate::keys::ContextKeys;
-use crate::{ContextMeta, DependsOn, Unreadable};
+use crate::{ContextMeta, DependsOn, Result, Unreadable};
 
+mod assembled;
+mod cluster_image;
 mod decode;
-mod merge;
-mod reading;
-mod stored;
+mod image;
+mod images;
+mod piece;
+mod resource_image;
+mod slot;
+mod sources;
 #[cfg(test)]
 mod tests;
 
-pub use reading::REFERENCES_MAX;
-pub(crate) use reading::read;
+pub use assembled::REFERENCES_MAX;
+pub use images::{ContextImages, ContextUpdate};
 
-/// One context as it was at one moment, with what other contexts hold of it.
+/// Reads a context, or returns `None` if it does not exist.
+pub(crate) fn read(store: &dyn Store, id: &ContextId) -> Result<Option<ContextSnapshot>> {
+    let mut images = ContextImages::default();
+    images.read_again(id, Revision::default());
+    Ok(match images.update_from(store, id)? {
+        ContextUpdate::Changed(snapshot) => Some(*snapshot),
+        ContextUpdate::Unchanged | ContextUpdate::Deleted => None,
+    })
+}
+
+/// One context as it was at one moment, joined with the contexts that it refers to.
 ///
-/// Since its release 21.03 rsync writes the statuses and reports of all instances of a group to one of
-/// them, the *status context*: that of the first instance. An instance that an update made is read
-/// together with it. Each context that is read is as it was at one moment; between them there may be
-/// changes, which a watch reports.
+/// Since its release 21.03, rsync writes the statuses and reports of all instances of a group to the
+/// context of the first instance, the *status context*. A later instance is read together with its
+/// status context. Each of these contexts is read as it was at one moment. A watch reports the changes
+/// between these moments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextSnapshot {
     /// The id.
     pub id: ContextId,
-    /// The revision at which its root key was written: instances of a group in the order in which
-    /// they were made.
+    /// The revision of its root key, which orders the instances of a group by their creation.
     pub created: Revision,
     /// The deployment intent group that it instantiates; none where nothing readable is stored,
     /// neither here nor in the status context.
@@ -47,7 +62,7 @@ pub struct ContextSnapshot {
     pub reads: BTreeSet<ContextId>,
     /// Set when the orchestrator is asked to stop working on it.
     pub stop_flag: bool,
-    /// The apps: those that the order instruction names, then the others in order of their keys.
+    /// The apps: first the apps in the order instruction, then the others in the order of their keys.
     pub apps: Vec<AppSnapshot>,
     /// The values that could not be understood, in order of their keys. They are missing above.
     pub unreadable: Vec<Unreadable>,
@@ -79,15 +94,36 @@ pub struct ClusterSnapshot {
     pub cluster: ClusterName,
     /// The number of the group of clusters, if placement chose one of several.
     pub group: Option<String>,
-    /// The `status` of its ResourceBundleState, as JSON text; none until one came.
-    pub bundle_status_json: Option<String>,
-    /// True if a report is stored that is no text; [`ContextSnapshot::unreadable`] names it.
-    pub is_bundle_damaged: bool,
+    /// The report of the monitor in the cluster.
+    pub bundle: StoredBundle,
     /// The outcome of the last attempt to reach the cluster; none until the first.
     pub connectivity: Option<Connectivity>,
-    /// The resources that were sent there: those that the order instruction names, then the others
-    /// in order of their keys.
-    pub resources: Vec<ResourceSnapshot>,
+    /// The resources that were sent there: first the resources in the order instruction, then the others
+    /// in the order of their keys.
+    pub resources: Arc<[ResourceSnapshot]>,
+}
+
+/// The `status` of a ResourceBundleState, as it is stored in a context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredBundle {
+    /// No report is stored.
+    Absent,
+    /// The stored value is not a text; [`ContextSnapshot::unreadable`] names its key.
+    Damaged,
+    /// The report, as JSON text.
+    Json(Arc<str>),
+    /// The same as at the last update of the context in memory, see [`ContextImages`].
+    Unchanged,
+}
+
+impl StoredBundle {
+    /// The report as JSON text, if it is stored and was not passed on before.
+    pub fn json(&self) -> Option<&str> {
+        match self {
+            Self::Json(json) => Some(json),
+            Self::Absent | Self::Damaged | Self::Unchanged => None,
+        }
+    }
 }
 
 /// A resource of a context.
@@ -98,7 +134,7 @@ pub struct ResourceSnapshot {
     /// The Kind.
     pub kind: String,
     /// The manifest, as YAML; none where another orchestrator stored none or it is damaged.
-    pub manifest: Option<String>,
+    pub manifest: Option<Arc<str>>,
     /// The rsync status; none until the resource was sent.
     pub status: Option<RsyncStatus>,
     /// The hook that it is; none for a resource of normal operation.

@@ -19,7 +19,7 @@ pub const UPDATE_ATTEMPTS_MAX: usize = 64;
 
 /// The value of one key, which may be absent. Made by the handles that own it.
 ///
-/// What a method writes is written only while the owner exists: nothing is left of what was deleted.
+/// A method writes only while the owner exists, so no key remains below a deleted owner.
 pub struct Value<T> {
     store: Arc<dyn Store>,
     owner: String,
@@ -61,9 +61,9 @@ impl<T: Stored> Value<T> {
         self.apply(&batch)
     }
 
-    /// Changes the value to what `change` makes of it, none being an absent key, and answers the new
-    /// one. Of two writers neither loses its change: where another one was faster, `change` is asked
-    /// again about the newer value. What is not changed is not written.
+    /// Replaces the value by the result of `change`, and returns it. `None` is an absent key. If another
+    /// writer was faster, `change` is called again with the newer value, so no change is lost. An equal
+    /// value is not written.
     ///
     /// # Errors
     /// [`Error::NotFound`] when its owner does not exist, [`Error::Contended`] after
@@ -144,8 +144,8 @@ pub(crate) fn not_found(error: Error, owner: &str) -> Error {
     }
 }
 
-/// Tries a change until no other writer was faster. A conflict about the owner, the first condition
-/// of each batch, is told by its key.
+/// Tries a change until no other writer was faster. The key of a conflict shows whether it concerns the
+/// owner, which is the first condition of each batch.
 pub(crate) fn retried<R>(key: &str, mut attempt: impl FnMut() -> Result<R>) -> Result<R> {
     for _ in 0..UPDATE_ATTEMPTS_MAX {
         match attempt() {

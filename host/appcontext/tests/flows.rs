@@ -134,10 +134,8 @@ fn a_large_context_is_created_read_and_deleted() {
         let bundle = format!(r#"{{"podStatuses":[{}"x"]}}"#, r#""x","#.repeat(600_000));
         let recorded = contexts.record_bundle(&large, "sink", &edge(), &bundle);
         assert!(matches!(recorded, Ok(Recorded::Written(_))), "{recorded:?}");
-        let whole = read(contexts, &large).apps[0].clusters[0]
-            .bundle_status_json
-            .clone();
-        assert!(whole.as_ref() == Some(&bundle));
+        let whole = read(contexts, &large).apps[0].clusters[0].bundle.clone();
+        assert!(whole.json() == Some(&*bundle));
         assert!(contexts.delete(&large).unwrap());
         assert_eq!(contexts.list().unwrap().ids, [id]);
     });

@@ -1,6 +1,6 @@
 //! Random library calls of two clients, compared with a simple model in memory.
 //!
-//! Each client keeps the handles it once got, also of what the other one deleted.
+//! Each client keeps its handles, even if the other client deletes their keys.
 
 mod model {
     pub(crate) mod call;
@@ -27,7 +27,7 @@ fn lines(snapshot: &ContextSnapshot) -> Vec<String> {
         for cluster in &app.clusters {
             let group = cluster.group.as_deref().unwrap_or("none");
             lines.push(format!("{} {} {group}", app.name, cluster.cluster));
-            for it in &cluster.resources {
+            for it in cluster.resources.iter() {
                 let yaml = it.manifest.as_deref().unwrap_or("none");
                 lines.push(format!("  {} {yaml} {:?}", it.name, it.status));
             }

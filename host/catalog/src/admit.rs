@@ -1,4 +1,4 @@
-//! Admission of components: from bytes to a live version or a candidate.
+//! Admits components: from their bytes to a live version or a candidate.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::state::{CatalogState, Entry, NAMES_MAX, SourceVersions, Version};
 use crate::takeover::lost_kinds;
 
 impl Catalog {
-    /// Loads a component, up to live or to candidate. Compiles where it was not seen before: takes up to
-    /// a minute, and blocks.
+    /// Loads a component until it is live or a candidate. Blocks, and takes up to a minute if the
+    /// component must be compiled.
     ///
-    /// The same bytes again change nothing. A version that was rolled back from is not taken from the
-    /// directory again; sent by hand it is another try.
+    /// The same bytes again change nothing. A version that was rolled back is not admitted from the
+    /// directory again, but an upload is a new attempt.
     ///
     /// # Errors
-    /// [`Refusal::Refused`] with the step; what is live is untouched then.
+    /// [`Refusal::Refused`] with the step. Live versions are not affected.
     pub fn admit(&self, component: &IncomingComponent) -> Result<Outcome, Refusal> {
         self.admit_when(&LiveCondition::Any, component)
     }
@@ -51,12 +51,16 @@ impl Catalog {
         component: &IncomingComponent,
         digest: &Digest,
     ) -> Result<Outcome, Refusal> {
-        if let Some(expected) = component.expected.as_ref().filter(|it| *it != digest) {
-            let why = format!("the digest of the bytes is {digest}, and {expected} was expected");
+        if let Some(expected) = component
+            .expected
+            .as_ref()
+            .filter(|expected| *expected != digest)
+        {
+            let why = format!("the digest of the bytes is {digest}, but {expected} was expected");
             return Err(Refusal::at(LoadStep::Received, why));
         }
         self.follow()?;
-        // Before the slow part; it is checked again where the change is made.
+        // Checked before the slow part. The condition is checked again when the change is made.
         if let Some(name) = &component.name {
             conditional::check(condition, self.entry(name).as_deref())?;
         }
@@ -65,9 +69,9 @@ impl Catalog {
         }
         let interpreter = self.load_bytes(&component.bytes)?;
         let name = &interpreter.by().name;
-        if let Some(expected) = component.name.as_ref().filter(|it| *it != name) {
+        if let Some(expected) = component.name.as_ref().filter(|expected| *expected != name) {
             let why = format!(
-                "it calls itself `{name}` and was sent as `{expected}`: send it under its own name"
+                "its name is `{name}`, but it was sent as `{expected}`: send it under its own name"
             );
             return Err(Refusal::at(LoadStep::Tried, why));
         }
@@ -77,12 +81,13 @@ impl Catalog {
         self.accept(condition, component, &interpreter)
     }
 
-    /// Refuses a component that takes the name of a built-in one, and with it Kinds that it does not judge.
+    /// Refuses a component with the name of a built-in interpreter if it does not judge all Kinds
+    /// of that interpreter.
     fn refuse_lost_kinds(&self, source: Source, interpreter: &Interpreter) -> Result<(), Refusal> {
         let name = &interpreter.by().name;
         let mut built_in = self.options.built_in.iter();
-        let built_in = built_in.find(|it| it.by().name == *name);
-        let Some(lost) = built_in.and_then(|it| lost_kinds(it, interpreter)) else {
+        let built_in = built_in.find(|candidate| candidate.by().name == *name);
+        let Some(lost) = built_in.and_then(|built_in| lost_kinds(built_in, interpreter)) else {
             return Ok(());
         };
         let how = match source {
@@ -90,38 +95,42 @@ impl Catalog {
             _ => "send it with `--replace-built-in` (`?replace=true`)",
         };
         let why = format!(
-            "`{name}` is the name of a built-in interpreter, and this one does not judge its {lost}, which a more general one would then judge: give it another name, or to replace the built-in one {how}"
+            "`{name}` is the name of a built-in interpreter, but this component does not judge its {lost}, so a more general interpreter would judge them: give it another name, or {how} to replace the built-in interpreter"
         );
         Err(Refusal::at(LoadStep::Published, why))
     }
 
-    /// The report on bytes that are in place already; none where they are not. Refuses bytes of the
-    /// directory that were rolled back from.
+    /// The report on bytes that are already in place, or `None` if they are not. Refuses bytes from
+    /// the directory that were rolled back.
     fn unchanged(
         &self,
         component: &IncomingComponent,
         digest: &Digest,
     ) -> Result<Option<Outcome>, Refusal> {
         let snapshot = self.snapshot();
-        // An upload under another name is refused further on, by what it calls itself.
-        let entries = snapshot
-            .state
-            .entries
-            .iter()
-            .filter(|(name, _)| component.name.as_ref().is_none_or(|it| it == *name));
+        // An upload under a different name is refused later, because of the name in its
+        // description.
+        let entries = snapshot.state.entries.iter().filter(|(name, _)| {
+            component
+                .name
+                .as_ref()
+                .is_none_or(|expected| expected == *name)
+        });
         for (name, entry) in entries {
             let source = entry.sources.get(&component.source);
-            let Some((source, version)) = source.and_then(|it| Some((it, it.of(digest)?))) else {
+            let Some((source, version)) =
+                source.and_then(|source| Some((source, source.of(digest)?)))
+            else {
                 continue;
             };
-            // One that could not be loaded here is loaded once more.
+            // If the version could not be loaded, it is loaded again.
             let is_in_place = version.unavailable.is_none();
             let is_in_place = match version.outcome {
                 VersionOutcome::Live => is_in_place && component.file == source.file,
                 VersionOutcome::Candidate => is_in_place && component.is_candidate,
                 VersionOutcome::RolledBack if component.source == Source::Directory => {
                     let why = format!(
-                        "`{name}` was rolled back from these bytes ({}); upload them to try again",
+                        "these bytes of `{name}` were rolled back ({}); upload them to try again",
                         version.why
                     );
                     return Err(Refusal::at(LoadStep::Received, why));
@@ -144,7 +153,7 @@ impl Catalog {
         Ok(None)
     }
 
-    /// Makes a component that was loaded live, or a candidate.
+    /// Makes a loaded component live, or a candidate.
     fn accept(
         &self,
         condition: &LiveCondition,
@@ -152,10 +161,11 @@ impl Catalog {
         interpreter: &Arc<Interpreter>,
     ) -> Result<Outcome, Refusal> {
         let by = interpreter.by();
-        // Stored before any state speaks of it, and before the lock of writers: it may be large.
+        // Stored before any state refers to it, and before the writers' lock is taken, because it
+        // may be large.
         let incoming = self.expect_component(&by.digest);
         let stored = self.store.put_component(&by.digest, &component.bytes);
-        // No state speaks of it: whether it was written after all makes no difference.
+        // No state refers to it, so it makes no difference whether it was written.
         let stored = stored.map_err(|error| match error {
             StoreError::OutcomeUnknown { reason, .. } => {
                 not_stored("the component", &StoreError::Unavailable { reason })
@@ -182,7 +192,7 @@ impl Catalog {
         accepted.inspect(log)
     }
 
-    /// Puts a component that was loaded into a state; answers with the report.
+    /// Puts a loaded component into a state. Returns the report.
     fn accept_into(
         &self,
         state: &mut CatalogState,
@@ -192,7 +202,7 @@ impl Catalog {
         let by = interpreter.by();
         if !state.make_space_for(&by.name) {
             let why = format!(
-                "there are {NAMES_MAX} names already, which is the limit: `remove` those that are not used"
+                "the limit of {NAMES_MAX} names is reached: `remove` names that are not in use"
             );
             return Err(Refusal::at(LoadStep::Published, why));
         }
@@ -201,7 +211,7 @@ impl Catalog {
         let source = entry.sources.entry(component.source).or_default();
         if let Some(file) = other_file(source, component) {
             let why = format!(
-                "`{file}` has the same name `{}`: leave one of them out",
+                "`{file}` has the same name `{}`: remove one of them",
                 by.name
             );
             return Err(Refusal::at(LoadStep::Published, why));
@@ -211,7 +221,7 @@ impl Catalog {
         let detail = if component.is_candidate {
             source.wait(version);
             let (name, version) = (&by.name, &by.version);
-            format!("{name} {version} is accepted and waits to be promoted")
+            format!("{name} {version} is accepted and can be promoted")
         } else {
             source.go_live(version);
             live
@@ -231,7 +241,7 @@ impl Catalog {
         })
     }
 
-    /// A version that came now; its outcome is set where it is put.
+    /// A version that was received now. Its outcome is set later.
     fn version(&self, digest: &Digest, version: &str) -> Version {
         Version {
             digest: digest.clone(),
@@ -243,8 +253,8 @@ impl Catalog {
         }
     }
 
-    /// Remembers a refusal where people look: in the log of refusals, and in the history of its name if
-    /// that is known. A name that is not known leaves nothing else.
+    /// Records a refusal where operators look: in the log of refusals, and in the history of its
+    /// name if the name is known. No other record remains of an unknown name.
     fn record_refusal(
         &self,
         component: &IncomingComponent,
@@ -270,7 +280,7 @@ impl Catalog {
         });
         let why = format!("{step}: {why}");
         let filled = || file.and_then(|file| self.names_in(file).into_iter().next());
-        // What a file holds is not known; what came from it before is.
+        // The name inside the file is not known, but the name of the file's previous versions is.
         let Some(name) = name.clone().or_else(filled) else {
             return;
         };
@@ -288,9 +298,10 @@ impl Catalog {
                 takes: Vec::new(),
             };
             let versions = entry.sources.entry(*source).or_default();
-            // What is live, or was, stays what it is: only that it came again was refused.
+            // A version that is or was live keeps its state, because only the repeated upload was
+            // refused.
             let known = versions.of(digest);
-            if known.is_none_or(|it| it.outcome == VersionOutcome::Refused) {
+            if known.is_none_or(|version| version.outcome == VersionOutcome::Refused) {
                 versions.refuse(self.version(digest, ""), &why);
             }
             entry.record(self.event(&report, Some(*source)));
@@ -302,7 +313,8 @@ impl Catalog {
     }
 }
 
-/// The detail of a report that a version is live: which one it replaces, and which one hides it.
+/// The detail of a report that a version is live: which version it replaces, and which version
+/// overrides it.
 fn live_detail(entry: &Entry, source: Source, interpreter: &Interpreter) -> String {
     let by = interpreter.by();
     let mut higher = entry.sources.iter().rev();
@@ -318,7 +330,7 @@ fn live_detail(entry: &Entry, source: Source, interpreter: &Interpreter) -> Stri
     }
 }
 
-/// The other file that fills the directory's source already.
+/// The other file that already fills the directory's source.
 fn other_file<'s>(source: &'s SourceVersions, component: &IncomingComponent) -> Option<&'s str> {
     let file = source.file.as_deref()?;
     let is_there = component.file.as_deref() != Some(file) && !component.gone.contains(file);

@@ -14,15 +14,16 @@ use crate::snapshot::Snapshot;
 use crate::state::Entry;
 use crate::store::CatalogStore;
 
-/// Limits that an operator may set.
+/// Limits that an operator can set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogLimits {
-    /// Versions of each name and source that can be rolled back to.
+    /// Maximum number of versions of each name and source that are kept for a rollback.
     pub versions_kept_max: usize,
-    /// Different inputs within the last minute below which the circuit breaker does not trip.
+    /// Minimum number of different inputs within the last minute at which the circuit breaker
+    /// trips.
     pub breaker_calls_min: u64,
-    /// Faults among calls with a hundred different inputs of the last minute at which the circuit breaker
-    /// trips; 0 turns it off.
+    /// Number of faults per hundred different inputs of the last minute at which the circuit
+    /// breaker trips. 0 disables it.
     pub breaker_fault_percent: u64,
 }
 
@@ -39,44 +40,46 @@ impl Default for CatalogLimits {
 /// The time, in Unix milliseconds.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// Everything a catalog is opened with.
+/// The options with which a catalog is opened.
 pub struct CatalogOptions {
-    /// The interpreters it publishes to.
+    /// The interpreters that the catalog publishes.
     pub interpreters: Arc<Interpreters>,
-    /// Keeps its state and its components. Hosts that share one share the catalog.
+    /// Stores the state and the components of the catalog. Hosts that share a store share the
+    /// catalog.
     pub store: Arc<dyn Store>,
-    /// The interpreters of this binary.
+    /// The interpreters inside this binary.
     pub built_in: Vec<Arc<Interpreter>>,
     /// Limits.
     pub limits: CatalogLimits,
-    /// Dates changes.
+    /// The clock for the times of changes.
     pub clock: Clock,
-    /// Called after every swap, with nothing locked.
+    /// Called after every swap, without a lock.
     pub on_swap: Box<dyn Fn() + Send + Sync>,
 }
 
-/// All interpreters of a host; nothing else publishes them. One per process, shared by the API, the
-/// watched directory and the background tasks.
+/// All interpreters of a host. Only the catalog publishes them. There is one per process, shared by
+/// the API, the watched directory and the background tasks.
 ///
-/// Readers take the published snapshot and wait for nobody. Of the writers one at a time has the lock
-/// of writers, for the milliseconds of a write to the store; whatever takes longer (compiling, trying,
-/// validating settings) is done before, with nothing locked.
+/// Readers use the published snapshot and never wait. Only one writer at a time has the writers'
+/// lock, for the milliseconds of a write to the store. All slower work (compiling, trying,
+/// validating settings) is done before, without a lock.
 pub struct Catalog {
     pub(crate) options: CatalogOptions,
     pub(crate) store: CatalogStore,
     pub(crate) breaker: Breaker,
-    /// Locked to clone or exchange the pointer, no longer.
+    /// Only locked to clone or exchange the pointer.
     snapshot: RwLock<Arc<Snapshot>>,
     writer: Mutex<()>,
-    /// Held while a change of another host is loaded: once is enough.
+    /// Locked while a change of another host is loaded, so that it is loaded only once.
     pub(crate) following: Mutex<()>,
-    /// Components that are being stored, of which no state speaks yet, and by how many.
+    /// Components that are being stored and are not part of any state yet, with the number of their
+    /// uploads.
     pub(crate) incoming: Mutex<BTreeMap<Digest, usize>>,
     pub(crate) checks: SettingsChecks,
     pub(crate) refused: RefusedLog,
-    /// Of refused components.
+    /// The rate of the log lines about refused components.
     pub(crate) refusal_lines: LogRate,
-    /// Of refused commands.
+    /// The rate of the log lines about refused commands.
     pub(crate) command_lines: LogRate,
 }
 
@@ -97,7 +100,7 @@ impl Catalog {
         }
     }
 
-    /// Every name with its entry, sorted, as they are now.
+    /// The present entries of all names, sorted.
     pub fn entries(&self) -> Vec<(InterpreterName, Arc<Entry>)> {
         let snapshot = self.snapshot();
         let entries = snapshot.state.entries.iter();
@@ -111,29 +114,31 @@ impl Catalog {
         self.snapshot().state.entries.get(name).cloned()
     }
 
-    /// The interpreter of that digest, where it is live, a candidate, or was live just before.
+    /// The interpreter with this digest, if it is live, a candidate, or the previous live version.
     pub fn loaded(&self, digest: &Digest) -> Option<Arc<Interpreter>> {
         self.snapshot().loaded.get(digest).cloned()
     }
 
-    /// Versions that should judge or wait and cannot be loaded on this server now, in words, by name.
-    /// Called on requests; waits for nobody.
+    /// Live versions and candidates that this server cannot load at present, as text, by name.
+    /// Called on requests; never waits.
     pub fn unavailable_notes(&self) -> Vec<String> {
         let snapshot = self.snapshot();
         let entries = snapshot.state.entries.iter();
         let notes = entries.flat_map(|(name, entry)| {
             let versions = entry.unavailable();
-            versions.map(move |(it, why)| format!("{name} {} cannot be loaded: {why}", it.version))
+            versions.map(move |(version, why)| {
+                format!("{name} {} cannot be loaded: {why}", version.version)
+            })
         });
         notes.collect()
     }
 
-    /// The components that were refused last, the newest first; of this process alone.
+    /// The components that this process refused last, newest first.
     pub fn refused(&self) -> Vec<RefusedComponent> {
         self.refused.newest_first()
     }
 
-    /// The interpreters it publishes to.
+    /// The interpreters that the catalog publishes.
     pub fn interpreters(&self) -> &Arc<Interpreters> {
         &self.options.interpreters
     }
@@ -143,13 +148,13 @@ impl Catalog {
         (self.options.clock)()
     }
 
-    /// The catalog as it is now. Waits for nobody.
+    /// The present snapshot of the catalog. Never waits.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         let snapshot = self.snapshot.read();
         Arc::clone(&snapshot.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes this the catalog that readers see. For the one writer.
+    /// Makes this snapshot visible to readers. Only for the writer with the lock.
     pub(crate) fn publish(&self, snapshot: Snapshot) {
         let mut published = self
             .snapshot
@@ -158,13 +163,13 @@ impl Catalog {
         *published = Arc::new(snapshot);
     }
 
-    /// The lock of writers. Never held while something is compiled, tried or validated.
+    /// Takes the writers' lock. It must not be held while anything is compiled, tried or validated.
     pub(crate) fn writer(&self) -> MutexGuard<'_, ()> {
         locked(&self.writer)
     }
 }
 
-/// A lock whose value is whole after a panic too.
+/// Locks a mutex whose value is valid even after a panic.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

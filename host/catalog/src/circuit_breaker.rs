@@ -1,9 +1,9 @@
-//! The circuit breaker: finds interpreters that fail too often, and rolls back from one where another
-//! version of the same name is proven to do better.
+//! The circuit breaker: finds interpreters that fail too frequently, and rolls one back if another
+//! version with the same name is proven to be better.
 //!
-//! It never disables an interpreter, and never leaves its Kinds to a more general one: a cluster whose
-//! reports make an interpreter fail must not take it from all others. One that has nothing better stays
-//! live, and is shown as faulting.
+//! It never disables an interpreter, and never leaves its Kinds to a more general interpreter: a
+//! cluster whose reports make an interpreter fail must not remove it for all other clusters. An
+//! interpreter without a better version stays live, and is shown as faulting.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,36 +18,36 @@ use crate::catalog::Catalog;
 use crate::settings::passed;
 use crate::state::{Entry, Version};
 
-/// The time after a comparison of two versions until they are compared again, while the live one
-/// fails: each comparison takes up to 16 deadlines of processor time.
+/// The interval between two comparisons of the same versions while the live one fails. Each
+/// comparison takes up to 16 deadlines of processor time.
 const COMPARE_EACH: Duration = Duration::from_mins(1);
 
-/// Settings as an operator set them, without the defaults of a schema.
+/// Settings as an operator set them, without the defaults of the schema.
 type OperatorSettings = Map<String, Value>;
 
-/// Faults of the live version of an interpreter, more than it may have.
+/// Faults of the live version of an interpreter beyond the permitted number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faulting {
     /// The version.
     pub digest: Digest,
-    /// Different inputs it was called with within about the last minute.
+    /// Number of different inputs of its calls within about the last minute.
     pub calls: u64,
     /// Number of these calls that ended in a fault.
     pub faults: u64,
-    /// Begin of its being too many, in Unix milliseconds.
+    /// The time at which the number of faults first exceeded the limit, in Unix milliseconds.
     pub since_ms: i64,
 }
 
-/// Observations of the circuit breaker about one name, since this process began.
+/// The circuit breaker's observations of one name since this process started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BreakerState {
-    /// Set while it fails too often.
+    /// Present while it fails too frequently.
     pub faulting: Option<Faulting>,
-    /// Number of times that it began to fail too often.
+    /// How often it began to fail too frequently.
     pub trips: u64,
 }
 
-/// Observations about all names. Not stored: each process looks at its own calls.
+/// The observations of all names. They are not stored: each process observes its own calls.
 #[derive(Default)]
 pub(crate) struct Breaker(Mutex<BTreeMap<InterpreterName, Observed>>);
 
@@ -58,7 +58,7 @@ struct Observed {
     rolled_back: Option<RolledBack>,
 }
 
-/// The last rollback of the breaker, while the version it went back to is live.
+/// The last rollback by the circuit breaker, while the restored version is live.
 struct RolledBack {
     to: Digest,
     what: String,
@@ -71,9 +71,9 @@ impl Breaker {
 }
 
 impl Catalog {
-    /// Looks at the share of faults among the calls of about the last minute of everything that is
-    /// live. Called every second, on a thread that may block: takes no lock of a call, and compares two
-    /// versions at most once a minute for each name that fails.
+    /// Checks the proportion of faults among the calls of about the last minute, for every live
+    /// interpreter. Called every second, on a thread that may block. Takes no lock that calls use,
+    /// and compares two versions at most once a minute for each failing name.
     pub fn check_breaker(&self, now: Instant) {
         let set = self.options.interpreters.published();
         for (_, interpreter) in set.interpreters() {
@@ -89,27 +89,28 @@ impl Catalog {
                 self.recovers(interpreter);
             }
         }
-        // The set may be another one by now.
+        // The published set may have changed.
         self.forget_gone(&self.options.interpreters.published());
     }
 
-    /// Observations about one name.
+    /// The observations of one name.
     pub fn breaker(&self, name: &InterpreterName) -> BreakerState {
         let observed = self.breaker.observed();
-        let observed = observed.get(name).map(|it| it.state.clone());
+        let observed = observed.get(name).map(|observed| observed.state.clone());
         observed.unwrap_or_default()
     }
 
-    /// The interpreters that fail too often or were rolled back from, a sentence each; for `/readyz`.
-    /// Waits for no change of the catalog.
+    /// The interpreters that fail too frequently or were rolled back, with one sentence each, for
+    /// `/readyz`. Does not wait for changes of the catalog.
     pub fn breaker_notes(&self) -> Vec<String> {
         let observed = self.breaker.observed();
-        let notes = observed.iter().flat_map(|(name, it)| {
-            let faulting = it.state.faulting.as_ref();
-            let faulting =
-                faulting.map(|it| format!("interpreter {name} is faulting: {}", why(it)));
-            let back = it.rolled_back.as_ref();
-            let back = back.map(|it| format!("interpreter {name} was rolled back: {}", it.what));
+        let notes = observed.iter().flat_map(|(name, observed)| {
+            let faulting = observed.state.faulting.as_ref();
+            let faulting = faulting
+                .map(|faulting| format!("interpreter {name} is faulting: {}", why(faulting)));
+            let back = observed.rolled_back.as_ref();
+            let back =
+                back.map(|back| format!("interpreter {name} was rolled back: {}", back.what));
             [faulting, back].into_iter().flatten()
         });
         notes.collect()
@@ -123,7 +124,7 @@ impl Catalog {
             && recent.faults.saturating_mul(100) >= percent.saturating_mul(recent.calls)
     }
 
-    /// Marks an interpreter, and rolls back from it where the version before does better.
+    /// Marks an interpreter as faulting, and rolls it back if the previous version is better.
     fn faults(
         &self,
         interpreter: &Arc<Interpreter>,
@@ -133,8 +134,8 @@ impl Catalog {
     ) {
         let by = interpreter.by();
         let mut observed = self.breaker.observed();
-        let it = observed.entry(by.name.clone()).or_default();
-        let before = it.state.faulting.take();
+        let entry = observed.entry(by.name.clone()).or_default();
+        let before = entry.state.faulting.take();
         let before = before.filter(|before| before.digest == by.digest);
         let is_new = before.is_none();
         let faulting = Faulting {
@@ -144,56 +145,61 @@ impl Catalog {
             since_ms: before.map_or_else(|| self.now_ms(), |before| before.since_ms),
         };
         let why = why(&faulting);
-        it.state.faulting = Some(faulting);
+        entry.state.faulting = Some(faulting);
         if is_new {
-            it.state.trips += 1;
-            it.compared = None;
+            entry.state.trips += 1;
+            entry.compared = None;
             tracing::warn!(?interpreter, "the interpreter is faulting: {why}");
         }
         let is_due = |at| now.saturating_duration_since(at) >= COMPARE_EACH;
-        if !it.compared.is_none_or(is_due) {
+        if !entry.compared.is_none_or(is_due) {
             return;
         }
-        it.compared = Some(now);
+        entry.compared = Some(now);
         drop(observed);
         self.replace_if_worse(interpreter, &stats.failed_inputs(), &why);
     }
 
     fn recovers(&self, interpreter: &Interpreter) {
         let mut observed = self.breaker.observed();
-        let it = observed.get_mut(&interpreter.by().name);
-        if it.is_some_and(|it| it.state.faulting.take().is_some()) {
-            tracing::info!(?interpreter, "the interpreter is not faulting any more");
+        let entry = observed.get_mut(&interpreter.by().name);
+        if entry.is_some_and(|entry| entry.state.faulting.take().is_some()) {
+            tracing::info!(?interpreter, "the interpreter is no longer faulting");
         }
     }
 
-    /// Forgets faults of what is not live any more, and rollbacks to it.
+    /// Removes faults of versions that are no longer live, and rollbacks to them.
     fn forget_gone(&self, set: &Published) {
-        let is_live = |digest: &Digest| set.interpreters().any(|(_, it)| it.digest() == digest);
-        for it in self.breaker.observed().values_mut() {
-            it.state.faulting.take_if(|it| !is_live(&it.digest));
-            it.rolled_back.take_if(|it| !is_live(&it.to));
+        let is_live = |digest: &Digest| set.interpreters().any(|(_, live)| live.digest() == digest);
+        for observed in self.breaker.observed().values_mut() {
+            let state = &mut observed.state;
+            state
+                .faulting
+                .take_if(|faulting| !is_live(&faulting.digest));
+            observed
+                .rolled_back
+                .take_if(|rolled_back| !is_live(&rolled_back.to));
         }
     }
 
-    /// Rolls back where the version that would be live then fails on fewer of the inputs. A guest is
-    /// pure, so this is proof.
+    /// Rolls back if the version that would then be live fails on fewer of the inputs. A guest is
+    /// pure, so this is conclusive.
     fn replace_if_worse(&self, live: &Arc<Interpreter>, inputs: &[FailedInput], why: &str) {
         let by = live.by();
         let Some((other, settings)) = self.other_version(&by.name, &by.digest) else {
-            tracing::warn!(interpreter = ?live, "it stays live: there is no other version of it that could be");
+            tracing::warn!(interpreter = ?live, "the interpreter stays live: there is no other usable version");
             return;
         };
         let interpreters = &self.options.interpreters;
-        let count = |it: &Arc<Interpreter>| {
-            let settings = passed(it, settings.as_ref());
-            interpreters.judge_again(it, settings.as_ref(), inputs)
+        let count = |interpreter: &Arc<Interpreter>| {
+            let settings = passed(interpreter, settings.as_ref());
+            interpreters.judge_again(interpreter, settings.as_ref(), inputs)
         };
         let (before, after) = (count(live), count(&other));
         if after >= before {
             tracing::warn!(
                 interpreter = ?live, ?other,
-                "it stays live: of {} inputs it fails on {before}, the other version on {after}", inputs.len(),
+                "the interpreter stays live: of {} inputs, it fails on {before} and the other version on {after}", inputs.len(),
             );
             return;
         }
@@ -201,9 +207,9 @@ impl Catalog {
             Ok(outcome) => {
                 tracing::warn!(interpreter = ?live, "the circuit breaker rolled back: {}", outcome.detail);
                 let mut observed = self.breaker.observed();
-                let it = observed.entry(by.name.clone()).or_default();
-                it.state.faulting = None;
-                it.rolled_back = Some(RolledBack {
+                let entry = observed.entry(by.name.clone()).or_default();
+                entry.state.faulting = None;
+                entry.rolled_back = Some(RolledBack {
                     to: other.digest().clone(),
                     what: outcome.detail,
                 });
@@ -214,8 +220,8 @@ impl Catalog {
         }
     }
 
-    /// The version that would be live after a rollback from this one, and the operator's settings of both;
-    /// none where it could not be live.
+    /// The version that would be live after a rollback of this one, with the operator's settings of
+    /// both, or `None` if it cannot be live.
     fn other_version(
         &self,
         name: &InterpreterName,
@@ -235,13 +241,13 @@ impl Catalog {
         Some((other, settings))
     }
 
-    /// Rolls back from a version that fails too often, to another version of the same name: the one
-    /// before, or that of a lower source.
+    /// Rolls a version that fails too frequently back to another version with the same name: the
+    /// previous version, or the version of a lower source.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] where another version is live by now, or there is
-    /// none to roll back to; [`Refusal::Refused`] and [`Refusal::Failed`] where that one cannot be live.
-    /// Then nothing changes.
+    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] if another version is live now, or there is no
+    /// version to roll back to; [`Refusal::Refused`] and [`Refusal::Failed`] if that version cannot
+    /// be live. Nothing changes then.
     pub fn trip_breaker(
         &self,
         name: &InterpreterName,
@@ -250,7 +256,11 @@ impl Catalog {
     ) -> Result<Outcome, Refusal> {
         self.change(name, CatalogAction::Breaker, None, |entry| {
             let (source, now, faulty) = roll_back(entry, digest, why)?;
-            let from = match entry.sources.iter().find(|(_, it)| it.of(digest).is_some()) {
+            let from = match entry
+                .sources
+                .iter()
+                .find(|(_, source)| source.of(digest).is_some())
+            {
                 Some((same, _)) if *same == source => String::new(),
                 _ => format!(" from {source}"),
             };
@@ -260,7 +270,7 @@ impl Catalog {
     }
 }
 
-/// Rolls back from the version of that digest; answers with what is live then, and the version.
+/// Rolls back the version with this digest. Returns the version that is live then, with its source.
 fn roll_back(
     entry: &mut Entry,
     digest: &Digest,

@@ -1,4 +1,4 @@
-//! Commands about an interpreter that is known: each is one change of its entry.
+//! Commands for a known interpreter. Each is one change of its entry.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,12 +14,12 @@ use crate::conditional::Conditional;
 use crate::snapshot::Loaded;
 use crate::state::{CatalogState, Entry, SourceVersions, Version};
 
-/// Two sets to judge by, for a shadow run.
+/// Two sets for a shadow run.
 #[derive(Debug)]
 pub struct Shadow {
-    /// As it is.
+    /// The present set.
     pub before: Arc<Published>,
-    /// As it would be.
+    /// The set with the candidate.
     pub after: Arc<Published>,
     /// The live version, if there is one.
     pub live: Option<Version>,
@@ -28,7 +28,7 @@ pub struct Shadow {
 }
 
 impl Conditional<'_> {
-    /// Makes one change of one entry, where the condition holds at that moment.
+    /// Makes one change of one entry, if the condition holds at that time.
     pub(crate) fn change(
         &self,
         name: &InterpreterName,
@@ -42,11 +42,11 @@ impl Conditional<'_> {
         })
     }
 
-    /// Removes the versions of a source: the name falls back to a lower one, or to nobody. A name of
-    /// which nothing is used any more is forgotten by the next removal of an upload.
+    /// Removes the versions of a source: the version of a lower source takes their place, if there
+    /// is one. If the name is no longer in use, the next removal of an upload removes the name.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], and [`Refusal::Conflict`] where there is nothing to remove.
+    /// [`Refusal::NotFound`], and [`Refusal::Conflict`] if there is nothing to remove.
     pub fn remove(&self, name: &InterpreterName, source: Source) -> Result<Outcome, Refusal> {
         if source == Source::Upload
             && let Some(report) = self.forget(name)?
@@ -56,8 +56,11 @@ impl Conditional<'_> {
         self.change(name, CatalogAction::Remove, source, |entry| {
             let versions = entry.sources.get_mut(&source).filter(|versions| {
                 let outcomes = [VersionOutcome::Live, VersionOutcome::Candidate];
-                // A file may lie there of which every version was rolled back from.
-                versions.file.is_some() || outcomes.iter().any(|it| versions.with(*it).is_some())
+                // There may be a file whose versions were all rolled back.
+                versions.file.is_some()
+                    || outcomes
+                        .iter()
+                        .any(|outcome| versions.with(*outcome).is_some())
             });
             let Some(versions) = versions else {
                 let why = format!("no version of `{name}` came from {source}");
@@ -66,8 +69,8 @@ impl Conditional<'_> {
             let version = versions.with(VersionOutcome::Live).cloned();
             versions.empty();
             let detail = match entry.effective() {
-                Some((lower, it)) => {
-                    let version = &it.version;
+                Some((lower, version)) => {
+                    let version = &version.version;
                     format!("{name} is removed from {source}; {version} from {lower} is live")
                 }
                 None => format!("{name} is removed from {source}"),
@@ -76,10 +79,10 @@ impl Conditional<'_> {
         })
     }
 
-    /// Forgets a name of which nothing is used, with its versions and its history.
+    /// Removes a name that is not in use, with its versions and its history.
     fn forget(&self, name: &InterpreterName) -> Result<Option<Outcome>, Refusal> {
         let forgotten = self.catalog.transact(Loaded::new(), |_, _, state| {
-            let Some(entry) = state.entries.get(name).filter(|it| it.is_unused()) else {
+            let Some(entry) = state.entries.get(name).filter(|entry| entry.is_unused()) else {
                 return Ok(Edit::Unchanged(None));
             };
             self.check(entry)?;
@@ -90,29 +93,33 @@ impl Conditional<'_> {
                 digest: None,
                 version: None,
                 status: OutcomeStatus::None,
-                detail: format!("{name} is forgotten: no version of it was used any more"),
+                detail: format!("{name} is removed: none of its versions was in use"),
                 takes: Vec::new(),
             })))
         });
         forgotten.inspect(|report| report.iter().for_each(log))
     }
 
-    /// Makes the candidate live, if it is the one of that digest; or else the known version of that
-    /// digest: one that was live before, was rolled back from, or is built in. A name that is disabled is
-    /// enabled by it, and versions of higher sources that would cover it become previous ones.
+    /// Makes the candidate live if it has this digest, or else the known version with this digest:
+    /// one that was live before, was rolled back, or is built in. Enables the name if it is
+    /// disabled. Live versions of higher sources, which would override it, become previous
+    /// versions.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] where there is no candidate, and no such version.
+    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] if there is neither a candidate nor such a
+    /// version.
     pub fn promote(
         &self,
         name: &InterpreterName,
         digest: Option<&Digest>,
     ) -> Result<Outcome, Refusal> {
         self.change(name, CatalogAction::Promote, Source::Upload, |entry| {
-            let candidate = entry.candidate().map(|(source, it)| (source, it.clone()));
+            let candidate = entry
+                .candidate()
+                .map(|(source, version)| (source, version.clone()));
             match (candidate, digest) {
                 (Some((source, candidate)), digest)
-                    if digest.is_none_or(|it| *it == candidate.digest) =>
+                    if digest.is_none_or(|digest| *digest == candidate.digest) =>
                 {
                     let replaced = entry.replaced();
                     let detail = format!("{name} {} is live{replaced}", candidate.version);
@@ -122,7 +129,7 @@ impl Conditional<'_> {
                     Ok((Some(candidate), detail))
                 }
                 (candidate, Some(digest)) => {
-                    let candidate = candidate.map(|(_, it)| it.digest);
+                    let candidate = candidate.map(|(_, version)| version.digest);
                     bring_back(name, entry, digest, candidate.as_ref())
                 }
                 (_, None) => Err(no_candidate(name)),
@@ -130,25 +137,25 @@ impl Conditional<'_> {
         })
     }
 
-    /// Rolls back to the version that was live before; the directory does not bring back the one that
-    /// was rolled back from. Takes no compiling while compiled components are kept.
+    /// Rolls back to the version that was live before. The directory does not restore the version
+    /// that was rolled back. Needs no compilation while compiled components are kept.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] where there is no version to roll back to.
+    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] if there is no version to roll back to.
     pub fn rollback(&self, name: &InterpreterName) -> Result<Outcome, Refusal> {
         self.change(name, CatalogAction::Rollback, Source::Upload, |entry| {
             let (from, versions) = previous_of_live(name, entry)?;
-            let now = versions.roll_back("rolled back by hand");
-            let version = now.as_ref().map_or("", |it| it.version.as_str());
+            let now = versions.roll_back("rolled back by an operator");
+            let version = now.as_ref().map_or("", |version| version.version.as_str());
             let detail = format!("{name} {version} is live again, rolled back from {from}");
             Ok((now, detail))
         })
     }
 
-    /// Leaves a name out of what is published, or publishes it again.
+    /// Excludes a name from the published set, or includes it again.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] where there is nothing to disable.
+    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] if there is nothing to disable.
     pub fn set_disabled(
         &self,
         name: &InterpreterName,
@@ -160,7 +167,7 @@ impl Conditional<'_> {
             CatalogAction::Enable
         };
         self.change(name, action, Source::Upload, |entry| {
-            let version = entry.effective().map(|(_, it)| it.clone());
+            let version = entry.effective().map(|(_, version)| version.clone());
             let was_disabled = std::mem::replace(&mut entry.is_disabled, is_disabled);
             let detail = match (is_disabled, was_disabled, &version) {
                 (true, false, None) => {
@@ -171,8 +178,8 @@ impl Conditional<'_> {
                 (true, ..) => format!("{name} is disabled"),
                 (false, true, Some(_)) => format!("{name} is enabled"),
                 (false, true, None) => format!("{name} is enabled; {}", none_live(entry)),
-                (false, false, Some(it)) => {
-                    let live = &it.version;
+                (false, false, Some(live)) => {
+                    let live = &live.version;
                     let rolled_back = rolled_back(entry);
                     format!("{name} was not disabled: nothing changed; {live} is live{rolled_back}")
                 }
@@ -187,14 +194,14 @@ impl Conditional<'_> {
 }
 
 impl Catalog {
-    /// Forgets every name of which nothing is used: no version is live or waits, and no file of the
-    /// watched directory fills it. Answers with the names.
+    /// Removes every name that is not in use: it has neither a live version nor a candidate, and no
+    /// file of the watched directory fills it. Returns the names.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] where another host was faster.
+    /// [`Refusal::Conflict`] if another host was faster.
     pub fn remove_unused(&self) -> Result<Vec<InterpreterName>, Refusal> {
         let removed = self.transact(Loaded::new(), |_, _, state| {
-            let unused = state.entries.iter().filter(|(_, it)| it.is_unused());
+            let unused = state.entries.iter().filter(|(_, entry)| entry.is_unused());
             let unused: Vec<InterpreterName> = unused.map(|(name, _)| name.clone()).collect();
             for name in &unused {
                 state.entries.remove(name);
@@ -206,11 +213,12 @@ impl Catalog {
             })
         })?;
         let names = removed.len();
-        tracing::info!(names, "names of which nothing was used are forgotten");
+        tracing::info!(names, "unused names of interpreters were removed");
         Ok(removed)
     }
 
-    /// The names whose directory versions a file fills: one, or more where it held another before.
+    /// The names that a file fills: one, or more if the file contained a different component
+    /// before.
     pub fn names_in(&self, file: &str) -> Vec<InterpreterName> {
         let snapshot = self.snapshot();
         let entries = snapshot.state.entries.iter();
@@ -226,8 +234,8 @@ impl Catalog {
         files.map(str::to_owned).collect()
     }
 
-    /// The published set, and the same with the candidate in its place: for a shadow run. Waits for
-    /// nobody.
+    /// The published set, and the same set with the candidate in its place, for a shadow run. Never
+    /// waits.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Conflict`] without a candidate.
@@ -235,13 +243,15 @@ impl Catalog {
         let base = self.snapshot();
         let mut state = base.state.clone();
         let entry = state.edit(name).ok_or_else(|| base.not_found())?;
-        let candidate = entry.candidate().map(|(source, it)| (source, it.clone()));
+        let candidate = entry
+            .candidate()
+            .map(|(source, version)| (source, version.clone()));
         let (source, candidate) = candidate.ok_or_else(|| no_candidate(name))?;
         if let Some(why) = &candidate.unavailable {
             let why = format!("the candidate of `{name}` cannot be loaded now: {why}");
             return Err(Refusal::Conflict(why));
         }
-        let live = entry.effective().map(|(_, it)| it.clone());
+        let live = entry.effective().map(|(_, version)| version.clone());
         entry.is_disabled = false;
         if let Some(versions) = entry.sources.get_mut(&source) {
             versions.go_live(candidate.clone());
@@ -261,28 +271,29 @@ fn no_candidate(name: &InterpreterName) -> Refusal {
     Refusal::Conflict(format!("`{name}` has no candidate"))
 }
 
-/// The versions that a rollback changes, and the version that it goes back from.
+/// The versions that a rollback changes, and the name of the version that is rolled back.
 fn previous_of_live<'e>(
     name: &InterpreterName,
     entry: &'e mut Entry,
 ) -> Result<(String, &'e mut SourceVersions), Refusal> {
     let live = entry.effective();
-    let live = live.map(|(source, it)| (source, it.version.clone(), it.digest.clone()));
+    let live =
+        live.map(|(source, version)| (source, version.version.clone(), version.digest.clone()));
     let found = live.and_then(|(source, version, digest)| {
         let versions = entry.sources.get_mut(&source)?;
         let mut versions_before = versions.versions.iter();
-        let has_previous =
-            versions_before.any(|it| it.outcome == VersionOutcome::Previous && it.digest != digest);
+        let has_previous = versions_before
+            .any(|version| version.outcome == VersionOutcome::Previous && version.digest != digest);
         has_previous.then_some((version, versions))
     });
     found.ok_or_else(|| {
         Refusal::Conflict(format!(
-            "`{name}` has no version to roll back to; `disable` leaves it out"
+            "`{name}` has no version to roll back to; use `disable` to exclude it"
         ))
     })
 }
 
-/// Makes a version live that is no candidate.
+/// Makes a version live that is not a candidate.
 fn bring_back(
     name: &InterpreterName,
     entry: &mut Entry,
@@ -296,15 +307,15 @@ fn bring_back(
     });
     let Some((source, version)) = known else {
         return Err(Refusal::Conflict(match candidate {
-            Some(candidate) => format!("the candidate of `{name}` is {candidate} and not {digest}"),
-            None => format!("no version of `{name}` that is kept has the digest {digest}"),
+            Some(candidate) => format!("the candidate of `{name}` is {candidate}, not {digest}"),
+            None => format!("`{name}` has no stored version with the digest {digest}"),
         }));
     };
     let replaced = entry.replaced();
-    // One that stands in for the live one is not live itself.
+    // A version that replaces an unusable live version is not live itself.
     let is_live = entry
         .live(digest)
-        .is_ok_and(|(_, it)| it.outcome == VersionOutcome::Live);
+        .is_ok_and(|(_, version)| version.outcome == VersionOutcome::Live);
     let was_disabled = std::mem::replace(&mut entry.is_disabled, false);
     let covering = cover_no_more(entry, source);
     if let Some(versions) = entry.sources.get_mut(&source)
@@ -324,17 +335,20 @@ fn bring_back(
     Ok((Some(version), format!("{detail}{covering}")))
 }
 
-/// Takes out the live versions of the sources above one; answers with the end of a sentence that says
-/// so. Those of the directory are not loaded again by themselves.
+/// Replaces the live versions of all sources above this one. Returns the end of a sentence that
+/// reports this. Versions of the directory are not loaded again automatically.
 fn cover_no_more(entry: &mut Entry, source: Source) -> String {
     let mut detail = String::new();
-    let higher = entry.sources.iter_mut().filter(|(it, _)| **it > source);
+    let higher = entry
+        .sources
+        .iter_mut()
+        .filter(|(other, _)| **other > source);
     for (higher, versions) in higher {
         let Some(version) = versions.with(VersionOutcome::Live).cloned() else {
             continue;
         };
         let (to, why) = if *higher == Source::Directory {
-            let why = "another version was promoted by hand";
+            let why = "another version was promoted by an operator";
             (VersionOutcome::RolledBack, why)
         } else {
             (VersionOutcome::Previous, "")
@@ -344,7 +358,7 @@ fn cover_no_more(entry: &mut Entry, source: Source) -> String {
         // Writing to a String does not fail.
         let _ = write!(
             detail,
-            "; {version} from {higher}, which covered it, is {word} now"
+            "; {version} from {higher}, which overrode it, is {word} now"
         );
     }
     detail
@@ -355,14 +369,12 @@ fn none_live(entry: &Entry) -> String {
     format!("no version of it is live{}", rolled_back(entry))
 }
 
-/// The end of a sentence that says how to bring back the version that was rolled back from last.
+/// The end of a sentence that explains how to restore the version that was rolled back last.
 fn rolled_back(entry: &Entry) -> String {
     let mut sources = entry.sources.values().rev();
-    let last = sources.find_map(|it| it.with(VersionOutcome::RolledBack));
-    last.map_or_else(String::new, |it| {
-        let (version, digest, why) = (&it.version, &it.digest, &it.why);
-        format!(
-            "; {version} was rolled back from ({why}): `promote --digest {digest}` brings it back"
-        )
+    let last = sources.find_map(|versions| versions.with(VersionOutcome::RolledBack));
+    last.map_or_else(String::new, |last| {
+        let (version, digest, why) = (&last.version, &last.digest, &last.why);
+        format!("; {version} was rolled back ({why}): `promote --digest {digest}` restores it")
     })
 }

@@ -16,20 +16,20 @@ use crate::state::{CatalogState, Entry, Event, Version, clip};
 use crate::store::StoredHead;
 use crate::takeover::{takeover_lines, takeovers};
 
-/// Times that a change is begun anew because others were made while it was prepared. Each of them has
-/// loaded what the one before lacked.
+/// Maximum number of attempts of a change that is repeated because other changes were made while it
+/// was prepared. Each attempt has loaded what the previous one lacked.
 const CHANGE_TRIES: usize = 8;
 
-/// The outcome of an edit of a copy of the state.
+/// The result of editing a copy of the state.
 pub(crate) enum Edit<T> {
-    /// The state is as before: nothing is written.
+    /// The state is unchanged, and nothing is written.
     Unchanged(T),
-    /// To be written and published.
+    /// The state is changed, and must be written and published.
     Changed(T),
 }
 
 impl Catalog {
-    /// Makes one change of one entry: on a copy, tried as a set, stored, published.
+    /// Makes one change of one entry: on a copy, assembled as a set, stored, and published.
     pub(crate) fn change(
         &self,
         name: &InterpreterName,
@@ -44,8 +44,8 @@ impl Catalog {
             let mut report = Outcome {
                 name: name.clone(),
                 action,
-                digest: version.as_ref().map(|it| it.digest.clone()),
-                version: version.as_ref().map(|it| it.version.clone()),
+                digest: version.as_ref().map(|version| version.digest.clone()),
+                version: version.as_ref().map(|version| version.version.clone()),
                 status: entry.status(),
                 detail,
                 takes: Vec::new(),
@@ -55,9 +55,9 @@ impl Catalog {
                 return Ok(Edit::Unchanged(report));
             }
             if let Some((source, digest)) = entry.newly_judging(&before) {
-                // Where it is not loaded yet, this is not the last try.
+                // If the interpreter is not loaded yet, there will be another attempt.
                 let interpreter = loaded.get(digest).or_else(|| base.loaded.get(digest));
-                let takes = interpreter.map(|it| self.takeovers(source, it));
+                let takes = interpreter.map(|interpreter| self.takeovers(source, interpreter));
                 report.takes = takes.unwrap_or_default();
             }
             entry.record(self.event(&report, by));
@@ -72,12 +72,13 @@ impl Catalog {
         changed.inspect(log)
     }
 
-    /// Makes a change: on a copy of the state as it is now, written, and published, in this order. What
-    /// has to be loaded or validated for it is, with nothing locked; then the change begins anew. `edit` is
-    /// given what was loaded so far, beside the snapshot's own.
+    /// Makes a change: on a copy of the present state, which is written and then published. If
+    /// components must be loaded or settings validated, this is done without a lock, and the change
+    /// is then repeated. `edit` receives everything that was loaded so far, in addition to the
+    /// snapshot's interpreters.
     ///
     /// # Errors
-    /// Among others [`Refusal::Conflict`], where another host that shares the store was faster.
+    /// Among others [`Refusal::Conflict`], if another host that shares the store was faster.
     pub(crate) fn transact<T>(
         &self,
         mut loaded: Loaded,
@@ -100,7 +101,7 @@ impl Catalog {
             }
             self.prepare_needs(needs, &mut loaded)?;
         }
-        let what = "the interpreters change faster than this can be prepared: try again";
+        let what = "the interpreters changed repeatedly while this change was prepared: try again";
         Err(Refusal::Conflict(what.to_owned()))
     }
 
@@ -124,7 +125,7 @@ impl Catalog {
                     })?;
                     loaded.insert(version.digest, interpreter);
                 }
-                // The next try finds the outcome.
+                // The next attempt finds the result.
                 Need::Check {
                     interpreter,
                     settings,
@@ -134,7 +135,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// The event of the history about a report.
+    /// The event of the history for a report.
     pub(crate) fn event(&self, report: &Outcome, by: Option<Source>) -> Event {
         Event {
             time_ms: self.now_ms(),
@@ -142,22 +143,23 @@ impl Catalog {
             by,
             digest: report.digest.clone(),
             version: report.version.clone().unwrap_or_default(),
-            outcome: clip(&told(report)),
+            outcome: clip(&sentence(report)),
         }
     }
 
-    /// The Kinds that an interpreter takes over where it goes live in what is published now. Called with the
-    /// lock of writers.
+    /// The Kinds that an interpreter takes over from the published set if it goes live. Must be
+    /// called with the writers' lock.
     pub(crate) fn takeovers(&self, source: Source, interpreter: &Interpreter) -> Vec<Takeover> {
         let before = self.options.interpreters.published();
         takeovers(&before, source, interpreter)
     }
 
-    /// Makes a changed state the one that holds: as a set, in the store, in memory, in this order.
-    /// Answers with what it lacks, and has done nothing then. For the one writer.
+    /// Makes a changed state the present one: as a set, in the store, and in memory, in this order.
+    /// If work is missing, changes nothing and returns the missing work. Only for the writer with
+    /// the lock.
     ///
     /// # Errors
-    /// Among others [`Refusal::Conflict`], where another host that shares the store was faster.
+    /// Among others [`Refusal::Conflict`], if another host that shares the store was faster.
     pub(crate) fn commit(
         &self,
         base: &Snapshot,
@@ -168,7 +170,7 @@ impl Catalog {
         let mut loaded = base.loaded.clone();
         let more = more
             .iter()
-            .map(|(digest, it)| (digest.clone(), Arc::clone(it)));
+            .map(|(digest, interpreter)| (digest.clone(), Arc::clone(interpreter)));
         loaded.extend(more);
         let needs = base.needs(&state, &loaded, &self.checks);
         if !needs.is_empty() {
@@ -181,14 +183,14 @@ impl Catalog {
             .exchange(&base.head, &base.state, &state, &dropped)
             .map_err(|error| not_stored("the change", &error))?;
         let Some(head) = written else {
-            let what = "another host changed the interpreters at the same moment: try again";
+            let what = "another host changed the interpreters at the same time: try again";
             return Err(Refusal::Conflict(what.to_owned()));
         };
         self.activate(state, loaded, head, assembled);
         Ok(Vec::new())
     }
 
-    /// Forgets versions beyond the limit, of entries that changed.
+    /// Removes versions beyond the limit from changed entries.
     fn prune(&self, base: &Snapshot, state: &mut CatalogState) {
         let changed: Vec<InterpreterName> = state
             .entries
@@ -207,7 +209,7 @@ impl Catalog {
         }
     }
 
-    /// Assembles the set that a state asks for, without publishing it. Everything in it is loaded.
+    /// Assembles the set for a state, without publishing it. All its members must be loaded.
     pub(crate) fn assemble(
         &self,
         base: &Snapshot,
@@ -224,8 +226,8 @@ impl Catalog {
         Ok(AssembledSet { active, set })
     }
 
-    /// Publishes an assembled set, and makes its state the one that holds in this process. For the one
-    /// writer.
+    /// Publishes an assembled set, and makes its state the present one in this process. Only for
+    /// the writer with the lock.
     pub(crate) fn activate(
         &self,
         state: CatalogState,
@@ -245,14 +247,14 @@ impl Catalog {
         });
     }
 
-    /// Puts members together as a set that is not published.
+    /// Makes a set of members that is not published.
     pub(crate) fn prepare(&self, members: Vec<SetMember>) -> Result<Arc<Published>, Refusal> {
         let set = self.options.interpreters.prepare(members);
         set.map_err(|error| Refusal::at(LoadStep::Published, error.to_string()))
     }
 
-    /// Stored components that a state does not name, or only as refused, and that are not on their way
-    /// in.
+    /// Stored components that a state does not refer to, or only as refused, and that are not being
+    /// stored.
     pub(crate) fn unneeded(&self, state: &CatalogState) -> Vec<Digest> {
         let incoming = locked(&self.incoming);
         let known: BTreeSet<&Digest> = state
@@ -260,7 +262,7 @@ impl Catalog {
             .filter(|version| version.outcome != VersionOutcome::Refused)
             .map(|version| &version.digest)
             .collect();
-        // Where the store does not say, the next change asks again.
+        // If the store does not answer, the next change tries again.
         let stored = self.store.components().unwrap_or_default();
         let is_needed = |digest: &Digest| known.contains(digest) || incoming.contains_key(digest);
         stored
@@ -270,7 +272,7 @@ impl Catalog {
     }
 }
 
-/// Logs a change that holds now.
+/// Logs a change that is in effect now.
 pub(crate) fn log(report: &Outcome) {
     if report.status == OutcomeStatus::Unchanged {
         return;
@@ -281,12 +283,12 @@ pub(crate) fn log(report: &Outcome) {
         digest = report.digest.as_ref().map_or("", Digest::as_str),
         version = report.version.as_deref().unwrap_or_default(),
         "{}",
-        told(report)
+        sentence(report)
     );
 }
 
-/// A report in a sentence, with the Kinds that are taken over.
-fn told(report: &Outcome) -> String {
+/// A report as a sentence, with the Kinds that are taken over.
+fn sentence(report: &Outcome) -> String {
     let takes = takeover_lines(&report.takes);
     if takes.is_empty() {
         return report.detail.clone();

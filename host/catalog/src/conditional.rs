@@ -1,4 +1,4 @@
-//! Commands that are carried out only if a certain version is live.
+//! Commands that are executed only if a certain version is live.
 
 use kindsight_api::interpreters::{LiveCondition, Outcome, Refusal};
 use kindsight_model::{Digest, InterpreterName, Source};
@@ -7,15 +7,15 @@ use crate::catalog::Catalog;
 use crate::incoming::IncomingComponent;
 use crate::state::Entry;
 
-/// The commands of a catalog, each refused with [`Refusal::Changed`] where the condition on the live
-/// version does not hold at the moment of the change.
+/// The commands of a catalog. Each is refused with [`Refusal::Changed`] if the condition on the
+/// live version does not hold at the time of the change.
 pub struct Conditional<'c> {
     pub(crate) catalog: &'c Catalog,
     pub(crate) condition: LiveCondition,
 }
 
 impl Catalog {
-    /// The commands under a condition.
+    /// The commands with a condition.
     pub fn when(&self, condition: LiveCondition) -> Conditional<'_> {
         Conditional {
             catalog: self,
@@ -30,7 +30,7 @@ impl Catalog {
     /// See [`Conditional::remove`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn remove(&self, name: &InterpreterName, source: Source) -> Result<Outcome, Refusal> {
         self.always().remove(name, source)
     }
@@ -38,7 +38,7 @@ impl Catalog {
     /// See [`Conditional::promote`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn promote(
         &self,
         name: &InterpreterName,
@@ -50,7 +50,7 @@ impl Catalog {
     /// See [`Conditional::rollback`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn rollback(&self, name: &InterpreterName) -> Result<Outcome, Refusal> {
         self.always().rollback(name)
     }
@@ -58,7 +58,7 @@ impl Catalog {
     /// See [`Conditional::set_disabled`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn set_disabled(
         &self,
         name: &InterpreterName,
@@ -72,12 +72,12 @@ impl Conditional<'_> {
     /// See [`Catalog::admit`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn admit(&self, component: &IncomingComponent) -> Result<Outcome, Refusal> {
         self.catalog.admit_when(&self.condition, component)
     }
 
-    /// Checks the condition by itself, for what changes nothing.
+    /// Checks only the condition, for commands that change nothing.
     ///
     /// # Errors
     /// [`Refusal::Changed`].
@@ -91,14 +91,14 @@ impl Conditional<'_> {
     }
 }
 
-/// Checks the condition on an entry, or on a name that is not known.
+/// Checks the condition on an entry, or on an unknown name.
 pub(crate) fn check(condition: &LiveCondition, entry: Option<&Entry>) -> Result<(), Refusal> {
-    let live = entry.and_then(Entry::effective).map(|(_, it)| it);
-    if condition.holds(live.map(|it| &it.digest)) {
+    let live = entry.and_then(Entry::effective).map(|(_, version)| version);
+    if condition.holds(live.map(|live| &live.digest)) {
         return Ok(());
     }
     Err(Refusal::Changed(match live {
-        Some(it) => format!("the live version is {} ({})", it.version, it.digest),
+        Some(live) => format!("the live version is {} ({})", live.version, live.digest),
         None => "no version of it is live".to_owned(),
     }))
 }

@@ -1,4 +1,4 @@
-//! The watched directory of components: its files are admitted to the catalog.
+//! The watched directory of components. Its files are admitted to the catalog.
 
 mod notes;
 
@@ -17,9 +17,10 @@ use crate::follow::Panicked;
 use crate::incoming::IncomingComponent;
 use notes::Notes;
 
-/// A file counts when it was the same for so long, and the directory is looked at so often where the
-/// kernel does not tell of a change. So a file is reported within a second: quick enough for something
-/// that is compiled and tried before it is used, and slow enough for most writers to be done.
+/// The time for which a file must stay the same before it is used, and the polling interval without
+/// notifications of the kernel. A file is reported within a second. This is fast enough for
+/// components, which are compiled and tried before use, and most writers have finished by that
+/// time.
 const QUIET_FOR: Duration = Duration::from_millis(500);
 
 /// The times of the looks at the directory.
@@ -28,12 +29,13 @@ const PACE: Pace = Pace {
     poll_every: QUIET_FOR,
 };
 
-/// The most files of the directory that are looked at, the first by name. Each costs a few system
-/// calls at each look, and a thousand of them some milliseconds; no host has a thousand interpreters.
+/// Maximum number of files of the directory that are read, the first ones by name. At each look,
+/// each file costs a few system calls, and a thousand files cost some milliseconds. No host has a
+/// thousand interpreters.
 const FILES_MAX: usize = 1000;
 
-/// Options for a directory of components of at most so many bytes each. One look hands on no more
-/// bytes than one component may have.
+/// The options for a directory of components with this size limit in bytes. One look passes on at
+/// most the bytes of one component.
 fn options(component_bytes_max: usize) -> FolderOptions {
     FolderOptions {
         accepts: is_component,
@@ -44,35 +46,35 @@ fn options(component_bytes_max: usize) -> FolderOptions {
     }
 }
 
-/// Returns whether a name is that of a component. Editors and copying tools keep unfinished files under
-/// other names, and what a ConfigMap needs for itself begins with a dot.
+/// Returns whether a name is the name of a component. Editors and copying tools keep unfinished
+/// files under other names, and the internal entries of a ConfigMap volume begin with a dot.
 fn is_component(name: &str) -> bool {
     let stem = name.strip_suffix(".wasm");
     stem.is_some_and(|stem| !stem.is_empty() && !stem.starts_with('.') && !stem.contains('/'))
 }
 
-/// The time after a fault of this host until a file is admitted once more: faults such as a full disk or a
-/// compiler that found no memory pass, and the file is not to blame.
+/// The time after a fault of this host until a file is admitted again. Faults such as a full disk
+/// or a lack of memory are temporary, and are not caused by the file.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// A watched directory of components.
 #[derive(Debug, Clone)]
 pub struct ComponentDirectory {
-    /// Its path.
+    /// The path of the directory.
     pub path: PathBuf,
-    /// Largest file in bytes; a larger one is refused without being read.
+    /// Maximum size of a file in bytes. A larger file is refused without being read.
     pub component_bytes_max: usize,
-    /// True if a file may take the name of a built-in interpreter without judging all of its Kinds.
+    /// Whether a file may use the name of a built-in interpreter without judging all of its Kinds.
     pub replaces_built_in: bool,
 }
 
 /// Admits the components of a directory to the catalog as its files change, until `shutdown`.
 ///
-/// What the catalog knows of the directory from the last run counts until the files are seen again;
-/// files that went before they were seen, while nobody watched for one, are taken out too.
+/// The catalog's state of the directory from the last run stays valid until the files are seen
+/// again. Files that were removed while no process watched are removed from the catalog too.
 ///
 /// # Errors
-/// [`Panicked`]: changes of the directory are not admitted any more.
+/// [`Panicked`]: changes of the directory are no longer admitted.
 pub async fn watch_directory(
     catalog: Arc<Catalog>,
     directory: ComponentDirectory,
@@ -88,14 +90,15 @@ pub async fn watch_directory(
         gone: BTreeSet::new(),
         retries: BTreeMap::new(),
     };
-    // Nothing at first: what the catalog knows has to be remembered before the first look.
+    // Empty at first, because the files that the catalog knows must be registered before the first
+    // look.
     let mut changes = Vec::new();
     loop {
         let handle = move || {
             watch.handle(changes, Instant::now());
             watch
         };
-        // Compiling and trying block, for up to a minute: a stop does not wait for them.
+        // Compiling and trying block for up to a minute. A stop does not wait for them.
         let handled = tokio::task::spawn_blocking(handle);
         let Some(handled) = shutdown.run_until_cancelled(handled).await else {
             return Ok(());
@@ -113,23 +116,23 @@ struct DirectoryWatch {
     watcher: Watcher,
     notes: Notes,
     directory: ComponentDirectory,
-    /// Files that the catalog knows and that are gone.
+    /// Files that the catalog knows and that no longer exist.
     gone: BTreeSet<String>,
-    /// Files that were not admitted, though nothing is wrong with them, and when they are tried again.
+    /// Valid files that were not admitted, and when they are tried again.
     retries: BTreeMap<String, Retry>,
 }
 
-/// The time at which a file is admitted again though nobody wrote it.
+/// The time at which an unchanged file is admitted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Retry {
-    /// Another file stands in its way: it has the same name in it.
+    /// Another file with the same name inside prevents it.
     WhenAnotherGoes,
     At(Instant),
 }
 
 impl DirectoryWatch {
-    /// Has the folder report files that the catalog knows and that are gone, though nobody saw them:
-    /// those of an earlier run, and those that another host over the same store took.
+    /// Registers files that the catalog knows and that no longer exist, so that the folder reports
+    /// their removal: files of an earlier run, and files of another host with the same store.
     fn remember(&mut self, now: Instant) {
         let files = self.catalog.files();
         self.watcher
@@ -140,15 +143,15 @@ impl DirectoryWatch {
     fn handle(&mut self, changes: Vec<Change>, now: Instant) {
         self.remind(|retry| matches!(retry, Retry::At(at) if at <= now));
         self.gone = self.find_gone(&changes);
-        // What is gone comes last: a file that was given another name has taken over what it filled
-        // by then, so its Kinds were never judged otherwise.
+        // Removals are last: after a rename, the new file has already taken over the versions of
+        // the old one, so that other interpreters never judge its Kinds in between.
         for change in changes {
             self.handle_change(change, now);
         }
         self.remember(now);
     }
 
-    /// Has the folder report these files once more, at once.
+    /// Causes the folder to report these files again immediately.
     fn remind(&mut self, is_due: impl Fn(Retry) -> bool) {
         let due = self.retries.extract_if(.., |_, retry| is_due(*retry));
         for (file, _) in due {
@@ -157,7 +160,8 @@ impl DirectoryWatch {
         }
     }
 
-    /// The files whose places others may take: those that are removed now or at a later look.
+    /// The files whose versions others may take over: files that are removed now or at a later
+    /// look.
     fn find_gone(&mut self, changes: &[Change]) -> BTreeSet<String> {
         let removed = changes.iter().filter_map(|change| match change {
             Change::Removed { file } => Some(file),
@@ -171,14 +175,14 @@ impl DirectoryWatch {
         })
     }
 
-    /// Empties what a file fills, but for the name that it has in it now.
+    /// Removes the versions of a file, except those with the name that is in the file now.
     fn take_out(&mut self, file: &str, but: Option<&InterpreterName>) {
         for name in self.catalog.names_in(file) {
             if Some(&name) == but {
                 continue;
             }
             if let Err(error) = self.catalog.remove(&name, Source::Directory) {
-                tracing::error!(file, %name, %error, "the interpreter of a file that is gone stays");
+                tracing::error!(file, %name, %error, "the interpreter of a removed file could not be removed");
             }
             self.remind(|retry| retry == Retry::WhenAnotherGoes);
         }
@@ -198,19 +202,19 @@ impl DirectoryWatch {
             }
             Change::LeftOut(entries) if entries.is_empty() => {
                 let folder = self.directory.path.display();
-                tracing::info!(%folder, "all interpreters of the folder are looked at again");
+                tracing::info!(%folder, "all interpreters of the folder are read again");
             }
             Change::LeftOut(entries) => {
                 let folder = self.directory.path.display();
-                tracing::warn!(%folder, %entries, "some interpreters of the folder are left out");
+                tracing::warn!(%folder, %entries, "some interpreters of the folder are not read");
             }
             Change::Unavailable { reason } => {
                 let folder = self.directory.path.display();
-                tracing::warn!(%folder, reason, "the folder of interpreters cannot be listed; what is live stays");
+                tracing::warn!(%folder, reason, "the folder of interpreters cannot be listed; live interpreters are kept");
             }
             Change::Available => {
                 let folder = self.directory.path.display();
-                tracing::info!(%folder, "the folder of interpreters is back");
+                tracing::info!(%folder, "the folder of interpreters can be listed again");
             }
             Change::Complete => self.notes.remove_orphans(),
             Change::Changed { file, bytes, .. } => {
@@ -239,7 +243,7 @@ impl DirectoryWatch {
     fn refuse(&mut self, file: String, refusal: &Refusal, now: Instant) {
         self.notes.write(&file, &refusal.to_string());
         let retry = match refusal {
-            // The catalog has logged what a step refused.
+            // The catalog has logged the refusal.
             Refusal::Refused { step, .. } if *step == LoadStep::Published => Retry::WhenAnotherGoes,
             Refusal::Refused { .. } => return,
             // Another host was faster, most likely with the same file.
@@ -248,7 +252,7 @@ impl DirectoryWatch {
             | Refusal::Busy(_)
             | Refusal::Unavailable(_) => Retry::At(now + QUIET_FOR),
             _ => {
-                tracing::error!(file, %refusal, "interpreter not admitted; it is tried again");
+                tracing::error!(file, %refusal, "the interpreter was not admitted; trying again later");
                 Retry::At(now + RETRY_AFTER)
             }
         };

@@ -1,4 +1,4 @@
-//! Background tasks of the catalog: following other hosts, and the circuit breaker.
+//! The background tasks of the catalog: one follows other hosts, and one runs the circuit breaker.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,18 +9,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::catalog::Catalog;
 
-/// The period of the circuit breaker, which looks at the faults of the last minute.
+/// The period of the circuit breaker, which checks the faults of the last minute.
 const BREAKER_PERIOD: Duration = Duration::from_secs(1);
-/// The time after which what could not be loaded is tried again: a fault of the machine may have passed.
-/// Each try may cost half a minute of processor time.
+/// The interval at which loading is repeated for versions that could not be loaded, because a fault
+/// of the machine may be temporary. Each attempt may cost half a minute of processor time.
 const RETRY_UNAVAILABLE: Duration = Duration::from_mins(5);
 /// The time after a fault of the store until it is watched again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Follows the changes that other hosts over the same store make, until `shutdown`.
+/// Follows the changes of other hosts with the same store, until `shutdown`.
 ///
 /// # Errors
-/// [`Panicked`]: nothing is followed any more.
+/// [`Panicked`]: changes are no longer followed.
 pub async fn follow_hosts(
     catalog: Arc<Catalog>,
     shutdown: CancellationToken,
@@ -32,23 +32,23 @@ pub async fn follow_hosts(
         .unwrap_or(Ok(()))
 }
 
-/// A step of a task panicked; the log says where.
+/// A step of a task panicked. The log contains the place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a step of the catalog panicked; the log says where")]
+#[error("a step of the catalog panicked; see the log")]
 pub struct Panicked;
 
 async fn follow_for_ever(catalog: Arc<Catalog>) -> Result<(), Panicked> {
     let mut reported = None;
     loop {
         let failure = match watch(&catalog) {
-            // The state as it is now first: it may have changed before the watch began.
+            // The present state is read first, because it may have changed before the watch began.
             Ok(watch) => match follow(&catalog).await? {
                 None => follow_watch(&catalog, watch).await?,
                 failure => failure,
             },
             Err(error) => Some(chain(&error)),
         };
-        // Logged once, not at every try.
+        // Logged once, not at every attempt.
         if failure.is_some() && failure != reported {
             let error = failure.as_deref();
             tracing::error!(
@@ -68,8 +68,8 @@ fn watch(catalog: &Catalog) -> Result<Watch, Error> {
     catalog.store.watch(after)
 }
 
-/// Follows each change of the watch; answers with the reason why it ended, none where changes were
-/// missed and it is begun anew.
+/// Follows each change of the watch. Returns the reason why the watch ended, or `None` if changes
+/// were missed and the watch must be restarted.
 async fn follow_watch(
     catalog: &Arc<Catalog>,
     mut watch: Watch,
@@ -77,7 +77,7 @@ async fn follow_watch(
     loop {
         let Ok(change) = tokio::time::timeout(RETRY_UNAVAILABLE, watch.next()).await else {
             let catalog = Arc::clone(catalog);
-            // A change that was told of at this very moment is not missed.
+            // The watch does not lose a change that is reported at this moment.
             let tried = spawn_blocking(move || {
                 catalog.follow()?;
                 catalog.retry_unavailable()
@@ -99,7 +99,7 @@ async fn follow_watch(
     }
 }
 
-/// Follows once, on a thread that may block; answers with the failure, if any.
+/// Follows once, on a thread that may block. Returns the failure, if there was one.
 async fn follow(catalog: &Arc<Catalog>) -> Result<Option<String>, Panicked> {
     let catalog = Arc::clone(catalog);
     let followed = spawn_blocking(move || catalog.follow().err().map(|error| chain(&error)));
@@ -121,7 +121,7 @@ pub async fn run_breaker(
         }
         let catalog = Arc::clone(&catalog);
         let checked = spawn_blocking(move || catalog.check_breaker(Instant::now()));
-        // A trip may have to compile the version before.
+        // The circuit breaker may have to compile the previous version.
         let Some(checked) = shutdown.run_until_cancelled(checked).await else {
             return Ok(());
         };

@@ -1,9 +1,9 @@
-//! Refusals of changes that the store did not take.
+//! Refusals of changes that the store did not accept.
 
 use kindsight_api::interpreters::Refusal;
 use kindsight_store::{Error, chain};
 
-/// The refusal of a change, with what became of it.
+/// The refusal of a change, with the outcome of the change.
 pub(crate) fn not_stored(what: &str, error: &Error) -> Refusal {
     let why = chain(error);
     match error {
@@ -11,7 +11,7 @@ pub(crate) fn not_stored(what: &str, error: &Error) -> Refusal {
             Refusal::Unavailable(format!("{what} was not stored, and nothing changed: {why}"))
         }
         Error::OutcomeUnknown { .. } => Refusal::Unavailable(format!(
-            "it is not known whether {what} was stored; look at the interpreter before it is tried again: {why}"
+            "it is not known whether {what} was stored; check the interpreter before you try again: {why}"
         )),
         _ => Refusal::Failed(format!("{what} was not stored: {why}")),
     }
@@ -22,19 +22,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_became_of_a_change_is_said() {
+    fn the_refusal_names_the_outcome_of_the_change() {
         let reason = || "etcd-0:2379: connection refused".to_owned();
         let away = Error::Unavailable { reason: reason() };
         let unknown = Error::OutcomeUnknown {
             key: "/k/".to_owned(),
             reason: reason(),
         };
-        for (error, told) in [(away, "nothing changed"), (unknown, "it is not known")] {
+        for (error, expected) in [(away, "nothing changed"), (unknown, "it is not known")] {
             let refusal = not_stored("the change", &error);
             let Refusal::Unavailable(why) = refusal else {
                 panic!("{refusal:?}");
             };
-            assert!(why.contains(told) && why.contains("etcd-0"), "{why}");
+            assert!(why.contains(expected) && why.contains("etcd-0"), "{why}");
         }
         let refusal = not_stored("the change", &Error::Closed);
         assert!(matches!(refusal, Refusal::Failed(_)), "{refusal:?}");

@@ -1,44 +1,46 @@
-//! Reconciling with the store: at the start, and when another host that shares the store has changed
+//! Reconciles with the store: at the start, and when another host that shares the store has changed
 //! the catalog.
+
+mod this_host;
 
 use std::sync::Arc;
 
 use kindsight_api::interpreters::Refusal;
-use kindsight_interpreter::Interpreter;
 use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome};
 use kindsight_store::chain;
 
 use crate::catalog::{Catalog, CatalogOptions, locked};
 use crate::loading::ComponentError;
 use crate::not_stored::not_stored;
-use crate::settings::SettingsChecks;
 use crate::snapshot::{AssembledSet, Loaded, Snapshot};
-use crate::state::{CatalogState, Event, FORMAT, SourceVersions, StoredError, Version, clip};
+use crate::state::{CatalogState, FORMAT, SourceVersions, StoredError, Version, clip};
 
-/// The reason why the catalog could not be opened, or another host not be followed.
+use self::this_host::{disable_misfits, event, replace_built_in};
+
+/// The reason why the catalog could not be opened, or another host could not be followed.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The store does not answer.
-    #[error("read the catalog of interpreters")]
+    #[error("failed to read the catalog of interpreters")]
     Store(#[from] kindsight_store::Error),
     /// A stored value is damaged.
     #[error("the catalog of interpreters is damaged: `{key}`: {source}")]
     Damaged {
         /// The key of the value.
         key: String,
-        /// Its problem.
+        /// The problem of the value.
         source: serde_json::Error,
     },
-    /// A later release wrote it.
+    /// A later release wrote the catalog.
     #[error(
-        "the catalog of interpreters has format {0}, this release reads up to {FORMAT}: use the release that wrote it, or a later one"
+        "the catalog of interpreters has format {0}, this release supports up to {FORMAT}: use the release that wrote it, or a later one"
     )]
     Format(u32),
-    /// The set that was assembled cannot be published.
-    #[error("publish the interpreters: {0}")]
+    /// The assembled set cannot be published.
+    #[error("failed to publish the interpreters: {0}")]
     Publish(#[from] Refusal),
-    /// Other changes came in between all the time.
-    #[error("the interpreters change faster than another host can be followed: try again")]
+    /// Other changes were made during each attempt.
+    #[error("the interpreters changed repeatedly while another host was followed: try again")]
     Busy,
 }
 
@@ -56,30 +58,31 @@ impl From<OpenError> for Refusal {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::Store(error) => not_stored("the change", &error),
-            // Whatever it is, the command is not to blame for it.
+            // The command did not cause this error.
             error => Self::Failed(chain(&error)),
         }
     }
 }
 
-/// Times that opening or following tries again because others change the catalog meanwhile.
+/// Maximum number of attempts to open or follow while others change the catalog.
 const TRIES: usize = 10;
 
-/// A stored state as this process can follow it.
+/// A stored state, adapted to this process.
 struct Reconciled {
-    /// The stored state as it was read, and its head.
+    /// The stored state as it was read, with its head.
     base: Snapshot,
     state: CatalogState,
     loaded: Loaded,
 }
 
 impl Catalog {
-    /// Opens the catalog over what is stored, and publishes it. Loads what is live. What cannot be loaded
-    /// now stays as it is, and the version before it, or that of a lower source, judges meanwhile; only
-    /// a component whose bytes are gone or damaged is refused, and its history says why.
+    /// Opens the catalog from its stored data, and publishes it. Loads the live versions. A version
+    /// that cannot be loaded at present is kept, and the previous version, or the version of a
+    /// lower source, judges instead. Only a component whose bytes are missing or damaged is
+    /// refused, with the reason in its history.
     ///
     /// # Errors
-    /// A store that does not answer, or holds what this release cannot read.
+    /// If the store does not answer, or contains data that this release cannot read.
     pub fn open(options: CatalogOptions) -> Result<Self, OpenError> {
         let catalog = Self::new(options);
         let mut loaded = Loaded::new();
@@ -104,15 +107,16 @@ impl Catalog {
         Err(OpenError::Busy)
     }
 
-    /// Follows what another host that shares the store has changed since; returns whether there was
-    /// something. Reads one value where there is nothing. Called when the store's watch says so, and
-    /// before every change; writes nothing, so that hosts of different releases do not answer each other
-    /// for ever.
+    /// Follows the changes of another host that shares the store. Returns whether there were any.
+    /// If there were none, reads only one value. Called when the store's watch reports a change,
+    /// and before every change. Writes nothing, so that hosts of different releases do not respond
+    /// to each other's writes without end.
     ///
-    /// What is new is compiled with nothing locked but this: readers and other changes go on.
+    /// New components are compiled without any other lock: readers and other changes continue.
     ///
     /// # Errors
-    /// A store that does not answer, or holds what this release cannot read; what is live stays.
+    /// If the store does not answer, or contains data that this release cannot read. Live
+    /// interpreters are kept.
     pub fn follow(&self) -> Result<bool, OpenError> {
         if self.snapshot().head.is(self.store.head()?.as_deref()) {
             return Ok(false);
@@ -124,11 +128,11 @@ impl Catalog {
         Ok(is_changed)
     }
 
-    /// Tries to load once more what this host could not load; returns whether something else judges now.
-    /// Called every few minutes; does nothing where everything is loaded.
+    /// Tries again to load the versions that this host could not load. Returns whether a different
+    /// version judges now. Called every few minutes. Does nothing if everything is loaded.
     ///
     /// # Errors
-    /// As [`Self::follow`].
+    /// The errors of [`Self::follow`].
     pub fn retry_unavailable(&self) -> Result<bool, OpenError> {
         let snapshot = self.snapshot();
         let mut entries = snapshot.state.entries.values();
@@ -140,14 +144,15 @@ impl Catalog {
         Ok(self.snapshot().active != before)
     }
 
-    /// Makes the stored state the one that holds, if it is not; with `anew` even if it is.
-    fn follow_stored(&self, anew: bool) -> Result<bool, OpenError> {
+    /// Makes the stored state the present one if it is not, or always with `is_forced`.
+    fn follow_stored(&self, is_forced: bool) -> Result<bool, OpenError> {
         let _following = locked(&self.following);
         let mut loaded = Loaded::new();
         for _ in 0..TRIES {
             let before = self.snapshot();
-            if !anew && before.head.is(self.store.head()?.as_deref()) {
-                // It was followed while this waited for its turn, or was a change of this host.
+            if !is_forced && before.head.is(self.store.head()?.as_deref()) {
+                // Another thread followed it while this one waited for the lock, or it was a change
+                // of this host.
                 return Ok(false);
             }
             loaded.extend(before.loaded.clone());
@@ -167,8 +172,8 @@ impl Catalog {
         Err(OpenError::Busy)
     }
 
-    /// The stored state as this process can follow it: with the interpreters of its binary, and with
-    /// everything loaded that is to judge. May compile.
+    /// The stored state, adapted to this process: with the interpreters of its binary, and with all
+    /// live versions loaded. May compile.
     fn reconcile(&self, known: &Loaded) -> Result<Reconciled, OpenError> {
         let (head, stored) = self.store.read()?;
         let mut state = stored.clone();
@@ -177,7 +182,9 @@ impl Catalog {
         replace_built_in(&mut state, built_in, now_ms);
         let mut loaded = known.clone();
         let brought = built_in.iter();
-        loaded.extend(brought.map(|it| (it.digest().clone(), Arc::clone(it))));
+        loaded.extend(
+            brought.map(|interpreter| (interpreter.digest().clone(), Arc::clone(interpreter))),
+        );
         self.load_all(&mut loaded, &mut state, now_ms)?;
         disable_misfits(&loaded, &self.checks, &mut state, now_ms);
         let base = Snapshot {
@@ -192,19 +199,21 @@ impl Catalog {
         })
     }
 
-    /// Assembles what was reconciled. A version that stands in for one that cannot be loaded, and claims
-    /// what another interpreter does by now, is left out.
+    /// Assembles the reconciled state. If a version replaces one that cannot be loaded, but claims
+    /// the Kinds of another interpreter, it is excluded.
     fn assemble_reconciled(&self, found: &mut Reconciled) -> Result<AssembledSet, OpenError> {
         let set = self.assemble(&found.base, &found.state, &found.loaded);
         let Err(refusal) = set else {
             return Ok(set?);
         };
-        let why: Arc<str> = format!("it cannot stand in: {refusal}").into();
+        let why: Arc<str> = format!("it cannot replace the live version: {refusal}").into();
         for (_, entry) in found.state.edit_all() {
             for versions in entry.sources.values_mut() {
-                let standing_in = versions.judging().cloned();
-                if let Some(it) = standing_in.filter(|it| it.outcome != VersionOutcome::Live) {
-                    versions.set_unavailable(&it.digest, Some(&why));
+                let substitute = versions.judging().cloned();
+                let substitute =
+                    substitute.filter(|version| version.outcome != VersionOutcome::Live);
+                if let Some(version) = substitute {
+                    versions.set_unavailable(&version.digest, Some(&why));
                 }
             }
         }
@@ -214,8 +223,9 @@ impl Catalog {
         Ok(self.assemble(&found.base, &found.state, &found.loaded)?)
     }
 
-    /// Loads everything that is to judge or waits. What is lost is refused, what cannot be loaded now is
-    /// marked. A store that does not answer is an error instead.
+    /// Loads all live versions and candidates. Lost components are refused, and components that
+    /// cannot be loaded at present are marked. If the store does not answer, returns an error
+    /// instead.
     fn load_all(
         &self,
         loaded: &mut Loaded,
@@ -226,8 +236,10 @@ impl Catalog {
         for name in names {
             let is_loaded = |entry: &Arc<crate::state::Entry>| {
                 let wanted = [VersionOutcome::Live, VersionOutcome::Candidate];
-                let mut versions = entry.sources.values().flat_map(|it| &it.versions);
-                versions.all(|it| !wanted.contains(&it.outcome) || loaded.contains_key(&it.digest))
+                let mut versions = entry.sources.values().flat_map(|source| &source.versions);
+                versions.all(|version| {
+                    !wanted.contains(&version.outcome) || loaded.contains_key(&version.digest)
+                })
             };
             if state.entries.get(&name).is_none_or(is_loaded) {
                 continue;
@@ -245,14 +257,14 @@ impl Catalog {
             }
             for (version, why) in failures {
                 let name = name.as_str();
-                tracing::error!(interpreter.name = name, why, "a component is left out");
+                tracing::error!(interpreter.name = name, why, "a component is excluded");
                 entry.record(event(CatalogAction::Refuse, version, why, now_ms));
             }
         }
         Ok(())
     }
 
-    /// Loads the live version; as long as that cannot be loaded, the one before it too.
+    /// Loads the live version. While it cannot be loaded, loads the previous version too.
     fn load_live(
         &self,
         loaded: &mut Loaded,
@@ -277,7 +289,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Loads one version. It is marked where it cannot be loaded now, and refused where it is lost.
+    /// Loads one version. Marks it if it cannot be loaded at present, and refuses it if it is lost.
     fn load_version(
         &self,
         loaded: &mut Loaded,
@@ -301,100 +313,10 @@ impl Catalog {
             }
             Err(ComponentError::Unusable(why)) => {
                 let version = &version.version;
-                tracing::warn!(%digest, version, why, "a component cannot be loaded now; another judges meanwhile");
+                tracing::warn!(%digest, version, why, "a component cannot be loaded at present; another version judges instead");
                 versions.set_unavailable(digest, Some(&clip(&why).into()));
             }
         }
         Ok(())
     }
-}
-
-/// Disables what has settings that do not fit any more, because another version takes its place than
-/// they were set for: one name must not keep the host from starting.
-fn disable_misfits(
-    loaded: &Loaded,
-    checks: &SettingsChecks,
-    state: &mut CatalogState,
-    now_ms: i64,
-) {
-    let mut misfits = Vec::new();
-    for (name, entry) in state.entries.iter().filter(|(_, it)| !it.is_disabled) {
-        let version = entry.effective().map(|(_, it)| it.clone());
-        let (Some(version), Some(settings)) = (version, &entry.settings) else {
-            continue;
-        };
-        let interpreter = loaded.get(&version.digest);
-        if let Some(Err(why)) = interpreter.map(|it| checks.check(it, settings)) {
-            misfits.push((name.clone(), version, why));
-        }
-    }
-    for (name, version, why) in misfits {
-        tracing::error!(
-            interpreter.name = name.as_str(),
-            why,
-            "disabled: its settings do not fit any more"
-        );
-        let outcome = format!("disabled, since its settings do not fit any more: {why}");
-        let event = event(CatalogAction::Disable, version, clip(&outcome), now_ms);
-        if let Some(entry) = state.edit(&name) {
-            entry.is_disabled = true;
-            entry.record(event);
-        }
-    }
-}
-
-/// An event that the host caused by itself.
-fn event(action: CatalogAction, version: Version, outcome: String, now_ms: i64) -> Event {
-    Event {
-        time_ms: now_ms,
-        action,
-        by: None,
-        digest: Some(version.digest),
-        version: version.version,
-        outcome,
-    }
-}
-
-/// Has the built-in source hold what this binary brings and nothing else, but for what was rolled back
-/// from.
-fn replace_built_in(state: &mut CatalogState, built_in: &[Arc<Interpreter>], now_ms: i64) {
-    let is_brought = |it: &Version| built_in.iter().any(|one| *one.digest() == it.digest);
-    let others: Vec<InterpreterName> = state
-        .entries
-        .iter()
-        .filter(|(_, entry)| {
-            let source = entry.sources.get(&Source::BuiltIn);
-            source.is_some_and(|it| !it.versions.iter().all(is_brought))
-                || entry.sources.values().any(|it| it.versions.is_empty())
-        })
-        .map(|(name, _)| name.clone())
-        .collect();
-    for name in &others {
-        let entry = state.edit_or_new(name);
-        if let Some(source) = entry.sources.get_mut(&Source::BuiltIn) {
-            source.versions.retain(is_brought);
-        }
-        entry.sources.retain(|_, it| !it.versions.is_empty());
-    }
-    for interpreter in built_in {
-        let by = interpreter.by();
-        let entry = state.entries.get(&by.name);
-        let source = entry.and_then(|it| it.sources.get(&Source::BuiltIn));
-        if source.is_some_and(|it| it.of(&by.digest).is_some()) {
-            continue;
-        }
-        let entry = state.edit_or_new(&by.name);
-        let source = entry.sources.entry(Source::BuiltIn).or_default();
-        source.go_live(Version {
-            digest: by.digest.clone(),
-            version: by.version.to_string(),
-            outcome: VersionOutcome::Live,
-            why: String::new(),
-            received_ms: now_ms,
-            unavailable: None,
-        });
-    }
-    state
-        .entries
-        .retain(|_, entry| !entry.sources.is_empty() || entry.settings.is_some());
 }

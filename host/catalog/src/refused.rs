@@ -10,20 +10,22 @@ use kindsight_model::{Digest, InterpreterName, LoadStep, Source};
 use crate::catalog::locked;
 use crate::state::clip;
 
-/// Refusals that are remembered: what an operator looks through after a failed roll-out of all
-/// interpreters. Each has at most some 2.5 KB.
+/// Maximum number of recorded refusals: enough for an operator after a failed roll-out of all
+/// interpreters. Each needs at most about 2.5 KB.
 const REFUSED_MAX: usize = 64;
 
-/// Lines about refused components, and about refused commands, that are logged in
-/// [`LogRate`]'s span: more than an operator causes.
+/// Maximum number of lines about refused components, and about refused commands, that are logged in
+/// [`LogRate`]'s span. An operator causes fewer.
 const REFUSAL_LINES_PER_SPAN_MAX: u32 = 20;
 
-/// Returns whether one more line about a refusal may be logged: clients cause them. Says first how many
-/// were dropped before.
+/// Returns whether another line about a refusal may be logged, because clients can cause them.
+/// First logs how many lines were dropped before.
 pub(crate) fn may_log(rate: &LogRate) -> bool {
     let (may_log, dropped) = rate.count(REFUSAL_LINES_PER_SPAN_MAX, Instant::now());
     if dropped > 0 {
-        tracing::warn!("{dropped} lines about refusals were dropped: too many at a time");
+        tracing::warn!(
+            "{dropped} lines about refusals were dropped, because there were too many in a short time"
+        );
     }
     may_log
 }
@@ -31,11 +33,11 @@ pub(crate) fn may_log(rate: &LogRate) -> bool {
 /// A component that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedComponent {
-    /// When, in Unix milliseconds.
+    /// The time, in Unix milliseconds.
     pub time_ms: i64,
     /// Its source.
     pub source: Source,
-    /// The name it was sent under, if it was.
+    /// The name under which it was sent, if any.
     pub name: Option<InterpreterName>,
     /// Its file in the watched directory.
     pub file: Option<String>,
@@ -47,22 +49,24 @@ pub struct RefusedComponent {
     pub why: String,
 }
 
-/// The last refusals. A component that is refused under a name that is not known leaves nothing but a
-/// line here.
+/// The last refusals. If a component is refused under an unknown name, this line is its only
+/// record.
 #[derive(Default)]
 pub(crate) struct RefusedLog {
     refused: Mutex<VecDeque<RefusedComponent>>,
 }
 
 impl RefusedLog {
-    /// Adds a refusal; the oldest is forgotten. The same component under the same name,
-    /// or in the same file, is there once.
+    /// Adds a refusal, and drops the oldest. The same component occurs only once under the same
+    /// name or in the same file.
     pub(crate) fn add(&self, refused: RefusedComponent) {
         let why = clip(&refused.why);
         let refused = RefusedComponent { why, ..refused };
         let mut log = locked(&self.refused);
-        log.retain(|it| {
-            it.digest != refused.digest || it.name != refused.name || it.file != refused.file
+        log.retain(|known| {
+            known.digest != refused.digest
+                || known.name != refused.name
+                || known.file != refused.file
         });
         log.push_front(refused);
         log.truncate(REFUSED_MAX);
@@ -102,6 +106,6 @@ mod tests {
         let newest = log.newest_first();
         assert_eq!(newest.len(), REFUSED_MAX);
         assert_eq!((newest[0].time_ms, newest[1].time_ms), (990, 999));
-        assert!(newest.iter().all(|it| it.why.len() <= 2048));
+        assert!(newest.iter().all(|refused| refused.why.len() <= 2048));
     }
 }

@@ -1,4 +1,4 @@
-//! The command that sets settings: they are tried before they are set.
+//! The command that sets settings. They are tried before they are set.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::conditional::Conditional;
 use crate::settings;
 
 impl Catalog {
-    /// Sets settings that are tried on fixtures alone; see [`Conditional::set_settings`].
+    /// Sets settings that are tried only on fixtures; see [`Conditional::set_settings`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn set_settings(
         &self,
         name: &InterpreterName,
@@ -24,7 +24,7 @@ impl Catalog {
         self.always().set_settings(name, settings, &[])
     }
 
-    /// The published set, with other settings of one name: for their trial.
+    /// The published set with other settings for one name, for their trial.
     fn set_with(
         &self,
         name: &InterpreterName,
@@ -39,17 +39,17 @@ impl Catalog {
 }
 
 impl Conditional<'_> {
-    /// Sets the settings that every call of an interpreter is passed; none removes them.
+    /// Sets the settings that every call of an interpreter receives, or removes them.
     ///
-    /// New settings are tried before with the fixtures of the live version and with the objects that are
-    /// `reported`, for two seconds at most.
+    /// New settings are first tried with the fixtures of the live version and with the `reported`
+    /// objects, for at most two seconds.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Refused`] where its schema does not allow them, or it says itself
-    /// that it cannot use them; [`Refusal::Conflict`] where another version went live meanwhile.
+    /// [`Refusal::NotFound`]; [`Refusal::Refused`] if the schema does not permit them, or the interpreter
+    /// itself rejects them; [`Refusal::Conflict`] if another version became live during the trial.
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "a command owns its settings; it may have to begin anew"
+        reason = "a command owns its settings, because it may be repeated"
     )]
     pub fn set_settings(
         &self,
@@ -63,24 +63,27 @@ impl Conditional<'_> {
         };
         self.change(name, CatalogAction::Settings, Source::Upload, |entry| {
             let word = if settings.is_some() { "set" } else { "removed" };
-            let version = entry.effective().map(|(_, it)| it.clone());
+            let version = entry.effective().map(|(_, version)| version.clone());
             if let (Some((digest, _)), Some(version)) = (&tried, &version)
                 && version.digest != *digest
             {
-                let why = format!("another version of `{name}` went live meanwhile: try again");
+                let why =
+                    format!("another version of `{name}` went live in the meantime: try again");
                 return Err(Refusal::Conflict(why));
             }
             entry.settings.clone_from(&settings);
-            let note = tried.as_ref().map_or_else(String::new, |(_, it)| note(*it));
+            let note = tried
+                .as_ref()
+                .map_or_else(String::new, |(_, tried)| note(*tried));
             Ok((version, format!("the settings of {name} are {word}{note}")))
         })
     }
 
-    /// Tries settings with the live version. Answers with its digest and what was tried; with none where
-    /// nothing is live, or the settings are those that it has.
+    /// Tries settings with the live version. Returns its digest and the extent of the trial, or
+    /// `None` if no version is live or the settings are unchanged.
     ///
     /// # Errors
-    /// [`Refusal::Refused`] with the interpreter's own words.
+    /// [`Refusal::Refused`] with the text of the interpreter.
     fn try_settings(
         &self,
         name: &InterpreterName,
@@ -111,7 +114,7 @@ impl Conditional<'_> {
         Ok(Some((digest, trial.finish())))
     }
 
-    /// The version that judges, with its digest, where these settings are new to it.
+    /// The version that judges, with its digest, if these settings are new for it.
     fn judging(
         &self,
         name: &InterpreterName,
@@ -127,13 +130,13 @@ impl Conditional<'_> {
     }
 }
 
-/// The end of a sentence about settings that were tried on a part of the objects alone.
+/// The end of a sentence about settings that were tried only on some of the objects.
 fn note(tried: TriedSettings) -> String {
     if tried.is_complete {
         return String::new();
     }
     format!(
-        "; there was time to try them on {} of the reported objects",
+        "; they were tried on only {} of the reported objects, because of the limits of a trial",
         tried.objects
     )
 }

@@ -1,8 +1,9 @@
-//! Validation of settings by the schema their interpreter declares.
+//! Validates settings with the schema that their interpreter declares.
 //!
-//! Both come from outside: the schema from whoever wrote the component, the settings from a client.
-//! [`schema`] bounds what a schema costs when the component is loaded; here the settings are weighed
-//! by it. An outcome is remembered, so no command and no start validates the same again.
+//! Both are untrusted: the author of the component wrote the schema, and a client sent the
+//! settings. [`schema`] limits the cost of a schema when its component is loaded. This module
+//! limits the settings accordingly. The result is cached, so no command and no start validates the
+//! same settings again.
 
 mod defaults;
 pub(crate) mod schema;
@@ -16,32 +17,34 @@ use serde_json::{Map, Value};
 
 use crate::catalog::locked;
 
-/// Problems that are reported; an operator mends those first.
+/// Maximum number of problems that are reported.
 const PROBLEMS_MAX: usize = 8;
-/// Bytes of one problem that are reported: it may repeat a value of the settings.
+/// Maximum length of one reported problem, in bytes, because it may repeat a value of the settings.
 const PROBLEM_BYTES_MAX: usize = 512;
-/// Bytes of settings, as they are passed to every call.
+/// Maximum size of settings, including defaults, in bytes.
 const SETTINGS_BYTES_MAX: usize = 64 * 1024;
-/// Steps of a schema times bytes of settings: the worst that validation does. A schema of 250 steps
-/// takes the largest settings. A step at a byte takes some nanoseconds, and up to a hundred where a
-/// pattern is matched state by state: a second or two at most.
+/// Maximum product of the steps of a schema and the bytes of settings, which is the worst case of
+/// the validation. With a schema of 250 steps, the largest settings are accepted. A step for one
+/// byte takes some nanoseconds, and up to a hundred if a pattern is matched state by state: at most
+/// about two seconds in total.
 const VALIDATION_STEPS_MAX: usize = 16_000_000;
-/// Elements of an array where a schema asks for unique ones: each is compared with each.
+/// Maximum number of elements of an array whose elements must be unique according to the schema,
+/// because each is compared with each.
 const UNIQUE_ITEMS_MAX: usize = 1000;
-/// Bytes of a compiled pattern: some thousand states.
+/// Maximum size of a compiled pattern, in bytes: some thousand states.
 const PATTERN_COMPILED_BYTES_MAX: usize = 64 * 1024;
-/// Outcomes that are remembered: one for each name, and as many for those to come. They are forgotten
-/// together.
+/// Maximum number of cached results: one for each name, and as many for later versions. If there
+/// are more, all are dropped.
 const CHECKS_MAX: usize = 2000;
 
-/// Outcomes of validation, by the digests of component and settings.
+/// Results of validation, by the digests of component and settings.
 #[derive(Default)]
 pub(crate) struct SettingsChecks {
     outcomes: Mutex<HashMap<(Digest, Digest), Result<(), String>>>,
 }
 
 impl SettingsChecks {
-    /// The outcome for settings that were checked before.
+    /// The cached result for settings that were checked before.
     pub(crate) fn known(
         &self,
         interpreter: &Interpreter,
@@ -51,8 +54,8 @@ impl SettingsChecks {
         outcomes.get(&key(interpreter, settings)).cloned()
     }
 
-    /// Checks `settings` for this interpreter; the error lists what is wrong. Takes up to seconds where
-    /// it was not checked before.
+    /// Checks `settings` for this interpreter. The error lists the problems. Takes up to seconds if
+    /// the result is not cached.
     pub(crate) fn check(
         &self,
         interpreter: &Interpreter,
@@ -76,17 +79,17 @@ fn key(interpreter: &Interpreter, settings: &Map<String, Value>) -> (Digest, Dig
     (interpreter.digest().clone(), Digest::of(&settings))
 }
 
-/// Settings as they are passed to every call: those of the operator with the defaults of the schema filled
-/// in. None where neither says anything; and none without settings of an operator where the schema
-/// requires some that it has no default for.
+/// The settings that calls receive: the operator's settings with the defaults of the schema.
+/// Returns `None` if there are neither settings nor defaults, and if there are no settings but the
+/// schema requires a member without a default.
 pub(crate) fn passed(
     interpreter: &Interpreter,
     settings: Option<&Map<String, Value>>,
 ) -> Option<Arc<str>> {
     let schema = interpreter.description().settings_schema.as_deref();
-    // Most schemas have no default: there is nothing to be read then.
-    let schema = schema.filter(|it| it.contains("\"default\""));
-    let schema: Option<Value> = schema.and_then(|it| serde_json::from_str(it).ok());
+    // Fast path: most schemas have no default.
+    let schema = schema.filter(|schema| schema.contains("\"default\""));
+    let schema: Option<Value> = schema.and_then(|schema| serde_json::from_str(schema).ok());
     let passed = match (settings.cloned(), schema) {
         (Some(mut settings), Some(schema)) => {
             defaults::fill(&schema, &mut settings);
@@ -98,11 +101,12 @@ pub(crate) fn passed(
     serde_json::to_string(&passed).ok().map(Into::into)
 }
 
-/// Checks settings for an interpreter outside of a catalog; answers with their text as it is passed to every
-/// call, with the defaults of the schema. Takes up to a second or two for the largest.
+/// Checks settings for an interpreter outside a catalog. Returns their text in the form in which
+/// every call receives it, with the defaults of the schema. Takes up to about two seconds for the
+/// largest settings.
 ///
 /// # Errors
-/// Problem of the settings, or of the schema.
+/// The problem of the settings or of the schema.
 pub fn checked_settings(
     interpreter: &Interpreter,
     settings: Option<&Map<String, Value>>,
@@ -111,12 +115,13 @@ pub fn checked_settings(
     Ok(passed(interpreter, settings))
 }
 
-/// Settings are checked with the defaults filled in, as they are passed.
+/// Settings are checked with the defaults, as every call receives them.
 ///
-/// Nothing that a schema refers to is fetched, and patterns run on an engine that does not backtrack.
+/// References to other documents are never fetched, and patterns run on an engine without
+/// backtracking.
 fn check(interpreter: &Interpreter, settings: &Map<String, Value>) -> Result<(), String> {
     let Some(schema) = &interpreter.description().settings_schema else {
-        return Err(format!("{interpreter:?} takes no settings"));
+        return Err(format!("{interpreter:?} has no settings"));
     };
     let unusable = |why: String| {
         format!(
@@ -137,7 +142,7 @@ fn check(interpreter: &Interpreter, settings: &Map<String, Value>) -> Result<(),
         .build(&schema)
         .map_err(|error| unusable(error.to_string()))?;
     let settings = Value::Object(settings);
-    // Telling what is wrong costs more than finding that something is.
+    // Listing the problems costs more than checking whether there are any.
     if validator.is_valid(&settings) {
         return Ok(());
     }
@@ -149,7 +154,7 @@ fn check(interpreter: &Interpreter, settings: &Map<String, Value>) -> Result<(),
     Err(problems.join("; "))
 }
 
-/// Refuses settings that are too large, or too large for their schema.
+/// Rejects settings that are too large, or too large for their schema.
 fn weigh(cost: schema::Cost, settings: &Map<String, Value>) -> Result<(), String> {
     let bytes = serde_json::to_string(settings).map_or(usize::MAX, |text| text.len());
     if bytes > SETTINGS_BYTES_MAX {
@@ -166,7 +171,7 @@ fn weigh(cost: schema::Cost, settings: &Map<String, Value>) -> Result<(), String
     }
     if cost.asks_for_unique && settings.values().any(has_long_array) {
         return Err(format!(
-            "an array has more than {UNIQUE_ITEMS_MAX} elements, which is the limit where the schema asks for unique ones"
+            "an array has more than {UNIQUE_ITEMS_MAX} elements, which is the limit if the schema requires unique ones"
         ));
     }
     Ok(())
@@ -215,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn unique_elements_are_asked_of_short_arrays_alone() {
+    fn unique_elements_are_only_checked_in_short_arrays() {
         let cost = schema::Cost {
             steps: 1,
             asks_for_unique: true,

@@ -1,4 +1,4 @@
-//! Snapshots: the catalog as it is at one moment, for readers.
+//! Snapshots: the state of the catalog at one moment, for readers.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,29 +11,30 @@ use crate::settings::{self, SettingsChecks};
 use crate::state::{CatalogState, Entry, Version};
 use crate::store::StoredHead;
 
-/// Interpreters by digest, ready to judge.
+/// Loaded interpreters by digest.
 pub(crate) type Loaded = HashMap<Digest, Arc<Interpreter>>;
 
-/// The catalog as it is at one moment. A change makes another one; whoever has this one keeps it.
+/// The state of the catalog at one moment. A change makes a new snapshot, and readers of the old
+/// one keep it.
 #[derive(Default)]
 pub(crate) struct Snapshot {
     pub(crate) state: CatalogState,
-    /// Live versions, candidates, and those that can be rolled back to at once.
+    /// Live versions, candidates, and versions for an immediate rollback.
     pub(crate) loaded: Loaded,
-    /// The head of the stored state that this one follows.
+    /// The head of the stored state that this snapshot follows.
     pub(crate) head: StoredHead,
     /// The members of the published set.
     pub(crate) active: Vec<ActiveMember>,
 }
 
-/// A set that was assembled and is not published yet.
+/// A set that was assembled but is not published yet.
 pub(crate) struct AssembledSet {
     pub(crate) active: Vec<ActiveMember>,
-    /// None where the same members are published already.
+    /// `None` if the same members are already published.
     pub(crate) set: Option<Arc<Published>>,
 }
 
-/// Identity of a member of the published set: two sets of equal members judge alike.
+/// The identity of a member of the published set. Two sets with equal members give equal verdicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ActiveMember {
     name: InterpreterName,
@@ -54,7 +55,7 @@ impl From<&SetMember> for ActiveMember {
     }
 }
 
-/// Slow work without which a change cannot be made. It is done with nothing locked.
+/// Slow work that a change requires. It is done without a lock.
 pub(crate) enum Need {
     /// A component that is not in memory.
     Load {
@@ -62,7 +63,7 @@ pub(crate) enum Need {
         source: Source,
         version: Version,
     },
-    /// Settings that were not checked against the schema of a component yet.
+    /// Settings that were not yet checked with the schema of a component.
     Check {
         interpreter: Arc<Interpreter>,
         settings: serde_json::Map<String, serde_json::Value>,
@@ -70,8 +71,8 @@ pub(crate) enum Need {
 }
 
 impl Snapshot {
-    /// Everything that has to be loaded and checked before the set of `state` can be assembled; nothing for entries
-    /// that are the same here.
+    /// The components and settings that must be loaded and checked before the set of `state` can be
+    /// assembled. Unchanged entries need nothing.
     pub(crate) fn needs(
         &self,
         state: &CatalogState,
@@ -105,7 +106,7 @@ impl Snapshot {
         needs
     }
 
-    /// The members of the set that a state asks for. Everything in it is loaded and checked.
+    /// The members of the set for a state. All of them must be loaded and checked.
     pub(crate) fn members(
         &self,
         state: &CatalogState,
@@ -113,7 +114,7 @@ impl Snapshot {
         checks: &SettingsChecks,
     ) -> Result<Vec<SetMember>, Refusal> {
         let mut members = Vec::new();
-        for (name, entry) in state.entries.iter().filter(|(_, it)| !it.is_disabled) {
+        for (name, entry) in state.entries.iter().filter(|(_, entry)| !entry.is_disabled) {
             let Some((source, version)) = entry.effective() else {
                 continue;
             };
@@ -138,7 +139,7 @@ impl Snapshot {
         Ok(members)
     }
 
-    /// The refusal of a name that is not known.
+    /// The refusal of an unknown name.
     pub(crate) fn not_found(&self) -> Refusal {
         let known = self.state.entries.keys().map(ToString::to_string);
         Refusal::NotFound {
@@ -147,7 +148,7 @@ impl Snapshot {
     }
 }
 
-/// Keeps in memory what judges, waits, or was live just before.
+/// Keeps live versions, candidates and previous versions in memory.
 pub(crate) fn keep_near(state: &CatalogState, loaded: &mut Loaded) {
     let outcomes = [
         VersionOutcome::Live,
@@ -167,27 +168,29 @@ pub(crate) fn keep_near(state: &CatalogState, loaded: &mut Loaded) {
 }
 
 impl Entry {
-    /// The effective version, if it is the one of that digest.
+    /// The effective version, if it has this digest.
     pub(crate) fn live(&self, digest: &Digest) -> Result<(Source, Version), Refusal> {
-        let live = self.effective().filter(|(_, it)| it.digest == *digest);
-        let live = live.map(|(source, it)| (source, it.clone()));
-        live.ok_or_else(|| Refusal::Conflict(format!("{digest} is not live any more")))
+        let live = self
+            .effective()
+            .filter(|(_, version)| version.digest == *digest);
+        let live = live.map(|(source, version)| (source, version.clone()));
+        live.ok_or_else(|| Refusal::Conflict(format!("{digest} is no longer live")))
     }
 
-    /// Returns whether the version of that source and digest judges.
+    /// Returns whether the version with this source and digest judges.
     pub(crate) fn is_judging(&self, source: Source, digest: &Digest) -> bool {
         let judging = self.effective().filter(|_| !self.is_disabled);
-        judging.is_some_and(|(from, it)| from == source && it.digest == *digest)
+        judging.is_some_and(|(from, version)| from == source && version.digest == *digest)
     }
 
-    /// The version that judges and did not before.
+    /// The version that judges now but did not before.
     pub(crate) fn newly_judging(&self, before: &Self) -> Option<(Source, &Digest)> {
         let (source, version) = self.effective().filter(|_| !self.is_disabled)?;
         let was = before.is_judging(source, &version.digest);
         (!was).then_some((source, &version.digest))
     }
 
-    /// Its status: live, disabled, or without a live version.
+    /// The status of the entry: live, disabled, or without a live version.
     pub(crate) fn status(&self) -> OutcomeStatus {
         match self.effective() {
             _ if self.is_disabled => OutcomeStatus::Disabled,
@@ -196,10 +199,10 @@ impl Entry {
         }
     }
 
-    /// The end of a sentence that says which version another one replaces.
+    /// The end of a sentence that names the version that is replaced.
     pub(crate) fn replaced(&self) -> String {
         match self.effective() {
-            Some((source, it)) => format!(", replacing {} from {source}", it.version),
+            Some((source, version)) => format!(", replacing {} from {source}", version.version),
             None => String::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! The state of the catalog: sources, versions, settings and history of every name.
 //!
-//! Entries are shared: a change copies the one it is about, and the store is sent that one alone.
+//! Entries are shared: a change copies only its entry, and only that entry is written to the store.
 
 mod stored;
 
@@ -12,22 +12,24 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use stored::{FORMAT, Head, StoredError, read_entry, read_legacy, write_entry};
 
-/// Names a state holds; a further one is refused.
+/// Maximum number of names in a state.
 pub(crate) const NAMES_MAX: usize = 1000;
-/// Refused versions that are remembered of one source, and refusals of one name in its history.
+/// Maximum number of refused versions that are kept for one source, and of refusals in the history
+/// of one name.
 const REFUSED_KEPT_MAX: usize = 5;
-/// Events that are remembered of one name.
+/// Maximum number of events that are kept for one name.
 const HISTORY_MAX: usize = 50;
-/// Versions of one source that can be rolled back to, whatever an operator asks for.
+/// Maximum number of versions of one source that an operator can choose to keep for a rollback.
 const VERSIONS_KEPT_MAX: usize = 50;
-/// Bytes of one reason that are remembered.
+/// Maximum length of one stored reason, in bytes.
 const REASON_BYTES_MAX: usize = 2048;
-/// Bytes of one entry as it is stored, a little below the limit of etcd on a request, 1.5 MiB.
+/// Maximum size of one stored entry, in bytes, a little below etcd's limit for a request, 1.5 MiB.
 ///
-/// A reason has no control characters, so JSON at most doubles it, to 4 KiB, and a version or an event
-/// has some 500 bytes beside it. An entry has settings of at most 64 KiB, 50 events (230 KiB), and of
-/// each of three sources 1 live version, 1 candidate, 50 to roll back to and 5 refused: 171 versions,
-/// 770 KiB. That is 1,064 KiB, and a test holds it against this limit.
+/// A reason contains no control characters, so JSON at most doubles it, to 4 KiB. A version or an
+/// event has about 500 other bytes. An entry contains settings of at most 64 KiB and 50 events (230
+/// KiB). For each of three sources, it contains 1 live version, 1 candidate, 50 versions for a
+/// rollback and 5 refused ones: 171 versions, 770 KiB. The total is 1,064 KiB, and a test compares
+/// it with this limit.
 #[cfg(test)]
 const ENTRY_BYTES_MAX: usize = 1280 * 1024;
 
@@ -41,7 +43,7 @@ pub(crate) struct CatalogState {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Entry {
-    /// Left out of what is published.
+    /// Whether the name is excluded from the published set.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_disabled: bool,
     /// The operator's settings.
@@ -55,14 +57,15 @@ pub struct Entry {
     pub history: VecDeque<Event>,
 }
 
-/// The versions of one name that came from one source.
+/// The versions of one name from one source.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SourceVersions {
-    /// The file in the watched directory that holds the live one.
+    /// The file in the watched directory that contains the live version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The one that changed last first; each digest once, at most one of them live and one a candidate.
+    /// The versions, last changed first. Each digest occurs once, and there is at most one live
+    /// version and one candidate.
     pub versions: VecDeque<Version>,
 }
 
@@ -72,17 +75,18 @@ pub struct SourceVersions {
 pub struct Version {
     /// The digest of its bytes.
     pub digest: Digest,
-    /// Its version in its own word; empty where it was refused before it could say.
+    /// The version, as the component names it. Empty if the component was refused before its
+    /// version was known.
     pub version: String,
-    /// Its state.
+    /// The state of the version.
     pub outcome: VersionOutcome,
-    /// The reason for that state; may be empty.
+    /// The reason for the state. Can be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// When it came, in Unix milliseconds.
+    /// The time at which it was received, in Unix milliseconds.
     pub received_ms: i64,
-    /// The reason why this host cannot load it now, if it cannot. Not stored: another host or the next
-    /// start may load it.
+    /// The reason why this host cannot load it at present, if it cannot. It is not stored, because
+    /// another host or the next start may be able to load it.
     #[serde(skip)]
     pub unavailable: Option<Arc<str>>,
 }
@@ -91,40 +95,40 @@ pub struct Version {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Event {
-    /// When, in Unix milliseconds.
+    /// The time, in Unix milliseconds.
     pub time_ms: i64,
     /// The change.
     pub action: CatalogAction,
-    /// The source that asked for it; none for the host itself.
+    /// The source that requested it, or `None` for the host itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Source>,
-    /// The component it was about, if any.
+    /// The component that the change concerned, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
-    /// The version of that component; may be empty.
+    /// The version of that component. Can be empty.
     pub version: String,
-    /// The result, for people.
+    /// The result, as text for users.
     pub outcome: String,
 }
 
 impl CatalogState {
-    /// The entry of a name, to be changed.
+    /// The entry of a name, for a change.
     pub(crate) fn edit(&mut self, name: &InterpreterName) -> Option<&mut Entry> {
         self.entries.get_mut(name).map(Arc::make_mut)
     }
 
-    /// The entry of a name, to be changed; a new one where there is none.
+    /// The entry of a name, for a change. Creates the entry if there is none.
     pub(crate) fn edit_or_new(&mut self, name: &InterpreterName) -> &mut Entry {
         Arc::make_mut(self.entries.entry(name.clone()).or_default())
     }
 
-    /// Every entry, to be changed.
+    /// All entries, for changes.
     pub(crate) fn edit_all(&mut self) -> impl Iterator<Item = (&InterpreterName, &mut Entry)> {
         let entries = self.entries.iter_mut();
         entries.map(|(name, entry)| (name, Arc::make_mut(entry)))
     }
 
-    /// Returns whether the store would hold the same.
+    /// Returns whether the stored form of both states is the same.
     pub(crate) fn is_stored_as(&self, other: &Self) -> bool {
         let is_same = |one: &Arc<Entry>, two: &Arc<Entry>| {
             Arc::ptr_eq(one, two) || write_entry(one).ok() == write_entry(two).ok()
@@ -136,9 +140,9 @@ impl CatalogState {
                 .all(|(one, two)| one.0 == two.0 && is_same(one.1, two.1))
     }
 
-    /// Returns whether an entry of that name fits below the limit. If not, removes the entry that changed
-    /// longest ago of those of which nothing is used: names that somebody filled and left must not
-    /// block valid components.
+    /// Returns whether an entry with that name fits within the limit. If not, removes the unused
+    /// entry that was changed least recently, so that abandoned names do not block valid
+    /// components.
     pub(crate) fn make_space_for(&mut self, name: &InterpreterName) -> bool {
         if self.entries.len() < NAMES_MAX || self.entries.contains_key(name) {
             return true;
@@ -148,16 +152,17 @@ impl CatalogState {
             .entries
             .iter()
             .filter(|(_, entry)| entry.is_unused() && !is_set(entry));
-        let oldest = unused.min_by_key(|(_, entry)| entry.history.back().map(|it| it.time_ms));
+        let oldest =
+            unused.min_by_key(|(_, entry)| entry.history.back().map(|event| event.time_ms));
         let oldest = oldest.map(|(name, _)| name.clone());
         oldest.is_some_and(|name| self.entries.remove(&name).is_some())
     }
 
-    /// Drops the names of which earlier releases remembered nothing but refusals.
+    /// Removes the names for which earlier releases recorded only refusals.
     pub(crate) fn forget_refused(&mut self) {
         self.entries.retain(|_, entry| {
-            let mut versions = entry.sources.values().flat_map(|it| &it.versions);
-            let is_refused = versions.all(|it| it.outcome == VersionOutcome::Refused);
+            let mut versions = entry.sources.values().flat_map(|source| &source.versions);
+            let is_refused = versions.all(|version| version.outcome == VersionOutcome::Refused);
             let is_filled = entry.file().is_some() || entry.settings.is_some();
             is_filled || !is_refused
         });
@@ -171,38 +176,46 @@ impl CatalogState {
     /// The versions of every source, by name.
     pub(crate) fn sources(&self) -> impl Iterator<Item = (&InterpreterName, &SourceVersions)> {
         let entries = self.entries.iter();
-        entries.flat_map(|(name, entry)| entry.sources.values().map(move |it| (name, it)))
+        entries.flat_map(|(name, entry)| entry.sources.values().map(move |source| (name, source)))
     }
 }
 
 impl Entry {
-    /// Returns whether nothing of it is live, waits, or lies in the watched directory.
+    /// Returns whether it has no live version, no candidate, and no file in the watched directory.
     pub(crate) fn is_unused(&self) -> bool {
         let outcomes = [VersionOutcome::Live, VersionOutcome::Candidate];
         let is_used = |source: &SourceVersions| {
-            source.file.is_some() || outcomes.iter().any(|it| source.with(*it).is_some())
+            source.file.is_some()
+                || outcomes
+                    .iter()
+                    .any(|outcome| source.with(*outcome).is_some())
         };
         !self.sources.values().any(is_used)
     }
 
-    /// The version that judges, or would if the name was not disabled: that of the highest source that
-    /// has one. As long as a live version cannot be loaded, the one before it, or that of a lower source.
+    /// The version that judges, or would judge if the name was not disabled: the version of the
+    /// highest source that has one. While a live version cannot be loaded, this is the previous
+    /// version, or the version of a lower source.
     pub fn effective(&self) -> Option<(Source, &Version)> {
         let mut sources = self.sources.iter().rev();
         sources.find_map(|(source, versions)| Some((*source, versions.judging()?)))
     }
 
-    /// The live versions and candidates that this host cannot load now.
+    /// The live versions and candidates that this host cannot load at present.
     pub fn unavailable(&self) -> impl Iterator<Item = (&Version, &str)> {
-        let versions = self.sources.values().flat_map(|it| &it.versions);
-        let is_wanted =
-            |it: &Version| matches!(it.outcome, VersionOutcome::Live | VersionOutcome::Candidate);
+        let versions = self.sources.values().flat_map(|source| &source.versions);
+        let is_wanted = |version: &Version| {
+            matches!(
+                version.outcome,
+                VersionOutcome::Live | VersionOutcome::Candidate
+            )
+        };
         versions
-            .filter(move |it| is_wanted(it))
-            .filter_map(|it| Some((it, it.unavailable.as_deref()?)))
+            .filter(move |version| is_wanted(version))
+            .filter_map(|version| Some((version, version.unavailable.as_deref()?)))
     }
 
-    /// The version that waits to be promoted: that of the highest source that has one.
+    /// The version that can be promoted: the candidate of the highest source that has one.
     pub fn candidate(&self) -> Option<(Source, &Version)> {
         self.highest(VersionOutcome::Candidate)
     }
@@ -212,17 +225,21 @@ impl Entry {
         sources.find_map(|(source, versions)| Some((*source, versions.with(outcome)?)))
     }
 
-    /// The file of the watched directory that fills it.
+    /// The file of the watched directory that fills the entry.
     pub(crate) fn file(&self) -> Option<&str> {
         self.sources.get(&Source::Directory)?.file.as_deref()
     }
 
-    /// Adds an event to the history; the oldest are forgotten. Of refusals only a few are kept: junk that
-    /// is sent drives no change out of it.
+    /// Adds an event to the history, and drops the oldest. Only a few refusals are kept, so that
+    /// invalid uploads do not displace changes.
     pub(crate) fn record(&mut self, event: Event) {
         self.history.push_back(event);
-        let is_refusal = |it: &Event| it.action == CatalogAction::Refuse;
-        let refusals = self.history.iter().filter(|it| is_refusal(it)).count();
+        let is_refusal = |event: &Event| event.action == CatalogAction::Refuse;
+        let refusals = self
+            .history
+            .iter()
+            .filter(|event| is_refusal(event))
+            .count();
         if refusals > REFUSED_KEPT_MAX {
             let oldest = self.history.iter().position(is_refusal);
             oldest.map(|oldest| self.history.remove(oldest));
@@ -234,61 +251,66 @@ impl Entry {
 }
 
 impl SourceVersions {
-    /// The version of that outcome; the one that changed last, where there are several.
+    /// The version with this outcome. If there are several, the version that changed last.
     pub fn with(&self, outcome: VersionOutcome) -> Option<&Version> {
-        self.versions.iter().find(|it| it.outcome == outcome)
+        self.versions
+            .iter()
+            .find(|version| version.outcome == outcome)
     }
 
-    /// The version that judges: the live one, or as long as that cannot be loaded, the last of those
-    /// before it that can.
+    /// The version that judges: the live version or, while it cannot be loaded, the latest previous
+    /// version that can be loaded.
     pub fn judging(&self) -> Option<&Version> {
         let live = self.with(VersionOutcome::Live)?;
         if live.unavailable.is_none() {
             return Some(live);
         }
-        let is_usable =
-            |it: &&Version| it.outcome == VersionOutcome::Previous && it.unavailable.is_none();
+        let is_usable = |version: &&Version| {
+            version.outcome == VersionOutcome::Previous && version.unavailable.is_none()
+        };
         self.versions.iter().find(is_usable)
     }
 
-    /// Notes that this host cannot load a version now, or that it can.
+    /// Records that this host cannot load a version at present, or that it can.
     pub(crate) fn set_unavailable(&mut self, digest: &Digest, why: Option<&Arc<str>>) {
         let versions = self.versions.iter_mut();
-        for version in versions.filter(|it| it.digest == *digest) {
+        for version in versions.filter(|version| version.digest == *digest) {
             version.unavailable = why.cloned();
         }
     }
 
-    /// The version of that digest.
+    /// The version with this digest.
     pub(crate) fn of(&self, digest: &Digest) -> Option<&Version> {
-        self.versions.iter().find(|it| it.digest == *digest)
+        self.versions
+            .iter()
+            .find(|version| version.digest == *digest)
     }
 
-    /// Makes a version live; the one before becomes a previous one.
+    /// Makes a version live. The former live version becomes a previous one.
     pub(crate) fn go_live(&mut self, version: Version) {
         self.step_down(VersionOutcome::Previous, "");
         self.put(version, VersionOutcome::Live, "");
     }
 
-    /// Makes a version the candidate; one before is forgotten.
+    /// Makes a version the candidate. An earlier candidate is removed.
     pub(crate) fn wait(&mut self, version: Version) {
         self.versions
-            .retain(|it| it.outcome != VersionOutcome::Candidate);
+            .retain(|version| version.outcome != VersionOutcome::Candidate);
         self.put(version, VersionOutcome::Candidate, "");
     }
 
-    /// Remembers that a version was refused.
+    /// Records that a version was refused.
     pub(crate) fn refuse(&mut self, version: Version, why: &str) {
         self.put(version, VersionOutcome::Refused, why);
         let mut refused = 0;
-        self.versions.retain(|it| {
-            refused += usize::from(it.outcome == VersionOutcome::Refused);
-            it.outcome != VersionOutcome::Refused || refused <= REFUSED_KEPT_MAX
+        self.versions.retain(|version| {
+            refused += usize::from(version.outcome == VersionOutcome::Refused);
+            version.outcome != VersionOutcome::Refused || refused <= REFUSED_KEPT_MAX
         });
     }
 
-    /// Rolls back from the version that judges; answers the one that judges now, if there was one before.
-    /// One that stands in for a live version gives its place to the one before.
+    /// Rolls back the version that judges. Returns the version that judges then, if there is one.
+    /// If the version replaces an unusable live version, the next previous version takes its place.
     pub(crate) fn roll_back(&mut self, why: &str) -> Option<Version> {
         let from = self.judging().or_else(|| self.with(VersionOutcome::Live))?;
         let (digest, was_live) = (from.digest.clone(), from.outcome == VersionOutcome::Live);
@@ -300,45 +322,46 @@ impl SourceVersions {
         self.judging().cloned()
     }
 
-    /// Takes the live version out; it stays as a previous one.
+    /// Removes the live version, which becomes a previous one.
     pub(crate) fn empty(&mut self) {
         self.step_down(VersionOutcome::Previous, "");
         self.versions
-            .retain(|it| it.outcome != VersionOutcome::Candidate);
+            .retain(|version| version.outcome != VersionOutcome::Candidate);
         self.file = None;
     }
 
     fn set_outcome(&mut self, digest: &Digest, to: VersionOutcome, why: &str) {
         let versions = self.versions.iter_mut();
-        for version in versions.filter(|it| it.digest == *digest) {
+        for version in versions.filter(|version| version.digest == *digest) {
             version.outcome = to;
             version.why = clip(why);
         }
     }
 
-    /// Gives the live version another outcome.
+    /// Gives the live version a different outcome.
     pub(crate) fn step_down(&mut self, to: VersionOutcome, why: &str) {
         let live = self.versions.iter_mut();
-        for version in live.filter(|it| it.outcome == VersionOutcome::Live) {
+        for version in live.filter(|version| version.outcome == VersionOutcome::Live) {
             version.outcome = to;
             version.why = clip(why);
         }
     }
 
     fn put(&mut self, mut version: Version, outcome: VersionOutcome, why: &str) {
-        self.versions.retain(|it| it.digest != version.digest);
+        self.versions.retain(|other| other.digest != version.digest);
         version.outcome = outcome;
         version.why = clip(why);
         version.unavailable = None;
         self.versions.push_front(version);
     }
 
-    /// Forgets the oldest versions beyond `max`, which counts those that can be rolled back to.
+    /// Removes the oldest versions beyond `max`, which counts the versions that are kept for a
+    /// rollback.
     pub(crate) fn prune(&mut self, max: usize) {
         let (mut kept, max) = (0, max.min(VERSIONS_KEPT_MAX));
-        self.versions.retain(|it| {
+        self.versions.retain(|version| {
             let is_counted = matches!(
-                it.outcome,
+                version.outcome,
                 VersionOutcome::Previous | VersionOutcome::RolledBack
             );
             kept += usize::from(is_counted);
@@ -347,7 +370,7 @@ impl SourceVersions {
     }
 }
 
-/// The beginning of a text, as long as is remembered, in one harmless line.
+/// The beginning of a text, up to the stored length, as one clean line.
 pub(crate) fn clip(text: &str) -> String {
     clean(text, REASON_BYTES_MAX).into_owned()
 }

@@ -1,11 +1,11 @@
 //! The catalog's part of a store: a head, a value for each name, and components by digest.
 //!
-//! Every change compares the head and replaces it, in the same batch as the values of the names it is
-//! about: of two hosts that change something at the same moment, one reads again.
+//! Every change compares and replaces the head in the same batch as the values of the changed
+//! names. If two hosts make a change at the same time, one of them reads again.
 //!
-//! A component is stored in parts, because a store has a limit on values that is far below the size of
-//! some components. Parts are written before any state speaks of them, so a partly written
-//! component is never referenced; readers check its digest.
+//! A component is stored in parts, because a store has a limit on values that is far below the size
+//! of some components. Parts are written before any state refers to them, so a partly written
+//! component is never referenced. Readers check its digest.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,33 +17,35 @@ use crate::state::{
     CatalogState, Entry, FORMAT, Head, StoredError, read_entry, read_legacy, write_entry,
 };
 
-/// Bytes of one part: below the limit of etcd on a request, 1.5 MiB.
+/// Maximum size of one part, in bytes, below etcd's limit for a request, 1.5 MiB.
 const PART_BYTES_MAX: usize = 1024 * 1024;
 
-/// The key of the head. Earlier releases kept the whole state there, and refuse what they find now.
+/// The key of the head. Earlier releases stored the complete state there, and refuse the present
+/// format.
 const HEAD: &str = "/kindsight/interpreters/book/";
 /// The prefix of entries, by name.
 const NAMES: &str = "/kindsight/interpreters/names/";
-/// The prefix of components, by digest, each in parts.
+/// The prefix of components, by digest. Each component is stored in parts.
 const COMPONENTS: &str = "/kindsight/interpreters/components/";
 
-/// Names that one write is about: with the head and [`DROPPED_MAX`] components below the 128 operations
-/// that etcd takes at a time. A change of more names, as after an update of the binary, takes several
-/// writes, each with the head.
+/// Maximum number of names in one write. With the head and [`DROPPED_MAX`] components, it stays
+/// below the 128 operations that etcd accepts. A change of more names, for example after an update
+/// of the binary, takes several writes, each with the head.
 const NAMES_PER_WRITE_MAX: usize = 32;
-/// Components that one write drops.
+/// Maximum number of components that a write removes.
 const DROPPED_MAX: usize = 64;
-/// Bytes of entries that one write carries beyond its first: below the limit of etcd on a request.
+/// Maximum size of the entries of one write beyond its first entry, in bytes, below etcd's limit
+/// for a request.
 const WRITE_BYTES_MAX: usize = 1024 * 1024;
-/// Times that reading begins again because another host changes the catalog meanwhile.
+/// Maximum number of attempts to read while another host changes the catalog.
 const READ_TRIES: usize = 10;
 
-/// The head as it is stored, and whether the names are.
+/// The stored head, with its format.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StoredHead {
     bytes: Option<Vec<u8>>,
     generation: u64,
-    /// The value of the head is a whole state, of an earlier release.
+    /// Whether the value of the head is a complete state of an earlier release.
     is_legacy: bool,
 }
 
@@ -58,7 +60,7 @@ impl StoredHead {
         self.bytes.as_deref() == bytes
     }
 
-    /// A batch that is applied if this still is the head.
+    /// A batch that is applied only if this is still the head.
     fn batch(&self) -> Batch {
         match &self.bytes {
             Some(bytes) => Batch::new().equals(HEAD, bytes.as_slice()),
@@ -66,7 +68,7 @@ impl StoredHead {
         }
     }
 
-    /// The head after a change that writes this.
+    /// The head after a change that makes these writes.
     fn next(&self, written: &[NameWrite]) -> serde_json::Result<Self> {
         let mut whole = self.bytes.clone().unwrap_or_default();
         for (key, value) in written {
@@ -87,7 +89,7 @@ impl StoredHead {
     }
 }
 
-/// The key of a name, and its new value; none to remove it.
+/// The key of a name, and its new value, or `None` to remove it.
 type NameWrite = (String, Option<Vec<u8>>);
 
 /// The catalog's part of a store. Every call blocks until the store has answered.
@@ -115,10 +117,10 @@ impl CatalogStore {
         self.store.get(HEAD)
     }
 
-    /// The head and the state that belongs to it.
+    /// The head, and the state that belongs to it.
     ///
     /// # Errors
-    /// A store that does not answer, or holds what this release cannot read.
+    /// If the store does not answer, or contains data that this release cannot read.
     pub(crate) fn read(&self) -> Result<(StoredHead, CatalogState), StoredError> {
         let mut tries = READ_TRIES;
         loop {
@@ -146,7 +148,7 @@ impl CatalogStore {
             }
             let names = self.store.range(NAMES)?.entries;
             tries -= 1;
-            // The two were read one after the other.
+            // The two values were read one after the other.
             if tries > 0 && !stored.is(self.head()?.as_deref()) {
                 continue;
             }
@@ -169,15 +171,16 @@ impl CatalogStore {
         self.store.watch(HEAD, after)
     }
 
-    /// A revision to watch after: a state that is read later has every change up to it.
+    /// A revision after which a watch can begin: a state that is read later contains every change
+    /// up to it.
     pub(crate) fn revision(&self) -> Result<Revision> {
         Ok(self.store.keys(HEAD)?.revision)
     }
 
-    /// Writes the entries of a state that differ from those before, and drops components of which it
-    /// does not speak any more, if `head` still is the head: this is the moment from which a change of
-    /// one name holds, also over a crash. Answers with the new head; none where another host that shares
-    /// the store was faster.
+    /// Writes the entries of a state that differ from the previous state, and removes components
+    /// that the state no longer refers to, if `head` is still the head. From this moment, a change
+    /// of one name is in effect, even after a crash. Returns the new head, or `None` if another
+    /// host that shares the store was faster.
     pub(crate) fn exchange(
         &self,
         head: &StoredHead,
@@ -186,7 +189,8 @@ impl CatalogStore {
         dropped: &[Digest],
     ) -> Result<Option<StoredHead>> {
         let invalid = |error: serde_json::Error| Error::Backend(Box::new(error));
-        // What an earlier try to move a state of an earlier release left.
+        // Removes the partial result of an earlier attempt to convert a state of an earlier
+        // release.
         if head.is_legacy && !self.applied(&head.batch().delete_prefix(NAMES))? {
             return Ok(None);
         }
@@ -196,7 +200,7 @@ impl CatalogStore {
         let last = writes.pop().unwrap_or_default();
         let mut head = head.clone();
         for names in writes {
-            // The names of an earlier format count from its last write on.
+            // The names of an earlier format become valid with their last write.
             let next = if head.is_legacy {
                 head.clone()
             } else {
@@ -235,7 +239,7 @@ impl CatalogStore {
         self.applied(&batch)
     }
 
-    /// Drops components that never came to be named, if `head` still is the head.
+    /// Removes an unreferenced component, if `head` is still the head.
     pub(crate) fn discard(&self, head: &StoredHead, digest: &Digest) -> Result<bool> {
         self.applied(&head.batch().delete_prefix(component_key(digest)))
     }
@@ -248,7 +252,7 @@ impl CatalogStore {
         }
     }
 
-    /// The digests of the components that are stored.
+    /// The digests of the stored components.
     pub(crate) fn components(&self) -> Result<BTreeSet<Digest>> {
         let keys = self.store.keys(COMPONENTS)?.keys;
         let digest = |key: &String| {
@@ -258,7 +262,8 @@ impl CatalogStore {
         Ok(keys.iter().filter_map(digest).collect())
     }
 
-    /// The bytes stored under a digest, put together and unchecked; none where there are no parts.
+    /// The bytes that are stored under a digest, assembled but not checked, or `None` if there are
+    /// no parts.
     pub(crate) fn component(&self, digest: &Digest) -> Result<Option<Vec<u8>>> {
         let parts = self.store.range(&component_key(digest))?.entries;
         if parts.is_empty() {
@@ -269,8 +274,8 @@ impl CatalogStore {
         ))
     }
 
-    /// Stores a component, part by part. Called before the state speaks of it; one of which no state
-    /// speaks is dropped at the next occasion.
+    /// Stores a component, part by part. Called before the state refers to it. A component to which
+    /// no state refers is removed later.
     pub(crate) fn put_component(&self, digest: &Digest, bytes: &[u8]) -> Result<()> {
         let component = component_key(digest);
         for (number, part) in bytes.chunks(PART_BYTES_MAX).enumerate() {
@@ -281,7 +286,7 @@ impl CatalogStore {
     }
 }
 
-/// The entries that differ, as they are written.
+/// The writes for the entries that differ.
 fn written(before: &CatalogState, after: &CatalogState) -> serde_json::Result<Vec<NameWrite>> {
     let is_gone = |name: &InterpreterName| !after.entries.contains_key(name);
     let gone = before.entries.keys().filter(|name| is_gone(name));
@@ -300,7 +305,7 @@ fn written(before: &CatalogState, after: &CatalogState) -> serde_json::Result<Ve
     Ok(written)
 }
 
-/// The writes, in parts that a store takes at once; at least one.
+/// The writes in groups that a store accepts at once; at least one group.
 fn chunks(written: Vec<NameWrite>) -> Vec<Vec<NameWrite>> {
     let mut parts = Vec::new();
     let (mut part, mut bytes) = (Vec::new(), 0);
@@ -323,12 +328,13 @@ fn name_key(name: &InterpreterName) -> String {
     format!("{NAMES}{name}/")
 }
 
-/// The keys of one component: [`COMPONENTS`], its digest, the number of the part.
+/// The prefix of the keys of one component: [`COMPONENTS`] and its digest, before the number of the
+/// part.
 fn component_key(digest: &Digest) -> String {
     format!("{COMPONENTS}{digest}/")
 }
 
-/// The key of one part of a component; parts are read in the order of their keys.
+/// The key of one part of a component. Parts are read in the order of their keys.
 fn part_key(component: &str, part: usize) -> String {
     format!("{component}{part:05}/")
 }
@@ -344,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_comes_back_as_it_was_stored() {
+    fn a_component_is_read_as_it_was_stored() {
         let store = store();
         let large: Vec<u8> = b"parts".repeat(PART_BYTES_MAX);
         let (one, other) = (Digest::of(&large), Digest::of(b"small"));
@@ -376,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_writes_the_names_it_is_about_and_the_head() {
+    fn a_change_writes_only_the_changed_names_and_the_head() {
         let store = store();
         let (empty, one) = (CatalogState::default(), state([("a", false), ("b", false)]));
         let two = state([("a", true), ("b", false)]);
@@ -387,7 +393,7 @@ mod tests {
         let second = store.exchange(&first, &one, &two, &[]).unwrap().unwrap();
         assert_eq!(store.read().unwrap(), (second.clone(), two.clone()));
         let late = store.exchange(&first, &one, &empty, &[]).unwrap();
-        assert_eq!(late, None, "another was faster");
+        assert_eq!(late, None, "another host was faster");
         assert_eq!(store.read().unwrap(), (second.clone(), two.clone()));
         let third = store.exchange(&second, &two, &empty, &[]).unwrap().unwrap();
         assert_eq!(store.read().unwrap(), (third.clone(), empty));
@@ -406,7 +412,7 @@ mod tests {
         assert_eq!(chunks(Vec::new()).len(), 1, "the head is written");
     }
 
-    /// A process that ends while it moves them leaves the state of the earlier release.
+    /// If a process ends during the conversion, the state of the earlier release remains.
     #[test]
     fn a_state_of_an_earlier_release_is_moved_at_the_first_change() {
         let store = store();

@@ -1,4 +1,5 @@
-//! Kinds that an interpreter takes over from another one, and Kinds of a built-in one that would be lost.
+//! Kinds that an interpreter takes over from another one, and Kinds of a built-in interpreter that
+//! would be lost.
 
 use std::sync::Arc;
 
@@ -6,10 +7,11 @@ use kindsight_api::interpreters::Takeover;
 use kindsight_interpreter::{Interpreter, Published};
 use kindsight_model::{KindPattern, Source};
 
-/// Kinds that a sentence lists; the others are counted.
+/// Maximum number of Kinds that a sentence lists. Further Kinds are counted.
 const KINDS_LISTED_MAX: usize = 8;
 
-/// A pattern as people read it: `group/version/Kind`; the core group, which has no name, is called `core`.
+/// A pattern in the form for users: `group/version/Kind`. The core group, which has no name, is
+/// shown as `core`.
 pub fn pattern_text(pattern: &KindPattern) -> String {
     let group = match &*pattern.group {
         "" => "core",
@@ -18,15 +20,18 @@ pub fn pattern_text(pattern: &KindPattern) -> String {
     format!("{group}/{}/{}", pattern.version, pattern.kind)
 }
 
-/// The takeovers in words, a line for each interpreter that Kinds are taken from:
-/// `apps/*/Deployment from apps 0.1.0 built-in`.
+/// The takeovers as text, with one line for each affected interpreter: `apps/*/Deployment from apps
+/// 0.1.0 built-in`.
 pub fn takeover_lines(takes: &[Takeover]) -> Vec<String> {
     let is_same = |a: &Takeover, b: &Takeover| {
         (&a.name, &a.version, a.source) == (&b.name, &b.version, b.source)
     };
     let lines = takes.chunk_by(is_same).filter_map(|takes| {
         let from = takes.first()?;
-        let kinds: Vec<&str> = takes.iter().map(|it| it.kind.as_str()).collect();
+        let kinds: Vec<&str> = takes
+            .iter()
+            .map(|takeover| takeover.kind.as_str())
+            .collect();
         Some(format!(
             "{} from {} {} {}",
             listed(&kinds),
@@ -38,9 +43,9 @@ pub fn takeover_lines(takes: &[Takeover]) -> Vec<String> {
     lines.collect()
 }
 
-/// The Kinds that this interpreter judges instead of others, once it is live beside the set `before`: those
-/// for which another one had the most specific pattern. Of an interpreter that judges whatever nobody
-/// else does, nothing is taken over.
+/// The Kinds that this interpreter judges instead of others once it is live in addition to the set
+/// `before`: the Kinds for which another interpreter had the most specific pattern. Kinds of a
+/// general interpreter, which judges all remaining Kinds, do not count as taken over.
 pub(crate) fn takeovers(
     before: &Published,
     source: Source,
@@ -65,7 +70,7 @@ pub(crate) fn takeovers(
     takes
 }
 
-/// The interpreter that judges what a pattern stands for, with its own pattern for that.
+/// The interpreter that judges the objects of a pattern, with its own matching pattern.
 fn holder<'p>(
     set: &'p Published,
     pattern: &KindPattern,
@@ -74,32 +79,32 @@ fn holder<'p>(
         let kinds = interpreter.description().kinds.iter();
         kinds.map(move |kind| (source, interpreter, &kind.pattern))
     });
-    let live = live.filter(|(_, _, it)| !is_general(it) && covers(it, pattern));
-    live.max_by_key(|(source, _, it)| (it.specificity(), *source))
+    let live = live.filter(|(_, _, own)| !is_general(own) && covers(own, pattern));
+    live.max_by_key(|(source, _, own)| (own.specificity(), *source))
 }
 
-/// Returns whether a pattern is that of everything nobody else judges.
+/// Returns whether a pattern matches all Kinds that no other interpreter judges.
 fn is_general(pattern: &KindPattern) -> bool {
     pattern.group == "*" && pattern.kind == "*"
 }
 
-/// Returns whether `wider` matches all that `pattern` does.
+/// Returns whether `wider` matches everything that `pattern` matches.
 fn covers(wider: &KindPattern, pattern: &KindPattern) -> bool {
     wider == pattern || {
-        // An open part is matched by an open part alone.
+        // Only a wildcard matches a wildcard.
         wider.matches(&pattern.group, &pattern.version, &pattern.kind)
     }
 }
 
-/// The Kinds of a built-in interpreter that another one of its name does not judge, in words; none where it
-/// judges them all.
+/// The Kinds of a built-in interpreter that another interpreter with its name does not judge, as
+/// text, or `None` if it judges all of them.
 pub fn lost_kinds(built_in: &Interpreter, interpreter: &Interpreter) -> Option<String> {
     let kinds = &interpreter.description().kinds;
     let lost = built_in.description().kinds.iter().filter(|lost| {
-        let mut patterns = kinds.iter().map(|it| &it.pattern);
-        !patterns.any(|it| covers(it, &lost.pattern))
+        let mut patterns = kinds.iter().map(|kind| &kind.pattern);
+        !patterns.any(|pattern| covers(pattern, &lost.pattern))
     });
-    let lost: Vec<String> = lost.map(|it| pattern_text(&it.pattern)).collect();
+    let lost: Vec<String> = lost.map(|kind| pattern_text(&kind.pattern)).collect();
     (!lost.is_empty()).then(|| listed(&lost))
 }
 
@@ -128,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_covers_what_it_matches_whole() {
+    fn a_pattern_covers_the_patterns_that_it_matches_completely() {
         for (wider, narrower, expected) in [
             ("apps/*/Deployment", "apps/*/Deployment", true),
             ("apps/*/Deployment", "apps/v1/Deployment", true),
@@ -145,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_by_whom_they_are_taken_from_and_cut() {
+    fn takeovers_are_grouped_by_interpreter_and_shortened() {
         let take = |kind: &str, name: &str| Takeover {
             kind: kind.to_owned(),
             name: name.parse().expect("a name"),

@@ -18,8 +18,8 @@ mod reports;
 
 use reports::Reports;
 
-/// Maximum number of files read in one folder; of more, the first by name. A few system calls for each
-/// take some tens of milliseconds per scan.
+/// Maximum number of files that are read in one folder, first by name. A few system calls for each file take some
+/// tens of milliseconds per scan.
 const FILES_MAX: usize = 10_000;
 
 /// Time for which a file must be unchanged before it is read. Short, since a monitor writes a report in
@@ -82,7 +82,7 @@ impl FolderCluster {
             events,
             is_sync_due: false,
         };
-        // Cancelled, or the channel is closed: nothing left to do in both cases.
+        // Cancelled, or the channel is closed: the follower ends in both cases.
         let _ = shutdown
             .run_until_cancelled(follower.follow(&shutdown))
             .await;
@@ -107,7 +107,7 @@ fn is_bundle_name(name: &str) -> bool {
             .is_some_and(|stem| !stem.is_empty())
 }
 
-/// The reason why a file is not read, without the targets of links, which are paths of this host.
+/// The reason why a file is not read. Targets of links are omitted, because they are paths of this host.
 fn without_path(reason: &Rejection) -> String {
     match reason {
         Rejection::BrokenLink { error, .. } => {

@@ -1,36 +1,36 @@
 //! Kubernetes API servers as clusters: watched, and sorted into applications.
 //!
 //! ```text
-//! API server ─▶ KindWatch (one per Kind) ─News─▶ Session ─▶ Inventory ─▶ ApplicationReport ─▶ pipeline
+//! API server ─▶ KindWatch (one per Kind) ─News─▶ Session ─▶ ClusterIndex ─▶ Report ─▶ pipeline
 //! ```
 //!
-//! Read only. A Kind is watched by its metadata until an object of it belongs to an application, and whole
-//! from then on; what belongs to none is kept as its identity and its owners.
+//! The [`ClusterIndex`](kindsight_cluster_index::ClusterIndex) is a crate of its own. This module is the connection
+//! half: discovery, watches, decoding and sessions.
+//!
+//! Access is read only. A Kind is watched by its metadata until one of its objects belongs to an application, and
+//! then by complete objects. Of an object without an application, the index keeps the identity and the owners.
 
 mod bundle_states;
-mod configured;
 mod connection;
 mod decode;
 mod deployments;
 mod discovery;
+mod error_text;
+mod health;
 mod identity;
-mod inventory;
 mod jitter;
 mod kind_watch;
+mod known;
 mod kubeconfig;
 mod list;
-mod membership;
 mod news;
 mod plugin;
 mod run;
 mod selection;
-mod selector;
 mod session;
 mod shallow;
 mod start;
 mod stream;
-mod told;
-mod uid;
 mod watches;
 
 use std::collections::BTreeSet;
@@ -38,33 +38,30 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_model::{ClusterName, clean};
+use kindsight_cluster_index::{ApplicationRule, ConfiguredApplication, MembershipRules};
+use kindsight_model::{ClusterName, ReportMode, clean};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{ClusterEvent, ClusterSource, Needs};
-use membership::Rules;
 use run::Run;
 
-pub use configured::{ConfiguredApp, ConfiguredApplication};
-pub use deployments::ReportMode;
 pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
-pub use membership::ApplicationRule;
 pub use selection::{CHILD_KINDS, Selection};
 pub use start::Starts;
 
-/// Maximum length of a reason that is told of a cluster, in bytes.
+/// Maximum length of a reported reason, in bytes.
 const REASON_BYTES_MAX: usize = 600;
 
 /// A cluster whose API server is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KubernetesCluster {
     name: ClusterName,
-    /// Its name where it was configured, for people.
+    /// Its name in its configuration, for people.
     origin: Arc<str>,
-    /// True if it was taken because a kubeconfig has it, and not asked for by name.
+    /// True if it was found in a kubeconfig, and the configuration does not name it.
     is_found: bool,
     access: Access,
     options: WatchOptions,
@@ -76,46 +73,45 @@ enum Access {
     /// A context of a kubeconfig, which is read at each connection.
     Kubeconfig {
         path: PathBuf,
-        /// The current one where none is named.
+        /// The current context if none is named.
         context: Option<String>,
-        /// Hash of what the kubeconfig said of it when it was configured.
+        /// Hash of the context's content in the kubeconfig at the time of configuration.
         content: Option<u64>,
     },
-    /// The service account of the Pod that this runs in.
+    /// The service account of the Pod in which this process runs.
     InCluster,
 }
 
 /// Options of the watch of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WatchOptions {
-    /// Only these namespaces, without cluster-scoped objects; all of the cluster where empty.
+    /// Only these namespaces, without cluster-scoped objects; the entire cluster if empty.
     pub namespaces: BTreeSet<Arc<str>>,
-    /// The objects that belong to applications by themselves; all of them where there is none.
+    /// The objects that may name an application themselves; all objects if there is no selection.
     pub selection: Option<Selection>,
     /// Kinds that are not watched, as `Kind` in the core group or `Kind.group`.
     pub left_out: BTreeSet<Arc<str>>,
-    /// Rules that tell the application of an object, in the order of precedence.
+    /// Rules that find the application of an object, in the order of precedence.
     pub rules: Arc<[ApplicationRule]>,
-    /// Applications of the configuration, which come before those that are found. All of them are of this
-    /// cluster.
+    /// Applications of the configuration in this cluster. They precede found applications.
     pub applications: Arc<[ConfiguredApplication]>,
-    /// The view by which the apps of `AppContext`s are reported.
+    /// The source of reports on the apps of `AppContext`s.
     pub mode: ReportMode,
-    /// Time until a watch is renewed: rights that were withdrawn show then.
+    /// Time until a watch is renewed. A renewal shows withdrawn permissions.
     pub watch_lifetime: Duration,
 }
 
 impl WatchOptions {
-    /// The ways to tell the application of an object.
-    fn rules(&self) -> Rules {
-        Rules {
+    /// The rules that find the application of an object.
+    fn rules(&self) -> MembershipRules {
+        MembershipRules {
             configured: Arc::clone(&self.applications),
             found: Arc::clone(&self.rules),
             selector: self.selection.as_ref().map(|it| it.selector.clone()),
         }
     }
 
-    /// The labels of objects that belong to applications by themselves, for people.
+    /// The labels of objects that may name an application themselves, for people.
     fn selector_text(&self) -> Option<Arc<str>> {
         let selection = self.selection.as_ref()?;
         Some(selection.selector.to_string().into())
@@ -136,7 +132,7 @@ impl Default for WatchOptions {
     }
 }
 
-/// Kinds that change all the time and say nothing of an application: left out where nobody says otherwise.
+/// Kinds that change often and contain nothing about an application. They are left out by default.
 pub const LEFT_OUT: [&str; 6] = [
     "Event",
     "Event.events.k8s.io",
@@ -147,8 +143,8 @@ pub const LEFT_OUT: [&str; 6] = [
 ];
 
 impl KubernetesCluster {
-    /// A cluster by a context of a kubeconfig; by its current one where none is named. Reads the file, so that
-    /// it differs from itself after what the file says of the context was changed.
+    /// A cluster by a context of a kubeconfig; by the current context if none is named. Reads the file, so that a
+    /// changed context makes the value differ from an earlier value.
     pub fn from_kubeconfig(
         name: ClusterName,
         path: impl Into<PathBuf>,
@@ -169,7 +165,7 @@ impl KubernetesCluster {
         }
     }
 
-    /// The cluster that this process runs in.
+    /// The cluster in which this process runs.
     pub fn in_cluster(name: ClusterName) -> Self {
         Self {
             name,
@@ -186,11 +182,11 @@ impl KubernetesCluster {
         Self { options, ..self }
     }
 
-    /// The same cluster, in which those of these applications are looked for that are of it.
+    /// The same cluster with those of these applications that may be in it.
     #[must_use]
     pub fn with_applications(mut self, applications: &[ConfiguredApplication]) -> Self {
-        let of_it = applications.iter().filter(|it| it.is_in(&self.name));
-        self.options.applications = of_it.cloned().collect();
+        let of_cluster = applications.iter().filter(|it| it.is_in(&self.name));
+        self.options.applications = of_cluster.cloned().collect();
         self
     }
 
@@ -199,7 +195,7 @@ impl KubernetesCluster {
         &self.name
     }
 
-    /// Its name where it was configured, such as a context of a kubeconfig.
+    /// Its name in its configuration, such as a context of a kubeconfig.
     pub fn origin(&self) -> &Arc<str> {
         &self.origin
     }
@@ -214,7 +210,7 @@ impl KubernetesCluster {
         shutdown: CancellationToken,
     ) {
         let run = Run::new(self, configured, events, needs);
-        // Cancelled, or the channel is closed: nothing left to do in both cases.
+        // Cancelled, or the channel is closed: the source ends in both cases.
         let _ = shutdown.run_until_cancelled(run.run()).await;
     }
 }

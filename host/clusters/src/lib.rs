@@ -16,20 +16,22 @@
     clippy::print_stdout
 )]
 
+mod confirmations;
 mod event;
 mod folder;
 mod kubernetes;
 mod needs;
 mod source;
 
-pub use event::{ApplicationReport, ClusterEvent, ClusterFacts, DeploymentReport, FACTS_EVERY};
+pub use confirmations::Confirmations;
+pub use event::{ClusterEvent, FACTS_EVERY};
 pub use folder::FolderCluster;
+pub use kindsight_cluster_index::{
+    ApplicationRule, ConfiguredApp, ConfiguredApplication, RelatedKinds, RelatedRules,
+};
 pub use kubernetes::{
-    ApplicationRule, CHILD_KINDS, ConfiguredApp, ConfiguredApplication, Identities,
-    KubeconfigError, KubernetesCluster, LEFT_OUT, ReportMode, Selection, Starts, WatchOptions,
-    kubeconfig_clusters,
+    CHILD_KINDS, Identities, KubeconfigError, KubernetesCluster, LEFT_OUT, Selection, Starts,
+    WatchOptions, kubeconfig_clusters,
 };
-pub use needs::{
-    Needs, Recorded, RecordedDeployment, RecordedDeployments, RelatedKinds, RelatedRules,
-};
+pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use source::{ClusterSource, ParseClusterError};

@@ -19,10 +19,10 @@ pub enum ClusterSource {
     Kubernetes(Box<KubernetesCluster>),
 }
 
-/// The reason why a text is not a cluster source; the message gives the valid form.
+/// An invalid cluster source; the message gives the valid form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseClusterError {
-    /// No `=`, or nothing after it.
+    /// The text has no `=`, or no folder after it.
     #[error("`{0}` names no folder: write `provider+name=DIR`")]
     NoFolder(String),
     /// The text before the `=` is not a cluster.
@@ -39,8 +39,8 @@ impl ClusterSource {
         }
     }
 
-    /// The same source, which also looks for those of these applications that are of its cluster. A folder
-    /// has no labels to find any by.
+    /// The same source, which also finds those of these applications that are in its cluster. A folder has no
+    /// labels, so it finds none.
     #[must_use]
     pub fn with_applications(self, applications: &[ConfiguredApplication]) -> Self {
         match self {
@@ -51,8 +51,7 @@ impl ClusterSource {
         }
     }
 
-    /// Returns whether a source that runs can go on by the configuration `other`, without forgetting what it
-    /// reported.
+    /// Returns whether a running source can continue with the configuration `other` and keep its reports.
     pub fn can_become(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Kubernetes(this), Self::Kubernetes(other)) => this.name() == other.name(),
@@ -62,9 +61,9 @@ impl ClusterSource {
 
     /// Sends the cluster's events, until `shutdown` is cancelled or `events` is closed.
     ///
-    /// Called once for each cluster. A folder has what it has, whatever the needs. Waits while `events` is
-    /// full, and holds a bounded number of reports meanwhile. Cancellation is prompt. `configured` has the
-    /// configurations that it [can become](Self::can_become), as they change.
+    /// Called once for each cluster. A folder ignores `needs`. Waits while `events` is full, and holds a bounded
+    /// number of reports in that time. Cancellation is prompt. `configured` has the configurations that the source
+    /// [can become](Self::can_become), as they change.
     pub async fn run<E: From<ClusterEvent>>(
         self,
         configured: watch::Receiver<Self>,
@@ -73,7 +72,10 @@ impl ClusterSource {
         shutdown: CancellationToken,
     ) {
         match self {
-            Self::Folder(cluster) => cluster.run(events, shutdown).await,
+            Self::Folder(cluster) => {
+                let _always = needs.confirmations.always(cluster.name());
+                cluster.run(events, shutdown).await;
+            }
             Self::Kubernetes(cluster) => cluster.run(configured, events, needs, shutdown).await,
         }
     }

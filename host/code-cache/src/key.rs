@@ -14,21 +14,21 @@ use sha2::Sha256;
 use crate::private;
 
 const KEY_BYTES: usize = 32;
-/// A seal is an HMAC-SHA-256.
+/// The size of a seal, which is an HMAC-SHA-256.
 pub(crate) const SEAL_BYTES: usize = 32;
-/// Domain separator, so that the key could serve for other purposes too.
+/// A domain separator, so that the key can also be used for other purposes.
 const DOMAIN: &[u8] = b"kindsight compiled component 2\0";
 
-/// A key, ready to seal.
+/// A key that is ready for use.
 #[derive(Clone)]
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// Reads the key in `<folder>.key`, which is created where it does not exist.
+    /// Reads the key in `<folder>.key`, or creates the key if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be created or read, belongs to another user, or is accessible to others. A
-    /// file that is no key is not replaced.
+    /// If the key cannot be created or read, belongs to another user, or is accessible to others. A
+    /// file that is not a key is not replaced.
     pub(crate) fn beside(folder: &Path) -> io::Result<Self> {
         let path = path_beside(folder)?;
         let key = match read(&path) {
@@ -49,13 +49,13 @@ impl Key {
         mac.finalize().into_bytes().into()
     }
 
-    /// Returns whether the seal was made with this key, in the same time for every wrong seal.
+    /// Returns whether the seal was made with this key. The time is the same for every wrong seal.
     pub(crate) fn is_sealed(&self, digest: &Digest, engine: u64, code: &[u8], seal: &[u8]) -> bool {
         self.over(digest, engine, code).verify_slice(seal).is_ok()
     }
 
-    /// Computes the MAC. Every part before the code has a fixed length, so no two inputs are
-    /// ambiguous.
+    /// Computes the MAC. Every part before the code has a fixed length, so two different inputs
+    /// never have the same encoding.
     fn over(&self, digest: &Digest, engine: u64, code: &[u8]) -> Hmac<Sha256> {
         self.0
             .clone()
@@ -96,7 +96,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::InvalidData, what))
 }
 
-/// Creates a key atomically. Where another process was faster, its key stays.
+/// Creates a key atomically. If another process was faster, its key is kept.
 fn make(path: &Path) -> io::Result<()> {
     let mut key = [0; KEY_BYTES];
     getrandom::fill(&mut key).map_err(io::Error::other)?;
@@ -112,7 +112,7 @@ fn make(path: &Path) -> io::Result<()> {
         })
         // A link, unlike a rename, never replaces an existing key.
         .and_then(|()| fs::hard_link(&temporary, path));
-    // It may not exist.
+    // The file may not exist.
     let _ = fs::remove_file(&temporary);
     match made {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -146,10 +146,10 @@ mod tests {
         let path = folder.path().join("aot.key");
         make(&path).expect("made");
         let first = read(&path).expect("a key");
-        make(&path).expect("not made again");
+        make(&path).expect("kept");
         assert_eq!(read(&path).expect("a key"), first);
         let names = fs::read_dir(folder.path()).expect("the folder");
-        assert_eq!(names.count(), 1, "nothing is left beside it");
+        assert_eq!(names.count(), 1, "no other file remains");
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! A cache of compiled components on disk, so that a start need not compile them again.
+//! A cache of compiled components on disk, so that a start does not compile them again.
 //!
-//! Compiled code is machine code: a forged file that is accepted can run anything. So a file is
-//! used only with a seal of this host: a keyed MAC over the digest of the component, the engine the
-//! code is for, and the code. The key lies beside the folder, not in it. A file that was changed,
-//! renamed, copied from another host, or written by somebody else is ignored and replaced. The folder
-//! and the key can be deleted at any time: components are then compiled again.
+//! Compiled code is machine code: if a forged file were accepted, it could run anything. A file is
+//! therefore used only with a seal of this host: a keyed MAC over the digest of the component, the
+//! engine for which the code was compiled, and the code. The key is stored beside the folder, not
+//! in it. A file that was changed, renamed, copied from another host, or written by another program
+//! is ignored and replaced. The folder and the key can be deleted at any time: components are then
+//! compiled again.
 //!
-//! The crate knows nothing of what the code is; `kindsight-interpreter` makes it and runs it.
+//! This crate does not interpret the code. `kindsight-interpreter` makes and runs it.
 #![warn(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -33,7 +34,7 @@ use space::FolderLimits;
 pub const CODE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 const MAGIC: &[u8; 8] = b"ksaot\0\0\x02";
-/// Bytes before the code in a file.
+/// Size of the header before the code in a file, in bytes.
 const HEAD_BYTES: usize = MAGIC.len() + SEAL_BYTES;
 
 /// A private folder of compiled components, and the key that seals them.
@@ -48,10 +49,10 @@ impl CodeCache {
     /// Opens the folder and the key beside it (`<folder>.key`), or creates them.
     ///
     /// # Errors
-    /// When one of them cannot be created, belongs to another user, or is accessible to others.
+    /// If one of them cannot be created, belongs to another user, or is accessible to others.
     pub fn open(folder: &Path) -> io::Result<Self> {
         private::folder(folder)?;
-        // The name of the key must not depend on the spelling of the path.
+        // The name of the key must not depend on how the path is written.
         let folder = fs::canonicalize(folder)?;
         Ok(Self {
             key: Key::beside(&folder)?,
@@ -60,8 +61,9 @@ impl CodeCache {
         })
     }
 
-    /// Reads the code of a component for an engine, if it is cached and sealed by this host. `engine`
-    /// stands for all that decides whether an engine can run the code. Called once per load.
+    /// Reads the code of a component for an engine, if it is cached and sealed by this host.
+    /// `engine` identifies everything that determines whether an engine can run the code. Called
+    /// once per load.
     pub fn get(&self, digest: &Digest, engine: u64) -> Option<Vec<u8>> {
         let path = self.path(digest, engine);
         let code = private::open(&path).and_then(|file| self.unsealed(file, digest, engine));
@@ -69,14 +71,14 @@ impl CodeCache {
             Ok(code) => Some(code),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
-                tracing::warn!(file = %path.display(), %error, "ignoring a cached component and compiling it again");
+                tracing::warn!(file = %path.display(), %error, "a cached component is not usable; it is compiled again");
                 None
             }
         }
     }
 
-    /// Caches the code of a component for an engine. A failure is only logged: the component is
-    /// compiled again later.
+    /// Caches the code of a component for an engine. A failure is only logged: the component will
+    /// be compiled again.
     pub fn put(&self, digest: &Digest, engine: u64, code: &[u8]) {
         if let Err(error) = self.write(digest, engine, code) {
             tracing::warn!(%digest, %error, "failed to cache a compiled component");
@@ -88,13 +90,14 @@ impl CodeCache {
         self.folder.join(format!("{component}-{engine:016x}.cwasm"))
     }
 
-    /// Reads the whole file and verifies its seal.
+    /// Reads the file and verifies its seal.
     fn unsealed(&self, mut file: fs::File, digest: &Digest, engine: u64) -> io::Result<Vec<u8>> {
         let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
         let mut head = [0; HEAD_BYTES];
         let is_whole = file.read_exact(&mut head).is_ok();
         let seal = head.strip_prefix(MAGIC).filter(|_| is_whole);
-        let seal = seal.ok_or_else(|| invalid("the file has another format or is truncated"))?;
+        let seal =
+            seal.ok_or_else(|| invalid("the file is truncated or has a different format"))?;
         let mut code = Vec::new();
         file.take(CODE_BYTES_MAX as u64 + 1)
             .read_to_end(&mut code)?;
@@ -105,9 +108,9 @@ impl CodeCache {
         }
     }
 
-    /// Writes a temporary file and renames it, so that nobody reads a part.
+    /// Writes a temporary file and renames it, so that no process reads a partial file.
     fn write(&self, digest: &Digest, engine: u64, code: &[u8]) -> io::Result<()> {
-        // The folder may have been deleted meanwhile.
+        // The folder may have been deleted since it was opened.
         private::folder(&self.folder)?;
         let path = self.path(digest, engine);
         self.limits
@@ -126,7 +129,7 @@ impl CodeCache {
             })
             .and_then(|()| fs::rename(&temporary, &path));
         if written.is_err() {
-            // It may not exist; the first error is the one to report.
+            // The file may not exist, and the first error is the one to report.
             let _ = fs::remove_file(&temporary);
         }
         written

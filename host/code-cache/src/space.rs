@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Bytes of all files in the folder.
+/// Maximum total size of the files in the folder, in bytes.
 const CACHE_BYTES_MAX: u64 = 512 * 1024 * 1024;
-/// Files in the folder.
+/// Maximum number of files in the folder.
 const CACHE_FILES_MAX: usize = 256;
 
 /// Limits of one folder.
@@ -33,15 +33,15 @@ struct CachedFile {
 }
 
 impl FolderLimits {
-    /// Removes the oldest files until `path` with its `bytes` fits. Files that are not of this
-    /// cache are neither counted nor touched.
+    /// Removes the oldest files until `path` with its `bytes` fits. Files that do not belong to
+    /// this cache are neither counted nor removed.
     ///
     /// # Errors
-    /// When the folder cannot be read, or the file alone is over the limit.
+    /// If the folder cannot be read, or the file alone is over the limit.
     pub(crate) fn evict_for(&self, folder: &Path, path: &Path, bytes: u64) -> io::Result<()> {
         if bytes > self.bytes_max {
             let what = format!(
-                "{bytes} bytes are over the limit of {} bytes of the folder",
+                "the file has {bytes} bytes, and the limit of the folder is {} bytes",
                 self.bytes_max
             );
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
@@ -54,7 +54,7 @@ impl FolderLimits {
             if sum.saturating_add(bytes) <= self.bytes_max && count < self.files_max {
                 break;
             }
-            // Another process that shares the folder may have removed it already.
+            // Another process that shares the folder may have removed the file already.
             let _ = fs::remove_file(&oldest.path);
             sum = sum.saturating_sub(oldest.bytes);
             count -= 1;
@@ -63,7 +63,7 @@ impl FolderLimits {
     }
 }
 
-/// Lists the files of the cache except the one that is to be replaced.
+/// Lists the files of the cache without the file that will be replaced.
 fn list(folder: &Path, replaced: &Path) -> io::Result<Vec<CachedFile>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -72,7 +72,7 @@ fn list(folder: &Path, replaced: &Path) -> io::Result<Vec<CachedFile>> {
         if path == *replaced || !is_of_the_cache(&entry.file_name().to_string_lossy()) {
             continue;
         }
-        // A file that was removed meanwhile does not count.
+        // A file that was removed since the listing does not count.
         if let Ok(metadata) = entry.metadata() {
             files.push(CachedFile {
                 written: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
@@ -84,14 +84,15 @@ fn list(folder: &Path, replaced: &Path) -> io::Result<Vec<CachedFile>> {
     Ok(files)
 }
 
-/// Returns whether a name is one of this cache: component, engine, and `cwasm`, or `tmp` for a
-/// temporary file of a host that ended while it wrote.
+/// Returns whether a name belongs to this cache: component, engine, and `cwasm`, or `tmp` for a
+/// temporary file of a host that ended during the write.
 fn is_of_the_cache(name: &str) -> bool {
     let Some((stem, extension)) = name.split_once('.') else {
         return false;
     };
-    let is_hex =
-        |text: &str, digits| text.len() == digits && text.bytes().all(|it| it.is_ascii_hexdigit());
+    let is_hex = |text: &str, digits| {
+        text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
     let is_stem = stem
         .split_once('-')
         .is_some_and(|(component, engine)| is_hex(component, 64) && is_hex(engine, 16));
@@ -112,7 +113,7 @@ mod tests {
         format!("{number:064x}-{:016x}.cwasm", 7)
     }
 
-    /// A folder with these sizes in bytes, the first written first.
+    /// A folder with files of these sizes in bytes, written in this order.
     fn folder(sizes: &[u64]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a folder");
         for (number, size) in (0_u8..).zip(sizes) {
@@ -127,7 +128,9 @@ mod tests {
     fn left(folder: &tempfile::TempDir) -> Vec<String> {
         let entries = fs::read_dir(folder.path()).expect("the folder");
         let names = entries.map(|entry| entry.expect("an entry").file_name());
-        let mut names: Vec<String> = names.map(|it| it.to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }

@@ -1,90 +1,93 @@
-//! Differences that a look finds.
+//! The changes that one scan of a folder finds.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// One difference in a folder. Of several about one file the last one counts.
+/// One difference in a folder. If there are several for one file, the last one is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A file is new, holds other bytes now, or can be read again after it was rejected.
+    /// A file is new, has different content, or can be read again after a rejection.
     Changed {
-        /// Its name in the folder.
+        /// The name of the file in the folder.
         file: String,
-        /// All of it.
+        /// The complete content.
         bytes: Vec<u8>,
-        /// Of the bytes.
+        /// The hash of the bytes.
         hash: ContentHash,
     },
-    /// A file that was reported is gone.
+    /// A file that was reported no longer exists.
     ///
-    /// A file that is given another name is reported under the new one before the old one is removed.
+    /// When a file is renamed, the new name is reported before the old one is removed.
     Removed {
-        /// Its name in the folder.
+        /// The name of the file in the folder.
         file: String,
     },
-    /// A file cannot be read, and what was read from it before may stay. Reported once for each file
-    /// and reason.
+    /// A file cannot be read. The content that was reported before may remain in use. Reported once
+    /// for each file and reason.
     Rejected {
-        /// Its name in the folder.
+        /// The name of the file in the folder.
         file: String,
         /// The reason why it is not read.
         reason: Rejection,
     },
-    /// Some entries are not looked at, or none any more. Reported each time it is others.
+    /// The entries that are not read. Reported each time the set changes, also when it becomes
+    /// empty.
     LeftOut(LeftOut),
-    /// The folder cannot be listed; everything that was reported stays. Reported once for each reason.
+    /// The folder cannot be listed. Everything that was reported stays valid. Reported once for
+    /// each reason.
     Unavailable {
-        /// The error of the system.
+        /// The error of the operating system.
         reason: String,
     },
     /// The folder can be listed again, after [`Change::Unavailable`].
     Available,
-    /// Every file was reported that was not being written all the time.
+    /// Every file was reported, except files that were written all the time.
     ///
-    /// Comes once after the first listing, and once after each [`Change::Available`].
+    /// Reported once after the first listing, and once after each [`Change::Available`].
     Complete,
 }
 
-/// A keyed hash of a file's bytes, for comparison with others of the same [`crate::Folder`].
+/// A keyed hash of a file's content, comparable with other hashes of the same [`crate::Folder`].
 ///
-/// The key is drawn for each folder and is not known outside, so nobody can craft equal hashes.
+/// Each folder has its own random key, which is never exposed, so equal hashes cannot be forged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ContentHash(pub(crate) u64);
 
-/// The reason why a file is not read; it continues a sentence that begins with the file's name.
+/// The reason why a file is not read, as the end of a sentence that begins with the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// A link that leads nowhere, or in a circle.
+    /// A link to a target that does not exist, or a circle of links.
     #[error("it is a link to {}, which cannot be followed: {error}", target.display())]
     BrokenLink {
-        /// The text of the link.
+        /// The target of the link.
         target: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         error: String,
     },
-    /// A link that leaves the folder.
+    /// A link to a target outside the folder.
     #[error("it is a link to {}, which is outside of the folder", .0.display())]
     OutsideLink(PathBuf),
     /// A folder, pipe, socket or device.
     #[error("it is {0}, not a file")]
     NotAFile(&'static str),
-    /// Over the limit of [`crate::FolderOptions::file_bytes_max`]; not a byte of it was read.
+    /// The file is over the limit of [`crate::FolderOptions::file_bytes_max`]. No byte of it was
+    /// read.
     #[error("it has {bytes} bytes, and the limit is {limit}")]
     TooLarge {
-        /// Its size.
+        /// The size of the file.
         bytes: u64,
         /// The limit.
         limit: usize,
     },
-    /// Its metadata cannot be had.
-    #[error("it cannot be looked at: {0}")]
+    /// The metadata of the file cannot be read.
+    #[error("its metadata cannot be read: {0}")]
     NoMetadata(String),
-    /// It cannot be opened or read. Tried again at every look.
+    /// The file cannot be opened or read. Each look tries again.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
 }
 
-/// Entries whose names pass the filter and that are not looked at.
+/// Entries whose names pass the filter but which are not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Number of files over [`crate::FolderOptions::files_max`].
@@ -98,7 +101,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Returns whether everything is looked at.
+    /// Returns whether every file is read.
     pub fn is_empty(&self) -> bool {
         self.over == 0 && self.not_utf8 == 0
     }

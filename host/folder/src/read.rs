@@ -1,9 +1,10 @@
-//! Reading of a file in the folder, and of nothing else.
+//! Reads a file in the folder, and never a file outside it.
 //!
-//! Between the look at a name and the opening of a file anybody may switch a link. So no link is
-//! followed here: the path from the folder to the file, as it is without links, is opened one name
-//! at a time, each opened below the last and none of them through a link. So a file that is opened
-//! here was in the folder. Its stamp proves that it still is the file that was looked at.
+//! Between the check of a name and the opening of the file, another process may switch a link. No
+//! link is therefore followed here: the resolved path from the folder to the file is opened one
+//! name at a time, each name relative to the previous one and without following links. A file that
+//! is opened in this way was in the folder. Its stamp proves that it is still the file that was
+//! checked.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -14,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::state::Stamp;
 
-/// Nothing is waited for, not even the other end of a pipe, and no link is followed.
+/// Opening never blocks, not even for the other end of a pipe, and follows no link.
 const FILE: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
@@ -25,10 +26,11 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Reads the file at `place` below `root`, if it bears this stamp before and after. None if it is
-/// another by now: look again.
+/// Reads the file at `place` below `root`, if it has this stamp before and after. Returns `None` if
+/// the file has changed since then: look again.
 ///
 /// # Errors
+/// The file cannot be read, and looking again will not help.
 /// It cannot be read, and looking again will not help.
 pub(crate) fn read(root: &Path, place: &Path, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
     match open(root, place) {
@@ -47,14 +49,14 @@ fn read_stamped(file: &File, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.bytes()).unwrap_or_default());
-    // It may grow while it is read: one byte more is enough to know.
+    // The file may grow during the read: one additional byte is enough to detect this.
     file.take(stamp.bytes().saturating_add(1))
         .read_to_end(&mut bytes)?;
     let is_whole = bytes.len() as u64 == stamp.bytes() && is_same()?;
     Ok(is_whole.then_some(bytes))
 }
 
-/// Opens what is below `root`. `place` is a path without `..`.
+/// Opens a file or folder below `root`. `place` is a path without `..`.
 fn open(root: &Path, place: &Path) -> rustix::io::Result<File> {
     let mut folder = rustix::fs::open(root, FOLDER, Mode::empty())?;
     let mut names = place.iter().peekable();
@@ -67,18 +69,18 @@ fn open(root: &Path, place: &Path) -> rustix::io::Result<File> {
     Err(Errno::NOENT)
 }
 
-/// Returns whether an error means that something else is there by now, or will be soon.
+/// Returns whether an error means that the entry was replaced, or will be replaced soon.
 fn is_passing(error: Errno) -> bool {
     matches!(
         error,
         Errno::NOENT
             | Errno::NOTDIR
-            // There is a link where none was.
+            // A link has replaced the entry.
             | Errno::LOOP
             | Errno::STALE
             | Errno::INTR
             | Errno::AGAIN
-            // A socket.
+            // The entry is a socket.
             | Errno::NXIO
     )
 }
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_as_long_as_it_bears_the_stamp() {
+    fn a_file_is_read_only_while_its_stamp_is_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let (root, file) = (folder.path(), folder.path().join("a.wasm"));
         fs::write(&file, "one").unwrap();
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_written_while_it_is_read_is_not_read_half() {
+    fn a_file_that_changes_during_reading_is_not_read_partly() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.wasm");
         let (start, rounds) = (Barrier::new(2), 0..50_u8);
@@ -157,7 +159,7 @@ mod tests {
         let root = folder.path();
         symlink(outside.path(), root.join("..v1")).unwrap();
         symlink(&secret, root.join("x.wasm")).unwrap();
-        // The stamp is that of the file outside: nothing but the way there is wrong.
+        // The stamp is the stamp of the file outside: only the path to it is wrong.
         for place in ["..v1/x.wasm", "x.wasm"] {
             let read = read(root, Path::new(place), stamp(&secret));
             assert_eq!(read.unwrap(), None, "{place}");

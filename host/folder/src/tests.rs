@@ -13,16 +13,16 @@ mod linked;
 mod rejected;
 mod written;
 
-/// The limit of the files here.
+/// The size limit of a file in these tests.
 const BYTES_MAX: usize = 2 << 20;
 
-/// The limit of files here.
+/// The limit of the number of files in these tests.
 const FILES_MAX: usize = 1000;
 
-/// Between two looks here.
+/// The time between two looks in these tests.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A folder that is looked at, and room beside it.
+/// A watched folder, with space for files outside it.
 struct Watched {
     place: TempDir,
     folder: Folder,
@@ -45,23 +45,23 @@ impl Watched {
         }
     }
 
-    /// In the folder.
+    /// A path in the folder.
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Beside the folder.
+    /// A path outside the folder.
     fn outside(&self, name: &str) -> PathBuf {
         self.place.path().join(name)
     }
 
-    /// Writes in place, and gives it a stamp of its own.
+    /// Writes a file in place, and ensures that its stamp is unique.
     fn write(&self, name: &str, content: &str) {
         tick(self.place.path());
         fs::write(self.path(name), content).unwrap();
     }
 
-    /// Puts a file there in one step, as careful writers do.
+    /// Creates or replaces a file in one step, as careful writers do.
     fn put(&self, name: &str, content: &str) {
         self.write(".unfinished", content);
         fs::rename(self.path(".unfinished"), self.path(name)).unwrap();
@@ -71,20 +71,20 @@ impl Watched {
         fs::remove_file(self.path(name)).unwrap();
     }
 
-    /// One look, at the time when it is due.
+    /// Looks once, at the next time that is due.
     fn look(&mut self) -> Vec<Change> {
         self.now += PAUSE;
         self.folder.look(self.now)
     }
 
-    /// The changes of one look in short, without the mark of a complete listing.
+    /// The changes of one look in a short form, without the mark of a complete listing.
     fn reported(&mut self) -> Vec<String> {
         let changes = self.look().into_iter();
         let changes = changes.filter(|change| *change != Change::Complete);
         changes.map(|change| short(&change)).collect()
     }
 
-    /// The changes of so many looks that no more come, in short.
+    /// The changes of repeated looks until no more are reported, in a short form.
     fn settle(&mut self) -> Vec<String> {
         let enough = self.now + SETTLED_AFTER + PAUSE * 3;
         let mut reported = Vec::new();
@@ -108,7 +108,7 @@ fn options(file_bytes_max: usize) -> FolderOptions {
     }
 }
 
-/// Waits until the clock of the file system, which is coarse, has moved on.
+/// Waits until the coarse clock of the file system has advanced.
 pub(super) fn tick(folder: &Path) {
     let clock = folder.join("clock");
     let time = || {

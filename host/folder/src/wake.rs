@@ -1,4 +1,4 @@
-//! The moments at which a folder is looked at.
+//! The times at which a folder is checked.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,32 +9,32 @@ use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-/// After a look, the next one that a notification asks for comes no sooner: at most twenty looks a
-/// second, however often the folder changes.
+/// The shortest time between a look and the next one that a notification causes. However often the
+/// folder changes, there are at most twenty looks per second.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
-/// The times between two looks at a folder, beside [`crate::FolderOptions::quiet_for`].
+/// The intervals between two looks at a folder, in addition to [`crate::FolderOptions::quiet_for`].
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// While something has not been the same at two looks, the next look comes after so long, even if
-    /// the folder never falls quiet. A change is reported within twice of it.
+    /// While a state is not confirmed, the next look takes place after this time, even if the
+    /// folder never becomes quiet. A change is reported within twice this time.
     pub quiet_within: Duration,
-    /// The folder is looked at so often without a notification: they can be lost, some file systems
-    /// have none, and none comes for files that links lead to. A file that was read within three
-    /// seconds of its last change is read once more at the first look after them.
+    /// The interval of looks without a notification. Notifications can be lost, some file systems
+    /// have none, and the targets of links cause none. If a file was read within three seconds of
+    /// its last change, the first look after these three seconds reads it again.
     pub poll_every: Duration,
 }
 
-/// The time for the next look at a folder.
+/// The time of the next look at a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recheck {
-    /// There is more to hand on.
+    /// Immediately, because more changes are waiting.
     AtOnce,
-    /// Something has to be seen once more before it counts.
+    /// After the quiet time, because a state must be confirmed.
     AfterQuiet,
-    /// A file could not be read, and is tried again then.
+    /// At this time, because a file that could not be read is tried again.
     At(std::time::Instant),
-    /// Nothing is known to be different.
+    /// At the regular interval, because no difference is known.
     Later,
 }
 
@@ -57,12 +57,12 @@ impl Wake {
         }
     }
 
-    /// The end that notifications go to.
+    /// The handle that notifications trigger.
     pub(crate) fn changed(&self) -> Arc<Notify> {
         Arc::clone(&self.changed)
     }
 
-    /// Notes that a look has ended.
+    /// Records that a look has ended.
     pub(crate) fn looked(&mut self) {
         self.looked_at = Instant::now();
     }
@@ -103,16 +103,16 @@ impl Wake {
 /// Notifications of the file system about one folder.
 #[derive(Debug)]
 pub(crate) struct Notifications {
-    /// None if this system gives none: then there is the poll.
+    /// `None` if this system provides no notifications. The folder is then only polled.
     watcher: Option<RecommendedWatcher>,
     is_warned: bool,
 }
 
 impl Notifications {
-    /// Notifies `changed` of whatever may be different in the folder.
+    /// Notifies `changed` of every event after which the folder may differ.
     pub(crate) fn new(changed: Arc<Notify>) -> Self {
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            // An error may mean that something was missed.
+            // An error can mean that an event was lost.
             if event.map_or(true, |event| is_change(event.kind)) {
                 changed.notify_one();
             }
@@ -128,18 +128,19 @@ impl Notifications {
         notifications
     }
 
-    /// Watches the folder that is at this path now. Blocks for a moment; called before each look.
+    /// Watches the folder that is at this path now. Blocks for a moment. Called before each look.
     ///
-    /// The kernel watches a folder, not its path: one that was replaced, or is reached by a symbolic
-    /// link that was switched, has to be watched anew, and there is no notification of that.
+    /// The kernel watches a folder, not its path. If the folder was replaced, or is reached by a
+    /// symbolic link that was switched, the watch must be renewed, and no notification reports
+    /// this.
     pub(crate) fn renew(&mut self, folder: &Path) {
         let Some(watcher) = &mut self.watcher else {
             return;
         };
-        // It fails if there was no watch, which is just as well.
+        // This fails if there was no watch, which does no harm.
         let _ = watcher.unwatch(folder);
         match watcher.watch(folder, RecursiveMode::NonRecursive) {
-            // That a folder is not there is for the look to report.
+            // The look itself reports a folder that does not exist.
             Err(error) if !matches!(error.kind, ErrorKind::PathNotFound) => self.warn(&error),
             _ => {}
         }
@@ -148,12 +149,12 @@ impl Notifications {
     fn warn(&mut self, error: &notify::Error) {
         if !self.is_warned {
             self.is_warned = true;
-            tracing::warn!(%error, "folder cannot be watched and is polled instead");
+            tracing::warn!(%error, "cannot watch the folder for notifications, it is only polled");
         }
     }
 }
 
-/// Returns whether the content may be different. To open and to read is not a change, and the look itself
+/// Returns whether the content may be different. Opening and reading are not changes, and each look
 /// does both.
 fn is_change(kind: EventKind) -> bool {
     match kind {

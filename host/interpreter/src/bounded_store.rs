@@ -1,4 +1,4 @@
-//! Stores in which every limit is set, and the end of a call in them.
+//! Stores with all limits set, and the end of a call in them.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::instance_context::InstanceContext;
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::priority::yield_to_queries;
 
-/// Makes a store in which every limit is set.
+/// Makes a store with all limits set.
 pub(crate) fn store(engine: &wasmtime::Engine, context: InstanceContext) -> Store<InstanceContext> {
     let mut store = Store::new(engine, context);
     store.limiter(|context| context);
@@ -25,17 +25,20 @@ pub(crate) fn begin(store: &mut Store<InstanceContext>, budget: Duration) {
     store.set_epoch_deadline(1);
 }
 
-/// Begins another call within the budget of the one before, which was to make the instance.
+/// Begins another call within the remaining budget of the previous one, which made the instance.
 pub(crate) fn go_on(store: &mut Store<InstanceContext>) {
     store.set_epoch_deadline(1);
 }
 
-/// Ends or continues a call; wasmtime calls it at every epoch tick while guest code runs.
+/// Ends or continues a call. wasmtime calls it at every epoch tick while guest code runs.
 ///
-/// Counts processor time, not wall-clock time: on a busy machine a guest that the kernel does not
-/// schedule is not at fault. The clock is first read at the first tick, so that the many calls that
-/// end before it pay nothing.
-#[expect(clippy::unnecessary_wraps, reason = "the shape wasmtime asks for")]
+/// Counts processor time, not wall-clock time: on a busy machine, a guest must not fail because the
+/// kernel does not schedule it. The clock is first read at the first tick, so most calls, which end
+/// earlier, never read it.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the signature that wasmtime requires"
+)]
 fn on_tick(mut store: StoreContextMut<'_, InstanceContext>) -> wasmtime::Result<UpdateDeadline> {
     if store.data_mut().is_over_budget(thread_time()) {
         return Ok(UpdateDeadline::Interrupt);
@@ -52,7 +55,7 @@ fn thread_time() -> Duration {
     )
 }
 
-/// The fault that a call, or an instantiation, ended with.
+/// The fault that ended a call or an instantiation.
 pub(crate) fn fault_of(store: &Store<InstanceContext>, error: &wasmtime::Error) -> Fault {
     let context = store.data();
     let limits = CallLimits {

@@ -14,24 +14,24 @@ use crate::exports::Encoding;
 use crate::limits::{BUFFER_BYTES_KEPT_MAX, INPUT_BYTES_MAX, RELATED_BYTES_READ_MAX};
 use crate::related::{RelatedSet, Siblings};
 
-/// The input of one call in the encoding of its component, which is also the memo's key. At most
-/// [`INPUT_BYTES_MAX`] long. Its buffers are reused for the next call.
+/// The input of one call in the encoding of its component, which is also the key of the memo. At
+/// most [`INPUT_BYTES_MAX`] long. Its buffers are reused for the next call.
 #[derive(Default)]
 pub(crate) struct CallInput {
     text: TextWriter,
     view: ViewWriter,
-    /// The view as a whole; shared with a call while it runs.
+    /// The complete view, shared with a call while it runs.
     bytes: Arc<Vec<u8>>,
-    /// Place of the object's own JSON in the text.
+    /// Range of the object's own JSON in the text.
     object: Range<usize>,
     sets: Vec<Set>,
-    /// Places of the related objects' JSON in the text, those of one set after another.
+    /// Ranges of the related objects' JSON in the text, one set after another.
     places: Vec<Range<usize>>,
     /// Positions of the related objects among the siblings.
     related: Vec<usize>,
 }
 
-/// The set of one rule.
+/// The related objects of one rule.
 struct Set {
     coverage: Coverage,
     total: usize,
@@ -39,19 +39,19 @@ struct Set {
     count: usize,
 }
 
-/// The objects an input is made of.
+/// The objects from which an input is written.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'o> {
-    /// The object that is judged.
+pub(crate) struct InputObjects<'o> {
+    /// The object to judge.
     pub(crate) object: &'o Object,
-    /// Its tree.
+    /// The tree of the object.
     pub(crate) tree: &'o Tree,
-    /// Objects among which related ones are searched.
+    /// The objects among which related objects are searched.
     pub(crate) siblings: &'o Siblings,
 }
 
 impl CallInput {
-    /// The whole input in its encoding, which the memo compares.
+    /// The complete input in its encoding, which the memo compares.
     pub(crate) fn key(&self, encoding: Encoding) -> &[u8] {
         match encoding {
             Encoding::Text => self.text.text().as_bytes(),
@@ -59,14 +59,15 @@ impl CallInput {
         }
     }
 
-    /// The related objects, whole; `siblings` are those it was written with.
+    /// The related objects with all their fields. `siblings` must be the same as when the input was
+    /// written.
     pub(crate) fn related_objects(&self, siblings: &Siblings) -> Arc<[Object]> {
         let related = self.related.iter();
         let related = related.filter_map(|&at| siblings.objects().get(at));
         related.cloned().collect()
     }
 
-    /// Lets go of the objects, and of buffers that are larger than usual.
+    /// Releases the objects, and buffers that are larger than usual.
     pub(crate) fn clear(&mut self) {
         self.text.clear(BUFFER_BYTES_KEPT_MAX);
         self.view.clear(BUFFER_BYTES_KEPT_MAX);
@@ -78,12 +79,12 @@ impl CallInput {
         self.related.clear();
     }
 
-    /// Sets an object, cut down to its fields, with its related objects.
+    /// Writes an object, reduced to its fields, with its related objects.
     pub(crate) fn fill(
         &mut self,
         encoding: Encoding,
         handled: &HandledKind,
-        asked: Asked<'_>,
+        objects: InputObjects<'_>,
         settings: &Settings,
     ) {
         self.clear();
@@ -98,7 +99,7 @@ impl CallInput {
         } = self;
         let mut filling = Filling {
             handled,
-            asked,
+            objects,
             sets,
             places,
             related,
@@ -117,7 +118,7 @@ impl CallInput {
         Arc::clone(&self.bytes)
     }
 
-    /// The whole input as JSON, read back from its encoding: for people.
+    /// The complete input as JSON for users, read back from its encoding.
     pub(crate) fn to_json(
         &self,
         encoding: Encoding,
@@ -168,7 +169,7 @@ impl CallInput {
     }
 }
 
-/// Settings of an interpreter: an object, read once when the interpreter is published.
+/// The settings of an interpreter: a JSON object, parsed once when the interpreter is published.
 #[derive(Debug)]
 pub(crate) struct Settings {
     text: Arc<str>,
@@ -176,7 +177,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads settings; none are an empty object.
+    /// Parses settings. Without settings, the result is an empty object.
     pub(crate) fn of(text: Option<&Arc<str>>) -> Self {
         let text = text.map_or_else(|| Arc::from("{}"), Arc::clone);
         let tree = Tree::read(&text).unwrap_or_default();
@@ -192,23 +193,23 @@ impl Settings {
     }
 }
 
-/// One input that is being written.
+/// An input during writing.
 struct Filling<'f, 'o> {
     handled: &'f HandledKind,
-    asked: Asked<'o>,
+    objects: InputObjects<'o>,
     sets: &'f mut Vec<Set>,
     places: &'f mut Vec<Range<usize>>,
     related: &'f mut Vec<usize>,
 }
 
 impl Filling<'_, '_> {
-    /// Writes everything; returns the range of the object in the writer's text.
+    /// Writes the complete input. Returns the range of the object in the writer's text.
     fn write<W: Writer>(
         &mut self,
         writer: &mut W,
         settings: Option<&Document<'_>>,
     ) -> Range<usize> {
-        let Asked { object, tree, .. } = self.asked;
+        let InputObjects { object, tree, .. } = self.objects;
         let document = tree.document(&object.json);
         let api_version = missing_api_version(object);
         let identity = identity(object, api_version.as_deref());
@@ -218,7 +219,7 @@ impl Filling<'_, '_> {
         let place = input.begin_related();
         let mut bytes_read = 0;
         for rule in &self.handled.related {
-            let found = (self.asked.siblings).find(&rule.rule, object, document.root());
+            let found = (self.objects.siblings).find(&rule.rule, object, document.root());
             let RelatedSet {
                 positions,
                 total,
@@ -227,7 +228,7 @@ impl Filling<'_, '_> {
             let set_place = input.begin_set(coverage, total);
             let before = self.related.len();
             for at in positions {
-                let Some(related) = self.asked.siblings.objects().get(at) else {
+                let Some(related) = self.objects.siblings.objects().get(at) else {
                     continue;
                 };
                 bytes_read += related.json.len();
@@ -255,7 +256,8 @@ impl Filling<'_, '_> {
     }
 }
 
-/// Writes a related object; returns its range. None, and nothing is written, where it does not fit.
+/// Writes a related object, and returns its range. If it does not fit, writes nothing and returns
+/// `None`.
 fn write_related<W: Writer>(
     input: &mut InputWriter<'_, W>,
     fields: &Fields,
@@ -269,12 +271,12 @@ fn write_related<W: Writer>(
     Some(place..input.position())
 }
 
-/// The `apiVersion` of an object that leaves it or its Kind out.
+/// The `apiVersion` of an object that lacks it or its Kind.
 fn missing_api_version(object: &Object) -> Option<String> {
     (!object.names_itself).then(|| object.gvk.api_version())
 }
 
-/// Version and Kind of an object that leaves them out; the contract promises them.
+/// Version and Kind of an object that lacks them. The contract guarantees both.
 fn identity<'i>(object: &'i Object, api_version: Option<&'i str>) -> Option<Identity<'i>> {
     api_version.map(|api_version| Identity {
         api_version,

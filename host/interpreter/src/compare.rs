@@ -1,14 +1,14 @@
-//! Judges the same objects by two sets of interpreters and reports which verdicts differ.
+//! Judges the same objects with two sets of interpreters, and reports the verdicts that differ.
 //!
-//! Isolated from what is live: two workers of its own run on the caller's thread, without a memo
-//! and with their own statistics. So it neither waits in the workers' queue nor changes the
-//! statistics of the live interpreters.
+//! A comparison is isolated from the live interpreters: it runs two workers on the caller's thread,
+//! without a memo and with separate statistics. It does not wait in the workers' queue and does not
+//! change the statistics of the live interpreters.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use kindsight_model::{CoveredKinds, Gvk, Object, Verdict};
+use kindsight_model::{Coverage, Gvk, Object, ObjectList, Verdict};
 
 use crate::fault::Fault;
 use crate::limits::Limits;
@@ -17,42 +17,43 @@ use crate::related::Siblings;
 use crate::stats::{CallSnapshot, CallStats};
 use crate::worker::Worker;
 
-/// Samples of one change: enough to see what they have in common.
+/// Maximum number of samples of one change, enough to recognise what they have in common.
 const SAMPLES_MAX: usize = 5;
-/// Changes that are reported: more than anybody reads.
+/// Maximum number of reported changes, more than a person reads.
 const CHANGES_MAX: usize = 200;
-/// Kinds for which it is remembered whether the sets differ; over the limit they are looked up
-/// again.
+/// Maximum number of Kinds for which the result of the check for differences is cached. If there
+/// are more, the check is repeated.
 const KINDS_MAX: usize = 4096;
 
-/// Objects that were reported together: they are each other's related objects.
+/// Objects that were reported together. Related objects are searched among them.
 #[derive(Debug, Clone)]
 pub struct ReportedGroup {
-    /// Name of the group in samples.
+    /// The label of the group in samples.
     pub label: Arc<str>,
     /// The objects.
-    pub objects: Arc<[Object]>,
-    /// Objects that they name by a relation and that belong elsewhere: not judged.
-    pub related: Arc<[Object]>,
-    /// The Kinds of which these are all.
-    pub covered: Arc<CoveredKinds>,
+    pub objects: ObjectList,
+    /// Objects of other groups to which relations of these objects refer. They are not judged.
+    pub related: ObjectList,
+    /// The coverage of related objects.
+    pub covered: Coverage,
 }
 
 /// Differences between the verdicts of two sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Objects judged by both: those of Kinds for which the sets ask different interpreters, or the
-    /// same one with other settings.
+    /// Number of objects that both sets judged: the objects of Kinds for which the sets use
+    /// different interpreters, or the same interpreter with different settings.
     pub objects: u64,
-    /// Number of them with another phase, state, reason or message.
+    /// Number of these objects with a different phase, state, reason or message.
     pub changed: u64,
-    /// True if every object was judged; false where `should_stop` ended it.
+    /// Whether every object was judged; false if `should_stop` ended the comparison.
     pub is_complete: bool,
-    /// Statistics of the calls of the old set, all its interpreters together.
+    /// Statistics of the calls of all interpreters of the old set.
     pub old: CallSnapshot,
-    /// Statistics of the calls of the new set.
+    /// Statistics of the calls of all interpreters of the new set.
     pub new: CallSnapshot,
-    /// Changes, most frequent first, then by Kind. At most 200; the rest is in `changed` alone.
+    /// Changes, most frequent first, then by Kind. At most 200; further changes only count in
+    /// `changed`.
     pub changes: Vec<Change>,
 }
 
@@ -61,13 +62,13 @@ pub struct Comparison {
 pub struct Change {
     /// Their Kind.
     pub gvk: Gvk,
-    /// Their state by the old set.
+    /// Their state in the old set.
     pub from: Arc<str>,
-    /// Their state by the new set; the same where only phase, reason or message differ.
+    /// Their state in the new set. It is the same if only the phase, reason or message differs.
     pub to: Arc<str>,
     /// Number of objects.
     pub count: u64,
-    /// The first of them, at most 5.
+    /// The first of these objects, at most 5.
     pub samples: Vec<Sample>,
 }
 
@@ -80,18 +81,18 @@ pub struct Sample {
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// Verdict of the old set.
+    /// The verdict of the old set.
     pub from: Verdict,
-    /// Verdict of the new set.
+    /// The verdict of the new set.
     pub to: Verdict,
 }
 
-/// Judges every object of `groups` by both sets, as of `now_ms`. Objects of Kinds for which the
-/// sets do not differ ([`Published::differs`]) are skipped.
+/// Judges every object of `groups` with both sets at the time `now_ms`. Skips objects of Kinds for
+/// which the sets do not differ ([`Published::differs`]).
 ///
-/// Takes two calls an object, each bounded by `limits`, and blocks: never call it on an executor's
-/// thread. `should_stop` is called before each object; where it answers true, what was found until
-/// then is returned.
+/// Makes two calls per object, each bounded by `limits`, and blocks: never call it on an executor's
+/// thread. `should_stop` is called before each object. If it returns true, the result until then is
+/// returned.
 pub fn compare(
     limits: &Limits,
     old: &Arc<Published>,
@@ -109,8 +110,8 @@ pub fn compare(
     comparer.finish()
 }
 
-/// As [`compare`], for groups that come one after the other: it keeps counts and samples, no
-/// objects.
+/// The same as [`compare`] for groups that arrive one after the other. It keeps counts and samples,
+/// but no objects.
 pub struct Comparer {
     old: Side,
     new: Side,
@@ -119,14 +120,14 @@ pub struct Comparer {
     comparison: Comparison,
 }
 
-/// One of the two sets, and the worker that judges by it.
+/// One of the two sets, and the worker that judges with it.
 struct Side {
     set: Arc<Published>,
     worker: Worker,
     stats: Arc<CallStats>,
 }
 
-/// Kind, state by the old set, state by the new set.
+/// Kind, state in the old set, state in the new set.
 type Key = (Gvk, Arc<str>, Arc<str>);
 
 #[derive(Default)]
@@ -136,7 +137,7 @@ struct Tally {
 }
 
 impl Comparer {
-    /// Starts a comparison, with nothing judged yet.
+    /// Starts a comparison. No objects have been judged yet.
     pub fn new(limits: &Limits, old: &Arc<Published>, new: &Arc<Published>) -> Self {
         Self {
             old: Side::new(limits, old),
@@ -150,8 +151,8 @@ impl Comparer {
         }
     }
 
-    /// Judges the objects of one group. Returns whether all of them were judged; after `false` only
-    /// [`Self::finish`] remains to be called.
+    /// Judges the objects of one group. Returns whether all of them were judged. After `false`,
+    /// only [`Self::finish`] may be called.
     pub fn add(
         &mut self,
         group: &ReportedGroup,
@@ -159,7 +160,7 @@ impl Comparer {
         should_stop: &dyn Fn() -> bool,
     ) -> bool {
         let siblings = Siblings::beside(&group.objects, &group.related);
-        let siblings = siblings.covered(Arc::clone(&group.covered));
+        let siblings = siblings.covered(group.covered.clone());
         for object in group.objects.iter() {
             if should_stop() {
                 self.comparison.is_complete = false;
@@ -169,7 +170,8 @@ impl Comparer {
                 let from = self.old.judge(object, &siblings, now_ms);
                 let to = self.new.judge(object, &siblings, now_ms);
                 self.record(group, object, from, to);
-                // There may be very many objects; queries must not wait for all of them.
+                // The number of objects may be very large, and queries must not wait for all of
+                // them.
                 std::thread::yield_now();
             }
         }
@@ -252,13 +254,14 @@ impl From<(Key, Tally)> for Change {
 }
 
 impl Change {
-    /// Sort key: most frequent first.
+    /// The sort key: most frequent first.
     fn rank(&self) -> impl Ord + '_ {
         (Reverse(self.count), &self.gvk, &self.from, &self.to)
     }
 }
 
-/// Returns whether both read the same to users; the time of the next check is not compared.
+/// Returns whether both verdicts look the same to users. The time of the next check is not
+/// compared.
 fn is_same(old: &Verdict, new: &Verdict) -> bool {
     old.phase == new.phase
         && old.state == new.state
@@ -266,7 +269,8 @@ fn is_same(old: &Verdict, new: &Verdict) -> bool {
         && (old.message == new.message || without_prefix(old) == without_prefix(new))
 }
 
-/// The message without the interpreter it names: the same fault of another version is no change.
+/// The message without the name of the interpreter: the same fault of another version is not a
+/// change.
 fn without_prefix(verdict: &Verdict) -> &str {
     let message = &*verdict.message;
     let prefix = verdict

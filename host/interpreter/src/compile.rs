@@ -1,13 +1,13 @@
-//! Compiles a component to machine code: in this process, or in a child process with resource
+//! Compiles a component to machine code, either in this process or in a child process with resource
 //! limits.
 //!
 //! ```text
 //! host ──request──▶ child: limits itself ─▶ validated ─▶ compiled ──answer──▶ host
 //! ```
 //!
-//! A component of some hundred kilobytes can make the compiler take gigabytes or minutes. In a
-//! child process that ends the child only. The child is this very binary, so its answer is trusted
-//! as this process is; only its resources are limited.
+//! A component of some hundred kilobytes can cause the compiler to use gigabytes or minutes. In a
+//! child process, only the child ends. The child runs the same binary, so its answer is as
+//! trustworthy as this process; only its resources are limited.
 
 mod caps;
 mod child;
@@ -31,19 +31,19 @@ use crate::limits::{COMPILE_CPU_TIME_MAX, COMPILE_MEMORY_BYTES_MAX, COMPILE_WALL
 use crate::load_error::LoadError;
 use crate::module;
 
-/// Choice of the process that compiles components.
+/// The process that compiles components.
 #[derive(Debug, Clone)]
 pub enum Compiler {
-    /// This process: for built-in components, and for tests.
+    /// This process, for built-in components and for tests.
     InProcess,
-    /// A child process for each component: for those that come from outside.
+    /// A child process for each component, for components from outside.
     Child(ChildCompiler),
 }
 
-/// Settings of the child process that compiles one component and ends.
+/// Settings of a child process that compiles one component.
 #[derive(Debug, Clone)]
 pub struct ChildCompiler {
-    /// Program to start. It must call [`compile_child`].
+    /// The program to start. It must call [`compile_child`].
     pub program: PathBuf,
     /// Arguments of the program.
     pub arguments: Vec<OsString>,
@@ -51,20 +51,20 @@ pub struct ChildCompiler {
     pub memory_bytes_max: u64,
     /// Limit of its processor time, in whole seconds; at least one.
     pub cpu_time_max: Duration,
-    /// Wall-clock time until it is killed.
+    /// The wall-clock time after which the child is killed.
     pub wall_time_max: Duration,
 }
 
 impl ChildCompiler {
     /// This program with `arguments`, and the default limits.
     ///
-    /// It is the running binary even after an update has replaced the file: compiled code fits only
-    /// the engine that made it.
+    /// The child runs the present binary even after an update has replaced the file, because
+    /// compiled code can only be used by the engine that made it.
     pub fn of_this_program(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         let program = if cfg!(target_os = "linux") {
             PathBuf::from("/proc/self/exe")
         } else {
-            // Where the path is not known, starting it fails with an error.
+            // If the path is unknown, starting the program fails with an error.
             std::env::current_exe().unwrap_or_default()
         };
         Self {
@@ -78,11 +78,12 @@ impl ChildCompiler {
 }
 
 impl Compiler {
-    /// Compiles a component for `engine`. Blocks for milliseconds to seconds, at most for
-    /// [`ChildCompiler::wall_time_max`] in a child.
+    /// Compiles a component for `engine`. Blocks for milliseconds to seconds, in a child at most
+    /// for [`ChildCompiler::wall_time_max`].
     ///
     /// # Errors
-    /// The component is refused, as `validated` or `compiled`, or this host cannot do it now.
+    /// The component is refused in the step `validated` or `compiled`, or this host cannot compile
+    /// it at present.
     pub(crate) fn compile(&self, engine: &Engine, bytes: &[u8]) -> Result<Vec<u8>, LoadError> {
         let compiled = match self {
             Self::InProcess => compile(engine.inner(), bytes),
@@ -92,8 +93,8 @@ impl Compiler {
     }
 }
 
-/// Validates and compiles on this thread. A panic of the compiler refuses the component and does
-/// not end the host.
+/// Validates and compiles on this thread. If the compiler panics, the component is refused and the
+/// host continues.
 fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Vec<u8>, LoadError> {
     let bytes = componentized(bytes)?;
     let compiled = catch_unwind(AssertUnwindSafe(|| {
@@ -113,7 +114,7 @@ fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Vec<u8>, LoadError
     Ok(code)
 }
 
-/// Returns a component as it is, and makes one of a core module that carries the contract's types.
+/// Returns a component unchanged, and converts a core module that contains the contract's types.
 fn componentized(bytes: &[u8]) -> Result<Cow<'_, [u8]>, LoadError> {
     const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
     const MODULE: &[u8] = b"\0asm\x01\0\0\0";
@@ -133,7 +134,7 @@ fn componentized(bytes: &[u8]) -> Result<Cow<'_, [u8]>, LoadError> {
         .map(Into::into)
         .map_err(|error| {
             refused(format!(
-                "no component can be made of this core module: {error:#}"
+                "this core module cannot be converted to a component: {error:#}"
             ))
         })
 }

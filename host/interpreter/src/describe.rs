@@ -1,4 +1,4 @@
-//! Description of an interpreter by itself, as the host works with it.
+//! The description that an interpreter gives of itself, in the form that the host uses.
 
 use std::sync::Arc;
 
@@ -9,61 +9,62 @@ use kindsight_model::{Declared, DeclaredReason, InterpreterName, KindPattern, Ph
 
 use crate::limits::SUMMARY_BYTES_MAX;
 
-/// Description of an interpreter by itself.
+/// The description that an interpreter gives of itself.
 #[derive(Debug, Clone)]
 pub struct Description {
     /// Its name.
     pub name: InterpreterName,
     /// Its version.
     pub version: Arc<str>,
-    /// One line for people.
+    /// One line for users.
     pub summary: String,
-    /// The Kinds it judges.
+    /// The Kinds that it judges.
     pub kinds: Vec<HandledKind>,
-    /// Every state it may answer with.
-    pub states: Vec<State>,
-    /// The reasons it explains.
+    /// Every state that its answers may contain.
+    pub states: Vec<DeclaredState>,
+    /// The reasons that it explains.
     pub reasons: Vec<Reason>,
-    /// A JSON Schema for its settings, where it takes any.
+    /// A JSON Schema for its settings, if it has settings.
     pub settings_schema: Option<String>,
-    /// Members of its description and fixtures that this host ignores, for its author; at most 32.
+    /// Members of its description and fixtures that this host ignores, as warnings for its author;
+    /// at most 32.
     pub warnings: Vec<String>,
 }
 
-/// A state it may answer with.
+/// A state that an interpreter's answers may contain.
 #[derive(Debug, Clone)]
-pub struct State {
+pub struct DeclaredState {
     /// Its name.
     pub name: Arc<str>,
-    /// The phase the host counts it as.
+    /// The phase as which the host counts the state.
     pub phase: Phase,
-    /// One sentence for people.
+    /// One sentence for users.
     pub summary: String,
-    /// An object in it does not leave it by itself.
+    /// Whether an object in this state does not leave the state without a change from outside.
     pub is_final: bool,
 }
 
-/// One sort of object, and the parts of it that the interpreter needs.
+/// A pattern of objects, and the parts of these objects that the interpreter needs.
 #[derive(Debug, Clone)]
 pub struct HandledKind {
-    /// Pattern of the objects.
+    /// The pattern of the objects.
     pub pattern: KindPattern,
-    /// JSON pointer of a field that objects must have, other than `null`.
+    /// JSON pointer of a field that objects must have with a value other than `null`.
     pub when: Option<String>,
-    /// Their fields.
+    /// The fields that the interpreter needs.
     pub fields: Fields,
-    /// True if verdicts depend on the time; otherwise it is not told.
+    /// Whether verdicts depend on the time. Otherwise, calls do not receive the time.
     pub uses_now: bool,
-    /// Related objects.
+    /// The related objects that the interpreter needs.
     pub related: Vec<HandledRule>,
 }
 
-/// Related objects an interpreter needs, with their fields as they are cut.
+/// A rule for related objects, and the fields of these objects that are passed.
 #[derive(Debug, Clone)]
 pub struct HandledRule {
     /// The rule.
     pub rule: RelatedRule,
-    /// Its fields.
+    /// The fields of the related objects.
     pub fields: Fields,
 }
 
@@ -78,19 +79,19 @@ impl Claim for HandledKind {
 }
 
 impl HandledKind {
-    /// Returns whether two claim the same objects at the same rank.
+    /// Returns whether both claim the same objects with the same rank.
     pub(crate) fn conflicts(&self, other: &Self) -> bool {
         self.pattern == other.pattern && self.when == other.when
     }
 }
 
 impl Description {
-    /// The declared state of that name.
-    pub(crate) fn state(&self, name: &str) -> Option<&State> {
+    /// The declared state with this name.
+    pub(crate) fn state(&self, name: &str) -> Option<&DeclaredState> {
         self.states.iter().find(|state| *state.name == *name)
     }
 
-    /// Declarations of its states and reasons, as verdicts carry it.
+    /// The declarations of its states and reasons, as verdicts carry them.
     pub(crate) fn declared(&self) -> Declared {
         let final_states = self.states.iter().filter(|state| state.is_final);
         let reasons = self.reasons.iter().map(|reason| DeclaredReason {
@@ -104,7 +105,7 @@ impl Description {
         }
     }
 
-    /// Reads and checks the answer of `describe`.
+    /// Parses and checks the answer of `describe`.
     ///
     /// # Errors
     /// The problems, for the author of the component; at most 16.
@@ -129,13 +130,13 @@ impl Description {
     }
 }
 
-/// A text of the component for people: invisible characters are replaced.
+/// A text of the component for users, with invisible characters replaced.
 fn one_line(text: &str) -> String {
     clean(text, SUMMARY_BYTES_MAX).into_owned()
 }
 
-fn state(state: contract::State) -> State {
-    State {
+fn state(state: contract::State) -> DeclaredState {
+    DeclaredState {
         name: state.name.into(),
         phase: state.phase.into(),
         summary: one_line(&state.summary),

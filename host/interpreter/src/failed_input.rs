@@ -1,5 +1,5 @@
-//! Inputs that an interpreter failed on, judged again: a guest is pure, so what another version makes of
-//! them is proof.
+//! Inputs on which an interpreter failed, to judge them again: a guest is pure, so the result of
+//! another version on the same inputs is conclusive.
 
 use std::sync::Arc;
 
@@ -12,26 +12,28 @@ use crate::related::Siblings;
 use crate::stats::CallStats;
 use crate::worker::Worker;
 
-/// A reported object on which a call ended in a fault, with what the call was passed beside it.
+/// A reported object on which a call ended in a fault, with the other inputs of that call.
 #[derive(Debug, Clone)]
 pub struct FailedInput {
     pub(crate) object: Object,
-    /// The related objects of that call. Whole, as another version may read other fields.
+    /// The related objects of that call, with all their fields, because another version may read
+    /// other fields.
     pub(crate) related: Arc<[Object]>,
     /// The time of that call, in Unix milliseconds.
     pub(crate) now_ms: i64,
 }
 
 impl FailedInput {
-    /// Bytes of its objects.
+    /// The size of its objects, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let objects = std::iter::once(&self.object).chain(self.related.iter());
         objects.map(|object| object.json.len()).sum()
     }
 }
 
-/// Counts the inputs that an interpreter with these settings does not judge: calls that end in a fault,
-/// and objects it does not speak for. Counts nowhere else. Blocks for at most a deadline an input.
+/// Counts the inputs that an interpreter with these settings does not judge: calls that end in a
+/// fault, and objects that it does not handle. The calls do not change any statistics. Blocks for
+/// at most one deadline per input.
 pub(crate) fn count_failures(
     limits: &Limits,
     interpreter: &Arc<Interpreter>,
@@ -43,7 +45,7 @@ pub(crate) fn count_failures(
         interpreter: Arc::clone(interpreter),
         settings: settings.map(Arc::clone),
     };
-    // One member conflicts with nobody.
+    // A single member cannot conflict.
     let Ok(set) = Published::new(0, vec![member], &Published::default()) else {
         return inputs.len();
     };
@@ -51,7 +53,7 @@ pub(crate) fn count_failures(
     let mut worker = Worker::isolated(limits.clone(), Arc::clone(&stats));
     let is_failure = |input: &&FailedInput| {
         let before = stats.failures();
-        let siblings = Siblings::of(Arc::clone(&input.related));
+        let siblings = Siblings::of(&input.related);
         let judged = worker.judge(&set, &input.object, &siblings, input.now_ms);
         judged.by.is_none() || stats.failures() != before
     };

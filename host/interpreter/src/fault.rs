@@ -7,7 +7,7 @@ use wasmtime::Trap;
 
 use crate::limits::{FAULT_TEXT_BYTES_MAX, TABLE_ELEMENTS_MAX};
 
-/// The reasons of [`Fault::reason`] that an interpreter is to blame for.
+/// The values of [`Fault::reason`] for faults of the interpreter itself.
 const FAULT_REASONS: [&str; 8] = [
     "InterpreterTimedOut",
     "InterpreterOutOfMemory",
@@ -19,55 +19,56 @@ const FAULT_REASONS: [&str; 8] = [
     "InterpreterFailed",
 ];
 
-/// Part of the panic of `SystemTime::now` and `Instant::now` on `wasm32-unknown-unknown`.
+/// Part of the panic message of `SystemTime::now` and `Instant::now` on `wasm32-unknown-unknown`.
 const NO_CLOCK: &str = "time not implemented on this platform";
-/// Advice beside a fault.
+/// The advice that is added to that message.
 const INSTEAD_OF_CLOCK: &str = "std::time has no clock in an interpreter: take the time of judging from the input, `input.now_ms()` in the SDK";
 
-/// Fault of one call. It costs exactly that verdict; the instance is dropped.
+/// A fault of one call. It affects only the verdict of that call, and the instance is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// Ran past its deadline.
+    /// The call ran past its deadline.
     #[error("ran past its deadline of {0} ms of processor time")]
     TimedOut(u128),
-    /// Asked for more memory or table elements than its limits.
+    /// The guest requested more memory or table elements than its limits.
     #[error(
         "asked for more than its limits of {0} bytes of memory and {TABLE_ELEMENTS_MAX} table elements"
     )]
     OutOfMemory(usize),
-    /// Used up its stack.
+    /// The guest used up its stack.
     #[error("used up its stack")]
     StackOverflow,
-    /// Trapped; carries the last line it logged as an error, which is where a panic's message goes.
+    /// The guest trapped. Contains the last line that the guest logged as an error, such as the
+    /// message of a panic.
     #[error("trapped: {0}")]
     Trapped(String),
-    /// Answered with something the contract does not allow.
+    /// The answer is not permitted by the contract.
     #[error("answered with something the contract does not allow: {0}")]
     InvalidAnswer(String),
-    /// Answered with more than the host accepts.
+    /// The answer is larger than the host accepts.
     #[error("answered with too much: {0}")]
     AnswerTooLarge(String),
-    /// Answered with a state it did not declare.
+    /// The answer contains a state that the interpreter does not declare.
     #[error("answered with state `{0}`, which it does not declare")]
     UndeclaredState(String),
-    /// Reported a fault of its own.
-    #[error("reports a fault of its own: {0}")]
+    /// The interpreter reported an internal fault.
+    #[error("reported an internal fault: {0}")]
     Internal(String),
-    /// The object cannot be what it claims to be. Not a fault of the interpreter.
+    /// The object is not valid for its Kind. Not a fault of the interpreter.
     #[error("cannot judge this object: {0}")]
     InvalidObject(String),
-    /// Its settings cannot be used. Its operator's fault.
+    /// The interpreter cannot use its settings. This is the responsibility of the operator.
     #[error("cannot use its settings: {0}")]
     InvalidSettings(String),
 }
 
 impl Fault {
-    /// True for a fault of the interpreter itself, and not of the object or of the operator's settings.
+    /// Whether the interpreter itself has the fault, and not the object or the operator's settings.
     pub(crate) fn is_interpreters(&self) -> bool {
         !matches!(self, Self::InvalidObject(_) | Self::InvalidSettings(_))
     }
 
-    /// The verdict's reason.
+    /// The reason in the verdict.
     pub fn reason(&self) -> &'static str {
         match self {
             Self::TimedOut(_) => "InterpreterTimedOut",
@@ -83,8 +84,8 @@ impl Fault {
         }
     }
 
-    /// Returns whether a verdict's reason is that of an interpreter's fault. An object that could not be read is
-    /// none.
+    /// Returns whether a verdict's reason reports a fault of the interpreter. The reason for an
+    /// unreadable object does not.
     pub fn is_reason(reason: &str) -> bool {
         FAULT_REASONS.contains(&reason)
     }
@@ -95,12 +96,13 @@ impl Fault {
         Verdict::unknown(self.reason(), message).given_by(by)
     }
 
-    /// Begin of the message of such a verdict.
+    /// The beginning of the message of such a verdict.
     pub(crate) fn message_prefix(by: &InterpretedBy) -> String {
         format!("interpreter {}", by.label())
     }
 
-    /// Classifies the error of a call; `last_error` is the last line the guest logged as an error.
+    /// Classifies the error of a call. `last_error` is the last line that the guest logged as an
+    /// error.
     pub(crate) fn of_call(
         error: &wasmtime::Error,
         limits: CallLimits,
@@ -117,7 +119,7 @@ impl Fault {
                 let what = clean(&format!("{error:#}"), FAULT_TEXT_BYTES_MAX).into_owned();
                 // wasmtime does not export the type of this error.
                 if what.contains("fuel allocated for hostcalls") {
-                    Self::AnswerTooLarge("more text than the host takes over".to_owned())
+                    Self::AnswerTooLarge("more text than the host accepts".to_owned())
                 } else {
                     Self::InvalidAnswer(what)
                 }
@@ -126,7 +128,7 @@ impl Fault {
     }
 }
 
-/// A panic's message, with the way out where it is std's about a clock.
+/// The message of a panic. If it is the panic of std's missing clock, advice is added.
 fn explained(panic: &str) -> String {
     if panic.contains(NO_CLOCK) {
         format!("{panic} ({INSTEAD_OF_CLOCK})")
@@ -135,14 +137,14 @@ fn explained(panic: &str) -> String {
     }
 }
 
-/// Limits of a call, for the text of its fault.
+/// The limits of a call, for the text of a fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallLimits {
     pub(crate) deadline_ms: u128,
     pub(crate) memory_bytes: usize,
 }
 
-/// Raised by the memory limiter.
+/// The error that the memory limiter returns.
 #[derive(Debug, thiserror::Error)]
 #[error("over the memory limit")]
 pub(crate) struct MemoryRefused;

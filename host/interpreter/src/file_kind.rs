@@ -1,22 +1,22 @@
-//! Recognition of files that are sent as components and are none, with the way to what was meant.
+//! Recognises files that are sent as components but are something else, with advice on the correct
+//! file.
 
-/// Bytes from which a text is recognised.
+/// Number of bytes from which a text is recognised.
 const TEXT_BYTES: usize = 512;
-/// Characters of a text that are shown.
+/// Number of characters of a text that the advice shows.
 const SHOWN_CHARS: usize = 40;
-/// Bytes of anything else that are shown.
+/// Number of bytes of other content that the advice shows.
 const SHOWN_BYTES: usize = 8;
 
 const BUILD: &str = "`cargo build --release --target wasm32-unknown-unknown`";
 
-/// Says what bytes look like that begin neither a component nor a core module, and what would be right.
+/// Describes bytes that are the beginning of neither a component nor a core module, with advice.
 pub(crate) fn describe(bytes: &[u8]) -> String {
     if bytes.is_empty() {
-        return "the file is empty: the build or the download did not end well".to_owned();
+        return "the file is empty: the build or the download did not complete".to_owned();
     }
     if bytes.starts_with(b"\0asm") && bytes.len() < 8 {
-        return "it ends in its first 8 bytes: the build or the download did not end well"
-            .to_owned();
+        return "it is shorter than 8 bytes: the build or the download did not complete".to_owned();
     }
     if bytes.starts_with(b"\0asm") {
         return "it is WebAssembly of another version: build it again with current tools"
@@ -35,13 +35,13 @@ pub(crate) fn describe(bytes: &[u8]) -> String {
         let begin = bytes.iter().take(SHOWN_BYTES);
         let begin: Vec<String> = begin.map(|byte| format!("{byte:02x}")).collect();
         format!(
-            "it begins with the bytes {}, a component with 00 61 73 6d",
+            "it begins with the bytes {}, but a component begins with 00 61 73 6d",
             begin.join(" ")
         )
     })
 }
 
-/// Begins of files, and what to do with them.
+/// Beginnings of files, and the advice for each.
 const SIGNATURES: [(&[u8], &str); 6] = [
     (b"\x1f\x8b", "it is compressed (gzip): `gunzip` it first"),
     (
@@ -60,9 +60,9 @@ const SIGNATURES: [(&[u8], &str); 6] = [
     ),
 ];
 
-/// Libraries and programs of the machine they were built on.
+/// Native libraries and programs.
 fn native(bytes: &[u8]) -> Option<String> {
-    // The ABI by which wasmtime marks its own files.
+    // The ABI with which wasmtime marks its own files.
     const ELFOSABI_WASMTIME: u8 = 200;
     const MACH_O: [&[u8]; 5] = [
         b"\xcf\xfa\xed\xfe",
@@ -90,22 +90,22 @@ fn native(bytes: &[u8]) -> Option<String> {
         return None;
     };
     Some(format!(
-        "it is a library or program of a machine ({format}), not WebAssembly: build with {BUILD}"
+        "it is a native library or program ({format}), not WebAssembly: build with {BUILD}"
     ))
 }
 
-/// Says what a text looks like; none where the bytes are no text.
+/// Describes a text. Returns `None` if the bytes are not a text.
 fn text(bytes: &[u8]) -> Option<String> {
     let begin = bytes.get(..TEXT_BYTES).unwrap_or(bytes);
     let begin = match std::str::from_utf8(begin) {
         Ok(text) => text,
-        // A character may be cut at the end.
+        // The last character may be incomplete.
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(begin.get(..error.valid_up_to())?).ok()?
         }
         Err(_) => return None,
     };
-    let is_text = |it: char| !it.is_control() || it.is_ascii_whitespace();
+    let is_text = |character: char| !character.is_control() || character.is_ascii_whitespace();
     if !begin.chars().all(is_text) {
         return None;
     }
@@ -128,12 +128,14 @@ fn text(bytes: &[u8]) -> Option<String> {
     )
 }
 
-/// Returns whether a text begins as a JSON object or array does; `[package]` of TOML does not.
+/// Returns whether a text begins like a JSON object or array. `[package]` of TOML does not.
 fn is_json(begin: &str) -> bool {
     let inner = begin.strip_prefix(['{', '[']).map(str::trim_start);
     inner.is_some_and(|inner| {
         let first = inner.chars().next();
-        first.is_none_or(|it| matches!(it, '{' | '[' | '"' | '}' | ']' | '-' | '0'..='9'))
+        first.is_none_or(|character| {
+            matches!(character, '{' | '[' | '"' | '}' | ']' | '-' | '0'..='9')
+        })
     })
 }
 

@@ -1,26 +1,27 @@
-//! Inputs of interpreters as JSON, for authors who look for a field or relation that is missing.
+//! Inputs of interpreters as JSON, for authors who search for a missing field or relation.
 
 use std::sync::Arc;
 
 use kindsight_model::{InterpretedBy, Object, Verdict};
 
-use crate::call_input::{Asked, CallInput};
+use crate::call_input::{CallInput, InputObjects};
 use crate::published::Published;
 use crate::related::Siblings;
 
-/// The input that one interpreter is given with an object.
+/// The input that one interpreter receives with an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenInput {
     /// The interpreter.
     pub by: Arc<InterpretedBy>,
-    /// A JSON object with the members of the contract's `input`: `object` (cut down to the fields asked
-    /// for), `related`, `settings` and, where the Kind has `uses-now`, `now-ms`.
+    /// A JSON object with the members of the contract's `input`: `object` (reduced to the requested
+    /// fields), `related`, `settings` and, if the Kind has `uses-now`, `now-ms`.
     pub json: String,
 }
 
 impl Published {
-    /// The inputs of the interpreters that are asked about an object, in order: those that decline, then
-    /// the one that gave `verdict`. Written as they are for a call, and read back from that.
+    /// The inputs of the interpreters that were called for an object, in order: first the
+    /// interpreters that declined, then the one with `verdict`. They are encoded as for a call,
+    /// then converted back to JSON.
     pub fn inputs(
         &self,
         object: &Object,
@@ -29,7 +30,7 @@ impl Published {
         verdict: &Verdict,
     ) -> Vec<GivenInput> {
         let tree = object.tree();
-        let asked = Asked {
+        let objects = InputObjects {
             object,
             tree: &tree,
             siblings,
@@ -46,7 +47,7 @@ impl Published {
             };
             let live = &route.live;
             let encoding = live.interpreter.exports().encoding();
-            input.fill(encoding, handled, asked, &live.settings);
+            input.fill(encoding, handled, objects, &live.settings);
             let now_ms = handled.uses_now.then_some(now_ms);
             let by = Arc::clone(live.interpreter.by());
             let is_last = verdict.by.as_ref() == Some(&by);

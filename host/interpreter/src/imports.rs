@@ -6,19 +6,19 @@ use wasmparser::{Parser, Payload, Validator};
 
 use crate::load_error::LoadError;
 
-/// The interface an interpreter must export, without its version.
+/// The interface that an interpreter must export, without its version.
 const CONTRACT: &str = "kindsight:interpreter/description@";
-/// The only interface with functions that it may import.
+/// The only interface with functions that an interpreter may import.
 const LOG: &str = "kindsight:interpreter/log@1.";
-/// Its one function.
+/// The only function of that interface.
 const EMIT: &str = "emit";
-/// Interfaces of WASI that a refusal names.
+/// Maximum number of WASI interfaces that a refusal names.
 const WASI_NAMED_MAX: usize = 8;
-/// The major version of the contract that this host speaks.
+/// The major version of the contract that this host supports.
 const MAJOR: &str = "1.";
 
-/// Refuses a damaged component, imports the host does not offer, by name, and another major version
-/// of the contract. Costs a small part of what compiling costs.
+/// Refuses a damaged component, imports that the host does not offer (by name), and another major
+/// version of the contract. Takes a small part of the time of the compilation.
 pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
     let damaged = |error: wasmparser::Error| LoadError::NotAComponent(error.to_string());
     let types = Validator::new().validate_all(component).map_err(damaged)?;
@@ -42,7 +42,7 @@ pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
     let versions: Vec<&str> = exports
         .filter_map(|name| name.strip_prefix(CONTRACT))
         .collect();
-    // A component may export several versions; one that this host supports is enough.
+    // A component may export several versions. One supported version is sufficient.
     match versions.first() {
         None => Err(LoadError::NotAnInterpreter),
         Some(_) if versions.iter().any(|version| version.starts_with(MAJOR)) => Ok(()),
@@ -50,7 +50,7 @@ pub(crate) fn check(component: &[u8]) -> Result<(), LoadError> {
     }
 }
 
-/// The refusal of a component that imports WASI, with the interfaces it imports.
+/// The refusal of a component that imports WASI, with the imported interfaces.
 fn wasi(imports: &[&str]) -> Option<LoadError> {
     let wasi = imports.iter().filter(|name| name.starts_with("wasi:"));
     let mut wasi: Vec<&str> = wasi
@@ -71,7 +71,7 @@ fn wasi(imports: &[&str]) -> Option<LoadError> {
     Some(LoadError::Wasi(text, target.to_owned()))
 }
 
-/// Imports and exports of the outermost component, in its order.
+/// Imports and exports of the outermost component, in order.
 #[derive(Default)]
 struct Names<'c> {
     imports: Vec<&'c str>,
@@ -81,8 +81,7 @@ struct Names<'c> {
 impl<'c> Names<'c> {
     fn of(component: &'c [u8]) -> wasmparser::Result<Self> {
         let mut names = Self::default();
-        // Components and modules are nested; the imports of inner ones are resolved by their
-        // container.
+        // Components and modules are nested. The container resolves the imports of inner ones.
         let mut depth = 0_u32;
         for payload in Parser::new(0).parse_all(component) {
             match payload? {
@@ -105,7 +104,7 @@ impl<'c> Names<'c> {
     }
 }
 
-/// Finds an item of an import of the log other than its one function.
+/// Finds an item in an import of the log other than its only function.
 fn other_than_emit<'t>(item: &ComponentItem, types: TypesRef<'t>) -> Option<&'t str> {
     let ComponentEntityType::Instance(log) = item.ty else {
         return None;
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_std_imports_for_wasi_is_named_once_each_and_cut() {
+    fn wasi_imports_of_std_are_named_once_and_shortened() {
         let std = [
             "wasi:cli/environment@0.2.6",
             "wasi:clocks/wall-clock@0.2.6",
@@ -145,7 +144,9 @@ mod tests {
         let text = wasi(&std).expect("refused").to_string();
         let expected = "imports `wasi:cli/environment`, `wasi:clocks/wall-clock`: it is built for WASI (`wasm32-wasip2`, where Rust's std imports these by itself), and the host offers no WASI.";
         assert!(text.starts_with(expected), "{text}");
-        let many: Vec<String> = (0..10).map(|it| format!("wasi:io/i{it}@0.2.0")).collect();
+        let many: Vec<String> = (0..10)
+            .map(|index| format!("wasi:io/i{index}@0.2.0"))
+            .collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let text = wasi(&many).expect("refused").to_string();
         assert!(text.contains("`wasi:io/i7` and 2 more: it is"), "{text}");

@@ -1,4 +1,5 @@
-//! Entry point of the crate: loads interpreters, publishes sets of them, judges batches of objects.
+//! The entry point of the crate: loads interpreters, publishes sets of them, and judges batches of
+//! objects.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use arc_swap::ArcSwap;
 use crossbeam_channel::{Sender, bounded};
 use kindsight_code_cache::CodeCache;
-use kindsight_model::{CoveredKinds, Object, Source, Verdict};
+use kindsight_model::{Coverage, Object, Source, Verdict};
 
 use crate::compile::Compiler;
 use crate::engine::Engine;
@@ -24,46 +25,46 @@ use crate::related::Siblings;
 use crate::worker::Worker;
 use crate::worker_thread::{Queues, Slice, WorkerThread, lost, queues};
 
-/// Objects in one slice of a batch: enough to outweigh handing them over, few enough that a batch
-/// is shared among the workers.
+/// Number of objects in one slice of a batch: large enough to outweigh the cost of passing it on,
+/// and small enough that the workers share a batch.
 const SLICE_OBJECTS: usize = 64;
 
-/// Objects of a batch that the caller's own thread looks for in the memo first: looking for them takes less
-/// time than handing them to another thread.
+/// Maximum number of objects in a batch for which the caller's own thread searches the memo first.
+/// The search takes less time than passing the batch to another thread.
 const RECALLED_OBJECTS_MAX: usize = 8;
 
-/// Failure to start the engine or its workers.
+/// Failures to start the engine or its workers.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// This machine cannot run compiled Wasm.
-    #[error("start the Wasm engine: {0}")]
+    #[error("failed to start the Wasm engine: {0}")]
     Engine(String),
-    /// The system has no thread left.
-    #[error("start a worker thread")]
+    /// The system cannot start another thread.
+    #[error("failed to start a worker thread")]
     Thread(#[from] io::Error),
 }
 
-/// The live interpreters and the threads that run them. Dropping it ends the threads.
+/// The live interpreters and the threads that run them. The threads end when it is dropped.
 pub struct Interpreters {
     engine: Engine,
     limits: Limits,
     compiler: Compiler,
     cache: Option<CodeCache>,
     published: ArcSwap<Published>,
-    /// The last generation that was given to a set.
+    /// The last generation that was assigned to a set.
     generation: AtomicU64,
     memo: Arc<Memo>,
-    /// Asks the memo on a caller's thread.
+    /// Searches the memo on a caller's thread.
     recaller: Mutex<Worker>,
     queues: Option<Queues>,
     workers: Vec<JoinHandle<()>>,
 }
 
 impl Interpreters {
-    /// Starts the engine and its workers; nothing is live yet.
+    /// Starts the engine and its workers. No interpreter is live yet.
     ///
     /// # Errors
-    /// When the machine has no threads or cannot run compiled Wasm.
+    /// If the machine has no threads or cannot run compiled Wasm.
     pub fn start(limits: Limits, cache: Option<CodeCache>) -> Result<Self, StartError> {
         let engine = Engine::new().map_err(|error| StartError::Engine(format!("{error:#}")))?;
         let memo = Arc::new(Memo::new(limits.memo_bytes_max));
@@ -98,20 +99,20 @@ impl Interpreters {
         self
     }
 
-    /// Loads a component: every step but publishing it. Takes milliseconds from the cache, up to
-    /// seconds otherwise; blocks.
+    /// Loads a component: every step except publication. Blocks for milliseconds if the component
+    /// is cached, and up to seconds otherwise.
     ///
     /// # Errors
-    /// The step that refused them; nothing that is live is touched.
+    /// The step that refused the component. Live interpreters are not affected.
     pub fn load(&self, bytes: &[u8]) -> Result<Arc<Interpreter>, LoadError> {
         self.load_with(&self.compiler, bytes)
     }
 
-    /// As [`Self::load`], but compiles in this process: for built-in components, which are
+    /// The same as [`Self::load`], but compiles in this process: for built-in components, which are
     /// trusted and small.
     ///
     /// # Errors
-    /// The step that refused them; nothing that is live is touched.
+    /// The step that refused the component. Live interpreters are not affected.
     pub fn load_built_in(&self, bytes: &[u8]) -> Result<Arc<Interpreter>, LoadError> {
         self.load_with(&Compiler::InProcess, bytes)
     }
@@ -123,10 +124,10 @@ impl Interpreters {
         Ok(Arc::new(interpreter))
     }
 
-    /// Makes a set live, at once and as a whole. Calls in flight finish on the set they began with.
+    /// Makes a set live atomically. Calls in progress complete with the set with which they began.
     ///
     /// # Errors
-    /// When two members of the set conflict; the previous set stays live.
+    /// If two members of the set conflict. The previous set stays live.
     pub fn publish(
         &self,
         interpreters: Vec<(Source, Arc<Interpreter>)>,
@@ -137,20 +138,21 @@ impl Interpreters {
         Ok(generation)
     }
 
-    /// Makes a set without publishing it: to inspect it, to judge by it, or to install it.
+    /// Makes a set without publishing it: to inspect it, to judge with it, or to install it.
     ///
-    /// An interpreter that is live now with the same settings keeps its
-    /// [`CallStats`](crate::CallStats) in this set; every other one starts with empty ones.
+    /// An interpreter that is now live with the same settings keeps its
+    /// [`CallStats`](crate::CallStats) in this set. Every other interpreter starts with empty
+    /// statistics.
     ///
     /// # Errors
-    /// When two members of the set conflict.
+    /// If two members of the set conflict.
     pub fn prepare(&self, members: Vec<SetMember>) -> Result<Arc<Published>, PublishError> {
         let generation = self.generation.fetch_add(1, Ordering::Relaxed) + 1;
         Published::new(generation, members, &self.published.load()).map(Arc::new)
     }
 
-    /// Makes a prepared set live: one atomic exchange. The caller must install sets in the order in
-    /// which they were prepared.
+    /// Makes a prepared set live in one atomic exchange. The caller must install sets in the order
+    /// of their preparation.
     pub fn install(&self, set: Arc<Published>) {
         self.published.store(set);
     }
@@ -165,24 +167,25 @@ impl Interpreters {
         self.published.load_full()
     }
 
-    /// Judges objects that a cluster reported together: they are each other's related objects.
-    /// Answers in their order. Blocks until the last is judged; never call it on an executor's thread.
+    /// Judges objects that a cluster reported together. Related objects are searched among them.
+    /// Returns the verdicts in the order of the objects. Blocks until the last object is judged:
+    /// never call it on an executor's thread.
     ///
-    /// Reports come before requests ([`Self::judge_sent`]), which get at least a fifth of the workers'
-    /// time as long as there are any.
+    /// Reports have priority over requests ([`Self::judge_sent`]), which get at least a fifth of
+    /// the workers' time while requests wait.
     pub fn judge(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Verdict> {
-        let siblings = Arc::new(Siblings::of(Arc::clone(objects)));
+        let siblings = Arc::new(Siblings::of(objects));
         self.judge_among(&self.published(), objects, &siblings, now_ms)
     }
 
-    /// As [`Self::judge`], each object on its own.
+    /// The same as [`Self::judge`], but each object is judged without the others.
     pub fn judge_each(&self, objects: &Arc<[Object]>, now_ms: i64) -> Vec<Verdict> {
         let siblings = Arc::new(Siblings::none());
         self.judge_among(&self.published(), objects, &siblings, now_ms)
     }
 
-    /// As [`Self::judge`], by a set of the caller's choice, where `siblings` may hold more than
-    /// `objects`: after a swap only some objects of a report are judged again.
+    /// The same as [`Self::judge`] with a set that the caller chooses. `siblings` may contain more
+    /// than `objects`: after a swap, only some objects of a report are judged again.
     pub fn judge_among(
         &self,
         set: &Arc<Published>,
@@ -194,23 +197,27 @@ impl Interpreters {
             return self.judge_reported(set, objects, siblings, now_ms);
         }
         let mut recalled = self.recall(set, objects, siblings, now_ms);
-        let unknown = objects.iter().zip(&recalled).filter(|(_, it)| it.is_none());
+        let unknown = objects
+            .iter()
+            .zip(&recalled)
+            .filter(|(_, verdict)| verdict.is_none());
         let unknown: Arc<[Object]> = unknown.map(|(object, _)| object.clone()).collect();
         if !unknown.is_empty() {
             let mut judged = self
                 .judge_reported(set, &unknown, siblings, now_ms)
                 .into_iter();
-            let missing = recalled.iter_mut().filter(|it| it.is_none());
-            missing.for_each(|it| *it = judged.next());
+            let missing = recalled.iter_mut().filter(|verdict| verdict.is_none());
+            missing.for_each(|verdict| *verdict = judged.next());
         }
         recalled
             .into_iter()
-            .map(|it| it.unwrap_or_else(lost))
+            .map(|verdict| verdict.unwrap_or_else(lost))
             .collect()
     }
 
-    /// The verdicts that the memo has, on the caller's thread: a small report of which little changed is
-    /// not handed to another thread. All unknown where another caller asks now.
+    /// The verdicts that are in the memo, found on the caller's thread, so that a small report with
+    /// few changes is not passed to another thread. All verdicts are `None` if another caller uses
+    /// this at the same time.
     fn recall(
         &self,
         set: &Arc<Published>,
@@ -245,19 +252,20 @@ impl Interpreters {
         judge_in_slices(queue, objects.len(), SLICE_OBJECTS, slice)
     }
 
-    /// Judges objects that were sent with a request, as [`Self::judge`] does, each other's related
-    /// objects. They change nothing for others: no statistics, no circuit breaker, no memo, and
-    /// reports are judged first (see `Purpose::Sent`).
+    /// Judges objects that were sent with a request, in the same way as [`Self::judge`]. They have
+    /// no effect on anything else: statistics, circuit breaker and memo do not change, and reports
+    /// are judged first (see `Purpose::Sent`).
     ///
-    /// Once `is_gone` is true, what is left is not judged any more: nobody waits for the verdicts.
+    /// Once `is_gone` is true, the remaining objects are not judged, because the client no longer
+    /// waits for the verdicts.
     pub fn judge_sent(
         &self,
         objects: &Arc<[Object]>,
         now_ms: i64,
         is_gone: &Arc<AtomicBool>,
     ) -> Vec<Verdict> {
-        let siblings = Siblings::of(Arc::clone(objects));
-        let siblings = Arc::new(siblings.covered(Arc::new(CoveredKinds::partial())));
+        let siblings = Siblings::of(objects);
+        let siblings = Arc::new(siblings.covered(Coverage::partial()));
         let set = self.published();
         let slice = |reply| Slice {
             set: Arc::clone(&set),
@@ -272,12 +280,12 @@ impl Interpreters {
         judge_in_slices(queue, objects.len(), SENT_SLICE_OBJECTS, slice)
     }
 
-    /// Counts the inputs on which an interpreter with these settings fails: those it does not speak for
-    /// among them. To compare two versions by what one of them failed on
+    /// Counts the inputs on which an interpreter with these settings fails, including objects that
+    /// it does not handle. Used to compare two versions on the inputs on which one of them failed
     /// ([`CallStats::failed_inputs`](crate::CallStats::failed_inputs)).
     ///
-    /// Runs on a thread of its own, of lower priority than queries, within the usual limits, and blocks
-    /// until it ends: at most 8 deadlines.
+    /// Runs on a separate thread with a lower priority than queries, within the usual limits.
+    /// Blocks until it has completed, at most for 8 deadlines.
     pub fn judge_again(
         &self,
         interpreter: &Arc<Interpreter>,
@@ -289,7 +297,7 @@ impl Interpreters {
             count_failures(&self.limits, interpreter, settings, inputs)
         };
         let judged = thread::scope(|scope| scope.spawn(judging).join());
-        // A panic is a bug of the host and proves nothing in favour of the interpreter.
+        // A panic is a bug of the host and is no evidence in favour of the interpreter.
         judged.unwrap_or(inputs.len())
     }
 
@@ -299,8 +307,8 @@ impl Interpreters {
     }
 }
 
-/// Puts slices of a batch into a queue, and waits for all verdicts. `slice` makes one without its
-/// range.
+/// Puts slices of a batch into a queue, and waits for all verdicts. `slice` makes a slice without
+/// its range.
 fn judge_in_slices(
     queue: Option<&Sender<Slice>>,
     count: usize,
@@ -320,7 +328,8 @@ fn judge_in_slices(
     parts.sort_unstable_by_key(|(start, _)| *start);
     let mut judged = Vec::with_capacity(count);
     for (start, part) in parts {
-        // Verdicts of a thread that ended are missing; the others must stay with their objects.
+        // The verdicts of a panicked thread are missing. The other verdicts must keep their
+        // positions.
         judged.resize_with(start, lost);
         judged.extend(part);
     }
@@ -332,7 +341,8 @@ impl Drop for Interpreters {
     fn drop(&mut self) {
         self.queues = None;
         for worker in self.workers.drain(..) {
-            // The result of a worker that panicked does not matter; its thread is gone either way.
+            // The result of a panicked worker is not needed, because its thread has ended in any
+            // case.
             let _ = worker.join();
         }
     }

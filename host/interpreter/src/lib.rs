@@ -1,5 +1,5 @@
 //! Runtime of interpreters: Wasm components that judge the objects of some Kinds, called safely and
-//! fast.
+//! efficiently.
 //!
 //! ```text
 //! bytes ─▶ load ─▶ Interpreter ─▶ publish ─▶ Published (one immutable set, swapped atomically)
@@ -7,9 +7,9 @@
 //! objects ─▶ Interpreters::judge ─▶ workers ─▶ lookup ─▶ cut ─▶ memo ─▶ pooled instance ─▶ Verdict
 //! ```
 //!
-//! Every object gets a verdict, in bounded time and memory: an interpreter that fails costs only
-//! the verdict it was asked for, which becomes `Unknown` with a reason that names the interpreter.
-//! Nothing here is async: guests run on threads of their own, never on an executor's.
+//! Every object gets a verdict, in bounded time and memory. If an interpreter fails, only the
+//! requested verdict is affected: it becomes `Unknown` with a reason that names the interpreter.
+//! This crate has no async code: guests run on separate threads, never on a thread of an executor.
 #![warn(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -57,7 +57,7 @@ mod worker_thread;
 
 pub use compare::{Change, Comparer, Comparison, ReportedGroup, Sample, compare};
 pub use compile::{ChildCompiler, Compiler, compile_child};
-pub use describe::{Description, HandledKind, Reason, RelatedRule, Relation, State};
+pub use describe::{DeclaredState, Description, HandledKind, Reason, RelatedRule, Relation};
 pub use engine::Engine;
 pub use failed_input::FailedInput;
 pub use fault::Fault;

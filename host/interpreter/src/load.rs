@@ -1,4 +1,4 @@
-//! Loads a component: from bytes to an interpreter that may go live.
+//! Loads a component: from its bytes to an interpreter that may go live.
 //!
 //! received -> validated (imports, contract) -> compiled -> tried (instance, description, fixtures)
 
@@ -28,11 +28,12 @@ use crate::load_error::LoadError;
 use crate::stats::CallStats;
 
 impl Interpreter {
-    /// Loads a component. Compiling takes some ten milliseconds to seconds: never call it on an
-    /// executor's thread.
+    /// Loads a component. The compilation takes from about ten milliseconds up to seconds: never
+    /// call it on an executor's thread.
     ///
     /// # Errors
-    /// The reason of the refusal, which its author can act on, and by it the step that refused.
+    /// The reason of the refusal, on which its author can act. It also determines the step that
+    /// refused the component.
     pub fn load(
         engine: &Engine,
         limits: &Limits,
@@ -75,7 +76,8 @@ impl Interpreter {
     }
 }
 
-/// Asks a compiled component for its description and its fixtures, and runs these. Counts in `stats`.
+/// Calls `describe` and `fixtures` of a compiled component, and runs the fixtures. The calls count
+/// in `stats`.
 fn tried(
     digest: Digest,
     pre: InstancePre<InstanceContext>,
@@ -83,20 +85,20 @@ fn tried(
     limits: &Limits,
     stats: &Arc<CallStats>,
 ) -> Result<Interpreter, LoadError> {
-    let asked = Asked {
+    let component = LoadingComponent {
         pre: &pre,
         exports: &exports,
         digest: &digest,
         stats,
     };
-    let mut description = describe(asked, limits)?;
-    let fixtures = fixtures::list(asked, limits, &mut description)?;
+    let mut description = describe(component, limits)?;
+    let fixtures = fixtures::list(component, limits, &mut description)?;
     let interpreter = Interpreter::new(digest, description, pre, exports);
     fixtures::try_all(&interpreter, limits, &fixtures, stats)?;
     Ok(interpreter)
 }
 
-/// Takes the compiled component from the cache, or compiles and caches it.
+/// Reads the compiled component from the cache, or compiles and caches it.
 fn compiled(
     engine: &Engine,
     compiler: &Compiler,
@@ -116,27 +118,27 @@ fn compiled(
         .ok_or_else(|| LoadError::Host("the compiled code is for another engine".to_owned()))
 }
 
-/// The name of a component in logs until it has described itself.
+/// The name of a component in logs until the component has described itself.
 fn unnamed(digest: &Digest) -> Arc<InterpretedBy> {
     let unnamed = InterpreterName::unnamed();
     Arc::new(InterpretedBy::new(unnamed, "", digest.clone()))
 }
 
-/// A component that is asked for what it says once.
+/// A compiled component whose description and fixtures are requested.
 #[derive(Clone, Copy)]
-struct Asked<'l> {
+struct LoadingComponent<'l> {
     pre: &'l InstancePre<InstanceContext>,
     exports: &'l Exports,
     digest: &'l Digest,
-    /// Statistics of its load.
+    /// The statistics of loading the component.
     stats: &'l Arc<CallStats>,
 }
 
-fn describe(asked: Asked<'_>, limits: &Limits) -> Result<Description, LoadError> {
-    let exports = asked.exports;
-    // A call that has to make an instance first pays for it out of its own deadline.
+fn describe(component: LoadingComponent<'_>, limits: &Limits) -> Result<Description, LoadError> {
+    let exports = component.exports;
+    // A call that needs a new instance makes it within its own deadline.
     let start = limits.call_deadline / START_SHARE;
-    let mut instance = Instance::start(asked, limits, start)?;
+    let mut instance = Instance::start(component, limits, start)?;
     let shapes = |error: wasmtime::Error| LoadError::Shapes(format!("{error:#}"));
     let (store, made) = (&mut instance.store, &instance.made);
     exports.judge(store, made).map_err(shapes)?;
@@ -145,17 +147,21 @@ fn describe(asked: Asked<'_>, limits: &Limits) -> Result<Description, LoadError>
     Description::parse(&json).map_err(LoadError::Description)
 }
 
-/// An instance that answers what is asked once, when its component is loaded.
+/// An instance for the calls that are made once, when its component is loaded.
 struct Instance {
     store: Store<InstanceContext>,
     made: wasmtime::component::Instance,
 }
 
 impl Instance {
-    fn start(asked: Asked<'_>, limits: &Limits, deadline: Duration) -> Result<Self, LoadError> {
-        let Asked {
+    fn start(
+        component: LoadingComponent<'_>,
+        limits: &Limits,
+        deadline: Duration,
+    ) -> Result<Self, LoadError> {
+        let LoadingComponent {
             pre, digest, stats, ..
-        } = asked;
+        } = component;
         let (by, stats) = (unnamed(digest), Arc::clone(stats));
         let context = InstanceContext::new(by, stats, limits.memory_bytes_max);
         let mut store = store(pre.engine(), context);

@@ -1,4 +1,4 @@
-//! Refusals of components, by the step that refused.
+//! Refusals of components, by the step that refused them.
 
 use kindsight_model::{LoadStep, clean};
 
@@ -8,75 +8,78 @@ use crate::limits::{
     PARTS_MAX, REFUSAL_PROBLEM_BYTES_MAX, REFUSAL_PROBLEMS_MAX, REFUSAL_TEXT_BYTES_MAX,
 };
 
-/// The ways out for a component that imports WASI.
+/// Advice for a component that imports WASI.
 const WITHOUT_WASI: &str = "In Rust: `cargo build --release --target wasm32-unknown-unknown`; in Python: `componentize-py componentize --stub-wasi`; in JavaScript: `jco componentize --disable all`";
 
-/// The ways out for the crates that import wasm-bindgen most often.
+/// Advice for the crates that most often import wasm-bindgen.
 const WITHOUT_BINDGEN: &str = "for `chrono` it is `default-features = false, features = [\"alloc\"]` in Cargo.toml. An interpreter has no clock: the time is in its input";
 
-/// The refusal of a component; [`LoadError::step`] says by which step.
+/// The refusal of a component. [`LoadError::step`] returns the step that refused it.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// Over the size limit.
+    /// The component is over the size limit.
     #[error("{0} bytes are over the limit of {1} bytes")]
     TooLarge(usize, usize),
-    /// Not Wasm at all, or damaged.
+    /// The bytes are not Wasm, or are damaged.
     #[error("not a WebAssembly component: {0}")]
     NotAComponent(String),
-    /// Imports something the host does not offer.
+    /// The component imports something that the host does not offer.
     #[error(
         "imports `{0}`, which the host does not offer: an interpreter may import nothing but `kindsight:interpreter/log`"
     )]
     ForeignImport(String),
-    /// Imports WASI; carries the imports in words, and the target of Rust that links it where that is known.
+    /// The component imports WASI. Contains the imports as text, and the Rust target that links it,
+    /// if known.
     #[error("imports {0}: it is built for {1}, and the host offers no WASI. {WITHOUT_WASI}")]
     Wasi(String, String),
-    /// Imports what wasm-bindgen writes in JavaScript; carries the import.
+    /// The component imports functions that wasm-bindgen implements in JavaScript. Contains the
+    /// import.
     #[error(
         "imports `{0}`: some crate in it is for browsers and uses wasm-bindgen. `cargo tree --target wasm32-unknown-unknown --invert wasm-bindgen` shows which; {WITHOUT_BINDGEN}"
     )]
     WasmBindgen(String),
-    /// A core module that says nothing of the contract.
+    /// The file is a core module without the contract's types.
     #[error(
         "a core module without the contract's types (it has no `component-type` section): `kindsight_sdk::export!(YourInterpreter);` is missing in its src/lib.rs, or this is the .wasm of a program and not of a library (`crate-type = [\"cdylib\"]`)"
     )]
     NoContractTypes,
-    /// More core instances, memories or tables than the limit.
+    /// The component has more core instances, memories or tables than the limit.
     #[error(
         "has more than {0} core instances, memories or tables, which is the limit: `kindsight serve --parts-max` raises it, up to {PARTS_MAX}"
     )]
     TooManyParts(u16),
-    /// Does not export the contract.
+    /// The component does not export the contract.
     #[error("does not export `kindsight:interpreter/description`")]
     NotAnInterpreter,
-    /// Another major version of the contract.
-    #[error("is written for version {0} of the contract, this host speaks 1.x")]
+    /// The component is written for another major version of the contract.
+    #[error("is written for version {0} of the contract, this host supports 1.x")]
     OtherMajor(String),
-    /// The compiler refused it, panicked, or went over its limits of time and memory.
+    /// The compiler refused the component, panicked, or exceeded its limits of time or memory.
     #[error("{0}")]
     Compile(String),
-    /// Not the component's fault: this host could not compile it now. Worth another try.
+    /// This host cannot compile the component at present. It is not a fault of the component, and
+    /// another attempt may succeed.
     #[error("this host could not compile it: {0}")]
     Host(String),
-    /// Its functions or types differ from the contract's.
-    #[error("its exports do not have the contract's shapes: {0}")]
+    /// The functions or types of the component differ from the contract's.
+    #[error("the types of its exports differ from the contract: {0}")]
     Shapes(String),
-    /// No instance of it could be made.
-    #[error("no instance could be made of it: {0}")]
+    /// The component cannot be instantiated.
+    #[error("it cannot be instantiated: {0}")]
     Instance(String),
     /// A call ended in a fault.
     #[error("`{0}` {1}")]
     Call(&'static str, Fault),
-    /// Its description breaks rules of the contract.
+    /// The description of the component violates rules of the contract.
     #[error("its description is wrong: {}", first(.0))]
     Description(Vec<String>),
-    /// Its list of fixtures breaks rules of the contract.
+    /// The list of the component's fixtures violates rules of the contract.
     #[error("its fixtures cannot be read: {}", first(.0))]
     FixtureList(Vec<String>),
-    /// Failed its own fixtures.
-    #[error("{} of its fixtures do not hold: {}", .0.len(), first(.0))]
+    /// Some of the component's own fixtures failed.
+    #[error("{} of its fixtures failed: {}", .0.len(), first(.0))]
     Fixtures(Vec<String>),
-    /// Another refusal, of a component that logged above its limits.
+    /// Another refusal, of a component that logged more than its limits permit.
     #[error("{error}; {}", dropped_lines(*lines))]
     WithDroppedLines {
         /// The refusal.
@@ -86,20 +89,20 @@ pub enum LoadError {
     },
 }
 
-/// The first problems, which the author has to solve first.
+/// The first problems, which the author must solve first.
 fn first(problems: &[String]) -> String {
     let first = problems.get(..REFUSAL_PROBLEMS_MAX).unwrap_or(problems);
     first.join("; ")
 }
 
 impl LoadError {
-    /// The refusal with its step, as people read it: `tried: …`.
+    /// The refusal with its step, in the form for users: `tried: …`.
     pub fn with_step(&self) -> String {
         format!("{}: {self}", self.step())
     }
 
-    /// The same with every text cleaned and clipped: nearly all of them repeat something of the
-    /// component.
+    /// The same refusal with every text cleaned and truncated, because nearly all of the texts
+    /// repeat a part of the component.
     pub(crate) fn cleaned(self) -> Self {
         let one = |text: String| clean(&text, REFUSAL_TEXT_BYTES_MAX).into_owned();
         let all = |texts: Vec<String>| {
@@ -125,7 +128,7 @@ impl LoadError {
                 error: error.cleaned().into(),
                 lines,
             },
-            // Numbers, and faults, which are clean already.
+            // Numbers, and faults, which are already clean.
             it @ (Self::TooLarge(..)
             | Self::NotAnInterpreter
             | Self::NoContractTypes

@@ -1,5 +1,5 @@
-//! Rate of the lines that one cause makes in the log: an interpreter, or a client whose requests are
-//! refused.
+//! The rate of the log lines with one cause: an interpreter, or a client whose requests are
+//! rejected.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use kindsight_model::InterpretedBy;
 
 use crate::limits::LOG_SPAN;
 
-/// Counts the lines of one cause in each [`LOG_SPAN`], and drops those above a number.
+/// Counts the lines of one cause in each [`LOG_SPAN`], and drops the lines above a maximum.
 #[derive(Debug, Default)]
 pub struct LogRate(Mutex<Span>);
 
@@ -20,24 +20,24 @@ struct Span {
 }
 
 impl LogRate {
-    /// Returns whether one more line may be written, where `max` may be in a span. Says first how
-    /// many of the span before were dropped.
+    /// Returns whether another line may be written, if `max` lines are permitted in a span. First
+    /// logs how many lines of the previous span were dropped.
     pub(crate) fn take(&self, max: u32, by: &InterpretedBy) -> bool {
         let (is_written, dropped) = self.count(max, Instant::now());
-        tell(dropped, by);
+        log_dropped(dropped, by);
         is_written
     }
 
-    /// Says how many lines of a span that is over were dropped, where no line has come since.
+    /// Logs how many lines of a completed span were dropped, if no line has followed it.
     pub(crate) fn flush(&self, now: Instant, by: &InterpretedBy) {
         let mut span = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let dropped = span.ended(now);
         drop(span);
-        tell(dropped, by);
+        log_dropped(dropped, by);
     }
 
-    /// Returns whether one more line may be written, where `max` may be in a span, and how many of the
-    /// span before were dropped.
+    /// Returns whether another line may be written, if `max` lines are permitted in a span, and how
+    /// many lines of the previous span were dropped.
     pub fn count(&self, max: u32, now: Instant) -> (bool, u64) {
         let mut span = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let dropped = span.ended(now);
@@ -53,7 +53,7 @@ impl LogRate {
 }
 
 impl Span {
-    /// Forgets the span if it is over; returns the number of its dropped lines.
+    /// Resets the span if it has ended. Returns the number of its dropped lines.
     fn ended(&mut self, now: Instant) -> u64 {
         let is_over = |begin| now.saturating_duration_since(begin) >= LOG_SPAN;
         if self.begin.is_some_and(is_over) {
@@ -64,7 +64,7 @@ impl Span {
     }
 }
 
-fn tell(dropped: u64, by: &InterpretedBy) {
+fn log_dropped(dropped: u64, by: &InterpretedBy) {
     if dropped > 0 {
         let (name, digest) = (by.name.as_str(), by.digest.as_str());
         tracing::warn!(
@@ -87,7 +87,11 @@ mod tests {
         assert_eq!(written(start), 20);
         assert_eq!(written(start + LOG_SPAN / 2), 0);
         let later = start + LOG_SPAN;
-        assert_eq!(rate.count(20, later), (true, 80), "the span before is told");
+        assert_eq!(
+            rate.count(20, later),
+            (true, 80),
+            "the previous span is reported"
+        );
         assert_eq!(written(later), 19);
         assert_eq!(rate.count(20, later + LOG_SPAN).1, 31);
         let quiet = later + LOG_SPAN * 2;

@@ -1,4 +1,4 @@
-//! Memo of verdicts: an interpreter is a pure function, so an equal input has an equal answer.
+//! The memo of verdicts: an interpreter is a pure function, so equal inputs have equal answers.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use kindsight_model::Verdict;
 use quick_cache::{Equivalent, Weighter};
 
-/// Answer of an interpreter that holds for every equal input.
+/// An answer of an interpreter that is valid for every equal input.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
-    /// A verdict, valid until its recheck time.
+    /// A verdict that is valid until its recheck time.
     Verdict(Verdict),
-    /// Not an object it judges, and why.
+    /// The interpreter does not judge the object, with the reason.
     Unsupported(Arc<str>),
 }
 
@@ -25,7 +25,7 @@ pub struct Memo {
 /// Statistics of a [`Memo`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoStats {
-    /// Remembered answers.
+    /// Number of answers in the memo.
     pub entries: usize,
     /// Approximate size of their inputs and answers, in bytes.
     pub bytes: u64,
@@ -43,7 +43,7 @@ struct KeyRef<'i> {
     input: &'i [u8],
 }
 
-/// An answer, and the time it was given for; none where the time was not told.
+/// An answer, and the time that the call received, or `None` if the call received no time.
 #[derive(Debug, Clone)]
 struct Entry {
     answer: Answer,
@@ -51,8 +51,8 @@ struct Entry {
 }
 
 impl Entry {
-    /// Returns whether the answer holds at another time: not before the time it was given for, and not
-    /// after the time at which it may change.
+    /// Returns whether the answer is valid at another time: not before the time of its call, and
+    /// before the time at which it may change.
     fn holds_at(&self, now_ms: Option<i64>) -> bool {
         let (Some(given_ms), Some(now_ms)) = (self.now_ms, now_ms) else {
             return self.now_ms == now_ms;
@@ -71,7 +71,7 @@ impl Equivalent<Key> for KeyRef<'_> {
     }
 }
 
-/// Weighs an entry by its input, the texts of its answer and a fixed overhead.
+/// Computes the weight of an entry from its input, the texts of its answer and a fixed overhead.
 #[derive(Debug, Clone)]
 struct Bytes;
 
@@ -89,7 +89,8 @@ impl Weighter<Key, Entry> for Bytes {
 }
 
 impl Memo {
-    /// Makes a memo of about `bytes_max` bytes of inputs and answers; with 0, it remembers nothing.
+    /// Makes a memo for about `bytes_max` bytes of inputs and answers. If it is 0, the memo stores
+    /// nothing.
     pub fn new(bytes_max: usize) -> Self {
         Self {
             is_off: bytes_max == 0,
@@ -103,7 +104,7 @@ impl Memo {
         }
     }
 
-    /// The answer for an equal input, where it holds at this time.
+    /// The answer for an equal input, if it is valid at this time.
     pub(crate) fn get(&self, scope: u128, input: &[u8], now_ms: Option<i64>) -> Option<Answer> {
         if self.is_off {
             return None;
@@ -121,7 +122,7 @@ impl Memo {
         self.answers.insert(Key { scope, input }, entry);
     }
 
-    /// Reads its statistics.
+    /// Reads the statistics of the memo.
     pub fn stats(&self) -> MemoStats {
         MemoStats {
             entries: self.answers.len(),
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_no_more_than_it_may() {
+    fn the_memo_stays_within_its_limit() {
         let memo = Memo::new(64 * 1024);
         for number in 0..10_000 {
             let input = format!("{number}");

@@ -1,4 +1,4 @@
-//! The set of live interpreters, and the choice of those that judge an object.
+//! The set of live interpreters, and the selection of the interpreters for an object.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::interpreter::Interpreter;
 use crate::call_input::Settings;
 use crate::stats::CallStats;
 
-/// Member of a set to be published: an interpreter, its source and its settings.
+/// A member of a set that will be published: an interpreter, its source and its settings.
 #[derive(Debug, Clone)]
 pub struct SetMember {
     /// Its source.
@@ -33,15 +33,15 @@ impl From<(Source, Arc<Interpreter>)> for SetMember {
     }
 }
 
-/// An interpreter that is live.
+/// A live interpreter.
 #[derive(Debug, Clone)]
 pub(crate) struct Live {
     pub(crate) interpreter: Arc<Interpreter>,
     pub(crate) source: Source,
     pub(crate) settings: Arc<Settings>,
-    /// Stands for (digest, settings) in the memo.
+    /// Identifies the digest and the settings in the memo.
     pub(crate) scope: u128,
-    /// Its statistics, for as long as it is live without a break.
+    /// Statistics of the interpreter, kept as long as it is live without interruption.
     pub(crate) stats: Arc<CallStats>,
 }
 
@@ -52,47 +52,47 @@ pub struct Published {
     live: Vec<Live>,
 }
 
-/// Refusal of a set; the previous set stays live.
+/// The refusal of a set. The previous set stays live.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    /// Two of the same source declare the same pattern.
-    #[error("{first:?} and {second:?} both claim `{pattern}`: leave one of them out")]
+    /// Two interpreters of the same source declare the same pattern.
+    #[error("{first:?} and {second:?} both claim `{pattern}`: remove one of them")]
     Ambiguous {
         /// The pattern.
         pattern: KindPattern,
-        /// One of them.
+        /// One of the two interpreters.
         first: Arc<Interpreter>,
-        /// The other.
+        /// The other interpreter.
         second: Arc<Interpreter>,
     },
-    /// Two of the same source have the same name.
-    #[error("{first:?} and {second:?} have the same name: leave one of them out")]
+    /// Two interpreters of the same source have the same name.
+    #[error("{first:?} and {second:?} have the same name: remove one of them")]
     SameName {
-        /// One of them.
+        /// One of the two interpreters.
         first: Arc<Interpreter>,
-        /// The other.
+        /// The other interpreter.
         second: Arc<Interpreter>,
     },
 }
 
-/// One interpreter that handles a Kind, and the entry of its description that matches.
+/// An interpreter that handles a Kind, and the matching entry of its description.
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     pub(crate) live: Live,
-    /// Position in its description.
+    /// The position of the entry in the description.
     kind: usize,
 }
 
 impl Route {
-    /// Returns whether it is asked about an object, whose root this is: it has the field that the entry asks
-    /// for, and none of the routes `before` leads to the same interpreter.
+    /// Returns whether the interpreter is called for an object with this root: the object has the
+    /// field that the entry requires, and no route in `before` calls the same interpreter.
     pub(crate) fn takes(&self, object: Node<'_>, before: &[Self]) -> bool {
         let has_field = |route: &Self| {
             let handled = route.handled();
             handled.is_some_and(|handled| handled.takes(object))
         };
         let mut before = before.iter();
-        let is_asked = before.any(|it| it.live.scope == self.live.scope && has_field(it));
+        let is_asked = before.any(|route| route.live.scope == self.live.scope && has_field(route));
         !is_asked && has_field(self)
     }
 
@@ -102,8 +102,8 @@ impl Route {
 }
 
 impl Published {
-    /// Makes a set of these members, the `generation`th of its process. An interpreter that
-    /// `before` has too, with the same settings, keeps its statistics.
+    /// Makes a set of these members, with number `generation` in its process. An interpreter that
+    /// is also in `before` with the same settings keeps its statistics.
     pub(crate) fn new(
         generation: u64,
         members: Vec<SetMember>,
@@ -112,16 +112,21 @@ impl Published {
         let members = members.into_iter();
         let live: Vec<Live> = members.map(|member| Live::new(member, before)).collect();
         refuse_duplicates(&live)?;
-        let replaced = |it: &Live| {
+        let replaced = |lower: &Live| {
             live.iter().any(|other| {
-                other.source > it.source && other.interpreter.by().name == it.interpreter.by().name
+                other.source > lower.source
+                    && other.interpreter.by().name == lower.interpreter.by().name
             })
         };
-        let live = live.iter().filter(|it| !replaced(it)).cloned().collect();
+        let live = live
+            .iter()
+            .filter(|live| !replaced(live))
+            .cloned()
+            .collect();
         Ok(Self { generation, live })
     }
 
-    /// Number of the set in its process; later sets have greater ones.
+    /// The number of the set in its process. Later sets have greater numbers.
     pub fn generation(&self) -> u64 {
         self.generation
     }
@@ -133,25 +138,37 @@ impl Published {
             .map(|live| (live.source, &live.interpreter))
     }
 
-    /// The rules for related objects of all live interpreters, each with the pattern of the objects it is for.
+    /// The patterns of the Kinds that the live interpreters evaluate.
+    pub fn kinds(&self) -> impl Iterator<Item = &KindPattern> {
+        let live = self.live.iter();
+        let kinds = live.flat_map(|live| &live.interpreter.description().kinds);
+        kinds.map(|kind| &kind.pattern)
+    }
+
+    /// The rules for related objects of all live interpreters, each with the pattern of its
+    /// objects.
     pub fn related_rules(&self) -> impl Iterator<Item = (&KindPattern, &RelatedRule)> {
         let kinds = self.live.iter();
         let kinds = kinds.flat_map(|live| &live.interpreter.description().kinds);
-        kinds.flat_map(|kind| kind.related.iter().map(|it| (&kind.pattern, &it.rule)))
+        kinds.flat_map(|kind| {
+            kind.related
+                .iter()
+                .map(|related| (&kind.pattern, &related.rule))
+        })
     }
 
-    /// Statistics of the interpreter of this name, over all workers, since it became live with
-    /// these settings; none where the set has none of that name. Searches the set: for reports
-    /// to users, and for the circuit breaker every few seconds.
+    /// The statistics of the interpreter with this name, over all workers, since it became live
+    /// with these settings, or `None` if the set does not contain the name. Searches the set: for
+    /// reports to users, and for the circuit breaker every few seconds.
     pub fn stats(&self, name: &str) -> Option<&Arc<CallStats>> {
         let mut live = self.live.iter();
         let live = live.find(|live| *live.interpreter.by().name == *name)?;
         Some(&live.stats)
     }
 
-    /// Returns whether objects of this Kind may get another verdict from `other`: other
-    /// interpreters are asked, or in another order, or with other settings. Called once per Kind
-    /// after a swap.
+    /// Returns whether objects of this Kind may get a different verdict from `other`, because it
+    /// calls other interpreters, in a different order or with different settings. Called once per
+    /// Kind after a swap.
     pub fn differs(&self, other: &Self, gvk: &Gvk) -> bool {
         let asked = |set: &Self| -> Vec<u128> {
             let routes = set.routes(gvk).into_iter();
@@ -164,7 +181,7 @@ impl Published {
         self.live.iter().any(|live| live.scope == scope)
     }
 
-    /// The interpreters to ask about objects of this Kind, in order: the most specific pattern
+    /// The interpreters to call for objects of this Kind, in order: the most specific pattern
     /// first, and at equal specificity the later source.
     pub(crate) fn routes(&self, gvk: &Gvk) -> Vec<Route> {
         let mut routes: Vec<Route> = self
@@ -180,8 +197,8 @@ impl Published {
     }
 }
 
-/// The entries of an interpreter's description that may be asked about objects of this Kind: the most
-/// specific one that matches, and before it those that ask for a field.
+/// The entries of an interpreter's description that may apply to objects of this Kind: the most
+/// specific matching entry, and before it the entries that require a field.
 fn routes_to(live: &Live, gvk: &Gvk) -> Vec<Route> {
     let gvk = (&*gvk.group, &*gvk.version, &*gvk.kind);
     let kinds = ranked(&live.interpreter.description().kinds, gvk).into_iter();
@@ -198,7 +215,7 @@ fn refuse_duplicates(live: &[Live]) -> Result<(), PublishError> {
         for first in live
             .iter()
             .take(position)
-            .filter(|it| it.source == second.source)
+            .filter(|first| first.source == second.source)
         {
             let pair = || {
                 (
@@ -226,7 +243,7 @@ fn refuse_duplicates(live: &[Live]) -> Result<(), PublishError> {
 fn shared_pattern(first: &Interpreter, second: &Interpreter) -> Option<KindPattern> {
     let claimed = &first.description().kinds;
     let mut kinds = second.description().kinds.iter();
-    let shared = kinds.find(|kind| claimed.iter().any(|it| it.conflicts(kind)))?;
+    let shared = kinds.find(|kind| claimed.iter().any(|claim| claim.conflicts(kind)))?;
     Some(shared.pattern.clone())
 }
 
@@ -252,8 +269,8 @@ impl Live {
     }
 }
 
-/// Identifies a component with its settings. Half of a SHA-256 is enough, also against an author
-/// who looks for a collision. A digest has a fixed length, so no separator is needed.
+/// Identifies a component with its settings. Half of a SHA-256 is sufficient, even against an
+/// author who searches for a collision. A digest has a fixed length, so no separator is needed.
 fn scope(interpreter: &Interpreter, settings: Option<&str>) -> u128 {
     let hash = Sha256::new()
         .chain_update(interpreter.digest().as_str())

@@ -1,78 +1,90 @@
-//! Objects among which related ones are searched, and what is known of those that are not there.
+//! The objects among which related objects are searched, and the coverage of related objects that
+//! are not found.
 
-use std::sync::Arc;
+use kindsight_contract::{Coverage as RelationCoverage, Node, RelatedRule, Relation, Relatives};
+use kindsight_model::{Coverage, Object, ObjectList, Scope};
 
-use kindsight_contract::{Coverage, Node, RelatedRule, Relation, Relatives};
-use kindsight_model::{CoveredKinds, KindCoverage, Object};
-
-/// Objects that were reported together, among which related ones are searched.
+/// Objects that were reported together. Related objects are searched among them.
 #[derive(Debug, Default)]
 pub struct Siblings {
-    relatives: Relatives<Arc<[Object]>>,
+    relatives: Relatives<ObjectList>,
     known: Known,
 }
 
-/// Knowledge of objects that are not among the siblings.
-#[derive(Debug, Default)]
+/// The coverage of objects that are not among the siblings.
+#[derive(Debug, Clone, Default)]
 enum Known {
-    /// Nothing.
+    /// The coverage is unknown.
     #[default]
     Nothing,
-    /// The same for every Kind, as a fixture promises it.
-    Given(Coverage),
-    /// The Kinds that the reporter covers.
-    Kinds(Arc<CoveredKinds>),
+    /// The same coverage for every Kind, as a fixture specifies it.
+    Given(RelationCoverage),
+    /// The coverage of related objects, by Kind.
+    Kinds(Coverage),
 }
 
-/// Related objects of one object by one rule.
+/// The related objects of one object by one rule.
 #[derive(Debug)]
 pub(crate) struct RelatedSet {
-    /// Positions among the siblings, in order of namespace and name; at most the rule's limit.
+    /// Positions among the siblings, in order of namespace and name, up to the rule's limit.
     pub(crate) positions: Vec<usize>,
-    /// Number of all that were found.
+    /// Number of all related objects that were found.
     pub(crate) total: usize,
-    /// Coverage of such objects.
-    pub(crate) coverage: Coverage,
+    /// The coverage of the objects that match the rule.
+    pub(crate) coverage: RelationCoverage,
 }
 
 impl Siblings {
-    /// Objects that were reported together, by a reporter of which it is not known what it covers.
-    pub fn of(objects: Arc<[Object]>) -> Self {
+    /// Objects that were reported together by a reporter with unknown coverage.
+    pub fn of(objects: impl Into<ObjectList>) -> Self {
         Self {
-            relatives: Relatives::of(objects),
+            relatives: Relatives::of(objects.into()),
             known: Known::Nothing,
         }
     }
 
-    /// Objects that were reported together, and others that some of them name by a relation.
-    pub fn beside(objects: &Arc<[Object]>, related: &[Object]) -> Self {
+    /// Objects that were reported together, and other objects to which some of them are related.
+    pub fn beside(objects: &ObjectList, related: &ObjectList) -> Self {
         if related.is_empty() {
-            return Self::of(Arc::clone(objects));
+            return Self::of(objects.clone());
         }
-        Self::of(objects.iter().chain(related).cloned().collect())
+        let all = objects.iter().chain(related.iter());
+        Self::of(all.cloned().collect::<ObjectList>())
     }
 
-    /// No objects: the object is judged alone.
+    /// The same objects, with later versions at some positions. Each must be
+    /// [the same relative](Object::is_same_relative) as its earlier version. The cost grows with the number of
+    /// changed objects alone.
+    #[must_use]
+    pub fn with_versions(&self, changed: impl IntoIterator<Item = (usize, Object)>) -> Self {
+        let objects = self.relatives.objects().with(changed);
+        Self {
+            relatives: self.relatives.with_versions(objects),
+            known: self.known.clone(),
+        }
+    }
+
+    /// No siblings: the object is judged alone.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The same objects, by a reporter that covers these Kinds.
+    /// The same objects, with this coverage of related objects.
     #[must_use]
-    pub fn covered(mut self, kinds: Arc<CoveredKinds>) -> Self {
-        self.known = Known::Kinds(kinds);
+    pub fn covered(mut self, coverage: Coverage) -> Self {
+        self.known = Known::Kinds(coverage);
         self
     }
 
-    /// The same objects, with the same coverage of every Kind: for fixtures.
+    /// The same objects, with the same coverage of every Kind, for fixtures.
     #[must_use]
-    pub(crate) fn given(mut self, coverage: Coverage) -> Self {
+    pub(crate) fn given(mut self, coverage: RelationCoverage) -> Self {
         self.known = Known::Given(coverage);
         self
     }
 
-    /// The same objects, of which every rule finds all that its pattern matches: for the search of a relation
-    /// that finds too little.
+    /// The same objects, but each rule finds all objects that match its pattern. Used to search for
+    /// a relation that finds too few objects.
     #[must_use]
     pub(crate) fn ignoring_relations(self) -> Self {
         Self {
@@ -82,15 +94,25 @@ impl Siblings {
     }
 
     /// The objects.
-    pub fn objects(&self) -> &Arc<[Object]> {
+    pub fn objects(&self) -> &ObjectList {
         self.relatives.objects()
     }
 
-    /// Finds the related objects of an object, whose root `json` is, by a rule.
+    /// The positions of the owners of an object, and of their owners, nearest first.
+    pub fn ancestors(&self, object: &Object) -> Vec<usize> {
+        self.relatives.ancestors(object)
+    }
+
+    /// The positions of the objects that an object owns.
+    pub fn owned_by(&self, owner: &Object) -> Vec<usize> {
+        self.relatives.owned(owner)
+    }
+
+    /// Finds the related objects of an object with the root `json` by a rule.
     pub(crate) fn find(&self, rule: &RelatedRule, object: &Object, json: Node<'_>) -> RelatedSet {
         let found = self.relatives.find(rule, object, json);
         let coverage = match self.coverage(rule) {
-            Coverage::Complete if !found.is_whole => Coverage::Partial,
+            RelationCoverage::Complete if !found.is_whole => RelationCoverage::Partial,
             coverage => coverage,
         };
         RelatedSet {
@@ -100,25 +122,23 @@ impl Siblings {
         }
     }
 
-    fn coverage(&self, rule: &RelatedRule) -> Coverage {
-        let kinds = match &self.known {
-            Known::Nothing => return Coverage::Unknown,
+    fn coverage(&self, rule: &RelatedRule) -> RelationCoverage {
+        let coverage = match &self.known {
+            Known::Nothing => return RelationCoverage::Unknown,
             Known::Given(coverage) => return *coverage,
-            Known::Kinds(kinds) => kinds,
+            Known::Kinds(coverage) => coverage,
         };
         let pattern = &rule.pattern;
         let is_one_kind = !pattern.group.starts_with('*') && pattern.kind != "*";
         if !is_one_kind {
-            return Coverage::Partial;
+            return RelationCoverage::Partial;
         }
-        let covered = kinds.covers(&pattern.group, &pattern.kind);
-        match (covered, &rule.relation) {
-            // Owners in between may be of Kinds that nobody reports, so that the way to some is not known.
-            (KindCoverage::Complete, Relation::Descendant) | (KindCoverage::Partial, _) => {
-                Coverage::Partial
-            }
-            (KindCoverage::Complete, _) => Coverage::Complete,
-            (KindCoverage::Unknown, _) => Coverage::Unknown,
+        let found = coverage.of(Some(&pattern.group), &pattern.kind, Scope::Cluster);
+        match (found.state.for_relations(), &rule.relation) {
+            // Intermediate owners may be of Kinds that no source reports, so some descendants may
+            // not be found.
+            (RelationCoverage::Complete, Relation::Descendant) => RelationCoverage::Partial,
+            (coverage, _) => coverage,
         }
     }
 }

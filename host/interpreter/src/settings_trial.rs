@@ -18,33 +18,34 @@ use crate::stats::CallStats;
 use crate::trial::{Trial, TrialError};
 use crate::worker::Worker;
 
-/// Time that a trial takes on its thread; what it has not reached by then is not tried.
+/// Maximum time of a trial on its thread. Objects that the trial has not reached then are not
+/// tried.
 const TRIAL_TIME_MAX: Duration = Duration::from_secs(2);
-/// Reported objects that a trial judges.
+/// Maximum number of reported objects that a trial judges.
 const TRIAL_OBJECTS_MAX: usize = 10_000;
 
-/// Settings that were tried without a refusal.
+/// The result of a trial in which the settings were not refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TriedSettings {
-    /// Reported objects that were judged with them.
+    /// Number of reported objects that were judged with the settings.
     pub objects: usize,
-    /// False where time or the number of objects ended the trial early.
+    /// False if the limit of the time or of the number of objects ended the trial early.
     pub is_complete: bool,
 }
 
-/// Refusal of settings by the interpreter that they are for.
+/// The refusal of settings by their interpreter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why} (with {with})")]
 pub struct SettingsRefused {
-    /// The interpreter's own words.
+    /// The interpreter's text.
     pub why: String,
     /// The fixture or object that was judged.
     pub with: String,
 }
 
-/// A trial of settings: fixtures first, then reported objects. Other faults than
-/// `invalid-settings` do not count. It calls the component up to 10,000 times in up to two seconds,
-/// without effect on what is live, and blocks: never call it on an executor's thread.
+/// A trial of settings: first with fixtures, then with reported objects. Faults other than
+/// `invalid-settings` do not count. Calls the component up to 10,000 times in up to two seconds,
+/// without an effect on live interpreters, and blocks: never call it on an executor's thread.
 pub struct SettingsTrial<'t> {
     limits: &'t Limits,
     interpreter: &'t Interpreter,
@@ -54,7 +55,7 @@ pub struct SettingsTrial<'t> {
 }
 
 impl<'t> SettingsTrial<'t> {
-    /// Begins a trial of settings of `interpreter`, as of `now_ms`.
+    /// Begins a trial of settings of `interpreter` at the time `now_ms`.
     pub fn begin(limits: &'t Limits, interpreter: &'t Interpreter, now_ms: i64) -> Self {
         Self {
             limits,
@@ -68,16 +69,18 @@ impl<'t> SettingsTrial<'t> {
         }
     }
 
-    /// Judges the fixtures that have no settings of their own with these, the text of a JSON object.
+    /// Judges the fixtures that contain no settings of their own with these settings, the text of a
+    /// JSON object.
     ///
     /// # Errors
     /// The first refusal.
     pub fn fixtures(&mut self, settings: Option<&Arc<str>>) -> Result<(), SettingsRefused> {
         let settings = Settings::of(settings);
-        // They were listed when it was loaded; where that fails now, objects are left to try.
+        // The fixtures were listed when the component was loaded. If this fails now, only objects
+        // are tried.
         let fixtures = listed_fixtures(self.interpreter, self.limits).unwrap_or_default();
         let mut trial = Trial::new(self.interpreter, self.limits);
-        for fixture in fixtures.iter().filter(|it| it.settings.is_none()) {
+        for fixture in fixtures.iter().filter(|fixture| fixture.settings.is_none()) {
             if self.is_late() {
                 break;
             }
@@ -93,7 +96,8 @@ impl<'t> SettingsTrial<'t> {
         Ok(())
     }
 
-    /// Judges the reported objects that `set`, which has the settings, may judge otherwise than `live`.
+    /// Judges the reported objects for which `set`, which has the new settings, may give a
+    /// different verdict than `live`.
     ///
     /// # Errors
     /// The first refusal.
@@ -107,9 +111,9 @@ impl<'t> SettingsTrial<'t> {
         let mut worker = Worker::isolated(self.limits.clone(), stats);
         for group in groups {
             let siblings = Siblings::beside(&group.objects, &group.related);
-            let siblings = siblings.covered(Arc::clone(&group.covered));
+            let siblings = siblings.covered(group.covered.clone());
             let asked = group.objects.iter();
-            for object in asked.filter(|it| live.differs(set, &it.gvk)) {
+            for object in asked.filter(|object| live.differs(set, &object.gvk)) {
                 if self.is_late() || self.tried.objects >= TRIAL_OBJECTS_MAX {
                     self.tried.is_complete = false;
                     return Ok(());
@@ -120,26 +124,27 @@ impl<'t> SettingsTrial<'t> {
                     let with = place(object, &group.label);
                     return Err(SettingsRefused { why, with });
                 }
-                // There may be very many objects; queries must not wait for all of them.
+                // The number of objects may be very large, and queries must not wait for all of
+                // them.
                 std::thread::yield_now();
             }
         }
         Ok(())
     }
 
-    /// Names of what was tried.
+    /// The extent of the trial.
     pub fn finish(self) -> TriedSettings {
         self.tried
     }
 
-    /// Notes that time is up.
+    /// Returns whether the time has passed, and records this.
     fn is_late(&mut self) -> bool {
         let is_late = self.begun.elapsed() >= TRIAL_TIME_MAX;
         self.tried.is_complete &= !is_late;
         is_late
     }
 
-    /// The interpreter's words, where it refused its settings.
+    /// The interpreter's text, if it refused its settings.
     fn refusal(&self, verdict: &Verdict) -> Option<String> {
         let by = self.interpreter.by();
         let refused = Fault::InvalidSettings(String::new()).verdict(by);
@@ -151,7 +156,7 @@ impl<'t> SettingsTrial<'t> {
     }
 }
 
-/// An object in words: Kind, namespace, name and where it was reported.
+/// An object as text: Kind, namespace, name and place of the report.
 fn place(object: &Object, label: &str) -> String {
     let namespace = if object.namespace.is_empty() {
         String::new()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kindsight_contract::handled;
 use kindsight_model::{Gvk, Object, Verdict};
 
-use crate::call_input::{Asked, CallInput, Settings};
+use crate::call_input::{CallInput, InputObjects, Settings};
 use crate::describe::HandledKind;
 use crate::fault::Fault;
 use crate::interpreter::Interpreter;
@@ -16,13 +16,13 @@ use crate::related::Siblings;
 use crate::stats::CallStats;
 use crate::worker::Purpose;
 
-/// Reason why a trial gave no verdict, in words for the author.
+/// The reason why a trial gave no verdict, as text for the author.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TrialError {
-    /// Nothing in the description takes such objects.
+    /// No entry of the description matches the object.
     #[error("no Kind of its description matches {0}")]
     NoKind(Gvk),
-    /// The component declined.
+    /// The component declined the object.
     #[error("it says it does not judge such an object: {0}")]
     Unsupported(Arc<str>),
     /// The call ended in a fault.
@@ -30,15 +30,15 @@ pub(crate) enum TrialError {
     Fault(#[from] Fault),
 }
 
-/// The pool of a trial holds instances of one component only.
+/// The only scope in the pool of a trial, which contains instances of one component.
 const SCOPE: u128 = 0;
 
-/// A trial of one interpreter that is not live yet, called as a worker calls it.
+/// A trial of one interpreter that is not live yet. It is called as a worker would call it.
 pub(crate) struct Trial<'i> {
     interpreter: &'i Interpreter,
     pool: InstancePool,
     input: CallInput,
-    /// Never read, but the pool needs it.
+    /// Never read, but required by the pool.
     stats: Arc<CallStats>,
 }
 
@@ -48,7 +48,7 @@ impl<'i> Trial<'i> {
         Self::counted(interpreter, limits, &Arc::default())
     }
 
-    /// As [`Self::new`], with calls that count in `stats`.
+    /// The same as [`Self::new`], with calls that count in `stats`.
     pub(crate) fn counted(
         interpreter: &'i Interpreter,
         limits: &Limits,
@@ -77,10 +77,10 @@ impl<'i> Trial<'i> {
         self.judge_as(handled, object, siblings, now_ms, settings)
     }
 
-    /// The entry of its description that handles an object.
+    /// The entry of the description that handles an object.
     ///
     /// # Errors
-    /// There is none.
+    /// If there is no such entry.
     pub(crate) fn handled(&self, object: &Object) -> Result<&'i HandledKind, TrialError> {
         let kinds = &self.interpreter.description().kinds;
         let gvk = &object.gvk;
@@ -95,10 +95,10 @@ impl<'i> Trial<'i> {
         .ok_or_else(|| TrialError::NoKind(gvk.clone()))
     }
 
-    /// As [`Self::judge`], by another request than that of its description.
+    /// The same as [`Self::judge`], with a different request than the description's.
     ///
     /// # Errors
-    /// As [`Self::judge`].
+    /// The errors of [`Self::judge`].
     pub(crate) fn judge_as(
         &mut self,
         handled: &HandledKind,
@@ -108,13 +108,13 @@ impl<'i> Trial<'i> {
         settings: &Settings,
     ) -> Result<Verdict, TrialError> {
         let tree = object.tree();
-        let asked = Asked {
+        let objects = InputObjects {
             object,
             tree: &tree,
             siblings,
         };
         let encoding = self.interpreter.exports().encoding();
-        self.input.fill(encoding, handled, asked, settings);
+        self.input.fill(encoding, handled, objects, settings);
         let now_ms = handled.uses_now.then_some(now_ms);
         let callee = Callee {
             scope: SCOPE,

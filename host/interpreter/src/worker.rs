@@ -1,4 +1,4 @@
-//! Worker: judges one object after another on one thread.
+//! A worker, which judges one object after another on one thread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_model::{Gvk, Object, Verdict, host_reason};
 
 use crate::accept::dated;
-use crate::call_input::{Asked, CallInput};
+use crate::call_input::{CallInput, InputObjects};
 use crate::failed_input::FailedInput;
 use crate::fault::Fault;
 use crate::limits::{FAULT_LINES_PER_SPAN_MAX, Limits};
@@ -16,17 +16,19 @@ use crate::published::{Live, Published, Route};
 use crate::related::Siblings;
 use crate::stats::CallStats;
 
-/// Kinds whose routes one worker remembers; over the limit they are looked up again.
+/// Maximum number of Kinds whose routes one worker caches. If there are more, the routes are
+/// determined again.
 const ROUTES_MAX: usize = 4096;
 
 /// The reason why objects are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A cluster reported them: calls count in [`CallStats`] and for the circuit breaker, and answers
-    /// are remembered.
+    /// A cluster reported the objects: calls count in [`CallStats`] and for the circuit breaker,
+    /// and answers are stored in the memo.
     Reported,
-    /// Somebody sent them with a request: judged in the same way, but the sender changes nothing for
-    /// others. Calls count nowhere, answers are not remembered, faults are logged at debug level.
+    /// A client sent the objects with a request. They are judged in the same way, but have no
+    /// effect on anything else: calls do not count, answers are not stored, and faults are logged
+    /// at debug level.
     Sent,
 }
 
@@ -34,25 +36,25 @@ pub(crate) enum Purpose {
 #[derive(Clone, Copy)]
 struct Question<'o> {
     gvk: &'o Gvk,
-    /// None in benchmarks, where the input is written already.
-    asked: Option<Asked<'o>>,
+    /// `None` in benchmarks, whose input has already been written.
+    objects: Option<InputObjects<'o>>,
     purpose: Purpose,
     now_ms: i64,
 }
 
-/// Worker of one thread, with pooled instances of its own.
+/// The worker of one thread, with its own pooled instances.
 pub struct Worker {
     pool: InstancePool,
     memo: Arc<Memo>,
     generation: Option<u64>,
     routes: HashMap<Gvk, Arc<[Route]>, foldhash::quality::RandomState>,
     input: CallInput,
-    /// Statistics of an isolated worker, instead of those of the live interpreters.
+    /// The statistics of an isolated worker, instead of the statistics of the live interpreters.
     own_stats: Option<Arc<CallStats>>,
 }
 
 impl Worker {
-    /// A worker without instances; they are made when they are first needed.
+    /// Makes a worker without instances. They are made when they are first needed.
     pub fn new(limits: Limits, memo: Arc<Memo>) -> Self {
         Self {
             pool: InstancePool::new(limits),
@@ -64,8 +66,8 @@ impl Worker {
         }
     }
 
-    /// A worker without effect on the live interpreters: it has no memo, counts its calls in
-    /// `stats`, and logs faults at debug level only.
+    /// Makes a worker without an effect on the live interpreters: it has no memo, counts its calls
+    /// in `stats`, and logs faults only at debug level.
     pub(crate) fn isolated(limits: Limits, stats: Arc<CallStats>) -> Self {
         let mut worker = Self::new(limits, Arc::new(Memo::new(0)));
         worker.own_stats = Some(stats);
@@ -83,7 +85,7 @@ impl Worker {
         self.judge_for(Purpose::Reported, set, object, siblings, now_ms)
     }
 
-    /// As [`Self::judge`], for any purpose.
+    /// The same as [`Self::judge`], for any purpose.
     pub(crate) fn judge_for(
         &mut self,
         purpose: Purpose,
@@ -95,7 +97,7 @@ impl Worker {
         let tree = object.tree();
         let question = Question {
             gvk: &object.gvk,
-            asked: Some(Asked {
+            objects: Some(InputObjects {
                 object,
                 tree: &tree,
                 siblings,
@@ -108,7 +110,7 @@ impl Worker {
         judged
     }
 
-    /// The verdict on a reported object, where the memo has it: no component is called.
+    /// The verdict on a reported object, if it is in the memo. Does not call a component.
     pub(crate) fn recall(
         &mut self,
         set: &Published,
@@ -118,14 +120,14 @@ impl Worker {
     ) -> Option<Verdict> {
         self.follow(set);
         let tree = object.tree();
-        let asked = Asked {
+        let objects = InputObjects {
             object,
             tree: &tree,
             siblings,
         };
         let question = Question {
             gvk: &object.gvk,
-            asked: Some(asked),
+            objects: Some(objects),
             purpose: Purpose::Reported,
             now_ms,
         };
@@ -135,7 +137,7 @@ impl Worker {
                 continue;
             };
             let encoding = live.interpreter.exports().encoding();
-            self.input.fill(encoding, handled, asked, &live.settings);
+            self.input.fill(encoding, handled, objects, &live.settings);
             let now_ms = handled.uses_now.then_some(question.now_ms);
             match self.memo.get(live.scope, self.input.key(encoding), now_ms) {
                 Some(Answer::Verdict(verdict)) => {
@@ -151,39 +153,44 @@ impl Worker {
         recalled
     }
 
-    /// Judges the input that [`Self::fill`] wrote, so that only the call is measured. For benchmarks.
+    /// Judges the input that [`Self::fill`] wrote, so that only the call is measured. For
+    /// benchmarks.
     pub fn judge_filled(&mut self, set: &Published, gvk: &Gvk, now_ms: i64) -> Verdict {
         let question = Question {
             gvk,
-            asked: None,
+            objects: None,
             purpose: Purpose::Reported,
             now_ms,
         };
         self.answer(set, question)
     }
 
-    /// Writes the input for the first interpreter that handles an object; returns it as that interpreter
-    /// is given it. For benchmarks.
+    /// Writes the input for the first interpreter that handles an object, and returns it in the
+    /// form that the interpreter receives. For benchmarks.
     pub fn fill(&mut self, set: &Published, object: &Object, siblings: &Siblings) -> &[u8] {
         self.follow(set);
         let routes = self.routes(set, &object.gvk);
-        let Some((route, handled)) = routes.iter().find_map(|it| Some((it, it.handled()?))) else {
+        let Some((route, handled)) = routes
+            .iter()
+            .find_map(|route| Some((route, route.handled()?)))
+        else {
             return &[];
         };
         let tree = object.tree();
-        let asked = Asked {
+        let objects = InputObjects {
             object,
             tree: &tree,
             siblings,
         };
         let encoding = route.live.interpreter.exports().encoding();
         self.input
-            .fill(encoding, handled, asked, &route.live.settings);
+            .fill(encoding, handled, objects, &route.live.settings);
         self.input.key(encoding)
     }
 
-    /// Judges one reported object as [`Self::judge`] does, with the memo and everything else around a
-    /// call, but by a native rule in place of the component. For the benchmark that compares both.
+    /// Judges one reported object as [`Self::judge`] does, with the memo and all other steps of a
+    /// call, but with a native rule in place of the component. For the benchmark that compares
+    /// both.
     pub fn judge_natively(
         &mut self,
         set: &Published,
@@ -211,7 +218,7 @@ impl Worker {
         verdict
     }
 
-    /// Asks one interpreter after the other until one judges the object.
+    /// Calls one interpreter after the other until one judges the object.
     fn answer(&mut self, set: &Published, question: Question<'_>) -> Verdict {
         self.follow(set);
         let mut declined = String::new();
@@ -219,9 +226,9 @@ impl Worker {
             let (Some(handled), live) = (route.handled(), &route.live) else {
                 continue;
             };
-            if let Some(asked) = question.asked {
+            if let Some(objects) = question.objects {
                 let encoding = live.interpreter.exports().encoding();
-                self.input.fill(encoding, handled, asked, &live.settings);
+                self.input.fill(encoding, handled, objects, &live.settings);
             }
             let now_ms = handled.uses_now.then_some(question.now_ms);
             match self.ask(live, question, now_ms) {
@@ -233,23 +240,23 @@ impl Worker {
                 }
             }
         }
-        let message = format!("no interpreter speaks for {}{declined}", question.gvk);
+        let message = format!("no interpreter handles {}{declined}", question.gvk);
         Verdict::unknown(host_reason::NO_INTERPRETER, message)
     }
 
-    /// The routes that are asked about an object, in order.
+    /// The routes that apply to an object, in order.
     fn routes_of(&mut self, set: &Published, question: Question<'_>) -> Arc<[Route]> {
         let routes = self.routes(set, question.gvk);
-        // Nearly no entry asks for a field, and none in benchmarks.
+        // Very few entries require a field, and no entry in benchmarks does.
         let asks = |route: &Route| {
             route
                 .handled()
                 .is_some_and(|handled| handled.when.is_some())
         };
-        let Some(asked) = question.asked.filter(|_| routes.iter().any(asks)) else {
+        let Some(objects) = question.objects.filter(|_| routes.iter().any(asks)) else {
             return routes;
         };
-        let document = asked.tree.document(&asked.object.json);
+        let document = objects.tree.document(&objects.object.json);
         let root = document.root();
         let taken = routes.iter().enumerate().filter(|(position, route)| {
             route.takes(root, routes.get(..*position).unwrap_or_default())
@@ -278,8 +285,8 @@ impl Worker {
         }
     }
 
-    /// Retires instances that were not used since the last sweep. The worker thread calls it when
-    /// no work came for [`Limits::idle_max`].
+    /// Retires instances that were not used since the last sweep. The worker thread calls it after
+    /// [`Limits::idle_max`] without work.
     pub fn sweep(&mut self) {
         self.pool.sweep();
     }
@@ -296,7 +303,7 @@ impl Worker {
         routes
     }
 
-    /// Takes the answer from the memo, or else calls the component.
+    /// Gets the answer from the memo, or else calls the component.
     fn ask(
         &mut self,
         live: &Live,
@@ -328,9 +335,9 @@ impl Worker {
             && fault.is_interpreters()
         {
             stats.failed(input, || {
-                let Asked {
+                let InputObjects {
                     object, siblings, ..
-                } = question.asked?;
+                } = question.objects?;
                 Some(FailedInput {
                     object: object.clone(),
                     related: self.input.related_objects(siblings),
@@ -345,7 +352,8 @@ impl Worker {
     }
 }
 
-/// Adds the reason of an interpreter that declined to the message for the case that all do.
+/// Adds the reason of an interpreter that declined to the message for objects that all interpreters
+/// decline.
 fn note_decline(declined: &mut String, live: &Live, why: &str) {
     if !why.is_empty() {
         declined.extend([

@@ -28,7 +28,7 @@ const CONTEXTS: usize = 100;
 const RESOURCES: usize = 1000;
 const CLUSTER: &str = "docks+east";
 const CLIENTS: usize = 2;
-/// Swaps under each load, of which the median is printed.
+/// Number of swaps under each load. The benchmark prints their median.
 const SWAPS: usize = 9;
 /// Time between two queries of one client at a steady rate.
 const PERIOD: Duration = Duration::from_millis(4);
@@ -153,7 +153,7 @@ fn clients(url: &str, period: Duration, stop: &AtomicBool) -> (Vec<Duration>, us
             .collect();
         clients
             .into_iter()
-            .map(|it| it.join().expect("a client"))
+            .map(|client| client.join().expect("a client"))
             .collect()
     });
     let failed = parts.iter().map(|(_, failed)| failed).sum();
@@ -227,7 +227,7 @@ fn start(data: &Path, reports: &Path) -> (Server, String) {
     while !agent
         .get(format!("{url}/readyz"))
         .call()
-        .is_ok_and(|it| it.status() == 200)
+        .is_ok_and(|answer| answer.status() == 200)
     {
         thread::sleep(Duration::from_millis(20));
     }

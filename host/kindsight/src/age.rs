@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-/// The age of a time at another one, in Unix milliseconds; empty for none.
+/// The age of `time` at `now_ms` (Unix milliseconds); empty without a time.
 pub(crate) fn age(time: Option<Timestamp>, now_ms: i64) -> String {
-    time.map_or_else(String::new, |it| span(now_ms - it.as_millisecond()))
+    time.map_or_else(String::new, |time| span(now_ms - time.as_millisecond()))
 }
 
 /// A time span in one unit, as `kubectl` rounds it.

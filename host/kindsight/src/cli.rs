@@ -16,6 +16,7 @@ use crate::commands::interpreters::args::InterpretersArgs;
 use crate::commands::store::StoreArgs;
 use crate::config::ServeArgs;
 use crate::output_format::OutputFormat;
+use crate::server_args::ServerArgs;
 use crate::table::clean_lines;
 
 /// Tells what the raw status of Kubernetes resources means, across many clusters.
@@ -107,19 +108,19 @@ pub(crate) struct InterpretArgs {
     /// repeated.
     #[arg(long, value_name = "NAME=FILE", value_parser = settings_file)]
     pub(crate) settings: Vec<SettingsFile>,
-    /// Exits with 3 if a verdict has one of these phases, or is no answer of an interpreter (`fault`: it failed,
-    /// or none speaks for the Kind).
+    /// Exits with 3 if a verdict has one of these phases, or `fault`: the interpreter failed, or no interpreter
+    /// judges the Kind.
     #[arg(long, value_name = "PHASE|fault", value_delimiter = ',', value_parser = fail_on())]
     pub(crate) fail_on: Vec<FailOn>,
     /// Time to judge at, in RFC 3339 (default: now).
     #[arg(long, value_name = "RFC3339")]
     pub(crate) now: Option<jiff::Timestamp>,
-    /// Shows the interpreter of each verdict: name, version and digest, since when the object is in its state,
-    /// where it tells, and what the interpreter declares of the state (final) and of the reason.
+    /// Shows the interpreter of each verdict: name, version and digest, the time since which the object is in its
+    /// state (if known), and the interpreter's declaration of the state (final) and the reason.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Shows the input of each interpreter that is asked, as JSON: the object cut down to the fields it asks
-    /// for, its related objects, its settings and, where it uses it, the time.
+    /// Shows the input of each interpreter that is called, as JSON: the object reduced to the requested fields, its
+    /// related objects, the settings and, if the interpreter uses it, the time.
     #[arg(long)]
     pub(crate) show_input: bool,
     /// Files, directories (their *.json, *.jsonl, *.ndjson, *.yaml and *.yml files, recursively), or
@@ -151,9 +152,9 @@ fn settings_file(text: &str) -> Result<SettingsFile, String> {
 /// Verdicts at which `interpret` fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailOn {
-    /// Those of a phase.
+    /// Verdicts with a phase.
     Phase(Phase),
-    /// Those that are no answer of an interpreter.
+    /// Verdicts without an answer of an interpreter.
     Fault,
 }
 
@@ -210,13 +211,8 @@ pub(crate) struct StatusArgs {
     /// Application, short or in full (`project/composite-app/version/deployment-intent-group`), or cluster
     /// (`provider+cluster`).
     pub(crate) subject: String,
-    /// URL of the server.
-    #[arg(
-        long,
-        default_value = "http://127.0.0.1:9015",
-        env = "KINDSIGHT_SERVER"
-    )]
-    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Status to show: `cluster`, as the clusters report it; `rsync`, the result of deploying it.
     #[arg(long = "type", default_value = QueryType::Cluster.as_str(), value_parser = query_type())]
     pub(crate) kind: QueryType,
@@ -232,8 +228,8 @@ pub(crate) struct StatusArgs {
     /// AppContext id of another instance than the latest; an empty value lists the ids.
     #[arg(long)]
     pub(crate) instance: Option<String>,
-    /// Shows the interpreter of each verdict and what it declares of the state (final) and of the reason, the
-    /// time since which the state holds, and of a child the owner that answers for it.
+    /// Shows the interpreter of each verdict, its declaration of the state (final) and the reason, the time since
+    /// which the state holds, and the owner of each child.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Shows changes as they happen, until Ctrl-C: a table that is updated in place on a terminal, else a line
@@ -268,7 +264,7 @@ fn query_type() -> impl TypedValueParser<Value = QueryType> {
 
 /// Prints an error with its causes to standard error.
 pub(crate) fn complain(error: &anyhow::Error) {
-    // A closed standard error leaves nowhere to report that to.
+    // If standard error is closed, the failure cannot be reported anywhere.
     let _ = writeln!(
         std::io::stderr(),
         "kindsight: {}",

@@ -8,6 +8,8 @@ use std::io::{Read, Write};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
 use kindsight_api::problem::ProblemDocument;
 use kindsight_api::status::MEDIA_TYPE;
 use kindsight_model::clean_json;
@@ -22,10 +24,10 @@ const ANSWER_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Timeout of a query.
 const QUESTION_WAIT_MAX: Duration = Duration::from_mins(1);
 /// Timeout of a command: a load is compiled and tried, a shadow judges every object twice. The
-/// server's own limits end them sooner; this one is for a server that hangs.
+/// server's own limits end commands sooner; this limit is for a server that hangs.
 const COMMAND_WAIT_MAX: Duration = Duration::from_mins(10);
 
-/// Timeout until a stream begins; it may go on for ever.
+/// Timeout until a stream begins. The stream itself has no timeout.
 const STREAM_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The refusal of a request, with the text of the server's problem document.
@@ -54,6 +56,14 @@ pub(crate) struct Request {
     /// Value of `If-Match`.
     condition: Option<String>,
     body: Option<Body>,
+}
+
+/// The answer to a request that was not refused.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) body: String,
+    /// The time of the answer by the server's clock, in seconds; `None` without a readable `Date` header.
+    pub(crate) date: Option<Timestamp>,
 }
 
 /// Body of a request.
@@ -129,28 +139,37 @@ impl Request {
         url
     }
 
-    /// Sends the request and waits for the whole answer. Blocks.
+    /// Sends the request and waits for the body of the answer. Blocks.
     ///
     /// # Errors
     /// When the server cannot be reached, or refuses; the error carries its problem document.
     pub(crate) fn ask(&self, server: &str) -> anyhow::Result<String> {
+        Ok(self.answer(server)?.body)
+    }
+
+    /// Sends the request and waits for the answer, with its date. Blocks.
+    ///
+    /// # Errors
+    /// As for [`Request::ask`].
+    pub(crate) fn answer(&self, server: &str) -> anyhow::Result<Answer> {
         let url = self.url(server);
         let mut response = self.send(&url).with_context(|| {
             format!("request {url}; is `kindsight serve` running there? --server sets its URL")
         })?;
         let status = response.status();
+        let date = date(response.headers());
         let body = response
             .body_mut()
             .with_config()
             .limit(ANSWER_BYTES_MAX)
             .read_to_string()?;
         if status.is_success() {
-            return Ok(body);
+            return Ok(Answer { body, date });
         }
         Err(refusal(status.as_u16(), &body))
     }
 
-    /// Opens a stream of events, after the one of this id.
+    /// Opens a stream of events. With the id of a last event, the stream continues after that event.
     ///
     /// # Errors
     /// As for [`Request::ask`].
@@ -216,7 +235,12 @@ impl Request {
     }
 }
 
-/// Percent-encodes all characters but those that are safe everywhere in a URL.
+fn date(headers: &http::HeaderMap) -> Option<Timestamp> {
+    let text = headers.get(header::DATE)?.to_str().ok()?;
+    rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
+}
+
+/// Percent-encodes all characters that are not safe everywhere in a URL.
 pub(crate) fn encoded(value: &str) -> String {
     let mut url = String::with_capacity(value.len());
     for byte in value.bytes() {
@@ -238,7 +262,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(answer: &'a str) -> anyhow::Result<T>
     serde_json::from_str(answer).context("read the server's answer")
 }
 
-/// Prints an answer as the server sent it, with a newline at its end. What could control a terminal is
+/// Prints an answer as the server sent it, with a newline at its end. Characters that could control a terminal are
 /// escaped: the JSON means the same.
 ///
 /// # Errors

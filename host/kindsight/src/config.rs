@@ -46,8 +46,8 @@ pub(crate) struct ServeArgs {
     /// Configuration file (TOML).
     #[arg(long, env = "KINDSIGHT_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Directory of compiled interpreters, of what was last known, and of the store unless --store names
-    /// another; created if it does not exist.
+    /// Directory of compiled interpreters, of the last-known state, and of the store unless --store sets another
+    /// one; created if it does not exist.
     #[arg(
         long,
         env = "KINDSIGHT_DATA_DIR",
@@ -73,7 +73,7 @@ pub(crate) struct ServeArgs {
     /// An `[[application]]` of the configuration file, as JSON.
     #[arg(long = "application-table", hide = true, value_name = "JSON")]
     pub(crate) application_tables: Vec<ApplicationTable>,
-    /// Kubeconfig of clusters to watch: each of its contexts, or the one that is named after a `:`, as cluster
+    /// Kubeconfig of clusters to watch. Each context, or only the context after a `:`, is the cluster
     /// `kubeconfig+<context>`; can be repeated.
     #[arg(
         long = "kubeconfig",
@@ -82,10 +82,14 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) kubeconfigs: Vec<KubeconfigArg>,
-    /// Time for which an object of an application that was found by its labels is listed as gone when it is no
-    /// more in its cluster, such as `10m`.
+    /// Time for which a deleted object of an application that was found by its labels is listed as gone, such as
+    /// `10m`.
     #[arg(long, env = "KINDSIGHT_GONE_FOR", value_name = "TIME", value_parser = duration, default_value = "10m")]
     pub(crate) gone_for: Duration,
+    /// Time after the start of a cluster for which each Kind that it has not answered for makes its applications
+    /// stale, such as `60s`. Afterwards such a Kind is listed as not answered. `GET /readyz` waits as long.
+    #[arg(long, env = "KINDSIGHT_KIND_GRACE", value_name = "TIME", value_parser = duration, default_value = "60s")]
+    pub(crate) kind_grace: Duration,
     /// Directory of interpreters (`*.wasm`) to watch: a file that is added goes live, a file that is
     /// deleted is unloaded. An interpreter in it overrides a built-in one of the same name; an
     /// uploaded one overrides both.
@@ -98,7 +102,7 @@ pub(crate) struct ServeArgs {
     /// Address to listen on; port 0 picks a free port.
     #[arg(long, env = "KINDSIGHT_LISTEN", default_value = "127.0.0.1:9015")]
     pub(crate) listen: SocketAddr,
-    /// Name or address under which the server may be asked, beside localhost and its own addresses;
+    /// Allowed host name or address of the server, in addition to localhost and its own addresses;
     /// can be repeated. With a port for that port alone; `*` for any name, behind a proxy that checks.
     #[arg(
         long = "allowed-host",
@@ -107,8 +111,8 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) allowed_hosts: Vec<AllowedHost>,
-    /// Origin (`https://name`) of pages that may change something, beside those of the server itself;
-    /// can be repeated.
+    /// Origin (`https://name`) of pages that may send changes, in addition to the server's own pages; can be
+    /// repeated.
     #[arg(
         long = "allowed-origin",
         env = "KINDSIGHT_ALLOWED_ORIGIN",
@@ -116,8 +120,8 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) allowed_origins: Vec<AllowedOrigin>,
-    /// Wire dialect of answers to status queries: that of the specification, or that of EMCO up to v22.09, for its
-    /// own clients. A request can ask for the other one.
+    /// Wire dialect of answers to status queries: the dialect of the specification, or the dialect of EMCO up to
+    /// v22.09 for its own clients. A request can select the other dialect.
     #[arg(long, env = "KINDSIGHT_DIALECT", value_parser = dialect(), default_value = Dialect::default().as_str())]
     pub(crate) dialect: Dialect,
     /// Log level (`error`, `warn`, `info`, `debug`), or a filter by module.
@@ -135,10 +139,10 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// The clusters that it names. Reads kubeconfigs.
+    /// The configured clusters. Reads kubeconfigs.
     ///
     /// # Errors
-    /// A kubeconfig cannot be read, or a table cannot be meant.
+    /// A kubeconfig cannot be read, or a table is invalid.
     pub(crate) fn sources(&self) -> anyhow::Result<Vec<ClusterSource>> {
         let options = self.watch.options();
         let mut clusters = self.clusters.clone();
@@ -159,7 +163,7 @@ impl ServeArgs {
 /// Parser of a time span with its unit.
 fn duration(text: &str) -> Result<Duration, String> {
     let span = text.parse::<jiff::SignedDuration>().ok();
-    span.and_then(|it| Duration::try_from(it).ok())
+    span.and_then(|span| Duration::try_from(span).ok())
         .ok_or_else(|| "expected a time with its unit, such as `90s`, `10m` or `1h`".to_owned())
 }
 
@@ -167,7 +171,9 @@ fn dialect() -> impl TypedValueParser<Value = Dialect> {
     let words = Dialect::ALL.iter().map(|it| it.as_str());
     PossibleValuesParser::new(words).map(|word| {
         let mut known = Dialect::ALL.iter().copied();
-        known.find(|it| it.as_str() == word).unwrap_or_default()
+        known
+            .find(|dialect| dialect.as_str() == word)
+            .unwrap_or_default()
     })
 }
 

@@ -1,7 +1,7 @@
 //! The command line with a configuration file: flags, then environment, then file, then defaults.
 //!
-//! The file has the names of the flags of `serve` and fills in those that neither the command line nor
-//! the environment gives.
+//! The settings of the file have the names of the flags of `serve`. A setting counts only if neither the command line
+//! nor the environment sets it.
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -34,11 +34,11 @@ pub(crate) fn read(argv: Vec<OsString>) -> anyhow::Result<Cli> {
     let name = file.display();
     let flags = flags(file, serve).with_context(|| format!("configuration file {name}"))?;
     Cli::try_parse_from(argv.into_iter().chain(flags))
-        .map_err(|error| anyhow::anyhow!("configuration file {name}: {}", told(&error)))
+        .map_err(|error| anyhow::anyhow!("configuration file {name}: {}", refused_value(&error)))
 }
 
-/// The text of a value that is refused. A table has no flag that anybody would know.
-fn told(error: &clap::Error) -> String {
+/// The text about an invalid value. For a table, the text omits the flag, which is internal.
+fn refused_value(error: &clap::Error) -> String {
     let of_table = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(flag)) => flag.contains("-table "),
         _ => false,
@@ -64,7 +64,7 @@ pub(crate) fn table(file: &Path) -> anyhow::Result<toml::Table> {
     Ok(std::fs::read_to_string(file)?.parse()?)
 }
 
-/// Flags for the settings of a file that neither the command line nor the environment gives.
+/// Flags for the settings of a file that neither the command line nor the environment sets.
 fn flags(file: &Path, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
     let table = table(file)?;
     let command = Cli::command();
@@ -89,7 +89,7 @@ fn flags(file: &Path, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
     Ok(flags)
 }
 
-/// The flag of a setting. An `[[application]]` has none but the one that it is passed in.
+/// The flag of a setting. An `[[application]]` table is passed in a hidden flag.
 fn flag_of(name: &str) -> String {
     match name {
         "application" => "application-table".to_owned(),

@@ -12,6 +12,7 @@ mod config;
 mod config_file;
 mod explanation;
 mod output_format;
+mod server_args;
 mod store_line;
 mod table;
 
@@ -22,12 +23,12 @@ use crate::commands::{
     applications, clusters, demo, history, interpret, interpreters, serve, status, store,
 };
 
-/// Gives memory back to the system after a burst, which the allocator of glibc does not: it kept nearly
-/// all that 100,000 reported objects took (`cargo bench -p kindsight-tests --bench load`).
+/// Returns memory to the system after a burst. The allocator of glibc does not: it kept nearly all the memory of
+/// 100,000 reported objects (`cargo bench -p kindsight-tests --bench load`).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Exit code if the command was asked to fail on what it found: neither success nor failure.
+/// Exit code for findings at which the command line asks to fail: neither success nor failure.
 pub(crate) const FOUND: u8 = 3;
 
 /// Exit code where the command line cannot be followed, as clap has it.

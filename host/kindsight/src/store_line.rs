@@ -6,38 +6,38 @@ use kindsight_api::store::StoreState;
 
 use crate::table::clean;
 
-/// Prints that the store of `AppContext`s is away, where an answer says so.
+/// Prints that the store of `AppContext`s is away, if the answer says so.
 pub(crate) fn print(to: &mut impl Write, store: Option<&StoreState<'_>>) -> io::Result<()> {
     line(
         to,
         store,
         "the store of AppContexts",
-        "this is what was last read from it",
+        "the answer contains the data that was last read from it",
     )
 }
 
-/// Prints that the store of lifecycle states is away, where an answer says so.
+/// Prints that the store of lifecycle states is away, if the answer says so.
 pub(crate) fn print_state_store(
     to: &mut impl Write,
     store: Option<&StoreState<'_>>,
 ) -> io::Result<()> {
-    let told = "actions and groups are what was last read from it";
-    line(to, store, "the store of lifecycle states", told)
+    let effect = "actions and groups are shown as they were last read from it";
+    line(to, store, "the store of lifecycle states", effect)
 }
 
 fn line(
     to: &mut impl Write,
     store: Option<&StoreState<'_>>,
     name: &str,
-    told: &str,
+    effect: &str,
 ) -> io::Result<()> {
     let Some(store) = store else {
         return Ok(());
     };
-    let since = store.since.map(|it| format!(" since {it}"));
+    let since = store.since.map(|since| format!(" since {since}"));
     writeln!(
         to,
-        "{name} is {}{}, and {told}: {}",
+        "{name} is {}{}: {}; {effect}",
         store.state,
         since.unwrap_or_default(),
         clean(&store.reason)
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_that_is_away_is_told_with_its_reason() {
+    fn an_unavailable_store_is_printed_with_its_reason() {
         let lines = |json: &str| {
             let mut out = Vec::new();
             let store: Option<StoreState<'_>> = serde_json::from_str(json).unwrap();
@@ -63,11 +63,11 @@ mod tests {
         let lines: Vec<_> = lines.lines().collect();
         assert_eq!(
             lines[0],
-            "the store of AppContexts is away since 2026-11-22T10:00:00Z, and this is what was last read from it: etcd-0:2379: connection refused"
+            "the store of AppContexts is away since 2026-11-22T10:00:00Z: etcd-0:2379: connection refused; the answer contains the data that was last read from it"
         );
         assert_eq!(
             lines[1],
-            "the store of lifecycle states is away since 2026-11-22T10:00:00Z, and actions and groups are what was last read from it: etcd-0:2379: connection refused"
+            "the store of lifecycle states is away since 2026-11-22T10:00:00Z: etcd-0:2379: connection refused; actions and groups are shown as they were last read from it"
         );
     }
 }

@@ -10,44 +10,40 @@ use kindsight_contract::{Cursor, ReadError};
 use crate::labels::LabelledMetadata;
 use crate::lenient;
 use crate::object::NO_BRACE;
-use crate::{DeploymentId, Gvk, Object, ObjectError};
+use crate::{DeploymentId, Gvk, ObjectError, ObjectList, Origin, Report};
 
-mod coverage;
-mod covered_kinds;
 mod edits;
 mod items;
+pub(crate) mod lists;
 mod status;
-mod watched_kinds;
 
 use status::Status;
-
-pub use coverage::{Coverage, Covered};
-pub use covered_kinds::{CoveredKinds, KindCoverage};
-pub use watched_kinds::WatchedKinds;
 
 /// Maximum size of a bundle, in bytes of JSON.
 pub const BUNDLE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Maximum number of items in a bundle, valid and invalid together.
 pub const BUNDLE_ITEMS_MAX: usize = 100_000;
 
-/// Report of one cluster on one app.
+/// Report of the monitor of one cluster on one app.
 #[derive(Debug, Clone)]
 pub struct Bundle {
-    /// The deployment it is about, from the label `emco/deployment-id`.
+    /// The deployment that the report is about, from the label `emco/deployment-id`.
     pub deployment: DeploymentId,
-    /// The objects that could be read: Pods, Services, Deployments, ConfigMaps, Secrets, DaemonSets,
-    /// Ingresses, Jobs, StatefulSets, CSRs and then `resourceStatuses`, each in the bundle's order.
+    /// The report.
     ///
-    /// Without duplicates of Group, Version, Kind, namespace and name: a later object replaces an earlier
-    /// one in its position. Objects without a name are all kept.
-    pub objects: Vec<Object>,
-    /// The items that could not be read, with the error, in the same order.
-    pub rejected: Vec<Rejected>,
-    /// The Kinds on which it says what there is.
-    pub coverage: Coverage,
-    /// The `status`, unchanged but for the content of Secrets: the part of a bundle that the `AppContext`
+    /// Its objects are Pods, Services, Deployments, ConfigMaps, Secrets, DaemonSets, Ingresses, Jobs,
+    /// StatefulSets, CSRs and then `resourceStatuses`, each in the order of the bundle. A later object of the
+    /// same Group, Version, Kind, namespace and name replaces an earlier one in its position. Objects without
+    /// a name are all kept.
+    pub report: Report,
+}
+
+impl Bundle {
+    /// The `status`, unchanged except for the content of Secrets: the part of a bundle that the `AppContext`
     /// stores.
-    pub status_json: Arc<str>,
+    pub fn status_json(&self) -> Arc<str> {
+        self.report.status_json.clone().unwrap_or_default()
+    }
 }
 
 /// One item of a bundle that could not be read. Other items are not affected.
@@ -57,23 +53,23 @@ pub struct Rejected {
     pub pointer: String,
     /// The error.
     pub error: ObjectError,
-    /// The object that it is about, where the item tells.
+    /// Identity of the object; `None` if the item does not name it.
     pub identity: Option<RejectedIdentity>,
 }
 
-/// The object that a rejected item is about.
+/// Identity of an object whose item was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectedIdentity {
     /// Group, version and Kind.
     pub gvk: Gvk,
-    /// Its namespace; empty where the item names none.
+    /// Its namespace; empty if the item has none.
     pub namespace: Arc<str>,
     /// Its name; never empty.
     pub name: Arc<str>,
 }
 
 impl RejectedIdentity {
-    /// The identity with these parts; none without a Kind or a name.
+    /// The identity with these parts; `None` without a Kind or a name.
     fn of(gvk: Gvk, namespace: &str, name: &str) -> Option<Self> {
         (!gvk.kind.is_empty() && !name.is_empty()).then(|| Self {
             gvk,
@@ -83,27 +79,7 @@ impl RejectedIdentity {
     }
 }
 
-impl Bundle {
-    /// Notes that its reporter covers every Kind, although this bundle has no `resourceStatuses`: an empty
-    /// list is left out on the wire. The stored status gets the empty list, so that it tells the same.
-    pub fn cover_every_kind(&mut self) {
-        if self.coverage.is_every_kind() {
-            return;
-        }
-        self.coverage.cover_every_kind();
-        if let Some(members) = self.status_json.trim_start().strip_prefix('{') {
-            let separator = if members.trim_start().starts_with('}') {
-                ""
-            } else {
-                ","
-            };
-            // In front, so that a list of the bundle itself counts, which is not an array.
-            self.status_json = format!("{{\"resourceStatuses\":[]{separator}{members}").into();
-        }
-    }
-}
-
-/// The reason why a whole bundle was rejected.
+/// The reason why a bundle was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BundleError {
     /// Over [`BUNDLE_BYTES_MAX`].
@@ -125,7 +101,7 @@ pub enum BundleError {
 /// Decodes one ResourceBundleState.
 ///
 /// # Errors
-/// Only errors that make the whole bundle unusable; bad items are listed in [`Bundle::rejected`].
+/// Only errors that make the bundle unusable; bad items are listed in [`Report::rejected`].
 pub fn decode_bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
     let document = Document::read(text_of(bytes)?)?;
     if !matches!(&*document.kind, "" | "ResourceBundleState") {
@@ -139,10 +115,10 @@ pub fn decode_bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
 
 /// Decodes the bare `status` of a ResourceBundleState, as the `AppContext` stores it.
 ///
-/// Pointers in [`Bundle::rejected`] are relative to the whole ResourceBundleState.
+/// Pointers in [`Report::rejected`] begin at the root of the ResourceBundleState.
 ///
 /// # Errors
-/// Only errors that make the whole bundle unusable; bad items are listed in [`Bundle::rejected`].
+/// Only errors that make the bundle unusable; bad items are listed in [`Report::rejected`].
 pub fn decode_status(deployment: DeploymentId, status_json: &[u8]) -> Result<Bundle, BundleError> {
     let mut cursor = Cursor::of(text_of(status_json)?);
     let status = Status::read(&mut cursor).and_then(|status| cursor.end().map(|()| status));
@@ -165,13 +141,16 @@ fn decode(deployment: DeploymentId, status: Status<'_>) -> Result<Bundle, Bundle
         });
     };
     let contents = items::read(lists, status.text);
-    Ok(Bundle {
-        deployment,
-        objects: contents.objects,
-        rejected: contents.rejected,
+    let (objects, rejected) = (ObjectList::from(contents.objects), contents.rejected);
+    let report = Report {
+        related_coverage: lists::for_relations(&contents.coverage, &objects, &rejected),
         coverage: contents.coverage,
-        status_json: contents.status_json,
-    })
+        objects,
+        rejected,
+        status_json: Some(contents.status_json),
+        ..Report::empty(Origin::Monitor)
+    };
+    Ok(Bundle { deployment, report })
 }
 
 impl BundleError {

@@ -1,16 +1,16 @@
-//! Text that a guest, a cluster or a sender can shape, made safe for logs, terminals and answers.
+//! Makes text from guests, clusters and clients safe for logs, terminals and answers.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Clips a text at `bytes_max` bytes, and makes one harmless line of it.
+/// Truncates a text to `bytes_max` bytes and turns it into one harmless line.
 ///
-/// Control characters (newlines and the begin of terminal escapes among them) become spaces. Characters
-/// without a glyph of their own become U+FFFD: marks, overrides and isolates of writing direction, which
-/// make a line read differently from what it is, separators of lines, and invisible ones.
+/// Control characters, including newlines and the start of terminal escapes, become spaces. Characters
+/// without a visible glyph become U+FFFD: marks, overrides and isolates of writing direction (they can make a
+/// line display in a misleading order), line separators, and invisible characters.
 ///
-/// The door for everything of unknown origin: reasons, messages and log lines of guests, error texts
-/// that repeat something of a component, cells of a table. Takes a glance for text of plain ASCII.
+/// Every text of unknown origin passes through this function: reasons, messages and log lines of guests,
+/// error texts that quote a component, table cells. Plain ASCII costs one scan.
 pub fn clean(text: &str, bytes_max: usize) -> Cow<'_, str> {
     let clipped = text.get(..text.floor_char_boundary(bytes_max));
     let text = clipped.unwrap_or_default();
@@ -25,9 +25,9 @@ pub fn clean(text: &str, bytes_max: usize) -> Cow<'_, str> {
     Cow::Owned(letters.collect())
 }
 
-/// As [`clean`], for a JSON document, which means the same afterwards: what [`clean`] replaces is
-/// written as JSON's own escape (`\u202e`). Outside of its strings JSON has no such character but
-/// newlines and tabs, which stay.
+/// Like [`clean`], for a JSON document. The meaning of the document does not change: each character that
+/// [`clean`] would replace becomes a JSON escape (`\u202e`). Outside strings, JSON can contain only newlines
+/// and tabs of these characters, and they remain.
 pub fn clean_json(json: &str) -> Cow<'_, str> {
     let is_harmful = |letter: char| {
         (letter.is_control() && !matches!(letter, '\n' | '\r' | '\t')) || is_invisible(letter)
@@ -53,8 +53,8 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Returns whether a character has no glyph of its own and changes how others read: Unicode's format
-/// characters that occur in text, its separators of lines, fillers and tags.
+/// Returns whether a character has no visible glyph and can change the display of other characters: Unicode's
+/// format characters, line separators, fillers and tags.
 fn is_invisible(letter: char) -> bool {
     matches!(
         letter,
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_text_is_not_touched() {
+    fn plain_text_is_unchanged() {
         for text in ["", "3 of 3 are ready", "größer als 3 €, 漢字, 🙂"] {
             assert_eq!(clean(text, 1000), text);
         }
@@ -88,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_clipped_between_characters() {
+    fn a_text_is_truncated_between_characters() {
         assert_eq!(clean("abc", 2), "ab");
         assert_eq!(clean("aäb", 2), "a");
         assert_eq!(clean("abc", 0), "");
     }
 
     #[test]
-    fn nothing_reaches_a_terminal_but_glyphs() {
+    fn only_visible_characters_remain() {
         for (text, expected) in [
             ("a\u{1b}[31mred\u{1b}[0m", "a [31mred [0m"),
             ("one\ntwo\r\nthree\tfour", "one two  three four"),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same_afterwards() {
+    fn cleaning_json_keeps_its_meaning() {
         let value = serde_json::json!({"a\u{202e}": "b\u{9b}c\u{7f}\u{e0041}\n\u{1b}", "ä": [1]});
         for json in [
             serde_json::to_string(&value).expect("JSON"),

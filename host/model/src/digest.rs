@@ -30,7 +30,7 @@ impl Digest {
         text.push_str(ALGORITHM);
         for byte in Sha256::digest(bytes) {
             let digits = [byte >> 4, byte & 15];
-            text.extend(digits.map(|it| char::from_digit(it.into(), 16).unwrap_or_default()));
+            text.extend(digits.map(|digit| char::from_digit(digit.into(), 16).unwrap_or_default()));
         }
         Self(text.into())
     }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_digest_is_one() {
+    fn a_shortened_or_altered_digest_is_refused() {
         for bad in [
             "",
             "sha256:",

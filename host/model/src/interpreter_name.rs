@@ -18,7 +18,7 @@ use crate::NameError;
 pub struct InterpreterName(Arc<str>);
 
 impl InterpreterName {
-    /// Maximum length in bytes: that of a Kubernetes label value.
+    /// Maximum length in bytes, the same as for a Kubernetes label value.
     pub const BYTES_MAX: usize = 63;
     /// The grammar as text for messages.
     pub const GRAMMAR: &str = "1 to 63 lower-case letters, digits, `-` or `.`";

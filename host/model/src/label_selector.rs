@@ -1,42 +1,19 @@
-//! Label selectors, in the form that `kubectl --selector` takes.
+//! Label selectors in the syntax of `kubectl --selector`.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
+
+use kindsight_contract::{LabelRequirement, LabelSelector, LabelTest};
 
 use crate::is_label_value;
 
 /// Maximum length of a selector, in bytes.
 pub const SELECTOR_BYTES_MAX: usize = 4096;
 
-/// A label selector: requirements that all have to hold.
-///
-/// `key=value` (or `==`), `key!=value`, `key in (a,b)`, `key notin (a,b)`, `key` and `!key`, separated by
-/// commas. As in Kubernetes, `!=` and `notin` also hold where the label is not there.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LabelSelector {
-    requirements: Arc<[Requirement]>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Requirement {
-    key: String,
-    test: Test,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Test {
-    In(BTreeSet<String>),
-    NotIn(BTreeSet<String>),
-    Exists,
-    DoesNotExist,
-}
-
 /// The reason why a text is not a label selector; the message gives the valid form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
-    /// Nothing is required.
+    /// The selector has no requirement.
     #[error("a selector without a requirement selects everything: write one such as `app=web`")]
     Empty,
     /// Over [`SELECTOR_BYTES_MAX`].
@@ -52,89 +29,50 @@ pub enum SelectorError {
         "`{0}` is not the value of a label: at most 63 letters, digits, `-`, `_` or `.`, a letter or digit at both ends"
     )]
     NotAValue(String),
-    /// Something else than an operator after a key.
+    /// The text after a key is not an operator.
     #[error(
         "`{found}` after `{key}`: expected `=`, `==`, `!=`, `in (…)`, `notin (…)`, `,` or the end"
     )]
     NotAnOperator {
-        /// The key before it.
+        /// The key.
         key: String,
-        /// The text in its place.
+        /// The text after the key.
         found: String,
     },
-    /// A list of values that does not begin or end.
+    /// A list of values without an opening or closing parenthesis.
     #[error("the values of `{0}` are not a list: write `{0} in (a, b)`")]
     NotAList(String),
 }
 
-impl LabelSelector {
-    /// Returns whether it selects an object with these labels, by their keys.
-    pub fn selects<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
-        self.requirements.iter().all(|requirement| {
-            let value = label(&requirement.key);
-            match &requirement.test {
-                Test::In(values) => value.is_some_and(|it| values.contains(it)),
-                Test::NotIn(values) => value.is_none_or(|it| !values.contains(it)),
-                Test::Exists => value.is_some(),
-                Test::DoesNotExist => value.is_none(),
+/// Parses a label selector in the syntax of `kubectl --selector`.
+///
+/// `key=value` (or `==`), `key!=value`, `key in (a,b)`, `key notin (a,b)`, `key` and `!key`, separated by
+/// commas. As in Kubernetes, `!=` and `notin` also hold if the object does not have the label.
+///
+/// # Errors
+/// The text is empty, too long, or not a list of requirements.
+pub fn parse_selector(text: &str) -> Result<LabelSelector, SelectorError> {
+    if text.len() > SELECTOR_BYTES_MAX {
+        return Err(SelectorError::TooLong(text.len()));
+    }
+    let mut tokens = Tokens(text);
+    let mut requirements = Vec::new();
+    loop {
+        let requirement = requirement(&mut tokens)?;
+        let key = Arc::clone(&requirement.key);
+        requirements.push(requirement);
+        match tokens.next() {
+            "" => return Ok(LabelSelector::new(requirements)),
+            "," => {}
+            found => {
+                let (key, found) = (key.to_string(), found.to_owned());
+                return Err(SelectorError::NotAnOperator { key, found });
             }
-        })
+        }
     }
 }
 
-impl FromStr for LabelSelector {
-    type Err = SelectorError;
-
-    fn from_str(text: &str) -> Result<Self, SelectorError> {
-        if text.len() > SELECTOR_BYTES_MAX {
-            return Err(SelectorError::TooLong(text.len()));
-        }
-        let mut tokens = Tokens(text);
-        let mut requirements = Vec::new();
-        loop {
-            requirements.push(requirement(&mut tokens)?);
-            match tokens.next() {
-                "" => break,
-                "," => {}
-                found => {
-                    let key = requirements.pop().map(|it| it.key).unwrap_or_default();
-                    let found = found.to_owned();
-                    return Err(SelectorError::NotAnOperator { key, found });
-                }
-            }
-        }
-        Ok(Self {
-            requirements: requirements.into(),
-        })
-    }
-}
-
-impl fmt::Display for LabelSelector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, Requirement { key, test }) in self.requirements.iter().enumerate() {
-            let comma = if at > 0 { "," } else { "" };
-            let list = |values: &BTreeSet<String>| {
-                let values: Vec<&str> = values.iter().map(String::as_str).collect();
-                values.join(",")
-            };
-            let one = match test {
-                Test::In(values) | Test::NotIn(values) if values.len() == 1 => values.first(),
-                _ => None,
-            };
-            match test {
-                Test::In(_) if let Some(value) = one => write!(f, "{comma}{key}={value}")?,
-                Test::NotIn(_) if let Some(value) = one => write!(f, "{comma}{key}!={value}")?,
-                Test::In(values) => write!(f, "{comma}{key} in ({})", list(values))?,
-                Test::NotIn(values) => write!(f, "{comma}{key} notin ({})", list(values))?,
-                Test::Exists => write!(f, "{comma}{key}")?,
-                Test::DoesNotExist => write!(f, "{comma}!{key}")?,
-            }
-        }
-        Ok(())
-    }
-}
-
-fn requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, SelectorError> {
+fn requirement(tokens: &mut Tokens<'_>) -> Result<LabelRequirement, SelectorError> {
     let first = tokens.next();
     if first.is_empty() {
         return Err(SelectorError::Empty);
@@ -142,32 +80,35 @@ fn requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, SelectorError> {
     let is_negated = first == "!";
     let key = key(if is_negated { tokens.next() } else { first })?;
     let test = match tokens.peek() {
-        "" | "," if is_negated => Test::DoesNotExist,
-        "" | "," => Test::Exists,
-        "=" | "==" if !is_negated => Test::In(one(tokens)?),
-        "!=" if !is_negated => Test::NotIn(one(tokens)?),
-        "in" if !is_negated => Test::In(list(&key, tokens)?),
-        "notin" if !is_negated => Test::NotIn(list(&key, tokens)?),
+        "" | "," if is_negated => LabelTest::DoesNotExist,
+        "" | "," => LabelTest::Exists,
+        "=" | "==" if !is_negated => LabelTest::In(one(tokens)?),
+        "!=" if !is_negated => LabelTest::NotIn(one(tokens)?),
+        "in" if !is_negated => LabelTest::In(list(&key, tokens)?),
+        "notin" if !is_negated => LabelTest::NotIn(list(&key, tokens)?),
         found => {
             let found = found.to_owned();
             return Err(SelectorError::NotAnOperator { key, found });
         }
     };
-    Ok(Requirement { key, test })
+    Ok(LabelRequirement {
+        key: key.into(),
+        test,
+    })
 }
 
 /// The value after an operator, which may be empty.
-fn one(tokens: &mut Tokens<'_>) -> Result<BTreeSet<String>, SelectorError> {
+fn one(tokens: &mut Tokens<'_>) -> Result<Box<[Arc<str>]>, SelectorError> {
     tokens.next();
     let text = match tokens.peek() {
         "," => "",
         _ => tokens.next(),
     };
-    Ok([value(text)?].into())
+    Ok([value(text)?.into()].into())
 }
 
 /// The values in parentheses after an operator.
-fn list(key: &str, tokens: &mut Tokens<'_>) -> Result<BTreeSet<String>, SelectorError> {
+fn list(key: &str, tokens: &mut Tokens<'_>) -> Result<Box<[Arc<str>]>, SelectorError> {
     tokens.next();
     let not_a_list = || SelectorError::NotAList(key.to_owned());
     if tokens.next() != "(" {
@@ -182,7 +123,7 @@ fn list(key: &str, tokens: &mut Tokens<'_>) -> Result<BTreeSet<String>, Selector
         values.insert(value(text)?);
         match tokens.next() {
             "," => {}
-            ")" => return Ok(values),
+            ")" => return Ok(values.into_iter().map(Arc::from).collect()),
             _ => return Err(not_a_list()),
         }
     }
@@ -193,9 +134,9 @@ fn key(text: &str) -> Result<String, SelectorError> {
         Some((prefix, name)) => (Some(prefix), name),
         None => (None, text),
     };
-    let is_prefix = prefix.is_none_or(|it| {
+    let is_prefix = prefix.is_none_or(|prefix| {
         let part = |part: &str| is_label_value(part) && !part.contains(['_', '.']);
-        it.len() <= 253 && it.split('.').all(part)
+        prefix.len() <= 253 && prefix.split('.').all(part)
     });
     if is_prefix && is_label_value(name) {
         return Ok(text.to_owned());
@@ -210,11 +151,11 @@ fn value(text: &str) -> Result<String, SelectorError> {
     Err(SelectorError::NotAValue(text.to_owned()))
 }
 
-/// The words and operators of a selector that were not read yet.
+/// The rest of a selector, split into words and operators as it is read.
 struct Tokens<'t>(&'t str);
 
 impl<'t> Tokens<'t> {
-    /// The next one; empty at the end.
+    /// The next word or operator; empty at the end.
     fn next(&mut self) -> &'t str {
         let (token, rest) = self.split();
         self.0 = rest;
@@ -228,9 +169,11 @@ impl<'t> Tokens<'t> {
     fn split(&self) -> (&'t str, &'t str) {
         let text = self.0.trim_start();
         let operators = ["==", "!=", "=", "!", ",", "(", ")"];
-        let operator = operators.iter().find(|it| text.starts_with(**it));
-        let is_end = |it: char| it.is_whitespace() || "=!,()".contains(it);
-        let end = operator.map_or_else(|| text.find(is_end), |it| Some(it.len()));
+        let operator = operators
+            .iter()
+            .find(|operator| text.starts_with(**operator));
+        let is_end = |letter: char| letter.is_whitespace() || "=!,()".contains(letter);
+        let end = operator.map_or_else(|| text.find(is_end), |operator| Some(operator.len()));
         text.split_at(end.unwrap_or(text.len()))
     }
 }
@@ -240,12 +183,17 @@ mod tests {
     use super::*;
 
     fn selects(selector: &str, labels: &[(&str, &str)]) -> bool {
-        let selector: LabelSelector = selector.parse().unwrap();
-        selector.selects(|key| labels.iter().find(|it| it.0 == key).map(|it| it.1))
+        let selector = parse_selector(selector).unwrap();
+        selector.selects(|key| {
+            labels
+                .iter()
+                .find(|label| label.0 == key)
+                .map(|label| label.1)
+        })
     }
 
     #[test]
-    fn requirements_hold_as_kubernetes_documents_them() {
+    fn requirements_follow_the_kubernetes_documentation() {
         let labels = [("environment", "production"), ("tier", "frontend")];
         for held in [
             "environment=production",
@@ -293,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_what_would_be_right() {
+    fn errors_quote_the_wrong_text_and_give_the_valid_form() {
         for (wrong, told) in [
             ("", "a selector without a requirement"),
             ("app=web,", "a selector without a requirement"),
@@ -309,17 +257,17 @@ mod tests {
             ("app in (a b)", "write `app in (a, b)`"),
             (&"a".repeat(5000), "over the limit of 4096 bytes"),
         ] {
-            let error = wrong.parse::<LabelSelector>().unwrap_err().to_string();
+            let error = parse_selector(wrong).unwrap_err().to_string();
             assert!(error.contains(told), "{wrong}: {error}");
         }
     }
 
     #[test]
-    fn a_selector_is_read_back_as_it_is_written() {
+    fn a_displayed_selector_parses_to_the_same_selector() {
         let text = "a=1,b!=2,c in (y,x),d notin (z),e,!f,g in ()";
-        let selector: LabelSelector = text.parse().unwrap();
+        let selector = parse_selector(text).unwrap();
         let written = selector.to_string();
         assert_eq!(written, "a=1,b!=2,c in (x,y),d!=z,e,!f,g=");
-        assert_eq!(written.parse::<LabelSelector>().unwrap(), selector);
+        assert_eq!(parse_selector(&written).unwrap(), selector);
     }
 }

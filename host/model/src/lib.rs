@@ -14,10 +14,15 @@
 mod bundle;
 mod catalog;
 mod clean;
+mod cluster_facts;
+mod coverage;
 mod declared;
 mod digest;
+mod go_json;
 mod hook;
+mod identity;
 mod interpreter_name;
+mod involved_kinds;
 mod label_selector;
 mod labels;
 mod lenient;
@@ -26,8 +31,10 @@ pub mod manifest;
 mod name_pattern;
 mod names;
 mod object;
+mod object_list;
 mod phase;
 mod redact;
+mod report;
 mod rsync;
 mod states;
 mod stored_text;
@@ -36,25 +43,35 @@ mod verdict;
 mod words;
 
 pub use bundle::{
-    BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Coverage, Covered, CoveredKinds,
-    KindCoverage, Rejected, RejectedIdentity, WatchedKinds, decode_bundle, decode_status,
+    BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Rejected, RejectedIdentity,
+    decode_bundle, decode_status,
 };
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use clean::{clean, clean_json};
+pub use cluster_facts::{ClusterFacts, ReportMode};
+pub use coverage::{Absence, Coverage, CoverageRow, KindCoverage, KindState, Presence, Scope};
 pub use declared::{Declared, DeclaredReason};
 pub use digest::Digest;
+pub use go_json::{RawJson, write_go_json};
 pub use hook::Hook;
+pub use identity::Identity;
 pub use interpreter_name::InterpreterName;
-pub use kindsight_contract::{KindPattern, Specificity};
-pub use label_selector::{LabelSelector, SELECTOR_BYTES_MAX, SelectorError};
+pub use involved_kinds::InvolvedKinds;
+pub use kindsight_contract::{KindPattern, LabelSelector, Relation, Specificity};
+pub use label_selector::{SELECTOR_BYTES_MAX, SelectorError, parse_selector};
 pub use lifecycle::{ContextStatus, LifecycleState};
 pub use name_pattern::{NamePattern, NamePatternError};
 pub use names::{
     ClusterName, ContextId, DeploymentId, DigName, Gvk, LABEL_VALUE_GRAMMAR, LogicalCloudName,
     NAME_BYTES_MAX, NAME_GRAMMAR, NameError, is_label_value, is_name,
 };
-pub use object::{OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner};
+pub use object::{
+    OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner, TREE_BUDGET_BYTES, set_tree_budget,
+    tree_budget, tree_bytes,
+};
+pub use object_list::ObjectList;
 pub use phase::Phase;
+pub use report::{Origin, Removal, Report, Subject};
 pub use rsync::{Connectivity, RsyncStatus};
 pub use states::{RecordSubject, StateAction, StateInfo, StatesNews};
 pub use stored_text::{ShownText, without_secrets};

@@ -27,7 +27,7 @@ crate::words! {
     }
 }
 
-/// Status of a whole `AppContext`, with the words of the reference.
+/// Status of an `AppContext`, in the words of the reference implementation.
 ///
 /// Unknown words, written by orchestrators of other releases, are kept verbatim.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,13 +35,13 @@ crate::words! {
 pub enum ContextStatus {
     /// Its resources are being sent.
     Instantiating,
-    /// All of them were sent.
+    /// All its resources were sent.
     Instantiated,
     /// Sending failed.
     InstantiateFailed,
     /// Its resources are being removed.
     Terminating,
-    /// All of them were removed.
+    /// All its resources were removed.
     Terminated,
     /// Removing failed.
     TerminateFailed,
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_is_read_back_as_what_it_was() {
+    fn every_status_survives_a_round_trip() {
         for status in ContextStatus::KNOWN {
             assert_eq!(ContextStatus::from(status.as_str()), status);
             let json = serde_json::to_string(&status).unwrap();

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::NAME_BYTES_MAX;
 
-/// Maximum length of a pattern, in bytes: that of the longest name of a cluster, with its provider.
+/// Maximum length of a pattern, in bytes: the longest cluster name with its provider.
 const PATTERN_BYTES_MAX: usize = 2 * NAME_BYTES_MAX + 1;
 
-/// A pattern of names of clusters or namespaces; `*` stands for any number of characters.
+/// A pattern for names of clusters or namespaces; `*` matches any number of characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NamePattern(Arc<str>);
 
@@ -21,7 +21,7 @@ pub struct NamePattern(Arc<str>);
 pub struct NamePatternError(String);
 
 impl NamePattern {
-    /// Returns whether a name is one of these.
+    /// Returns whether the pattern matches a name.
     pub fn matches(&self, name: &str) -> bool {
         let Some((first, rest)) = self.0.split_once('*') else {
             return *self.0 == *name;
@@ -32,7 +32,7 @@ impl NamePattern {
         let mut parts: Vec<&str> = rest.split('*').collect();
         let last = parts.pop().unwrap_or_default();
         for part in parts {
-            // The earliest place leaves most to the parts after it.
+            // The earliest match leaves the longest rest for the following parts.
             let Some((_, after)) = name.split_once(part) else {
                 return false;
             };
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_characters() {
+    fn a_star_matches_any_characters() {
         let check = |pattern: &str, names: &[&str], others: &[&str]| {
             let pattern: NamePattern = pattern.parse().unwrap();
             for name in names {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_name_has_is_refused() {
+    fn a_pattern_that_no_name_can_match_is_refused() {
         for wrong in ["", "a b", "ä*", "a/b", &"a".repeat(PATTERN_BYTES_MAX + 1)] {
             let error = wrong.parse::<NamePattern>().unwrap_err().to_string();
             assert!(error.contains("is not a pattern of names"), "{error}");

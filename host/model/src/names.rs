@@ -14,7 +14,7 @@ pub use dig::DigName;
 pub use gvk::Gvk;
 pub use logical_cloud::LogicalCloudName;
 
-/// The longest name of a project, an app, a cluster and so on, in bytes: that of EMCO's schemas.
+/// Maximum length of the name of a project, an app, a cluster and so on, in bytes, from EMCO's schemas.
 pub const NAME_BYTES_MAX: usize = 128;
 
 /// The rule of [`is_name`], in words.
@@ -58,11 +58,11 @@ pub enum NameError {
     NotAnApiVersion(String),
 }
 
-/// Returns whether `value` can name a project, an app, a cluster and whatever else an orchestrator
-/// names.
+/// Returns whether `value` can name a project, an app, a cluster or another entity of an orchestrator.
 ///
-/// The rule is that of EMCO's schemas, of which its own queries take less. A name of dots alone
-/// is none, since paths cannot hold it; [`DigName::NONE`] is none, since it stands for no name.
+/// The rule is from EMCO's schemas; EMCO's own queries accept fewer names. A name that consists only of dots
+/// is invalid, because a URL path cannot contain it. [`DigName::NONE`] is invalid, because it means the
+/// absence of a name.
 pub fn is_name(value: &str) -> bool {
     (1..=NAME_BYTES_MAX).contains(&value.len())
         && value.bytes().all(is_inner)
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_schemas_of_the_orchestrator() {
+    fn names_follow_the_schemas_of_the_orchestrator() {
         let longest = "x".repeat(NAME_BYTES_MAX);
         for good in ["a", "-a", "a-", "_a_", ".a", "--", "_", "v1.0", &longest] {
             assert!(is_name(good), "{good}");

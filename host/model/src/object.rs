@@ -1,54 +1,57 @@
 //! Kubernetes objects as clusters report them: identity, and the JSON without the content of Secrets.
 
+mod parsed;
+
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use kindsight_contract::{Node, ReadError, Relative, Tree, is_owned};
+use kindsight_contract::{Node, ReadError, Relative, Tree};
 
 use crate::redact::redacted;
 use crate::texts::Texts;
 use crate::{BUNDLE_ITEMS_MAX, Gvk};
+use parsed::Parsed;
+pub use parsed::{TREE_BUDGET_BYTES, set_tree_budget, tree_budget, tree_bytes};
 
 /// Maximum size of an object, in bytes of JSON. etcd's own limit on a request is 1.5 MiB.
 pub const OBJECT_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// A Kubernetes object: its identity, and its JSON, unchanged but for the content of Secrets.
+/// A Kubernetes object: its identity, and its JSON, unchanged except for the content of Secrets.
 ///
-/// The content of a Secret is removed when the object is made, in its own `data` and `stringData`, in
-/// objects that embed it and in annotations: the names of keys stay, each value is `REDACTED`. So nobody
-/// who holds an object can show it: no interpreter, log or answer, and no store.
+/// The constructor removes the content of Secrets: from `data` and `stringData`, from embedded Secrets and
+/// from annotations. The names of keys remain; each value becomes `REDACTED`. So an interpreter, a log, an
+/// answer or a store can never reveal the content.
 ///
-/// The JSON is kept as text, because each reader needs another part of it: an interpreter a few fields,
-/// `output=detail` all of it. It is read in full on construction (at most 127 levels deep, numbers in
-/// range, [`TREE_NODES_MAX`](kindsight_contract::TREE_NODES_MAX) values), so that no later reader fails on
-/// it; its first readers share that tree.
+/// The JSON is kept as text, because each reader needs a different part: an interpreter needs a few fields,
+/// `output=detail` needs all of it. The constructor parses it completely (at most 127 levels deep, numbers in
+/// range, [`TREE_NODES_MAX`](kindsight_contract::TREE_NODES_MAX) values), so later readers cannot fail. The
+/// readers share the parsed tree.
 ///
-/// Cheap to clone, and small: clones share all but the tree.
+/// Cheap to clone: clones share the fields and the tree.
 #[derive(Debug, Clone)]
 pub struct Object {
     fields: Arc<ObjectFields>,
-    /// The JSON as it was read, until [`Object::settle`].
-    tree: Option<Arc<Tree>>,
+    parsed: Parsed,
 }
 
-/// Fields of an [`Object`], which reads as these. A change of one is not seen by its clones.
+/// Fields of an [`Object`], which dereferences to them. A change to one object does not affect its clones.
 #[derive(Debug, Clone)]
 pub struct ObjectFields {
     /// Group, version and Kind; the Kind is never empty.
     pub gvk: Gvk,
-    /// `metadata.namespace`; empty if cluster-scoped, or where the reporter left it out.
+    /// `metadata.namespace`; empty if the object is cluster-scoped, or the reporter omitted it.
     pub namespace: Arc<str>,
-    /// `metadata.name`; may be empty where the reporter left it out.
+    /// `metadata.name`; empty if the reporter omitted it.
     pub name: Arc<str>,
-    /// `metadata.uid`; empty where the reporter left it out.
+    /// `metadata.uid`; empty if the reporter omitted it.
     pub uid: Arc<str>,
     /// Its owners, from `metadata.ownerReferences`.
     pub owners: Arc<[Owner]>,
-    /// Its labels, from `metadata.labels`; values that are not strings are left out.
+    /// Its labels, from `metadata.labels`, without values that are not strings.
     pub labels: Arc<[(Arc<str>, Arc<str>)]>,
-    /// The whole object as JSON text, without the content of Secrets.
+    /// The complete object as JSON text, without the content of Secrets.
     pub json: Arc<str>,
-    /// True if the JSON has `apiVersion` and `kind`, which an item of a list of one Kind may leave out.
+    /// True if the JSON has `apiVersion` and `kind`. An item of a list of one Kind may omit them.
     pub names_itself: bool,
 }
 
@@ -77,9 +80,9 @@ pub struct Owner {
     pub uid: Arc<str>,
 }
 
-/// The reason why a piece of JSON is not a Kubernetes object, or was not read.
+/// The reason why a JSON value was not read as a Kubernetes object.
 ///
-/// No message repeats the input, because it may be a Secret.
+/// Messages never quote the input, because it may be a Secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectError {
     /// Not JSON, or not an object; holds the reason.
@@ -91,7 +94,7 @@ pub enum ObjectError {
     /// `kind` is missing or empty, and there is no default.
     #[error("not a Kubernetes object: it has no `kind`")]
     NoKind,
-    /// This number of items, from this one on, is over [`BUNDLE_ITEMS_MAX`].
+    /// This item and all later ones, in total this number, exceed [`BUNDLE_ITEMS_MAX`].
     #[error("{0} items are over the limit of {BUNDLE_ITEMS_MAX} items in a bundle")]
     TooMany(usize),
 }
@@ -99,8 +102,8 @@ pub enum ObjectError {
 impl Object {
     /// Reads an object with its own `kind`.
     ///
-    /// A metadata field of the wrong type counts as missing; of a duplicate member the last one counts. An
-    /// `apiVersion` with more than one `/` is split at the last: no interpreter can claim such a group.
+    /// A metadata field of the wrong type counts as missing. The last of duplicate members counts. An
+    /// `apiVersion` with more than one `/` is split at the last one; no interpreter can claim such a group.
     ///
     /// # Errors
     /// Too large, not a JSON object, or without a `kind`.
@@ -108,7 +111,7 @@ impl Object {
         Self::read(json.into(), None, &mut Texts::alone()).map(|(object, _)| object)
     }
 
-    /// Reads an object that may leave out its Kind, because it is an item of a list of one Kind.
+    /// Reads an item of a list of one Kind, which may omit its Kind.
     ///
     /// The object's own `apiVersion` and `kind` take precedence over `default`.
     ///
@@ -118,29 +121,28 @@ impl Object {
         Self::read(json.into(), Some(default), &mut Texts::alone()).map(|(object, _)| object)
     }
 
-    /// Returns whether `other` is an owner of this object: by uid where both sides have one, else by Kind
-    /// and name in the same namespace.
-    pub fn is_owned_by(&self, other: &Self) -> bool {
-        is_owned(self, other)
+    /// Returns whether both have the same content. Clones cost one comparison of pointers.
+    pub fn is_unchanged(&self, before: &Self) -> bool {
+        let is_same = Arc::ptr_eq(&self.fields, &before.fields);
+        is_same || self.json == before.json && self.gvk == before.gvk
     }
 
-    /// The JSON as a tree: the one it was made with, or else read anew.
+    /// Returns whether both are versions of one object with the same labels and owners.
+    pub fn is_same_relative(&self, before: &Self) -> bool {
+        self.gvk == before.gvk
+            && self.namespace == before.namespace
+            && self.name == before.name
+            && self.uid == before.uid
+            && self.labels == before.labels
+            && self.owners == before.owners
+    }
+
+    /// The parsed JSON. The trees of all objects share a budget, see [`set_tree_budget`]: an object whose tree was
+    /// dropped is parsed again.
     ///
-    /// Read by [`Tree::document`] with [`ObjectFields::json`] as its text.
+    /// Use [`Tree::document`] with [`ObjectFields::json`] to read it.
     pub fn tree(&self) -> Arc<Tree> {
-        let read = || Tree::read(&self.json).map_or_else(|_| Arc::default(), Arc::new);
-        self.tree.as_ref().map_or_else(read, Arc::clone)
-    }
-
-    /// Lets go of the tree that it was made with, which takes as much memory as its JSON: once its batch
-    /// is judged.
-    pub fn settle(&mut self) {
-        self.tree = None;
-    }
-
-    /// Bytes of the tree that it holds.
-    pub(crate) fn tree_bytes(&self) -> usize {
-        self.tree.as_ref().map_or(0, |tree| tree.bytes())
+        self.parsed.tree(&self.json)
     }
 
     /// The value of one label.
@@ -167,7 +169,8 @@ impl Object {
         Self::read_tree(json, tree, default, texts)
     }
 
-    /// As [`Object::read`], of JSON whose tree this is, and which is an object below the limit.
+    /// Like [`Object::read`], for JSON with its parsed tree. The JSON must be an object within the size
+    /// limit.
     pub(crate) fn read_tree(
         json: Arc<str>,
         tree: Tree,
@@ -180,7 +183,10 @@ impl Object {
         let redacted = redacted(&json, gvk.is_secret()).map_err(|_| {
             ObjectError::NotAnObject("it cannot be searched for Secrets".to_owned())
         })?;
-        if let Some(redacted) = redacted.as_ref().filter(|it| it.len() > OBJECT_BYTES_MAX) {
+        if let Some(redacted) = redacted
+            .as_ref()
+            .filter(|text| text.len() > OBJECT_BYTES_MAX)
+        {
             return Err(ObjectError::TooLarge(redacted.len()));
         }
         let mut fields = ObjectFields {
@@ -203,7 +209,7 @@ impl Object {
         };
         let object = Self {
             fields: Arc::new(fields),
-            tree: Some(Arc::new(tree)),
+            parsed: Parsed::of(tree),
         };
         Ok((object, is_redacted))
     }
@@ -244,7 +250,7 @@ impl From<ReadError> for ObjectError {
 
 pub(crate) const NO_BRACE: &str = "it does not start with `{`";
 
-/// Namespace and name of an object that is not read any further; empty where it names none.
+/// Namespace and name of a rejected object; empty if it has none.
 pub(crate) fn identity(json: &str) -> (String, String) {
     let tree = Tree::read(json).unwrap_or_default();
     let document = tree.document(json);
@@ -253,7 +259,7 @@ pub(crate) fn identity(json: &str) -> (String, String) {
     (text("namespace"), text("name"))
 }
 
-/// The members that are read of every object.
+/// The members that every object is read for.
 struct Head<'t> {
     api_version: &'t str,
     kind: &'t str,
@@ -293,7 +299,7 @@ impl<'t> Head<'t> {
         self.metadata.get(member).text_or_empty()
     }
 
-    /// The labels; of those of one key the last one.
+    /// The labels. The last of duplicate keys counts.
     fn labels(&self, texts: &mut Texts) -> Arc<[(Arc<str>, Arc<str>)]> {
         let labels = self.metadata.get("labels");
         let is_last = |key: &str, value: Node<'_>| labels.get(key).is_same_node(value);
@@ -306,8 +312,8 @@ impl<'t> Head<'t> {
     /// The owners; an entry without name and uid matches no object.
     fn owners(&self, texts: &mut Texts) -> Arc<[Owner]> {
         let owners = self.metadata.get("ownerReferences").items();
-        let owners = owners.map(|it| {
-            let text = |member: &str| it.get(member).text_or_empty();
+        let owners = owners.map(|owner| {
+            let text = |member: &str| owner.get(member).text_or_empty();
             (text("kind"), text("name"), text("uid"))
         });
         let owners = owners.filter(|(_, name, uid)| !(name.is_empty() && uid.is_empty()));

@@ -1,11 +1,12 @@
 //! Phases: the closed part of a verdict, which the host rolls up.
 
 crate::words! {
-    /// Condition of a resource, from a closed set that the host rolls up. Best to worst, where the first
-    /// two have the same severity: `ready`, `present`, `suspended`, `degraded`, `pending`, `terminating`,
+    /// Condition of a resource, from a closed set that the host rolls up. From best to worst (the first two
+    /// have the same severity): `ready`, `present`, `suspended`, `degraded`, `pending`, `terminating`,
     /// `not-present`, `failed`, `unknown`.
     ///
-    /// Closed within a major version of the contract: interpreters map their own states to these.
+    /// The set does not change within a major version of the contract: interpreters map their own states to
+    /// these phases.
     Phase {
         /// Works, or finished successfully.
         Ready = "ready",
@@ -13,13 +14,13 @@ crate::words! {
         Present = "present",
         /// Stopped on purpose.
         Suspended = "suspended",
-        /// Works, and something is wrong that does not stop it.
+        /// Works, with a problem that does not stop it.
         Degraded = "degraded",
         /// Not ready yet.
         Pending = "pending",
         /// Being deleted.
         Terminating = "terminating",
-        /// Expected, and not in the cluster.
+        /// Expected, but not in the cluster.
         NotPresent = "not-present",
         /// Will not become ready without intervention.
         Failed = "failed",
@@ -92,12 +93,15 @@ mod tests {
         let words: Vec<(Phase, &str)> = declared
             .map(|phase| (Phase::from(*phase), phase.as_str()))
             .collect();
-        let own: Vec<(Phase, &str)> = Phase::ALL.iter().map(|it| (*it, it.as_str())).collect();
+        let own: Vec<(Phase, &str)> = Phase::ALL
+            .iter()
+            .map(|phase| (*phase, phase.as_str()))
+            .collect();
         assert_eq!(words, own);
     }
 
     #[test]
-    fn the_wire_word_is_what_serde_writes() {
+    fn serde_writes_the_wire_word() {
         for phase in Phase::ALL {
             assert_eq!(
                 serde_json::to_string(&phase).unwrap(),

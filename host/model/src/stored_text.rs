@@ -1,23 +1,23 @@
-//! Texts that are stored, without the content of Secrets.
+//! Removes the content of Secrets from stored texts.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::redact;
 
-/// A stored text, as it may be shown.
+/// The form in which a stored text may be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShownText {
-    /// It holds no content of a Secret, and is shown as it is.
+    /// Unchanged: it holds no content of a Secret.
     AsItIs,
     /// The text without the content of Secrets. YAML has become JSON.
     Redacted(String),
-    /// It may hold content of a Secret, and cannot be read so that it could be taken out.
+    /// Not shown: it may hold content of a Secret, and cannot be parsed to remove it.
     Withheld,
 }
 
-/// Takes the content of Secrets out of a text that is stored: JSON, YAML, or either in a string of JSON,
-/// as manifests and reports are kept.
+/// Removes the content of Secrets from a stored text: JSON, YAML, or either of them in a JSON string, as
+/// manifests and reports are stored.
 pub fn without_secrets(text: &str) -> ShownText {
     if let Ok(inner) = serde_json::from_str::<String>(text) {
         return match without_secrets_within(&inner) {
@@ -29,9 +29,9 @@ pub fn without_secrets(text: &str) -> ShownText {
 }
 
 fn without_secrets_within(text: &str) -> ShownText {
-    // Escapes can hide the word.
+    // Escapes can hide the word `Secret`.
     let hides = ["\\u", "\\x", "\\U"];
-    if !text.contains("Secret") && !hides.iter().any(|it| text.contains(it)) {
+    if !text.contains("Secret") && !hides.iter().any(|escape| text.contains(escape)) {
         return ShownText::AsItIs;
     }
     if serde_json::from_str::<&RawValue>(text).is_ok() {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn content_of_secrets_is_taken_out_of_every_form() {
+    fn content_of_secrets_is_removed_from_every_form() {
         let json = JSON.replace("REDACTED", "aHVudGVyMg==");
         assert_eq!(redacted(&json), JSON);
         assert_eq!(redacted(&in_a_string(&json)), in_a_string(JSON));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_none_is_shown_as_it_is() {
+    fn a_text_without_secrets_is_shown_unchanged() {
         for text in [
             "",
             "true",
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_and_may_be_a_secret_is_withheld() {
+    fn an_unreadable_text_that_may_be_a_secret_is_withheld() {
         for text in [
             "kind: Secret\ndata: {password: [\n",
             "kind: Secret\n---\nkind: Secret\ndata: {a: aHVudGVyMg==}\n",

@@ -1,13 +1,13 @@
-//! Texts that many objects have in common: Kinds, namespaces, labels and owners.
+//! Interns texts that many objects share: Kinds, namespaces, labels and owners.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::Gvk;
 
-/// Texts of the objects of one report: those that are equal are one.
+/// Interned texts of the objects of one report: equal texts share one allocation.
 ///
-/// Holds as much as its objects do, so it goes with the report that is read.
+/// Holds all texts of the objects, so it is dropped after the report was decoded.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     known: HashSet<Arc<str>>,
@@ -15,7 +15,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// For an object that is read alone, which shares nothing.
+    /// Interns nothing, for an object that is read alone.
     pub(crate) fn alone() -> Self {
         Self {
             is_alone: true,
@@ -23,7 +23,7 @@ impl Texts {
         }
     }
 
-    /// This text, which all with an equal one hold together.
+    /// The shared copy of a text.
     pub(crate) fn share(&mut self, text: &str) -> Arc<str> {
         if self.is_alone {
             return text.into();
@@ -36,7 +36,7 @@ impl Texts {
         new
     }
 
-    /// A Kind of these parts.
+    /// A Kind with shared parts.
     pub(crate) fn gvk(&mut self, group: &str, version: &str, kind: &str) -> Gvk {
         Gvk {
             group: self.share(group),
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_texts_are_one_unless_an_object_is_alone() {
+    fn equal_texts_are_shared_unless_an_object_is_read_alone() {
         for (mut texts, is_one) in [(Texts::default(), true), (Texts::alone(), false)] {
             let (one, other) = (texts.share("a"), texts.share("a"));
             assert_eq!((&*one, &*other), ("a", "a"));

@@ -9,11 +9,11 @@ use crate::{Declared, Digest, InterpreterName, Phase};
 
 /// States in the host's own verdicts; an interpreter may declare the same words.
 pub mod host_state {
-    /// No bundle has come, or no interpreter gave a verdict.
+    /// No report was received, or no interpreter gave a verdict.
     pub const UNKNOWN: &str = "Unknown";
-    /// The bundle came and the object is not in it.
+    /// A report was received, and the object is not in it.
     pub const NOT_PRESENT: &str = "NotPresent";
-    /// The object exists; its Kind reports no status.
+    /// The object exists; its Kind has no status.
     pub const PRESENT: &str = "Present";
 }
 
@@ -21,24 +21,24 @@ pub mod host_state {
 pub mod host_reason {
     /// The cluster has not reported on this app yet.
     pub const NO_REPORT: &str = "NoReportYet";
-    /// The cluster reported and the object was not in the report.
+    /// The cluster reported, and the object was not in the report.
     pub const NOT_IN_REPORT: &str = "NotInReport";
-    /// It was there, and the cluster has it no more.
+    /// The object existed and does not exist any more.
     pub const GONE: &str = "Gone";
     /// The cluster does not report on objects of its Kind.
     pub const NOT_REPORTED: &str = "NotReported";
-    /// The part of the report that would tell cannot be read.
+    /// The item for the object in the report cannot be read.
     pub const UNREADABLE: &str = "Unreadable";
-    /// No interpreter, not even a wildcard one, claims the Kind.
+    /// No interpreter claims the Kind, not even with a wildcard.
     pub const NO_INTERPRETER: &str = "NoInterpreter";
-    /// The host failed while the object was judged.
+    /// The host failed during the evaluation of the object.
     pub const NO_ANSWER: &str = "NoAnswer";
     /// The item is not a Kubernetes object.
     pub const NOT_AN_OBJECT: &str = "NotAnObject";
 }
 
-/// The verdict on one object: a phase for the roll-up, a state for people, the reason, and the
-/// interpreter that gave it.
+/// The verdict on one object: a phase for the roll-up, a state for users, the reason, and the interpreter
+/// that gave it.
 ///
 /// Cheap to clone: created once per change of an object, read by every query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,23 +49,28 @@ pub struct Verdict {
     pub state: Arc<str>,
     /// `CamelCase`, at most 128 bytes, may be empty.
     pub reason: Arc<str>,
-    /// For people, at most 4096 bytes, may be empty.
+    /// For users, at most 4096 bytes, may be empty.
     pub message: Arc<str>,
-    /// Time since when the object is in this state, by its own transition times, in Unix milliseconds; not
-    /// later than the time of the verdict.
+    /// Start of the state according to the object's own transition times, in Unix milliseconds; not later
+    /// than the time of the verdict.
     ///
-    /// `None`: the object does not tell. A verdict that differs in this alone is the same verdict to a
-    /// reader: the state is the same, and only better dated.
+    /// `None` if the object has no such time. Verdicts that differ only in this time are the same verdict to
+    /// a reader: the state is the same, and its start is more precise.
     pub since_ms: Option<i64>,
-    /// Time at which the verdict may change although the object does not, in Unix milliseconds.
+    /// Time at which the verdict may change without a change of the object, in Unix milliseconds.
     ///
-    /// `None`: never, so the verdict is valid until the object changes.
+    /// `None` if the verdict is valid until the object changes.
     pub recheck_at_ms: Option<i64>,
-    /// The interpreter that gave it; none where the host itself did.
+    /// The interpreter that gave the verdict; `None` if the host itself gave it.
     pub by: Option<Arc<InterpretedBy>>,
 }
 
 impl Verdict {
+    /// Returns whether both have the same phase and state; reasons, messages and times may differ.
+    pub fn is_same_state(&self, other: &Self) -> bool {
+        self.phase == other.phase && self.state == other.state
+    }
+
     /// A verdict of the host itself: the state is the phase's own name.
     pub fn host(phase: Phase, reason: &str, message: impl Into<Arc<str>>) -> Self {
         Self {
@@ -84,7 +89,7 @@ impl Verdict {
         Self::host(Phase::Unknown, reason, message)
     }
 
-    /// `NotPresent`: the bundle came and the object is not in it.
+    /// `NotPresent`: a report was received, and the object is not in it.
     pub fn not_present() -> Self {
         Self::host(
             Phase::NotPresent,
@@ -93,7 +98,7 @@ impl Verdict {
         )
     }
 
-    /// `Unknown`, because no bundle has come yet.
+    /// `Unknown`, because no report was received yet.
     pub fn no_report() -> Self {
         Self::unknown(
             host_reason::NO_REPORT,
@@ -126,7 +131,8 @@ pub struct InterpretedBy {
         example = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     )]
     pub digest: Digest,
-    /// Declarations of its states and reasons, for explanations; empty where this was read from an answer.
+    /// Declarations of its states and reasons, for explanations; empty if this value was parsed from an
+    /// answer.
     #[serde(skip)]
     pub declared: Arc<Declared>,
 }

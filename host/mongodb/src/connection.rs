@@ -13,33 +13,35 @@ use crate::failure;
 use crate::limits::REASON_BYTES_MAX;
 use crate::options::{Error, MongodbOptions};
 
-/// The name that MongoDB's log has for us.
+/// The application name that appears in MongoDB's log.
 const APPLICATION: &str = "kindsight";
 
-/// Connections to each member: one asks at a time.
+/// The maximum number of connections to each member. Only one request runs at a time.
 const CONNECTIONS_MAX: u32 = 2;
 
-/// The part of the deadline in which a member has to be found, in percent: what finds none then says why.
+/// The part of the deadline within which a member must be found, in percent. If none is found, the
+/// remaining time is enough to report the reason.
 const SELECTION_PERCENT: u32 = 80;
 
-/// The shortest part of a URI that an error must not repeat, in bytes. Shorter ones are in every text.
+/// The shortest part of a URI that an error must not repeat, in bytes. Shorter parts occur in
+/// almost every text.
 const SECRET_BYTES_MIN: usize = 3;
 
-/// The last failure to reach a member, in words.
+/// The last failure to reach a member, as text.
 pub(crate) type LastFailure = Arc<Mutex<Option<String>>>;
 
-/// A client that has connected to nothing yet.
+/// A client that has not connected yet.
 pub(crate) struct Connection {
     pub(crate) client: Client,
-    /// The database that the URI names.
+    /// The database in the URI.
     pub(crate) database: Option<String>,
     pub(crate) last_failure: LastFailure,
-    /// The members that the URI names, in words.
+    /// The members in the URI, as text.
     pub(crate) members: String,
 }
 
 impl Connection {
-    /// Reads the options; the driver begins to look for the members. Needs a runtime.
+    /// Parses the options. The driver begins to search for the members. Needs a runtime.
     pub(crate) async fn open(options: &MongodbOptions) -> Result<Self, Error> {
         let mut parsed = parsed(options).await?;
         let last_failure = LastFailure::default();
@@ -60,8 +62,8 @@ async fn parsed(options: &MongodbOptions) -> Result<ClientOptions, Error> {
     let parsed = ClientOptions::parse(&options.uri).await;
     let mut parsed = parsed.map_err(|error| uri_error(&error, options))?;
     let named = parsed.credential.as_ref();
-    let named = named.filter(|it| it.username.is_some());
-    if named.is_some_and(|it| it.password.is_none()) {
+    let named = named.filter(|credential| credential.username.is_some());
+    if named.is_some_and(|credential| credential.password.is_none()) {
         return Err(Error::NoPassword);
     }
     if let Some(user) = &options.user {
@@ -89,7 +91,8 @@ fn selection(deadline: Duration) -> Duration {
     deadline.saturating_mul(SELECTION_PERCENT) / 100
 }
 
-/// The credential of a user that is given beside the URI, with what the URI says of it.
+/// The credential of a user that is configured separately from the URI, with the other settings of
+/// the URI.
 fn credential(user: &str, options: &MongodbOptions, parsed: &ClientOptions) -> Credential {
     let said = parsed.credential.clone().unwrap_or_default();
     let source = said.source.or_else(|| auth_source(&options.uri));
@@ -101,39 +104,42 @@ fn credential(user: &str, options: &MongodbOptions, parsed: &ClientOptions) -> C
     credential
 }
 
-/// The database of users as the URI names it: the driver passes over it where the URI names no user.
+/// The authentication database in the URI, which the driver ignores if the URI contains no user.
 fn auth_source(uri: &str) -> Option<String> {
     let (_, options) = uri.split_once('?')?;
-    let values = options.split('&').filter_map(|it| it.split_once('='));
+    let values = options
+        .split('&')
+        .filter_map(|option| option.split_once('='));
     let mut named = values.filter(|(name, _)| name.eq_ignore_ascii_case("authSource"));
     named.next().map(|(_, value)| value.to_owned())
 }
 
-/// Keeps what the driver hears of members: its own errors show the whole topology instead.
+/// Keeps the last failure that the driver reports for a member. The driver's own errors show the
+/// complete topology instead.
 fn remembering(last_failure: &LastFailure) -> EventHandler<SdamEvent> {
     let last_failure = Arc::clone(last_failure);
     EventHandler::callback(move |event| {
-        let told = match event {
-            SdamEvent::ServerHeartbeatFailed(it) => {
-                let reason = failure::reason(&it.failure, None);
-                Some(format!("{}: {reason}", it.server_address))
+        let failure = match event {
+            SdamEvent::ServerHeartbeatFailed(failed) => {
+                let reason = failure::reason(&failed.failure, None);
+                Some(format!("{}: {reason}", failed.server_address))
             }
             SdamEvent::ServerHeartbeatSucceeded(_) => None,
             _ => return,
         };
-        *last_failure.lock().unwrap_or_else(PoisonError::into_inner) = told;
+        *last_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
     })
 }
 
 fn uri_error(error: &mongodb::error::Error, options: &MongodbOptions) -> Error {
     let reason = failure::reason(error, None);
     if repeats_a_secret(&reason, &options.uri) {
-        return Error::Uri("it is none".to_owned());
+        return Error::Uri("it is not a valid URI".to_owned());
     }
     Error::Uri(reason)
 }
 
-/// Tells whether a text has parts of what may be a user or a password in a URI.
+/// Returns whether a text repeats a part of a URI that may be a user or a password.
 fn repeats_a_secret(text: &str, uri: &str) -> bool {
     let rest = uri.split_once("://").map_or(uri, |(_, rest)| rest);
     let until = rest.rfind('@').or_else(|| rest.find('/'));

@@ -1,4 +1,4 @@
-//! A document with a state, read leniently: what is odd in it costs itself alone.
+//! A document with a state, parsed leniently: an unexpected value affects only that value.
 
 mod actions;
 #[cfg(test)]
@@ -15,21 +15,21 @@ use self::values::{field, shown};
 use crate::layout::{Kind, Layout, STATE};
 use crate::limits::{DOCUMENT_BYTES_MAX, REASON_BYTES_MAX, SHOWN_BYTES_MAX};
 
-/// A document as it was read.
+/// The result of parsing a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Read {
-    /// It is of none of the kinds that have a state we show.
+    /// The document is not of a kind with a state that kindsight shows.
     Other,
-    /// It has a state, perhaps with something left out.
+    /// The document has a state. Parts of it may have been skipped.
     State {
         subject: RecordSubject,
         state: StateInfo,
         fault: Option<String>,
     },
-    /// It cannot be read, and the state of its subject is not known any more.
+    /// The document cannot be read, so the state of its subject is unknown.
     Unreadable {
         subject: Option<RecordSubject>,
-        /// The name to tell it by: that of its subject, else its id.
+        /// The name for the log: the name of the subject, or else the id of the document.
         name: String,
         reason: String,
     },
@@ -52,7 +52,7 @@ pub(crate) fn read(layout: Layout, document: &RawDocument) -> Read {
         Ok((state, faults)) => Read::State {
             subject,
             state,
-            fault: told(&faults),
+            fault: summary(&faults),
         },
         Err(reason) => Read::Unreadable {
             name: subject.to_string(),
@@ -66,11 +66,11 @@ fn clipped(text: &str) -> String {
     clean(text, REASON_BYTES_MAX).into_owned()
 }
 
-fn told(faults: &[String]) -> Option<String> {
+fn summary(faults: &[String]) -> Option<String> {
     let first = faults.first()?;
     let text = match faults.len() {
         1 => first.clone(),
-        count => format!("{first}, and {} more of that kind", count.saturating_sub(1)),
+        count => format!("{first} (and {} more)", count.saturating_sub(1)),
     };
     Some(clipped(&text))
 }
@@ -91,8 +91,9 @@ fn subject(layout: Layout, document: &RawDocument) -> Result<Option<RecordSubjec
     subject.map(Some).map_err(|error| error.to_string())
 }
 
-/// The kind of a document: by the names of its keys where it says them, since others may have keys that were not
-/// asked for; else by the keys that it has.
+/// The kind of a document. The document's field with the names of its keys determines the kind,
+/// because other kinds may have additional keys that were not requested. Without that field, the
+/// present keys determine the kind.
 fn kind(layout: Layout, document: &RawDocument) -> Result<Option<&'static Kind>, String> {
     let said = match field(document, layout.names_field())? {
         Some(RawBsonRef::String(text)) => Some(names(text)),
@@ -106,13 +107,13 @@ fn kind(layout: Layout, document: &RawDocument) -> Result<Option<&'static Kind>,
     }
     let keys = said.unwrap_or(there);
     let mut kinds = layout.kinds().iter();
-    Ok(kinds.find(|it| it.keys.iter().copied().collect::<BTreeSet<_>>() == keys))
+    Ok(kinds.find(|kind| kind.keys.iter().copied().collect::<BTreeSet<_>>() == keys))
 }
 
-/// Names in `{a,b}` or `{a,b,}`.
+/// Splits names in the form `{a,b}` or `{a,b,}`.
 fn names(text: &str) -> BTreeSet<&str> {
     let text = text.trim_start_matches('{').trim_end_matches('}');
-    text.split(',').filter(|it| !it.is_empty()).collect()
+    text.split(',').filter(|name| !name.is_empty()).collect()
 }
 
 fn id(document: &RawDocument) -> String {

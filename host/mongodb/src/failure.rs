@@ -1,21 +1,21 @@
-//! Failures of the driver, in words for people.
+//! Failures of the driver, as text for users.
 
 use kindsight_model::clean;
 use mongodb::error::{Error as DriverError, ErrorKind};
 
 use crate::limits::REASON_BYTES_MAX;
 
-// Codes of MongoDB: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
+// MongoDB error codes: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
 const UNAUTHORIZED: i32 = 13;
 const AUTHENTICATION_FAILED: i32 = 18;
-/// The text of MongoDB beside that code.
+/// MongoDB's text for that code.
 const FAILED_TEXT: &str = "Authentication failed";
 
-/// A try that failed, with the reason as a fragment of a sentence.
+/// A failed attempt, with the reason as a fragment of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) reason: String,
-    /// The user may not read this; something else may be readable.
+    /// The user lacks the permission to read this, but may have permission to read other data.
     pub(crate) is_denied: bool,
 }
 
@@ -27,7 +27,7 @@ impl Failure {
         }
     }
 
-    /// The failure of a call, with what was last heard of the members.
+    /// The failure of a call, with the last failure that the driver reported for a member.
     pub(crate) fn of(error: &DriverError, last_heard: Option<String>) -> Self {
         Self {
             reason: reason(error, last_heard),
@@ -36,13 +36,14 @@ impl Failure {
     }
 }
 
-/// The reason of an error. The text of a driver's error shows labels and answers, which say less.
+/// The reason of an error. The text of the driver's error contains labels and answers instead,
+/// which are less specific.
 pub(crate) fn reason(error: &DriverError, last_heard: Option<String>) -> String {
     let text = match &*error.kind {
         ErrorKind::Authentication { message, .. } => authentication(error, message),
         ErrorKind::Command(it) if it.code == AUTHENTICATION_FAILED => wrong_password(&it.message),
         ErrorKind::Command(it) if it.code == UNAUTHORIZED => {
-            format!("the user may not read this ({})", it.message)
+            format!("the user lacks the permission to read ({})", it.message)
         }
         ErrorKind::Command(it) => it.message.clone(),
         ErrorKind::Io(error) => error.to_string(),
@@ -62,9 +63,9 @@ fn wrong_password(message: &str) -> String {
 fn authentication(error: &DriverError, message: &str) -> String {
     match code(error) {
         Some(AUTHENTICATION_FAILED) => wrong_password(message),
-        // While a user logs in the driver keeps the text of MongoDB alone.
+        // During a login, the driver keeps only MongoDB's text.
         _ if message.contains(FAILED_TEXT) => wrong_password(message),
-        _ => format!("the user is not let in ({message})"),
+        _ => format!("the login was rejected ({message})"),
     }
 }
 

@@ -1,13 +1,13 @@
-//! Faults of documents, each told once.
+//! Faults of documents. Each fault is logged once.
 
 use std::collections::BTreeMap;
 
 use crate::limits::FAULTS_MAX;
 
-/// The faults that were told last, by the name of what they are of.
+/// The faults that were logged last, by the name of the subject or document.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    told: BTreeMap<String, String>,
+    logged: BTreeMap<String, String>,
     more: usize,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct FoundFaults {
 }
 
 impl FoundFaults {
-    /// Adds a fault. Beyond [`FAULTS_MAX`] it is only counted.
+    /// Adds a fault. Faults beyond [`FAULTS_MAX`] are only counted.
     pub(crate) fn add(&mut self, name: String, reason: String) {
         if self.found.len() < FAULTS_MAX {
             self.found.insert(name, reason);
@@ -30,18 +30,19 @@ impl FoundFaults {
 }
 
 impl Faults {
-    /// Logs the faults that were not told yet. One that went and comes again is told again.
-    pub(crate) fn tell(&mut self, now: FoundFaults) {
+    /// Logs the faults that were not logged before. A fault that disappeared and occurs again is
+    /// logged again.
+    pub(crate) fn log(&mut self, now: FoundFaults) {
         for (name, reason) in &now.found {
-            if self.told.get(name) != Some(reason) {
-                tracing::warn!(name, reason, "a state in MongoDB is not wholly readable");
+            if self.logged.get(name) != Some(reason) {
+                tracing::warn!(name, reason, "part of a state in MongoDB cannot be read");
             }
         }
         if now.more > 0 && self.more == 0 {
             let more = now.more;
-            tracing::warn!(more, "further states in MongoDB are not wholly readable");
+            tracing::warn!(more, "parts of more states in MongoDB cannot be read");
         }
-        self.told = now.found;
+        self.logged = now.found;
         self.more = now.more;
     }
 }

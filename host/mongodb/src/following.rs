@@ -1,4 +1,4 @@
-//! Following of the states: a poll, and what differs from the one before.
+//! Follows the states: polls them, and sends the differences from the previous poll.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::options::{Error, MongodbOptions};
 use crate::reading::{Reader, Reading};
 use crate::states::KnownStates;
 
-/// The shortest time until a MongoDB that is away is tried again.
+/// The shortest time until an unavailable MongoDB is tried again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// States in a MongoDB, which may be away.
+/// States in a MongoDB that may be unavailable.
 pub struct StatesSource {
     reader: Reader,
     every: Duration,
@@ -30,7 +30,7 @@ pub struct StatesSource {
     away: Option<Away>,
 }
 
-/// A MongoDB that is away.
+/// A MongoDB that is unavailable.
 struct Away {
     since_ms: i64,
     reason: String,
@@ -38,11 +38,11 @@ struct Away {
 }
 
 impl StatesSource {
-    /// Reads the options, and connects to nothing yet. `clock` tells the time in Unix milliseconds. Needs a runtime
-    /// of tokio.
+    /// Parses the options without connecting. `clock` returns the time in Unix milliseconds. Needs
+    /// a tokio runtime.
     ///
     /// # Errors
-    /// [`Error`] for options that can never be used. A MongoDB that is away is none.
+    /// [`Error`] for options that can never be used. An unavailable MongoDB is not an error.
     pub async fn new(options: &MongodbOptions, clock: fn() -> i64) -> Result<Self, Error> {
         let connection = Connection::open(options).await?;
         Ok(Self {
@@ -55,16 +55,16 @@ impl StatesSource {
         })
     }
 
-    /// The members that the URI names, without its user and its options.
+    /// The members in the URI, without its user and its options.
     pub fn members(&self) -> &str {
         &self.reader.connection.members
     }
 
-    /// Sends [`StatesNews::All`] once everything was read, then what changes, until `shutdown` or until `news` is
-    /// closed.
+    /// Sends [`StatesNews::All`] once everything was read, then each change, until `shutdown` is
+    /// cancelled or `news` is closed.
     ///
-    /// An error is told as [`StatesNews::Away`] and tried again for ever; [`StatesNews::Back`] comes after what
-    /// changed meanwhile.
+    /// After an error, sends [`StatesNews::Away`] and tries again without end. After a recovery,
+    /// sends the changes that happened in between, then [`StatesNews::Back`].
     pub async fn follow<E: From<StatesNews>>(
         mut self,
         news: Sender<E>,
@@ -79,11 +79,11 @@ impl StatesSource {
                 sleep(pause).await;
             }
         };
-        // Cancelled, or the channel is closed: nothing left to do in both cases.
+        // In both cases, cancelled or channel closed, there is nothing left to do.
         let _: Option<Result<(), SendError<E>>> = shutdown.run_until_cancelled(following).await;
     }
 
-    /// Tells what differs; returns the time until the next poll.
+    /// Sends the differences. Returns the time until the next poll.
     async fn take<E: From<StatesNews>>(
         &mut self,
         reading: Reading,
@@ -91,9 +91,9 @@ impl StatesSource {
     ) -> Result<Duration, SendError<E>> {
         let is_first = !self.known.is_known();
         if is_first || self.away.is_some() {
-            self.tell_begin(&reading);
+            self.log_begin(&reading);
         }
-        self.faults.tell(reading.faults);
+        self.faults.log(reading.faults);
         for item in self.known.take(reading.states, &reading.unreadable) {
             news.send(item.into()).await?;
         }
@@ -103,37 +103,41 @@ impl StatesSource {
         Ok(self.every)
     }
 
-    fn tell_begin(&self, reading: &Reading) {
+    fn log_begin(&self, reading: &Reading) {
         let count = |is_so: fn(&RecordSubject) -> bool| {
-            reading.states.keys().filter(|it| is_so(it)).count()
+            reading
+                .states
+                .keys()
+                .filter(|subject| is_so(subject))
+                .count()
         };
         tracing::info!(
             members = self.members(),
-            groups = count(|it| matches!(it, RecordSubject::Group(_))),
-            clusters = count(|it| matches!(it, RecordSubject::Cluster(_))),
-            logical_clouds = count(|it| matches!(it, RecordSubject::LogicalCloud(_))),
+            groups = count(|subject| matches!(subject, RecordSubject::Group(_))),
+            clusters = count(|subject| matches!(subject, RecordSubject::Cluster(_))),
+            logical_clouds = count(|subject| matches!(subject, RecordSubject::LogicalCloud(_))),
             database = self.reader.database(),
             every = ?self.every,
-            "states are read from MongoDB"
+            "reading states from MongoDB"
         );
     }
 
-    /// Tells that it is away; returns the time until the next try.
+    /// Sends and logs that MongoDB is unavailable. Returns the time until the next attempt.
     async fn fail<E: From<StatesNews>>(
         &mut self,
         failure: Failure,
         news: &Sender<E>,
     ) -> Result<Duration, SendError<E>> {
-        let (is_told, attempts, since_ms) = match &self.away {
+        let (is_known, attempts, since_ms) = match &self.away {
             Some(away) => (away.reason == failure.reason, away.attempts, away.since_ms),
             None => (false, 0, (self.clock)()),
         };
-        if !is_told {
+        if !is_known {
             let (members, reason) = (self.members(), &failure.reason);
             tracing::warn!(
                 members,
                 reason,
-                "MongoDB is away; the states that were last read from it are shown"
+                "cannot read states from MongoDB; the last states that were read are still shown"
             );
             let away = StatesNews::Away {
                 since_ms,
@@ -150,11 +154,12 @@ impl StatesSource {
     }
 }
 
-/// The time after a number of tries: it doubles up to a limit, and is by up to a half longer at random.
+/// The pause after a number of attempts. It doubles up to a limit, plus a random part of up to a
+/// half.
 fn pause(attempts: u32) -> Duration {
     let doubled = RETRY.saturating_mul(2_u32.saturating_pow(attempts.min(10)));
     let time = doubled.min(RETRY_MAX);
-    // The seed of a hasher is all the randomness that this needs.
+    // The seed of a hasher provides enough randomness for this.
     let random = RandomState::new().hash_one(0_u8) % 512;
     let part = u32::try_from(random).unwrap_or_default();
     time.saturating_add(time.saturating_mul(part) / 1024)

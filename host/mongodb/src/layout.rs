@@ -1,24 +1,24 @@
-//! Places of states in the databases of two generations of orchestrators.
+//! The places of states in the databases of two generations of orchestrators.
 
 use kindsight_model::{ClusterName, DigName, LogicalCloudName, NameError, RecordSubject};
 use mongodb::bson::{Document, doc};
 
-/// The tag of the state in a document.
+/// The field with the state of a document.
 pub(crate) const STATE: &str = "stateInfo";
 
-/// Databases that are looked at where none is named, the newer generation first.
+/// The databases that are searched if the URI names none, the newer generation first.
 pub(crate) const DATABASES: [&str; 2] = ["emco", "mco"];
 
-/// A generation of orchestrators, by where it keeps states.
+/// A generation of orchestrators, which determines the place of the states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// ONAP of 2020: a collection for each service, keys in lower case.
+    /// ONAP of 2020: one collection for each service, keys in lower case.
     Onap,
     /// EMCO 22: one collection, keys in camel case.
     V22,
 }
 
-/// A kind of document with a state: its keys, in the order of the parts of its name.
+/// A kind of document with a state: its keys, in the order of the parts of the subject's name.
 #[derive(Debug)]
 pub(crate) struct Kind {
     pub(crate) keys: &'static [&'static str],
@@ -26,9 +26,9 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// The subject whose name has these parts.
+    /// The subject with these name parts.
     pub(crate) fn subject(&self, parts: &[&str]) -> Result<RecordSubject, NameError> {
-        if let Some(part) = parts.iter().find(|it| !kindsight_model::is_name(it)) {
+        if let Some(part) = parts.iter().find(|part| !kindsight_model::is_name(part)) {
             return Err(NameError::NotAName((*part).to_owned()));
         }
         (self.name)(parts)
@@ -76,12 +76,12 @@ impl Layout {
     pub(crate) fn of(collections: &[String]) -> Option<Self> {
         let has = |layout: &Self| {
             let mut of_it = layout.collections().iter();
-            of_it.any(|name| collections.iter().any(|it| it == name))
+            of_it.any(|name| collections.iter().any(|collection| collection == name))
         };
         [Self::V22, Self::Onap].into_iter().find(has)
     }
 
-    /// The collections with states.
+    /// The collections that contain states.
     pub(crate) fn collections(self) -> &'static [&'static str] {
         match self {
             Self::Onap => &["orchestrator", "cluster"],
@@ -96,7 +96,8 @@ impl Layout {
         }
     }
 
-    /// The field with the names of all keys of a document, which no other kind of document shares.
+    /// The field that lists the names of a document's keys. The list is different for each kind of
+    /// document.
     pub(crate) fn names_field(self) -> &'static str {
         match self {
             Self::Onap => "key",
@@ -104,10 +105,10 @@ impl Layout {
         }
     }
 
-    /// The part of documents that is asked for: keys and state, and nothing else of what an orchestrator keeps.
+    /// The projection of documents: only the keys and the state are requested.
     pub(crate) fn projection(self) -> Document {
         let mut projection = doc! { STATE: 1, self.names_field(): 1 };
-        for key in self.kinds().iter().flat_map(|it| it.keys) {
+        for key in self.kinds().iter().flat_map(|kind| kind.keys) {
             projection.insert(*key, 1);
         }
         projection

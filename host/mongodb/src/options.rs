@@ -1,30 +1,31 @@
-//! Options of the way into a MongoDB.
+//! Options of the connection to a MongoDB.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The way into a MongoDB, and how often it is asked.
+/// The connection to a MongoDB, and the polling interval.
 #[derive(Clone)]
 pub struct MongodbOptions {
-    /// Its URI, `mongodb://HOST:PORT,…/DATABASE?OPTION=VALUE`. The database is the one with the states; without it
-    /// `emco` is read where it has any, else `mco`.
+    /// The URI, `mongodb://HOST:PORT,…/DATABASE?OPTION=VALUE`. The database is the one with the
+    /// states. If the URI contains no database, `emco` is used if it contains states, or else
+    /// `mco`.
     pub uri: String,
-    /// The name of a user, where the URI has none; with a password.
+    /// The name of a user, if the URI contains none. Requires `password`.
     pub user: Option<String>,
     /// The password of that user.
     pub password: Option<String>,
-    /// A PEM file with the authorities of its certificate. TLS is spoken where it is set.
+    /// A PEM file with the CA certificates of MongoDB. If set, TLS is used.
     pub ca: Option<PathBuf>,
     /// The time between two polls.
     pub every: Duration,
-    /// The longest that one answer is waited for.
+    /// The longest time for which one answer is awaited.
     pub deadline: Duration,
 }
 
 impl fmt::Debug for MongodbOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A URI may hold a password.
+        // A URI may contain a password.
         f.debug_struct("MongodbOptions")
             .field("user", &self.user)
             .field("ca", &self.ca)
@@ -34,27 +35,27 @@ impl fmt::Debug for MongodbOptions {
     }
 }
 
-/// The reason why a MongoDB cannot be followed at all. None shows a password.
+/// The reason why a MongoDB can never be followed. No text contains a password.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The URI cannot be used.
+    /// The URI is not valid.
     #[error(
         "the URI of MongoDB cannot be used: {0}; write mongodb://HOST:27017, or \
          mongodb://HOST:27017,HOST:27017/DATABASE?replicaSet=NAME"
     )]
     Uri(String),
-    /// The URI has a user, and another one is given beside it.
+    /// The URI contains a user, and a user is also configured separately.
     #[error(
-        "the URI of MongoDB has a user, and another one is given beside it: leave one of them out"
+        "the URI of MongoDB contains a user, and a user is also configured separately: remove one of them"
     )]
     TwoUsers,
-    /// The URI has a user without a password.
+    /// The URI contains a user without a password.
     #[error(
-        "the URI of MongoDB has a user without a password: name the user beside the URI, with the file of its password"
+        "the URI of MongoDB contains a user without a password: configure the user separately, with a password file"
     )]
     NoPassword,
-    /// The file with the authorities cannot be read.
-    #[error("read the authorities of MongoDB in {}", path.display())]
+    /// The CA file cannot be read.
+    #[error("failed to read the CA file of MongoDB {}", path.display())]
     Ca {
         /// The file.
         path: PathBuf,

@@ -22,22 +22,22 @@ use crate::states::States;
 pub(crate) struct Reader {
     pub(crate) connection: Connection,
     deadline: Duration,
-    /// The place of the states, while it is known.
-    place: Option<Place>,
+    /// The place of the states, once it is known.
+    place: Option<StatesDatabase>,
 }
 
 /// The database with the states.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct StatesDatabase {
     pub(crate) database: String,
     layout: Layout,
 }
 
-/// States, faults and counts of one read.
+/// The states, faults and counts of one read.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) states: States,
-    /// Subjects whose documents are there and cannot be read.
+    /// Subjects whose documents exist but cannot be read.
     pub(crate) unreadable: BTreeSet<RecordSubject>,
     pub(crate) faults: FoundFaults,
     documents: usize,
@@ -55,11 +55,11 @@ impl Reader {
 
     /// The database of the last read.
     pub(crate) fn database(&self) -> Option<&str> {
-        self.place.as_ref().map(|it| &*it.database)
+        self.place.as_ref().map(|place| &*place.database)
     }
 
-    /// Reads everything. Where nothing is left, the place has to be there still: an empty server in place of
-    /// another one is no reason to forget everything.
+    /// Reads all states. If no document is found, the database and its collections must still
+    /// exist: an empty server must not cause all known states to be dropped.
     pub(crate) async fn read(&mut self) -> Result<Reading, Failure> {
         let place = match self.place.take() {
             Some(place) => place,
@@ -79,9 +79,9 @@ impl Reader {
     }
 
     /// Finds the database and its layout.
-    async fn find(&self) -> Result<Place, Failure> {
+    async fn find(&self) -> Result<StatesDatabase, Failure> {
         let named = self.connection.database.as_deref();
-        let databases = named.map_or(DATABASES.to_vec(), |it| vec![it]);
+        let databases = named.map_or(DATABASES.to_vec(), |name| vec![name]);
         let mut denied = None;
         for name in &databases {
             let database = self.connection.client.database(name);
@@ -90,7 +90,7 @@ impl Reader {
                 Ok(collections) => {
                     if let Some(layout) = Layout::of(&collections) {
                         let database = (*name).to_owned();
-                        return Ok(Place { database, layout });
+                        return Ok(StatesDatabase { database, layout });
                     }
                 }
                 Err(failure) if failure.is_denied => denied = Some(failure),
@@ -100,16 +100,16 @@ impl Reader {
         Err(denied.unwrap_or_else(|| {
             Failure::new(match named {
                 Some(name) => format!(
-                    "its database {name} has neither a collection `resources` nor `orchestrator` or `cluster`"
+                    "the database {name} has neither a collection `resources` nor `orchestrator` or `cluster`"
                 ),
-                None => "it has no database `emco` or `mco` with states; name another one in the URI".to_owned(),
+                None => "there is no database `emco` or `mco` with states; write the name of the database into the URI".to_owned(),
             })
         }))
     }
 
     async fn read_collection(
         &self,
-        place: &Place,
+        place: &StatesDatabase,
         collection: &str,
         reading: &mut Reading,
     ) -> Result<(), Failure> {
@@ -118,7 +118,8 @@ impl Reader {
         let found = collection
             .find(doc! { STATE: { "$exists": true } })
             .projection(place.layout.projection())
-            // By an index that is always there: nothing is missed or seen twice while it changes.
+            // This index always exists, and its order ensures that each document is read once, even
+            // during changes.
             .sort(doc! { "_id": 1 })
             .batch_size(PAGE_DOCUMENTS_MAX);
         let mut cursor = self.answer(async { found.await }).await?;
@@ -130,7 +131,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Waits for an answer, no longer than the deadline.
+    /// Waits for an answer, at most until the deadline.
     async fn answer<T>(
         &self,
         call: impl Future<Output = Result<T, DriverError>>,
@@ -151,15 +152,15 @@ impl Reader {
 }
 
 impl Reading {
-    /// Takes one document; false where there is no room for it.
+    /// Adds one document. Returns false if a limit is reached.
     fn take(&mut self, layout: Layout, document: &mongodb::bson::RawDocument) -> bool {
         self.documents = self.documents.saturating_add(1);
         self.bytes = self.bytes.saturating_add(document.as_bytes().len());
         if self.documents > DOCUMENTS_MAX || self.bytes > STATES_BYTES_MAX {
             let reason = format!(
-                "there are more than {DOCUMENTS_MAX} documents or {STATES_BYTES_MAX} bytes; the rest is left out"
+                "there are more than {DOCUMENTS_MAX} documents or {STATES_BYTES_MAX} bytes; the remaining documents were not read"
             );
-            self.faults.add("all of them".to_owned(), reason);
+            self.faults.add("all states".to_owned(), reason);
             return false;
         }
         match document::read(layout, document) {
@@ -183,7 +184,7 @@ impl Reading {
                 match self.states.entry(subject) {
                     Entry::Vacant(free) => drop(free.insert(state)),
                     Entry::Occupied(first) => {
-                        let reason = "it has two documents; the first one counts";
+                        let reason = "two documents contain its state; the first one is used";
                         self.faults.add(first.key().to_string(), reason.to_owned());
                     }
                 }

@@ -1,4 +1,4 @@
-//! States that are known, and how they differ from those of one read.
+//! The known states, and their differences from the states of one read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +9,21 @@ use crate::limits::CHANGES_MAX;
 /// States by their subjects.
 pub(crate) type States = BTreeMap<RecordSubject, StateInfo>;
 
-/// The states that were told last.
+/// The states that were sent last.
 #[derive(Debug, Default)]
 pub(crate) struct KnownStates {
-    /// None before the first read.
+    /// `None` before the first read.
     states: Option<States>,
 }
 
 impl KnownStates {
-    /// Returns whether everything was read once.
+    /// Returns whether everything was read at least once.
     pub(crate) fn is_known(&self) -> bool {
         self.states.is_some()
     }
 
-    /// Takes over what was read, and returns the news in it. Those of `unreadable` stay as they were.
+    /// Stores the states that were read, and returns the differences. The states of `unreadable`
+    /// subjects are kept.
     pub(crate) fn take(
         &mut self,
         mut read: States,
@@ -37,8 +38,8 @@ impl KnownStates {
                 read.entry(subject.clone()).or_insert_with(|| state.clone());
             }
         }
-        let gone = known.keys().filter(|it| !read.contains_key(*it));
-        let gone = gone.map(|it| StatesNews::Changed(it.clone(), None));
+        let gone = known.keys().filter(|subject| !read.contains_key(*subject));
+        let gone = gone.map(|subject| StatesNews::Changed(subject.clone(), None));
         let changed = read
             .iter()
             .filter(|(subject, state)| known.get(*subject) != Some(*state));

@@ -4,38 +4,40 @@
 mod found;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kindsight_appcontext::{AppSnapshot, ContextMeta, ContextSnapshot};
 use kindsight_interpreter::{Interpreters, Published};
 use kindsight_model::{
-    ClusterName, ContextId, ContextStatus, CoveredKinds, DeploymentId, DigName, Object,
+    ClusterName, ContextId, ContextStatus, Coverage, DeploymentId, DigName, Identity, ObjectList,
 };
 use kindsight_status::{AppView, ApplicationKey, ContextView};
 
 use crate::affected::Affected;
 use crate::judge::Judge;
-use crate::placement::Placement;
+use crate::placement::{Applied, Change, Placement};
 use crate::recheck::Slice;
 use crate::recorded::ContextDeployments;
+use crate::shared::Shared;
 use crate::view_change::ViewChange;
 
 /// One application.
 pub(crate) struct ApplicationState {
     /// The group that was instantiated, or the application that was found.
     meta: Option<DigName>,
-    /// The namespace that it is deployed to; empty where nobody names one.
+    /// The namespace that it is deployed to. Empty if unknown.
     namespace: Arc<str>,
     status: Option<ContextStatus>,
-    /// The context whose id labels its objects; none of an application that was found.
+    /// The context whose id labels its objects. `None` for a found application.
     status_context: Option<ContextId>,
     /// Its meta as it was last read.
     context_meta: Option<ContextMeta>,
     faults: Vec<Arc<str>>,
-    /// The fault of the last try to read it again; none where that could be read.
+    /// The fault of the last attempt to read it. `None` if it could be read.
     unread: Option<Arc<str>>,
-    /// Of a context in its order; of an application that was found in the order of their names.
+    /// Apps of a context in its order, and apps of a found application in the order of their names.
     apps: Vec<(Arc<str>, Vec<Placement>)>,
-    /// The set that its whole view is judged by.
+    /// The set of interpreters that judged its complete view.
     shown_by: Arc<Published>,
     /// Sequence number of its last report among all reports; 0 without any.
     pub(crate) last_report: u64,
@@ -48,11 +50,39 @@ pub struct ReportedObjects {
     /// that was found.
     pub placement: String,
     /// The objects that were reported together, in the report's order.
-    pub objects: Arc<[Object]>,
+    pub objects: ObjectList,
     /// Objects that they name by a relation and that belong elsewhere.
-    pub related: Arc<[Object]>,
-    /// The Kinds of which these are all.
-    pub covered: Arc<CoveredKinds>,
+    pub related: ObjectList,
+    /// The coverage of related objects.
+    pub covered: Coverage,
+}
+
+/// The effect of a change on an application.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// True if its view differs.
+    pub(crate) is_any: bool,
+    /// True if verdicts of the next set of interpreters were discarded.
+    pub(crate) is_set_back: bool,
+    /// Objects that left the application, with app and cluster.
+    pub(crate) left: Vec<(Arc<str>, ClusterName, Identity)>,
+}
+
+impl Changes {
+    fn add(&mut self, app: &str, cluster: &ClusterName, applied: Applied) {
+        self.is_any |= applied.is_changed;
+        self.is_set_back |= applied.is_set_back;
+        let app: Arc<str> = app.into();
+        let left = applied.left.into_iter();
+        let left = left.map(|identity| (Arc::clone(&app), cluster.clone(), identity));
+        self.left.extend(left);
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.is_any |= other.is_any;
+        self.is_set_back |= other.is_set_back;
+        self.left.extend(other.left);
+    }
 }
 
 /// The result of one step of an application towards another set.
@@ -68,34 +98,42 @@ impl ApplicationState {
     /// A context from the store's snapshot, judged and ready to be published.
     ///
     /// With a state `before`, its set and the live reports of its placements stay: a report received in this
-    /// process is newer than the stored one.
+    /// process is newer than the stored one. Without, it is judged by `set`.
     pub(crate) fn reconciled(
         snapshot: ContextSnapshot,
         before: Option<Self>,
-        judge: Judge<'_>,
+        set: &Arc<Published>,
+        shared: &Shared,
         now_ms: i64,
     ) -> Self {
         let (shown_by, last_report, mut known) = match before {
             Some(before) => (before.shown_by, before.last_report, before.apps),
-            None => (Arc::clone(judge.set), 0, Vec::new()),
-        };
-        let judge = Judge {
-            set: &shown_by,
-            ..judge
+            None => (Arc::clone(set), 0, Vec::new()),
         };
         let meta = snapshot.meta.as_ref();
         let namespace: Arc<str> = meta.map_or("", |meta| &meta.namespace).into();
         let unreadable = snapshot.unreadable.iter();
-        let faults = unreadable.map(|it| format!("{}: {}", it.key, it.why).into());
+        let faults = unreadable.map(|value| format!("{}: {}", value.key, value.why).into());
         let app = |app: AppSnapshot| {
             let name: Arc<str> = app.name.as_str().into();
             let deployment = DeploymentId {
                 context: snapshot.status_context.clone(),
                 app: Arc::clone(&name),
             };
-            let placements = app.clusters.into_iter().map(|cluster| {
-                let before = take(&mut known, &name, &cluster.cluster);
-                Placement::reconciled(cluster, before, &namespace, &deployment, judge, now_ms)
+            let placements = app.clusters.into_iter().map(|snapshot| {
+                let cluster = snapshot.cluster.clone();
+                let before = take(&mut known, &name, &cluster);
+                let mut placement = before.unwrap_or_else(|| Placement::recorded(cluster.clone()));
+                if placement.has_read(&snapshot, &namespace) {
+                    return placement;
+                }
+                let change = Change::Context {
+                    snapshot: &snapshot,
+                    namespace: &namespace,
+                    deployment: &deployment,
+                };
+                placement.apply(change, shared.environment(&cluster, &shown_by, now_ms));
+                placement
             });
             let placements = placements.collect();
             (name, placements)
@@ -107,14 +145,14 @@ impl ApplicationState {
             status_context: Some(snapshot.status_context.clone()),
             faults: faults.collect(),
             unread: None,
-            context_meta: snapshot.meta,
             apps: snapshot.apps.into_iter().map(app).collect(),
+            context_meta: snapshot.meta,
             shown_by,
             last_report,
         }
     }
 
-    /// A context of which nothing could be read yet.
+    /// A context that could not be read yet.
     pub(crate) fn unread(fault: Arc<str>, set: &Arc<Published>) -> Self {
         Self {
             unread: Some(fault),
@@ -142,21 +180,25 @@ impl ApplicationState {
         self.context_meta.as_ref()
     }
 
-    /// Takes over why it could not be read again. Returns whether that is new.
-    pub(crate) fn set_unread(&mut self, fault: Arc<str>) -> bool {
-        let before = self.unread.replace(fault);
+    /// Sets the reason why it could not be read again. Returns whether the reason differs.
+    pub(crate) fn set_unread(&mut self, fault: Option<Arc<str>>) -> bool {
+        let before = std::mem::replace(&mut self.unread, fault);
         before != self.unread
     }
 
-    /// Takes over what clusters reported for another instance of the same group, where they have not reported for
-    /// this one.
-    pub(crate) fn join(&mut self, sibling: &Self, interpreters: &Interpreters, now_ms: i64) {
-        let set = &self.shown_by;
+    /// Takes over the reports that clusters sent for another instance of the same group, where they have not
+    /// reported for this one.
+    pub(crate) fn join(&mut self, sibling: &Self, shared: &Shared, now_ms: i64) {
         for (app, placements) in &mut self.apps {
-            for placement in placements.iter_mut().filter(|it| !it.was_heard()) {
+            for placement in placements
+                .iter_mut()
+                .filter(|placement| !placement.was_heard())
+            {
                 let other = sibling.placement(app, placement.cluster());
                 if let Some(live) = other.and_then(Placement::live) {
-                    placement.join(live, Judge { interpreters, set }, now_ms);
+                    let cluster = placement.cluster().clone();
+                    let env = shared.environment(&cluster, &self.shown_by, now_ms);
+                    placement.apply(Change::Sibling(live), env);
                 }
             }
         }
@@ -176,25 +218,52 @@ impl ApplicationState {
         }
     }
 
-    /// The set that its whole view is judged by.
+    /// The set of interpreters that judged its complete view.
     pub(crate) fn shown_by(&self) -> &Published {
         &self.shown_by
     }
 
-    /// Changes the placement of an app in a cluster, if there is one. Returns whether `change` returned
-    /// true.
-    pub(crate) fn change(
+    /// Applies a change to the placement of an app in a cluster, if there is one.
+    pub(crate) fn apply(
         &mut self,
-        app: &str,
-        cluster: &ClusterName,
-        interpreters: &Interpreters,
-        change: impl FnOnce(&mut Placement, Judge<'_>) -> bool,
-    ) -> bool {
-        let set = &self.shown_by;
+        (app, cluster): (&str, &ClusterName),
+        change: Change<'_>,
+        shared: &Shared,
+        now_ms: i64,
+    ) -> Changes {
+        let mut changes = Changes::default();
         let apps = self.apps.iter_mut().filter(|(name, _)| **name == *app);
         let mut placements = apps.flat_map(|(_, placements)| placements);
-        let placement = placements.find(|placement| placement.cluster() == cluster);
-        placement.is_some_and(|placement| change(placement, Judge { interpreters, set }))
+        if let Some(placement) = placements.find(|placement| placement.cluster() == cluster) {
+            let env = shared.environment(cluster, &self.shown_by, now_ms);
+            changes.add(app, cluster, placement.apply(change, env));
+        }
+        changes
+    }
+
+    /// Applies a change to each placement that `selects`.
+    pub(crate) fn apply_all<'c>(
+        &mut self,
+        selects: impl Fn(&Placement) -> bool,
+        change: impl Fn() -> Change<'c>,
+        shared: &Shared,
+        now_ms: i64,
+    ) -> Changes {
+        let mut changes = Changes::default();
+        for (app, placements) in &mut self.apps {
+            for placement in placements.iter_mut().filter(|placement| selects(placement)) {
+                let cluster = placement.cluster().clone();
+                let env = shared.environment(&cluster, &self.shown_by, now_ms);
+                changes.add(app, &cluster, placement.apply(change(), env));
+            }
+        }
+        changes
+    }
+
+    /// Returns whether it has a placement in a cluster.
+    pub(crate) fn is_in(&self, cluster: &ClusterName) -> bool {
+        let mut placements = self.apps.iter().flat_map(|(_, placements)| placements);
+        placements.any(|placement| placement.cluster() == cluster)
     }
 
     /// The placement of an app in a cluster.
@@ -202,36 +271,6 @@ impl ApplicationState {
         let apps = self.apps.iter().filter(|(name, _)| **name == *app);
         let mut placements = apps.flat_map(|(_, placements)| placements);
         placements.find(|placement| placement.cluster() == cluster)
-    }
-
-    /// Changes every placement in a cluster. Returns whether `change` returned true for any.
-    pub(crate) fn change_all(
-        &mut self,
-        cluster: &ClusterName,
-        change: impl Fn(&mut Placement) -> bool,
-    ) -> bool {
-        let placements = self.placements().filter(|it| it.cluster() == cluster);
-        // Every placement is changed, so this counts instead of stopping at the first.
-        placements.map(change).filter(|&did| did).count() > 0
-    }
-
-    /// As [`change_all`](Self::change_all), for a change that judges.
-    pub(crate) fn judge_all(
-        &mut self,
-        cluster: &ClusterName,
-        interpreters: &Interpreters,
-        change: impl Fn(&mut Placement, Judge<'_>) -> bool,
-    ) -> bool {
-        let set = Arc::clone(&self.shown_by);
-        self.change_all(cluster, |it| {
-            let set = &set;
-            change(it, Judge { interpreters, set })
-        })
-    }
-
-    /// Changes every placement. Returns whether `change` returned true for any.
-    pub(crate) fn change_every(&mut self, change: impl Fn(&mut Placement) -> bool) -> bool {
-        self.placements().map(change).filter(|&did| did).count() > 0
     }
 
     /// Judges objects again that are due for a recheck, by the application's set, until the round is over that
@@ -244,14 +283,15 @@ impl ApplicationState {
     ) -> ViewChange {
         let set = &self.shown_by;
         let placements = self.apps.iter_mut().flat_map(|(_, placements)| placements);
-        let is_due = |it: &&mut Placement| it.recheck_at_ms().is_some_and(|at| at <= began_ms);
+        let is_due =
+            |placement: &&mut Placement| placement.recheck_at_ms().is_some_and(|at| at <= began_ms);
         let mut due: Vec<&mut Placement> = placements.filter(is_due).collect();
         // Those that wait longest first, so that none waits for ever.
-        due.sort_by_key(|it| it.recheck_at_ms());
+        due.sort_by_key(|placement| placement.recheck_at_ms());
         let judge = Judge { interpreters, set };
         let rechecked = due
             .into_iter()
-            .map(|it| it.recheck_due(judge, began_ms, clock));
+            .map(|placement| placement.recheck_due(judge, began_ms, clock));
         rechecked.max().unwrap_or(ViewChange::Nothing)
     }
 
@@ -259,6 +299,14 @@ impl ApplicationState {
     pub(crate) fn recheck_at_ms(&self) -> Option<i64> {
         let placements = self.apps.iter().flat_map(|(_, placements)| placements);
         placements.filter_map(Placement::recheck_at_ms).min()
+    }
+
+    /// When the first object is forgotten or counts as gone, in Unix milliseconds.
+    pub(crate) fn expires_at_ms(&self, gone_for: Duration) -> Option<i64> {
+        let placements = self.apps.iter().flat_map(|(_, placements)| placements);
+        placements
+            .filter_map(|placement| placement.expires_at_ms(gone_for))
+            .min()
     }
 
     /// Continues towards the set of `goal`, as far as the slice allows. The view stays unchanged until all
@@ -272,11 +320,13 @@ impl ApplicationState {
     ) -> SwapStep {
         let mut kinds = affected.between(&self.shown_by, goal.set);
         let mut placements = self.apps.iter_mut().flat_map(|(_, placements)| placements);
-        if !placements.all(|it| it.recheck(goal, &mut kinds, slice, now_ms)) {
+        if !placements.all(|placement| placement.recheck(goal, &mut kinds, slice, now_ms)) {
             return SwapStep::Unfinished;
         }
         self.shown_by = Arc::clone(goal.set);
-        let changes = self.placements().map(|it| it.commit_recheck(now_ms));
+        let changes = self
+            .placements()
+            .map(|placement| placement.commit_recheck(now_ms));
         SwapStep::Judged(changes.max().unwrap_or(ViewChange::Nothing))
     }
 
@@ -290,7 +340,8 @@ impl ApplicationState {
     /// The objects that its clusters reported.
     pub(crate) fn reported(&self, key: &ApplicationKey) -> impl Iterator<Item = ReportedObjects> {
         let apps = self.apps.iter();
-        let placements = apps.flat_map(|(app, all)| all.iter().map(move |it| (app, it)));
+        let placements =
+            apps.flat_map(|(app, all)| all.iter().map(move |placement| (app, placement)));
         placements.filter_map(move |(app, placement)| placement.reported(key, app))
     }
 
@@ -325,7 +376,9 @@ fn take(
 ) -> Option<Placement> {
     let mut apps = known.iter_mut();
     let (_, placements) = apps.find(|(name, _)| **name == *app)?;
-    let position = placements.iter().position(|it| it.cluster() == cluster)?;
+    let position = placements
+        .iter()
+        .position(|placement| placement.cluster() == cluster)?;
     Some(placements.swap_remove(position))
 }
 

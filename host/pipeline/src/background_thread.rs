@@ -1,20 +1,21 @@
-//! A thread of its own, at a lower priority, for steps that block.
+//! A thread at a lower priority for steps that block.
 
-use std::io;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread;
+use std::{io, thread};
 
 use kindsight_interpreter::lower_priority;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 type Step = Box<dyn FnOnce() + Send>;
 
-/// Runs steps one after the other at a lower priority. The thread ends when this is dropped, after the
-/// current step.
+/// Maximum number of steps that wait for the current one. Further callers wait until there is room.
+const STEPS_WAITING_MAX: usize = 1;
+
+/// Runs steps one after the other at a lower priority. The thread ends when this handle is dropped, after the
+/// steps that it was sent.
 ///
 /// The executor's threads for steps that block cannot serve here: they take turns, and a thread whose
 /// priority was lowered keeps it.
-pub(crate) struct BackgroundThread(SyncSender<Step>);
+pub(crate) struct BackgroundThread(mpsc::Sender<Step>);
 
 impl BackgroundThread {
     /// Starts the thread.
@@ -22,36 +23,44 @@ impl BackgroundThread {
     /// # Errors
     /// The thread cannot be started.
     pub(crate) fn start(name: &'static str) -> io::Result<Self> {
-        let (sender, steps) = sync_channel::<Step>(1);
+        let (step_tx, mut step_rx) = mpsc::channel::<Step>(STEPS_WAITING_MAX);
         thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || {
                 lower_priority();
-                for step in steps {
+                while let Some(step) = step_rx.blocking_recv() {
                     step();
                 }
             })?;
-        Ok(Self(sender))
+        Ok(Self(step_tx))
     }
 
-    /// Runs a step and waits for its result; none where it panicked, or one before it did.
+    /// Runs a step after all earlier ones and waits for its result. Returns none if this step or an earlier one
+    /// panicked, and for no other reason.
+    ///
+    /// If the caller is cancelled, a step that the thread was sent runs nevertheless.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         step: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let (result_tx, result_rx) = oneshot::channel();
         let step = move || {
-            // The waiter may have been dropped.
+            // Fails if the caller was cancelled.
             let _ = result_tx.send(step());
         };
-        // Callers wait for one step at a time, so the channel has capacity for it.
-        self.0.try_send(Box::new(step)).ok()?;
+        // Only a panic closes the channel. If it is full, this waits.
+        self.0.send(Box::new(step)).await.ok()?;
         result_rx.await.ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::pin::{Pin, pin};
+    use std::sync::mpsc::channel;
+    use std::task::Poll;
+
     use super::*;
 
     #[tokio::test]
@@ -65,5 +74,37 @@ mod tests {
         let broken = background.run(move || assert_eq!(here, first)).await;
         assert_eq!(broken, None);
         assert_eq!(background.run(|| 1).await, None);
+    }
+
+    async fn is_pending<F: Future>(mut future: Pin<&mut F>) -> bool {
+        poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx).is_pending())).await
+    }
+
+    #[tokio::test]
+    async fn a_step_whose_caller_was_cancelled_runs_and_the_next_one_waits_for_it() {
+        let background = BackgroundThread::start("test").unwrap();
+        let (ran_tx, ran_rx) = channel();
+        let (release_tx, release_rx) = channel::<()>();
+        let blocking_tx = ran_tx.clone();
+        let mut blocking = pin!(background.run(move || {
+            blocking_tx.send("blocking").unwrap();
+            release_rx.recv().unwrap();
+        }));
+        assert!(is_pending(blocking.as_mut()).await);
+        assert_eq!(ran_rx.recv(), Ok("blocking"));
+        {
+            let cancelled_tx = ran_tx.clone();
+            let cancelled = pin!(background.run(move || cancelled_tx.send("cancelled")));
+            assert!(is_pending(cancelled).await, "it waits for the thread");
+        }
+        let mut next = pin!(background.run(move || ran_tx.send("next")));
+        assert!(
+            is_pending(next.as_mut()).await,
+            "a full channel is no panic"
+        );
+        release_tx.send(()).unwrap();
+        assert_eq!(next.await, Some(Ok(())));
+        let ran: Vec<&str> = ran_rx.try_iter().collect();
+        assert_eq!(ran, ["cancelled", "next"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Reports of monitors that wait to be stored beside their contexts.
 //!
-//! A report is judged and shown at once, and stored behind the answer: a store that is slow or away holds up
-//! nobody. Of each app in a cluster the newest report waits.
+//! The pipeline judges and publishes a report at once, and this queue stores it afterwards: a store that is slow
+//! or away delays no answer. The newest report on each app in a cluster waits.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,13 +12,14 @@ use kindsight_store::{Error as StoreError, Revision, chain};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use self::state::{Place, State, Waiting};
+use self::contents::Contents;
 use crate::background_thread::BackgroundThread;
 use crate::run::RunError;
+use crate::waiting_reports::ReportedApp;
 
-mod state;
+mod contents;
 
-pub use state::{BUNDLES_WAITING_BYTES_MAX, BUNDLES_WAITING_MAX};
+pub use contents::{BUNDLES_WAITING_BYTES_MAX, BUNDLES_WAITING_MAX};
 
 /// The longest that a notification waits for the write that may have caused it.
 const OWN_WAIT: Duration = Duration::from_millis(50);
@@ -31,7 +32,7 @@ const LAST_WRITES: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 struct Shared {
-    state: Mutex<State>,
+    contents: Mutex<Contents>,
     arrived: Notify,
     written: Condvar,
 }
@@ -41,86 +42,80 @@ struct Shared {
 pub(crate) struct BundleQueue(Arc<Shared>);
 
 impl BundleQueue {
-    /// Stores a report soon; one of the same app and cluster that waits is replaced.
+    /// Stores a report soon. It replaces an older report on the same app and cluster that waits.
     pub(crate) fn push(
         &self,
         deployment: DeploymentId,
         cluster: ClusterName,
         status_json: Arc<str>,
     ) {
-        let mut state = self.state();
-        state.push(
-            Place {
-                deployment,
-                cluster,
-            },
-            status_json,
-        );
-        drop(state);
+        let app = ReportedApp {
+            deployment,
+            cluster,
+        };
+        self.contents().push(app, status_json);
         self.0.arrived.notify_one();
     }
 
-    /// Returns whether a change of a context is an own one. Waits a moment where that is being decided.
+    /// Returns whether this queue made a change of a context. If a write to the context is in progress, waits for
+    /// it a moment. Called by the store reader's thread.
     pub(crate) fn is_own(&self, id: &ContextId, revision: Revision) -> bool {
-        let state = self.state();
-        let is_writing = |state: &mut State| {
-            !state.own.contains(&revision) && state.writing.as_ref() == Some(id)
+        let contents = self.contents();
+        let is_writing = |contents: &mut Contents| {
+            !contents.own.contains(&revision) && contents.writing.as_ref() == Some(id)
         };
         let waited = self
             .0
             .written
-            .wait_timeout_while(state, OWN_WAIT, is_writing);
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        // Revisions come in order: there are no more notifications of earlier ones.
-        state.own = state.own.split_off(&revision);
-        state.own.contains(&revision)
+            .wait_timeout_while(contents, OWN_WAIT, is_writing);
+        let (mut contents, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        // Notifications arrive in the order of revisions: earlier revisions are not needed any more.
+        contents.own = contents.own.split_off(&revision);
+        contents.own.contains(&revision)
     }
 
     /// Forgets own changes: everything is read again.
     pub(crate) fn forget_own(&self) {
-        self.state().own.clear();
+        self.contents().own.clear();
     }
 
-    /// Stores what waits. Returns whether all of it was; what the store cannot take now waits on. Blocks.
+    /// Stores the reports that wait. Returns false if the store cannot take them now: they wait on. Blocks.
     pub(crate) fn write_all(&self, contexts: &AppContexts) -> bool {
-        while let Some((place, waiting)) = self.take_first() {
-            let Place {
-                deployment: DeploymentId { context, app },
+        loop {
+            let Some((app, waiting)) = self.contents().begin_write() else {
+                return true;
+            };
+            let ReportedApp {
+                deployment: DeploymentId { context, app: name },
                 cluster,
-            } = &place;
-            let stored = contexts.record_bundle(context, app, cluster, &waiting.status_json);
-            let mut state = self.state();
-            state.writing = None;
-            let is_kept = match stored {
+            } = &app;
+            let stored = contexts.record_bundle(context, name, cluster, &waiting.report);
+            let mut contents = self.contents();
+            contents.writing = None;
+            let waits_on = match stored {
                 Ok(Recorded::Written(revision)) => {
-                    state.note_own(revision);
+                    contents.note_own(revision);
                     false
                 }
                 Ok(Recorded::Unchanged | Recorded::NotFound) => false,
-                Err(error) => is_to_wait(&place, &error),
+                Err(error) => waits_on(&app, &error),
             };
-            if is_kept {
-                state.put_back(place, waiting);
-            } else if state.waiting.is_empty() && state.dropped > 0 {
-                let dropped = std::mem::take(&mut state.dropped);
-                tracing::warn!(
-                    dropped,
-                    "reports that wait were stored, but for the oldest; their apps show older ones after a restart"
-                );
+            if waits_on {
+                contents.waiting.put_back(app, waiting);
             }
-            drop(state);
+            contents.log_dropped();
+            drop(contents);
             self.0.written.notify_all();
-            if is_kept {
+            if waits_on {
                 return false;
             }
         }
-        true
     }
 
-    /// Stores reports as they come until `shutdown`, and then what is left, for a second at most.
+    /// Stores reports as they arrive until `shutdown`. Then stores the waiting reports, for a second at most.
     ///
     /// # Errors
-    /// [`RunError`]: nothing is stored any more.
+    /// [`RunError`]: no further report is stored.
     pub(crate) async fn run(
         self,
         contexts: AppContexts,
@@ -140,33 +135,25 @@ impl BundleQueue {
                 }
             }
         };
-        match shutdown.run_until_cancelled(following).await {
-            Some(ended) => ended,
-            None => match tokio::time::timeout(LAST_WRITES, write()).await {
-                Ok(Err(error)) => Err(error),
-                Ok(Ok(_)) | Err(_) => Ok(()),
-            },
+        if let Some(ended) = shutdown.run_until_cancelled(following).await {
+            return ended;
         }
+        // The thread first finishes a write that the stop found under way.
+        let last = tokio::time::timeout(LAST_WRITES, write()).await;
+        self.contents().log_not_stored();
+        last.map_or(Ok(()), |written| written.map(drop))
     }
 
-    fn take_first(&self) -> Option<(Place, Waiting)> {
-        let mut state = self.state();
-        let (_, place) = state.order.pop_first()?;
-        let waiting = state.waiting.remove(&place)?;
-        state.bytes = state.bytes.saturating_sub(waiting.status_json.len());
-        state.writing = Some(place.deployment.context.clone());
-        Some((place, waiting))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // A change that panicked left whole entries or none.
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        // A change inserts and removes complete entries, also if it panics.
+        let contents = self.0.contents.lock();
+        contents.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns whether a report that could not be stored waits on, and tells why.
-fn is_to_wait(place: &Place, error: &Error) -> bool {
-    let waits = matches!(
+/// Returns whether a report that could not be stored waits on, and logs the reason.
+fn waits_on(app: &ReportedApp, error: &Error) -> bool {
+    let waits_on = matches!(
         error,
         Error::Store(
             StoreError::Unavailable { .. }
@@ -174,13 +161,16 @@ fn is_to_wait(place: &Place, error: &Error) -> bool {
                 | StoreError::Full(_)
         )
     );
-    let (deployment, cluster) = (&place.deployment, &place.cluster);
-    if waits {
+    let ReportedApp {
+        deployment,
+        cluster,
+    } = app;
+    if waits_on {
         tracing::warn!(%cluster, %deployment, error = chain(error), "report not stored yet; trying again");
     } else {
         tracing::error!(%cluster, %deployment, error = chain(error), "report not stored");
     }
-    waits
+    waits_on
 }
 
 #[cfg(test)]

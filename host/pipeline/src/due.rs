@@ -1,6 +1,6 @@
 //! Times at which verdicts are due for a recheck, as interpreters asked for it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use kindsight_model::Verdict;
 
@@ -19,45 +19,57 @@ pub(crate) const RECHECK_PART_OBJECTS: usize = 64;
 /// The time after which a round ends, in milliseconds: events do not wait for longer.
 const RECHECK_ROUND_MS: i64 = 50;
 
-/// The pause after a round, in times of what it took: rechecks get a tenth of the pipeline's time and of
-/// one worker, however many objects ask for them.
+/// The pause after a round, as a multiple of its duration. Rechecks therefore get a tenth of the pipeline's time
+/// and of one worker, regardless of the number of objects.
 const RECHECK_PAUSE_FACTOR: i64 = 9;
 
-/// The objects of one report that are due for a recheck, by time and position. Only those that asked.
+/// The objects of one report with a recheck time, by time and position.
 #[derive(Debug, Default)]
-pub(crate) struct Due(BTreeSet<(i64, usize)>);
+pub(crate) struct Due {
+    by_time: BTreeSet<(i64, usize)>,
+    /// The time of each position.
+    times: HashMap<usize, i64>,
+}
 
 impl Due {
     /// The times that these verdicts of `now_ms` ask for.
     pub(crate) fn of(verdicts: &[Verdict], now_ms: i64) -> Self {
         let mut due = Self::default();
         for (at, verdict) in verdicts.iter().enumerate() {
-            due.add(at, verdict, now_ms);
+            due.set(at, verdict, now_ms);
         }
         due
     }
 
-    /// Adds the time that the verdict of `now_ms` on the object at this position asks for.
-    pub(crate) fn add(&mut self, at: usize, verdict: &Verdict, now_ms: i64) {
+    /// Sets the time that the verdict of `now_ms` on the object at this position asks for. An earlier time of the
+    /// object is dropped.
+    pub(crate) fn set(&mut self, at: usize, verdict: &Verdict, now_ms: i64) {
+        if let Some(before) = self.times.remove(&at) {
+            self.by_time.remove(&(before, at));
+        }
         let first = now_ms.saturating_add(RECHECK_MIN_MS);
         let last = now_ms.saturating_add(RECHECK_MAX_MS);
         let time = verdict.recheck_at_ms.map(|time| time.clamp(first, last));
-        self.0.extend(time.map(|time| (time, at)));
+        if let Some(time) = time {
+            self.by_time.insert((time, at));
+            self.times.insert(at, time);
+        }
     }
 
     /// The time of the next recheck, in Unix milliseconds.
     pub(crate) fn next_ms(&self) -> Option<i64> {
-        self.0.first().map(|(time, _)| *time)
+        self.by_time.first().map(|(time, _)| *time)
     }
 
     /// Takes the positions of objects that are due, at most [`RECHECK_PART_OBJECTS`].
     pub(crate) fn take(&mut self, now_ms: i64) -> Vec<usize> {
         let mut taken = Vec::new();
         while taken.len() < RECHECK_PART_OBJECTS
-            && let Some(first) = self.0.first().copied()
+            && let Some(first) = self.by_time.first().copied()
             && first.0 <= now_ms
         {
-            self.0.remove(&first);
+            self.by_time.remove(&first);
+            self.times.remove(&first.1);
             taken.push(first.1);
         }
         taken

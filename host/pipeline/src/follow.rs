@@ -1,172 +1,275 @@
-//! Following of the stores: their changes become events of the pipeline.
+//! Following of the stores: the store reader applies their changes, and passes them to the pipeline.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_appcontext::{AppContextChanges, AppContextWatch, AppContexts, Error, Records};
-use kindsight_store::{Connection, Error as StoreError, Revision, chain};
+use kindsight_appcontext::{AppContextChanges, AppContextWatch, Error as ContextError};
+use kindsight_store::{Connection, Error as StoreError, chain};
 use tokio::sync::mpsc::Sender;
-use tokio::sync::mpsc::error::SendError;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use crate::Error;
+use crate::background_thread::BackgroundThread;
 use crate::event::Event;
-use crate::pipeline::Loaded;
+use crate::run::RunError;
+use crate::store_reader::{StoreChanges, StoreReader};
 
 /// The time after a fault of a store until it is watched again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The stores of a pipeline, which may be one.
+/// The stores of a pipeline.
 pub struct Stores {
-    /// The contexts.
-    pub contexts: AppContexts,
+    /// The reader that loaded them.
+    pub reader: StoreReader,
     /// The connection to the store of the contexts.
     pub connection: watch::Receiver<Connection>,
-    /// The records.
-    pub records: Records,
+    /// The time, in Unix milliseconds.
+    pub clock: fn() -> i64,
 }
 
-/// Sends an event for every context and record that changes after what was `loaded`, and when the store of
-/// the contexts is away or reached again, until `shutdown` or until `events_tx` is closed.
+/// Sends the changes of contexts and records after the load, and of the connection to the store of contexts, until
+/// `shutdown` or until `events_tx` is closed.
 ///
-/// Where changes were missed it sends [`Event::Resync`] or [`Event::ResyncRecords`] and goes on from a
-/// revision before it.
+/// A thread of its own applies the changes. While the pipeline handles the last [`Event::Stores`], further changes
+/// are collected. After missed changes, everything is read again and compared.
+///
+/// # Errors
+/// [`RunError`]: no further change is followed.
 pub async fn follow(
     stores: Stores,
-    loaded: Loaded,
     events_tx: Sender<Event>,
     shutdown: CancellationToken,
-) {
+) -> Result<(), RunError> {
     let Stores {
-        contexts,
+        reader,
         connection,
-        records,
+        clock,
     } = stores;
-    let following = async {
-        tokio::try_join!(
-            follow_part(Part::Contexts(contexts), loaded.contexts, &events_tx),
-            follow_part(Part::Records(records), loaded.records, &events_tx),
-            follow_connection(connection, &events_tx),
-        )
+    let thread = BackgroundThread::start("store reader").map_err(Error::from)?;
+    let follower = Follower {
+        contexts: Part::new("AppContexts", reader.watch_contexts()),
+        records: Part::new("records", reader.watch_records()),
+        connection: ConnectionChanges {
+            connection,
+            sent: Connection::Connected,
+        },
+        thread,
+        clock,
+        events_tx,
     };
-    // Cancelled, or the channel is closed: nothing left to do in both cases.
-    let _ = shutdown.run_until_cancelled(following).await;
+    let following = follower.run(reader);
+    shutdown
+        .run_until_cancelled(following)
+        .await
+        .unwrap_or(Ok(()))
 }
 
-type Closed = SendError<Event>;
+struct Follower {
+    contexts: Part,
+    records: Part,
+    connection: ConnectionChanges,
+    thread: BackgroundThread,
+    clock: fn() -> i64,
+    events_tx: Sender<Event>,
+}
 
-/// A part of what is stored that is watched for itself.
-#[derive(Clone)]
-enum Part {
-    Contexts(AppContexts),
-    Records(Records),
+impl Follower {
+    async fn run(mut self, mut reader: StoreReader) -> Result<(), RunError> {
+        let in_flight = Arc::new(Semaphore::new(1));
+        loop {
+            self.wait(reader.due_ms()).await;
+            // Waits until the pipeline has handled the last changes.
+            let Ok(permit) = Arc::clone(&in_flight).acquire_owned().await else {
+                return Ok(());
+            };
+            let step = self.collect();
+            let now_ms = (self.clock)();
+            let done = self.thread.run(move || step.run(reader, now_ms));
+            let done = done.await.ok_or(RunError::Panicked)?;
+            reader = done.reader;
+            self.contexts.restarted(done.contexts);
+            self.records.restarted(done.records);
+            if !done.changes.is_empty() {
+                let event = Event::Stores(done.changes.permitted_by(permit));
+                if self.events_tx.send(event).await.is_err() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Waits for a change, or until the reader reads again what it could not read.
+    async fn wait(&mut self, due_ms: Option<i64>) {
+        let due = due_ms.map_or(Duration::MAX, |at| {
+            let wait = at.saturating_sub((self.clock)());
+            Duration::from_millis(u64::try_from(wait).unwrap_or_default())
+        });
+        tokio::select! {
+            () = self.contexts.wait() => {}
+            () = self.records.wait() => {}
+            () = self.connection.wait() => {}
+            () = tokio::time::sleep(due) => {}
+        }
+    }
+
+    /// Takes all changes that arrived.
+    fn collect(&mut self) -> Step {
+        self.contexts.collect();
+        self.records.collect();
+        Step {
+            contexts: std::mem::take(&mut self.contexts.changes),
+            records: std::mem::take(&mut self.records.changes),
+            restarts_contexts: self.contexts.must_restart(),
+            restarts_records: self.records.must_restart(),
+            connection: self.connection.take(),
+        }
+    }
+}
+
+/// The changes that the reader applies in one step.
+struct Step {
+    contexts: Vec<AppContextChanges>,
+    records: Vec<AppContextChanges>,
+    /// Changes of contexts were missed.
+    restarts_contexts: bool,
+    /// Changes of records were missed.
+    restarts_records: bool,
+    connection: Option<Connection>,
+}
+
+type Watched = Result<AppContextWatch, ContextError>;
+
+/// A step that is done.
+struct Done {
+    reader: StoreReader,
+    changes: StoreChanges,
+    contexts: Option<Watched>,
+    records: Option<Watched>,
+}
+
+impl Step {
+    /// Blocks while the stores are read.
+    fn run(self, mut reader: StoreReader, now_ms: i64) -> Done {
+        for changes in &self.contexts {
+            reader.take_contexts(changes);
+        }
+        for changes in &self.records {
+            reader.take_records(changes, now_ms);
+        }
+        if let Some(connection) = self.connection {
+            reader.connect(connection, now_ms);
+        }
+        let contexts = self.restarts_contexts;
+        let contexts = contexts.then(|| reader.restart_contexts(now_ms));
+        let records = self.restarts_records;
+        let records = records.then(|| reader.restart_records(now_ms));
+        Done {
+            changes: reader.changes(now_ms),
+            reader,
+            contexts,
+            records,
+        }
+    }
+}
+
+/// A part of the stores with a watch of its own.
+struct Part {
+    name: &'static str,
+    watch: Watch,
+    changes: Vec<AppContextChanges>,
+}
+
+enum Watch {
+    Watching(AppContextWatch),
+    /// Changes were missed. A new watch begins at this time.
+    Lost(Instant),
 }
 
 impl Part {
-    fn watch(&self, after: Revision) -> Result<AppContextWatch, Error> {
-        match self {
-            Self::Contexts(contexts) => contexts.watch(after),
-            Self::Records(records) => records.watch(after),
-        }
-    }
-
-    /// Watches from now on. Blocks.
-    fn watch_anew(&self) -> Result<AppContextWatch, Error> {
-        let revision = match self {
-            Self::Contexts(contexts) => contexts.list()?.revision,
-            Self::Records(records) => records.digs()?.revision,
+    fn new(name: &'static str, watched: Watched) -> Self {
+        let mut part = Self {
+            name,
+            watch: Watch::Lost(Instant::now()),
+            changes: Vec::new(),
         };
-        self.watch(revision)
+        part.restarted(Some(watched));
+        part
     }
 
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Contexts(_) => "AppContexts",
-            Self::Records(_) => "records",
+    /// Waits for a change, or until a new watch is to begin. Cancelling loses no change.
+    async fn wait(&mut self) {
+        let next = match &mut self.watch {
+            Watch::Watching(watch) => watch.next().await,
+            Watch::Lost(until) => return sleep_until(*until).await,
+        };
+        match next {
+            Ok(changes) => self.changes.push(changes),
+            Err(error) => self.lost(&error),
         }
     }
 
-    /// The event of changes that were missed.
-    fn missed(&self) -> Event {
-        match self {
-            Self::Contexts(_) => Event::Resync,
-            Self::Records(_) => Event::ResyncRecords,
-        }
-    }
-}
-
-async fn follow_part(part: Part, after: Revision, events_tx: &Sender<Event>) -> Result<(), Closed> {
-    let mut watch = part.watch(after);
-    loop {
-        let mut current = match watch {
-            Ok(current) => current,
-            Err(error) => {
-                if !is_compacted(&error) {
-                    let what = part.name();
-                    tracing::error!(what, error = %chain(&error), "the store is not watched; trying again");
-                    tokio::time::sleep(RETRY).await;
-                }
-                let anew = part.clone();
-                let begun = tokio::task::spawn_blocking(move || anew.watch_anew()).await;
-                watch = begun.unwrap_or(Err(StoreError::Closed.into()));
-                if watch.is_ok() {
-                    // What changes after the watch began is told beside what is read again.
-                    events_tx.send(part.missed()).await?;
-                }
-                continue;
+    /// Takes the changes that arrived.
+    fn collect(&mut self) {
+        while let Watch::Watching(watch) = &mut self.watch {
+            match watch.try_next() {
+                Ok(Some(changes)) => self.changes.push(changes),
+                Ok(None) => return,
+                Err(error) => self.lost(&error),
             }
-        };
-        let error = forward(&mut current, events_tx).await?;
-        watch = Err(error);
+        }
+    }
+
+    fn must_restart(&self) -> bool {
+        matches!(self.watch, Watch::Lost(until) if until <= Instant::now())
+    }
+
+    /// Continues with a new watch, if one was begun.
+    fn restarted(&mut self, watched: Option<Watched>) {
+        match watched {
+            Some(Ok(watch)) => self.watch = Watch::Watching(watch),
+            Some(Err(error)) => self.lost(&error),
+            None => {}
+        }
+    }
+
+    fn lost(&mut self, error: &ContextError) {
+        let mut until = Instant::now();
+        if !is_compacted(error) {
+            let what = self.name;
+            tracing::error!(what, error = %chain(error), "the store is not watched; trying again");
+            until += RETRY;
+        }
+        self.watch = Watch::Lost(until);
     }
 }
 
-/// Sends events until the watch ends; returns the reason.
-async fn forward(watch: &mut AppContextWatch, events_tx: &Sender<Event>) -> Result<Error, Closed> {
-    loop {
-        let changes = match watch.next().await {
-            Ok(changes) => changes,
-            Err(error) => return Ok(error),
-        };
-        for event in events(changes) {
-            events_tx.send(event).await?;
+/// Changes of the connection to the store of contexts.
+struct ConnectionChanges {
+    connection: watch::Receiver<Connection>,
+    /// The last connection that the reader has.
+    sent: Connection,
+}
+
+impl ConnectionChanges {
+    async fn wait(&mut self) {
+        while *self.connection.borrow_and_update() == self.sent {
+            if self.connection.changed().await.is_err() {
+                // The store ended, which its watches report too.
+                std::future::pending::<()>().await;
+            }
         }
+    }
+
+    fn take(&mut self) -> Option<Connection> {
+        let now = self.connection.borrow_and_update().clone();
+        let is_new = now != self.sent;
+        self.sent.clone_from(&now);
+        is_new.then_some(now)
     }
 }
 
-fn events(changes: AppContextChanges) -> impl Iterator<Item = Event> {
-    let AppContextChanges {
-        revision,
-        contexts,
-        digs,
-        clusters,
-    } = changes;
-    let contexts = contexts.into_iter();
-    let contexts = contexts.map(move |id| Event::Context { id, revision });
-    let digs = digs.into_iter().map(Event::DigRecord);
-    contexts
-        .chain(digs)
-        .chain(clusters.into_iter().map(Event::ClusterRecord))
-}
-
-/// Tells when the store of the contexts is away, and when it is reached again.
-async fn follow_connection(
-    mut connection: watch::Receiver<Connection>,
-    events_tx: &Sender<Event>,
-) -> Result<(), Closed> {
-    let mut told = Connection::Connected;
-    loop {
-        let now = connection.borrow_and_update().clone();
-        if now != told {
-            events_tx.send(Event::Store(now.clone())).await?;
-            told = now;
-        }
-        if connection.changed().await.is_err() {
-            // The store ended, which its watches tell too.
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
-fn is_compacted(error: &Error) -> bool {
-    matches!(error, Error::Store(StoreError::Compacted { .. }))
+fn is_compacted(error: &ContextError) -> bool {
+    matches!(error, ContextError::Store(StoreError::Compacted { .. }))
 }

@@ -1,19 +1,18 @@
-//! Deployment intent groups, clusters and logical clouds: those of our records, and those of another orchestrator,
-//! from the states that it keeps and from its contexts.
+//! Deployment intent groups, clusters and logical clouds, from kindsight's records, and from the states and contexts
+//! of another orchestrator.
 //!
-//! A record of ours wins. Records are published where they changed alone.
+//! A record of kindsight has priority. Only records that changed are published.
 
 pub(crate) mod derived;
-pub(crate) mod own;
 mod states;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use kindsight_appcontext::{Error, Records};
 use kindsight_model::{ContextId, RecordSubject, StateInfo, StatesNews};
-use kindsight_status::{ReadModel, RecordView, StoreAway};
-use kindsight_store::Revision;
+use kindsight_status::{RecordView, StoreAway};
 
+use crate::publisher::Publisher;
+use crate::store_reader::ReadRecords;
 use derived::{Derived, Instance};
 use states::States;
 
@@ -35,34 +34,25 @@ impl Groups {
         self.own.contains_key(id)
     }
 
-    /// Reads every record of ours, and returns the revision to watch after. One that cannot be read is logged,
-    /// and stays as it was.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub(crate) fn read_all(
-        &mut self,
-        records: &Records,
-        read_model: &ReadModel,
-    ) -> Result<Revision, Error> {
-        let read = own::read_all(records)?;
-        let is_gone = |it: &&RecordSubject| !read.has(it);
+    /// Replaces all records of kindsight. A record that cannot be read does not change.
+    pub(crate) fn set_all(&mut self, read: ReadRecords, publisher: &mut Publisher) {
+        let is_gone = |subject: &&RecordSubject| !read.has(subject);
         let gone: Vec<_> = self.records.keys().filter(is_gone).cloned().collect();
         for subject in gone {
-            self.set(&subject, None, read_model);
+            self.set(&subject, None, publisher);
         }
         for (subject, record) in read.readable {
-            self.set(&subject, Some(record), read_model);
+            self.set(&subject, Some(record), publisher);
         }
-        Ok(read.revision)
     }
 
     /// The contexts that a record of ours names; of one that does not exist none.
-    pub(crate) fn instances(&self, subject: &RecordSubject) -> Vec<ContextId> {
+    fn instances(&self, subject: &RecordSubject) -> Vec<ContextId> {
         let record = self.records.get(subject);
-        let actions = record.into_iter().flat_map(|it| &it.actions);
-        let instances: BTreeSet<&ContextId> =
-            actions.filter_map(|it| it.instance.as_ref()).collect();
+        let actions = record.into_iter().flat_map(|record| &record.actions);
+        let instances: BTreeSet<&ContextId> = actions
+            .filter_map(|action| action.instance.as_ref())
+            .collect();
         instances.into_iter().cloned().collect()
     }
 
@@ -71,7 +61,7 @@ impl Groups {
         &mut self,
         subject: &RecordSubject,
         record: Option<RecordView>,
-        read_model: &ReadModel,
+        publisher: &mut Publisher,
     ) {
         for id in self.instances(subject) {
             if let Some(count) = self.own.get_mut(&id) {
@@ -88,41 +78,44 @@ impl Groups {
         for id in self.instances(subject) {
             *self.own.entry(id).or_default() += 1;
         }
-        self.publish(subject, read_model);
+        self.publish(subject, publisher);
     }
 
-    /// Takes over what a context tells of its group; none where it was deleted.
+    /// Updates the instance that a context is of its group. `None` if the context was deleted.
     pub(crate) fn set_context(
         &mut self,
         id: &ContextId,
         instance: Option<Instance>,
-        read_model: &ReadModel,
+        publisher: &mut Publisher,
     ) {
         let mut changed = self.derived.set(id, instance);
         changed.extend(self.states.named_by(id).cloned());
         for subject in changed {
-            self.publish(&subject, read_model);
+            self.publish(&subject, publisher);
         }
     }
 
     /// Takes over news of the states that an orchestrator keeps.
-    pub(crate) fn take_states(&mut self, news: StatesNews, read_model: &ReadModel) {
+    pub(crate) fn take_states(&mut self, news: StatesNews, publisher: &mut Publisher) {
         match news {
             StatesNews::All(all) => {
-                let gone = self.states.subjects().filter(|it| !all.contains_key(it));
+                let gone = self
+                    .states
+                    .subjects()
+                    .filter(|subject| !all.contains_key(subject));
                 for subject in gone.cloned().collect::<Vec<_>>() {
-                    self.set_state(&subject, None, read_model);
+                    self.set_state(&subject, None, publisher);
                 }
                 for (subject, info) in all {
-                    self.set_state(&subject, Some(info), read_model);
+                    self.set_state(&subject, Some(info), publisher);
                 }
-                read_model.publish_state_store(None);
+                publisher.publish_state_store(None);
             }
-            StatesNews::Changed(subject, info) => self.set_state(&subject, info, read_model),
+            StatesNews::Changed(subject, info) => self.set_state(&subject, info, publisher),
             StatesNews::Away { since_ms, reason } => {
-                read_model.publish_state_store(Some(StoreAway { since_ms, reason }));
+                publisher.publish_state_store(Some(StoreAway { since_ms, reason }));
             }
-            StatesNews::Back => read_model.publish_state_store(None),
+            StatesNews::Back => publisher.publish_state_store(None),
         }
     }
 
@@ -130,18 +123,18 @@ impl Groups {
         &mut self,
         subject: &RecordSubject,
         info: Option<StateInfo>,
-        read_model: &ReadModel,
+        publisher: &mut Publisher,
     ) {
         // The name of a found application is no group's.
         if matches!(subject, RecordSubject::Group(name) if name.is_found()) {
             return;
         }
         self.states.set(subject, info);
-        self.publish(subject, read_model);
+        self.publish(subject, publisher);
     }
 
     /// Publishes the record of a subject, where it changed.
-    fn publish(&mut self, subject: &RecordSubject, read_model: &ReadModel) {
+    fn publish(&mut self, subject: &RecordSubject, publisher: &mut Publisher) {
         let own = self.records.get(subject).cloned();
         let record = own.or_else(|| self.states.record(subject, &self.derived));
         if self.published.get(subject) == record.as_ref() {
@@ -151,10 +144,6 @@ impl Groups {
             Some(record) => self.published.insert(subject.clone(), record.clone()),
             None => self.published.remove(subject),
         };
-        match subject {
-            RecordSubject::Group(name) => read_model.publish_dig(name, record),
-            RecordSubject::Cluster(name) => read_model.publish_cluster(name, record),
-            RecordSubject::LogicalCloud(name) => read_model.publish_logical_cloud(name, record),
-        }
+        publisher.publish_record(subject, record);
     }
 }

@@ -1,14 +1,14 @@
 //! The pipeline: from events to the read model.
 //!
 //! ```text
-//! cluster ─▶ ClusterEvent ───┐
-//! store ───▶ Context, Record ┤
-//! states ──▶ StatesNews ─────┴▶ Pipeline ─▶ kept ─▶ judged ─▶ projected ─▶ ReadModel
+//! cluster ─▶ ClusterEvent ─────────────────┐
+//! store ───▶ StoreReader ─▶ StoreChanges ──┤
+//! states ──▶ StatesNews ───────────────────┴▶ Pipeline ─▶ kept ─▶ judged ─▶ projected ─▶ ReadModel
 //! ```
 //!
-//! One thread at a time runs the pipeline, so a placement is never judged twice at once; the workers of
-//! the engine share the judging itself. Queries never wait for it: they read the read model. Work is
-//! done once per change, and the worst input costs its own application and nothing else.
+//! One thread at a time runs the pipeline, so a placement is never judged twice at once. The workers of the
+//! engine share the judging. Queries never wait for the pipeline: they read the read model. Each change is
+//! processed once, and the worst input affects only its own application.
 #![warn(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -19,13 +19,18 @@
 
 mod affected;
 mod application_state;
+mod applications;
 mod background_thread;
 mod bundle_queue;
+mod cluster_state;
 mod due;
+mod due_queue;
 mod event;
 mod follow;
 mod groups;
 mod judge;
+mod live_kinds;
+mod log_limit;
 mod multimap;
 mod needs;
 mod pipeline;
@@ -36,21 +41,26 @@ mod recheck;
 mod recorded;
 mod remembered;
 mod run;
+mod shared;
+mod store_reader;
 mod swap;
 mod unclaimed;
 mod view_change;
+mod waiting_reports;
 
 #[cfg(test)]
 mod tests;
 
 pub use application_state::ReportedObjects;
 pub use bundle_queue::{BUNDLES_WAITING_BYTES_MAX, BUNDLES_WAITING_MAX};
+pub use cluster_state::KIND_GRACE;
 pub use event::Event;
 pub use follow::{Stores, follow};
-pub use pipeline::{GONE_FOR, Loaded, Pipeline};
+pub use pipeline::{GONE_FOR, Pipeline};
 pub use progress::Progress;
 pub use remembered::{REMEMBERED_BYTES_MAX, REMEMBERED_VERSION, RememberedFile};
 pub use run::{Inventory, PipelineRun, RunError, Unsynced};
+pub use store_reader::{StoreChanges, StoreReader};
 
 /// The reason why the pipeline could not load what is stored.
 #[derive(Debug, thiserror::Error)]

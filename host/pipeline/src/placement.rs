@@ -1,127 +1,171 @@
-//! One app in one cluster: its manifests, the cluster's report, and the verdicts on it.
+//! One app in one cluster: the desired resources, the last report, the verdicts on it, and its freshness.
+//!
+//! Every change enters by [`Placement::apply`]. It updates the part that changed, derives the rest from the
+//! state of the cluster, and then does the least work that shows the change: mark, project, or judge.
 
-mod absent;
-mod found;
+mod change;
+mod desired;
+mod freshness;
+mod gaps;
+mod held_report;
 mod manifests;
-mod marks;
-mod rechecks;
-mod seen;
-mod settle;
-mod staleness;
+mod observed;
 mod stored;
-mod uncovered;
+mod verdicts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
-use kindsight_appcontext::ClusterSnapshot;
-use kindsight_interpreter::Siblings;
-use kindsight_model::{
-    Bundle, ClusterName, Coverage, CoveredKinds, DeploymentId, Object, Rejected, Verdict,
-};
+use kindsight_model::{ClusterName, Identity, Object, Verdict};
 use kindsight_status::{
-    ApplicationKey, ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Reported, project,
+    ApplicationKey, ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Report as ReportState, Staleness,
+    project,
 };
 
 use crate::application_state::ReportedObjects;
-use crate::due::Due;
+use crate::cluster_state::ClusterState;
 use crate::judge::Judge;
-use crate::recheck::Recheck;
-use found::Found;
-use manifests::Manifests;
-use settle::settle;
-use staleness::Staleness;
+use crate::live_kinds::LiveKinds;
+pub(crate) use change::Change;
+use desired::Desired;
+use freshness::{Causes, Freshness};
+use held_report::{HeldReport, Unjudged};
+use observed::Observed;
 use stored::Stored;
-pub(crate) use uncovered::Uncovered;
+use verdicts::Verdicts;
 
 /// One app in one cluster.
 pub(crate) struct Placement {
     cluster: ClusterName,
-    /// The namespace of manifests that name none.
-    namespace: Arc<str>,
-    manifests: Manifests,
+    /// The expected resources.
+    desired: Desired,
     /// The last report; none until there was one.
-    reported: Option<Arc<[Object]>>,
-    /// Objects that its own name by a relation and that belong elsewhere: seen by rules, never shown.
-    related: Arc<[Object]>,
-    /// What is known from the store.
+    report: Option<HeldReport>,
+    /// The verdicts on the objects of the report.
+    verdicts: Verdicts,
+    freshness: Causes,
+    /// The side of the store: what was seen in it, and the report that waits beside it.
     stored: Stored,
-    /// The items of the last report that could not be read.
-    rejected: Arc<[Rejected]>,
-    coverage: Coverage,
-    /// The Kinds of which the last report has all objects.
-    covered: Arc<CoveredKinds>,
-    /// True if any report had the list of any Kind: then reports without it cover every Kind too.
-    covers_every_kind: bool,
-    verdicts: Vec<Verdict>,
-    due: Due,
-    /// The recheck of the last report by the next set; none where it was not begun.
-    recheck: Option<Recheck>,
-    staleness: Staleness,
-    /// Faults of the last report.
-    report_faults: Vec<Arc<str>>,
     /// Reports since the last one that cannot be used, by origin; at most [`FAULTS_SHOWN_MAX`].
     unreadable: BTreeMap<String, Arc<str>>,
-    /// Faults of the cluster as a whole.
+    /// Faults of the cluster that name no app.
     cluster_faults: Arc<[Arc<str>]>,
+    /// Kinds that the cluster has not answered, as text.
+    unanswered: Arc<[Arc<str>]>,
     view: Option<Arc<ClusterView>>,
-    /// The part that only a placement of a found application has; none of a recorded one.
-    found: Option<Found>,
-    /// True if the view is of before the start, and nothing was reported since.
-    is_remembered: bool,
+}
+
+/// Everything that a change depends on beside the placement itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Environment<'e> {
+    pub(crate) judge: Judge<'e>,
+    pub(crate) cluster: &'e ClusterState,
+    pub(crate) kinds: &'e LiveKinds,
+    /// Time for which an object that is gone is listed.
+    pub(crate) gone_for: Duration,
+    pub(crate) now_ms: i64,
+}
+
+/// The effect of a change.
+#[derive(Debug, Default)]
+pub(crate) struct Applied {
+    /// True if the view differs.
+    pub(crate) is_changed: bool,
+    /// True if verdicts of the next set of interpreters on the previous report were discarded.
+    pub(crate) is_set_back: bool,
+    /// Objects that left the application, or the scope of the configuration.
+    pub(crate) left: Vec<Identity>,
+}
+
+/// The work that shows a change, in ascending order of cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Work {
+    Nothing,
+    /// The view receives new marks: staleness and faults.
+    Mark,
+    /// The resources are joined again.
+    Project,
+    /// The objects are judged again.
+    Judge,
+}
+
+/// The objects of a report that were judged.
+enum Judged {
+    All,
+    At(BTreeSet<usize>),
+}
+
+/// The marks of a view.
+#[derive(PartialEq)]
+struct Marks {
+    report: ReportState,
+    faults: Vec<Arc<str>>,
+    cluster_faults: Arc<[Arc<str>]>,
+    unanswered: Arc<[Arc<str>]>,
 }
 
 impl Placement {
-    /// A placement from the store's snapshot and its state `before`, judged and projected.
-    pub(crate) fn reconciled(
-        snapshot: ClusterSnapshot,
-        before: Option<Self>,
-        namespace: &Arc<str>,
-        deployment: &DeploymentId,
-        judge: Judge<'_>,
-        now_ms: i64,
-    ) -> Self {
-        let mut placement = before.unwrap_or_else(|| Self::new(snapshot.cluster));
-        placement.namespace = Arc::clone(namespace);
-        placement.manifests = Manifests::read(&snapshot.resources);
-        let stored = snapshot.bundle_status_json.as_deref();
-        if stored.is_none() {
-            placement.lose_stored(snapshot.is_bundle_damaged, now_ms);
-        }
-        let is_new = stored.is_some_and(|json| placement.take_stored(deployment, json, now_ms));
-        // After it: which of the two is newer is not known, and what may be out of date must not look fresh.
-        placement.take_connectivity(snapshot.connectivity, now_ms);
-        if is_new || placement.view.is_none() {
-            placement.judge(judge, now_ms);
-        } else {
-            placement.project(now_ms);
-        }
+    /// A placement of a recorded application, before its `AppContext` is read.
+    pub(crate) fn recorded(cluster: ClusterName) -> Self {
+        Self::new(cluster, Desired::sent())
+    }
+
+    /// A placement of an application that was found, before its first report.
+    pub(crate) fn found(cluster: ClusterName) -> Self {
+        Self::new(cluster, Desired::observed())
+    }
+
+    /// A placement with its last-known state of before the start, which no source has confirmed.
+    pub(crate) fn last_known(view: ClusterView, staleness: Staleness) -> Self {
+        let observed = Observed::restored(&view, staleness.since_ms);
+        let cluster = view.cluster().clone();
+        let mut placement = Self::new(cluster, Desired::Observed(observed));
+        let Staleness { since_ms, reason } = staleness;
+        placement
+            .freshness
+            .set(Freshness::Unconfirmed, since_ms, reason);
+        placement.view = Some(Arc::new(view));
         placement
     }
 
-    fn new(cluster: ClusterName) -> Self {
+    fn new(cluster: ClusterName, desired: Desired) -> Self {
         Self {
             cluster,
-            namespace: "".into(),
-            manifests: Manifests::default(),
-            reported: None,
-            related: Arc::default(),
+            desired,
+            report: None,
+            verdicts: Verdicts::default(),
+            freshness: Causes::default(),
             stored: Stored::default(),
-            rejected: Arc::default(),
-            coverage: Coverage::default(),
-            covered: Arc::default(),
-            covers_every_kind: false,
-            verdicts: Vec::new(),
-            due: Due::default(),
-            recheck: None,
-            staleness: Staleness::default(),
-            report_faults: Vec::new(),
             unreadable: BTreeMap::new(),
             cluster_faults: Arc::default(),
+            unanswered: Arc::default(),
             view: None,
-            found: None,
-            is_remembered: false,
         }
+    }
+
+    /// Applies a change: the only way to change a placement, apart from verdicts that are given again.
+    pub(crate) fn apply(&mut self, change: Change<'_>, env: Environment<'_>) -> Applied {
+        let mut applied = Applied::default();
+        let before = self.marks();
+        let taken = self.take(change, env, &mut applied);
+        let followed = self.follow_cluster(env, &mut applied);
+        let is_marked = self.view.is_some() && before != self.marks();
+        let marked = if is_marked { Work::Mark } else { Work::Nothing };
+        let work = taken.max(followed).max(marked);
+        match work {
+            Work::Nothing => {}
+            Work::Mark => self.mark(),
+            Work::Project => self.project(env.now_ms),
+            Work::Judge => {
+                let judged = self.judge(env);
+                if followed >= Work::Project || !self.show_objects(&judged, env.now_ms) {
+                    self.project(env.now_ms);
+                }
+            }
+        }
+        applied.is_changed = work > Work::Nothing;
+        applied
     }
 
     pub(crate) fn cluster(&self) -> &ClusterName {
@@ -133,101 +177,156 @@ impl Placement {
         self.view.clone()
     }
 
-    /// The objects of the last report, as each other's related objects, with those beside them; none until
-    /// there was one.
-    fn siblings(&self) -> Option<Arc<Siblings>> {
-        let siblings = Siblings::beside(self.reported.as_ref()?, &self.related);
-        Some(Arc::new(siblings.covered(Arc::clone(&self.covered))))
+    /// Returns whether it shows the last-known state of before the start.
+    pub(crate) fn is_unconfirmed(&self) -> bool {
+        self.freshness.has(Freshness::Unconfirmed)
+    }
+
+    /// Returns whether nothing is left of it: no object exists and none is missing. A recorded placement always
+    /// has something left.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Desired::Observed(observed) = &self.desired else {
+            return false;
+        };
+        let is_report_empty = self.report.as_ref().is_none_or(HeldReport::is_empty);
+        observed.is_empty() && is_report_empty && !self.is_unconfirmed()
+    }
+
+    /// When the first object is forgotten or counts as gone, in Unix milliseconds. Objects that are gone stay
+    /// listed while the cluster is not heard.
+    pub(crate) fn expires_at_ms(&self, gone_for: Duration) -> Option<i64> {
+        match &self.desired {
+            Desired::Observed(observed) if !self.is_outdated() => observed.due_ms(gone_for),
+            _ => None,
+        }
+    }
+
+    /// Returns whether its objects may have changed since the last report of the cluster.
+    fn is_outdated(&self) -> bool {
+        self.freshness.has(Freshness::Unreachable) || self.is_unconfirmed()
     }
 
     /// The last report on an app of an application, for shadow runs; none until there was one.
     pub(crate) fn reported(&self, key: &ApplicationKey, app: &str) -> Option<ReportedObjects> {
+        let report = self.report.as_ref()?;
         Some(ReportedObjects {
             placement: format!("{key}/{app}/{}", self.cluster),
-            objects: Arc::clone(self.reported.as_ref()?),
-            related: Arc::clone(&self.related),
-            covered: Arc::clone(&self.covered),
+            objects: report.objects.clone(),
+            related: report.related.clone(),
+            covered: report.related_coverage.clone(),
         })
     }
 
-    /// Handles a report of the cluster and judges it. Verdicts of the next set on the previous report are
-    /// discarded; returns whether there were any.
-    pub(crate) fn report(&mut self, bundle: Bundle, judge: Judge<'_>, now_ms: i64) -> bool {
-        let is_set_back = self.discard_recheck();
-        self.staleness = Staleness::default();
-        self.unreadable.clear();
-        self.stored.reported(Some(&bundle.status_json));
-        self.take(bundle);
-        self.judge(judge, now_ms);
-        is_set_back
-    }
-
-    /// Completes a report that is to be stored with what earlier ones told about their reporter.
-    pub(crate) fn complete(&self, bundle: &mut Bundle) {
-        if self.covers_every_kind {
-            bundle.cover_every_kind();
+    /// Judges the objects of the last report that changed, and those that are related to them. Returns the objects
+    /// that were judged.
+    fn judge(&mut self, env: Environment<'_>) -> Judged {
+        let Some(report) = &mut self.report else {
+            return Judged::All;
+        };
+        match report.take_unjudged() {
+            Unjudged::All => {
+                self.verdicts.judge(report, env.judge, env.now_ms);
+                Judged::All
+            }
+            Unjudged::Changed(changed) => {
+                let affected = report.affected(&changed, env.judge.set);
+                self.verdicts
+                    .judge_at(&affected, report, env.judge, env.now_ms);
+                Judged::At(affected)
+            }
         }
     }
 
-    fn take(&mut self, mut bundle: Bundle) {
-        self.complete(&mut bundle);
-        self.covers_every_kind = bundle.coverage.is_every_kind();
-        self.report_faults = faults_of(&bundle.rejected);
-        self.covered = Arc::new(bundle.covered_kinds());
-        self.reported = Some(bundle.objects.into());
-        self.related = Arc::default();
-        self.rejected = bundle.rejected.into();
-        self.coverage = bundle.coverage;
-    }
-
-    /// Judges the last report; verdicts on equal objects come from the memo.
-    pub(crate) fn judge(&mut self, judge: Judge<'_>, now_ms: i64) {
-        if let (Some(objects), Some(siblings)) = (&self.reported, self.siblings()) {
-            self.verdicts = judge.judge_among(objects, &siblings, now_ms);
-        }
-        if let Some(objects) = &mut self.reported {
-            settle(objects);
-        }
-        settle(&mut self.related);
-        self.show(now_ms);
-    }
-
-    /// Projects new verdicts.
-    fn show(&mut self, now_ms: i64) {
-        self.due = Due::of(&self.verdicts, now_ms);
-        self.project(now_ms);
+    /// Shows the new versions of some objects and their verdicts in the view. Returns false if all resources have to
+    /// be joined again.
+    fn show_objects(&mut self, judged: &Judged, now_ms: i64) -> bool {
+        let (Judged::At(positions), Some(report), Some(view)) =
+            (judged, &self.report, self.view.as_deref())
+        else {
+            return false;
+        };
+        let changed = positions.iter().filter_map(|&at| {
+            let (object, verdict) = (report.objects.get(at)?, self.verdicts.get(at)?);
+            Some((at, object, verdict))
+        });
+        let changed: Vec<(usize, &Object, &Verdict)> = changed.collect();
+        let is_reported = changed
+            .iter()
+            .all(|(_, object, _)| report.is_reported(object));
+        let shown = is_reported.then(|| view.with_objects(changed, now_ms));
+        let Some(view) = shown.flatten() else {
+            return false;
+        };
+        let view = view.with_report(self.report_state(), self.faults());
+        self.view = Some(Arc::new(self.marked(view)));
+        true
     }
 
     fn project(&mut self, now_ms: i64) {
-        let reported = self.reported.as_ref().map(|objects| Reported {
-            objects: Arc::clone(objects),
-            verdicts: self.verdicts.clone(),
-            rejected: Arc::clone(&self.rejected),
-            coverage: self.coverage.clone(),
-            hooks: self.found.as_ref().map_or_else(BTreeSet::new, Found::hooks),
-            stale: self.staleness.shown(),
-        });
+        if self.is_unconfirmed() && self.report.is_none() {
+            return self.mark();
+        }
+        let stale = self.freshness.shown();
+        let report = self.report.as_ref();
+        let unreadable = report.filter(|_| self.desired.is_observed());
         let input = ClusterInput {
             cluster: self.cluster.clone(),
-            namespace: Arc::clone(&self.namespace),
-            expected: self.manifests.expected.clone(),
-            reported,
-            unseen: self.unseen(),
+            namespace: self.desired.namespace(),
+            expected: self.desired.expected(),
+            reported: report.map(|report| report.input(self.verdicts.all(), stale)),
+            unseen: self.desired.unseen(unreadable),
             faults: self.faults(),
         };
         let view = project(input, self.view.as_deref(), now_ms);
-        let view = view
-            .with_cluster_faults(Arc::clone(&self.cluster_faults))
-            .with_connectivity(self.connectivity());
-        self.view = Some(Arc::new(view));
+        self.view = Some(Arc::new(self.marked(view)));
     }
-}
 
-/// Items of a report that could not be read, as text for people. No answer shows more.
-fn faults_of(rejected: &[Rejected]) -> Vec<Arc<str>> {
-    let rejected = rejected.iter().take(FAULTS_SHOWN_MAX);
-    let faults = rejected.map(|it| format!("report: {}: {}", it.pointer, it.error).into());
-    faults.collect()
+    /// Replaces the marks of the view, without joining the resources again.
+    fn mark(&mut self) {
+        if let Some(view) = &self.view {
+            let view = view.with_report(self.report_state(), self.faults());
+            self.view = Some(Arc::new(self.marked(view)));
+        }
+    }
+
+    fn marked(&self, view: ClusterView) -> ClusterView {
+        view.with_cluster_faults(Arc::clone(&self.cluster_faults))
+            .with_unanswered(Arc::clone(&self.unanswered))
+            .with_connectivity(self.connectivity())
+    }
+
+    fn marks(&self) -> Marks {
+        Marks {
+            report: self.report_state(),
+            faults: self.faults(),
+            cluster_faults: Arc::clone(&self.cluster_faults),
+            unanswered: Arc::clone(&self.unanswered),
+        }
+    }
+
+    fn report_state(&self) -> ReportState {
+        if self.report.is_none() && !self.is_unconfirmed() {
+            return ReportState::NotYet;
+        }
+        ReportState::Received {
+            stale: self.freshness.shown(),
+        }
+    }
+
+    fn faults(&self) -> Vec<Arc<str>> {
+        let faults = self.desired.faults().iter().chain(self.unreadable.values());
+        let reported = self.report.iter().flat_map(|report| &report.faults);
+        let stored = self.stored.fault();
+        faults.chain(stored).chain(reported).cloned().collect()
+    }
+
+    /// Notes a report that cannot be used.
+    fn note_unreadable(&mut self, origin: &str, fault: Arc<str>) {
+        let is_known = self.unreadable.contains_key(origin);
+        if is_known || self.unreadable.len() < FAULTS_SHOWN_MAX {
+            self.unreadable.insert(origin.to_owned(), fault);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,46 +1,68 @@
-//! Publishing of views: the one place where transitions are found.
+//! Publishing to the read model: the one place that writes it, and where transitions are found.
 
 use std::sync::Arc;
 
-use kindsight_model::ClusterName;
+use kindsight_model::{ClusterName, Identity, RecordSubject};
+use kindsight_read_model::{ReadModel, ReadModelWriter};
 use kindsight_status::{
-    ApplicationHistory, ApplicationKey, Before, ContextView, ReadModel, Report, Transition,
-    TransitionCause, awaits_reports, sorted_anew, transitions,
+    ApplicationHistory, ApplicationKey, Before, ConnectionView, ContextView, RecordView, Report,
+    StoreAway, Transition, TransitionCause, awaits_reports, mark_left, transitions,
 };
 
 use crate::view_change::ViewChange;
 
-/// Publishes views to the read model, with what changed from each to the next.
+/// The owner of the read model's writer. Publishes each view with the transitions from the previous one.
+#[derive(Default)]
 pub(crate) struct Publisher {
-    read_model: Arc<ReadModel>,
+    writer: ReadModelWriter,
 }
 
 impl Publisher {
-    /// Publishes to this read model, to which nobody else publishes views.
-    pub(crate) fn new(read_model: Arc<ReadModel>) -> Self {
-        Self { read_model }
-    }
-
-    /// The read model.
+    /// The read model that it publishes to.
     pub(crate) fn read_model(&self) -> &ReadModel {
-        &self.read_model
+        self.writer.read_model()
     }
 
-    /// Publishes the view of an application, whose objects changed or for which time passed.
-    pub(crate) fn publish(&self, key: &ApplicationKey, view: ContextView, now_ms: i64) {
-        self.publish_with(key, view, TransitionCause::Observed, now_ms);
+    /// Publishes the record of a deployment intent group, a cluster or a logical cloud; none where it was
+    /// deleted.
+    pub(crate) fn publish_record(&mut self, subject: &RecordSubject, record: Option<RecordView>) {
+        self.writer.publish_record(subject, record);
     }
 
-    /// Publishes the view of an application whose objects are told by other rules than those of the view before.
-    pub(crate) fn publish_sorted_anew(&self, key: &ApplicationKey, view: ContextView, now_ms: i64) {
+    /// Publishes the connection to a cluster; none for a cluster that is no longer configured.
+    pub(crate) fn publish_connection(&mut self, of: &ClusterName, view: Option<ConnectionView>) {
+        self.writer.publish_connection(of, view);
+    }
+
+    /// Publishes since when the store of `AppContext`s is away; none while it answers.
+    pub(crate) fn publish_store(&mut self, away: Option<StoreAway>) {
+        self.writer.publish_store(away);
+    }
+
+    /// Publishes since when the store of lifecycle states is away; none while it answers.
+    pub(crate) fn publish_state_store(&mut self, away: Option<StoreAway>) {
+        self.writer.publish_state_store(away);
+    }
+
+    /// Publishes the view of an application, whose objects changed or for which time passed. `left` are the
+    /// objects that left it, with app and cluster.
+    pub(crate) fn publish(
+        &mut self,
+        key: &ApplicationKey,
+        view: ContextView,
+        left: &[(Arc<str>, ClusterName, Identity)],
+        now_ms: i64,
+    ) {
         let mut found = self.found(key, &view, TransitionCause::Observed, now_ms);
-        sorted_anew(&mut found);
-        self.read_model.publish_with(key, view, found);
+        if !left.is_empty() {
+            mark_left(&mut found, left);
+        }
+        self.writer.publish(key, view, found);
     }
 
     /// Publishes the view of an application, as far as it changed.
     pub(crate) fn publish_change(
-        &self,
+        &mut self,
         change: ViewChange,
         key: &ApplicationKey,
         view: impl FnOnce() -> ContextView,
@@ -49,23 +71,23 @@ impl Publisher {
     ) {
         match change {
             ViewChange::Nothing => {}
-            ViewChange::Since => self.read_model.refresh(key, view()),
+            ViewChange::Since => self.writer.refresh(key, view()),
             ViewChange::Verdicts => self.publish_with(key, view(), cause, now_ms),
         }
     }
 
     fn publish_with(
-        &self,
+        &mut self,
         key: &ApplicationKey,
         view: ContextView,
         cause: TransitionCause,
         now_ms: i64,
     ) {
         let found = self.found(key, &view, cause, now_ms);
-        self.read_model.publish_with(key, view, found);
+        self.writer.publish(key, view, found);
     }
 
-    /// The transitions from what is known of an application to its next view.
+    /// The transitions from the known state of an application to its next view.
     fn found(
         &self,
         key: &ApplicationKey,
@@ -73,7 +95,7 @@ impl Publisher {
         cause: TransitionCause,
         now_ms: i64,
     ) -> Vec<Transition> {
-        let shown = self.read_model.application(key);
+        let shown = self.read_model().application(key);
         let kept = self.history_of_before(key, shown.as_deref());
         let before = match (&kept, &shown) {
             (Some(kept), _) => Before::History(kept),
@@ -97,32 +119,32 @@ impl Publisher {
         if shown.is_some_and(|it| !is_silent(it)) {
             return None;
         }
-        let (_, history) = self.read_model.application_history(key);
+        let (_, history) = self.read_model().application_history(key);
         history.filter(|kept| shown.is_none_or(|shown| awaits_reports(kept, shown)))
     }
 
     /// Publishes what was last known before the start, which is no transition.
-    pub(crate) fn remember(&self, key: &ApplicationKey, view: ContextView) {
-        self.read_model.publish(key, Some(view));
+    pub(crate) fn remember(&mut self, key: &ApplicationKey, view: ContextView) {
+        self.writer.publish(key, view, Vec::new());
     }
 
     /// Takes over the history of before the start.
-    pub(crate) fn restore_history(&self, key: &ApplicationKey, history: ApplicationHistory) {
-        self.read_model.restore_history(key, history);
+    pub(crate) fn restore_history(&mut self, key: &ApplicationKey, history: ApplicationHistory) {
+        self.writer.restore_history(key, history);
     }
 
     /// Forgets the histories of all other applications.
-    pub(crate) fn retain_histories(&self, is_kept: impl Fn(&ApplicationKey) -> bool) {
-        self.read_model.retain_histories(is_kept);
+    pub(crate) fn retain_histories(&mut self, is_kept: impl Fn(&ApplicationKey) -> bool) {
+        self.writer.retain_histories(is_kept);
     }
 
     /// Removes an application and its history.
-    pub(crate) fn remove(&self, key: &ApplicationKey) {
-        self.read_model.publish(key, None);
+    pub(crate) fn remove(&mut self, key: &ApplicationKey) {
+        self.writer.remove(key);
     }
 
-    /// Forgets how an application fared in a cluster that is no longer configured.
-    pub(crate) fn forget_history(&self, key: &ApplicationKey, cluster: &ClusterName) {
-        self.read_model.forget_history(key, cluster);
+    /// Removes the transitions of an application in a cluster that is no longer configured.
+    pub(crate) fn forget_history(&mut self, key: &ApplicationKey, cluster: &ClusterName) {
+        self.writer.forget_history(key, cluster);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_interpreter::Siblings;
-use kindsight_model::{Gvk, Object, Verdict};
+use kindsight_model::{Gvk, Object, ObjectList, Verdict};
 
 use crate::judge::Judge;
 
@@ -12,7 +12,7 @@ const LOOKUPS_PER_VERDICT: usize = 32;
 
 /// The recheck of one report, and its progress.
 pub(crate) struct Recheck {
-    objects: Arc<[Object]>,
+    objects: ObjectList,
     siblings: Arc<Siblings>,
     /// Positions of the objects that may get another verdict.
     positions: Vec<usize>,
@@ -24,7 +24,7 @@ pub(crate) struct Recheck {
 impl Recheck {
     /// Finds what is affected in a report. Nothing is judged yet.
     pub(crate) fn of(
-        objects: &Arc<[Object]>,
+        objects: &ObjectList,
         siblings: Arc<Siblings>,
         mut is_affected: impl FnMut(&Gvk) -> bool,
     ) -> Self {
@@ -32,7 +32,7 @@ impl Recheck {
         let affected = affected.filter(|(_, object)| is_affected(&object.gvk));
         Self {
             positions: affected.map(|(at, _)| at).collect(),
-            objects: Arc::clone(objects),
+            objects: objects.clone(),
             siblings,
             asked: 0,
             verdicts: Vec::new(),
@@ -78,8 +78,7 @@ pub(crate) struct Slice {
 }
 
 impl Slice {
-    /// A slice of about `objects_max` objects: its last part is taken whole, so it is less than
-    /// twice that.
+    /// A slice of about `objects_max` objects. The last part is not divided, so a slice has less than twice as many.
     pub(crate) fn new(objects_max: usize) -> Self {
         Self {
             objects_max,

@@ -1,8 +1,8 @@
-//! What is known survives a restart: verdicts on found applications, and the histories of all.
+//! The last-known state, which survives a restart: verdicts on found applications, and all histories.
 //!
-//! Kept in a store of its own, never in that of the contexts: written by a task that reads what is published, a
-//! few seconds later and only what changed, and read once at the start. Objects are never kept, so a verdict is
-//! shown as it was, and marked as stale until its cluster is heard.
+//! It has a store of its own, apart from the store of the contexts. A task writes the changes of the read model to it
+//! after a few seconds, and the start reads it once. Objects are not kept, so a verdict is shown unchanged and marked
+//! as stale until its cluster is heard.
 
 mod format;
 mod keys;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
-use kindsight_model::{ClusterName, DigName};
+use kindsight_model::{ClusterName, Coverage, DigName};
 use kindsight_status::{ApplicationHistory, ApplicationKey, ResourceView};
 use kindsight_store::{Batch, Error, Store};
 
@@ -25,16 +25,16 @@ use transitions::{StoredHistory, StoredTransition};
 /// The version of the format that this release writes.
 pub const REMEMBERED_VERSION: u64 = 1;
 
-/// Maximum size of everything that is kept, in bytes; what comes beyond it is not kept.
+/// Maximum size of the last-known state, in bytes. Data above this size is not kept.
 pub const REMEMBERED_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Hashes values, to know those that did not change. Seeded anew in each process, since clusters choose them.
+/// Hashes values, to recognize unchanged ones. Each process has its own seed, because clusters choose the values.
 static VALUE_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
 
-/// A file of what was last known: what it holds, and how it is written.
+/// The file of the last-known state.
 pub struct RememberedFile {
     store: Arc<dyn Store>,
-    /// Its content of before; none once it was taken.
+    /// Its content at the start. `None` after it was taken.
     remembered: Option<Remembered>,
     /// Its content now.
     entries: BTreeMap<String, Entry>,
@@ -56,7 +56,7 @@ impl Entry {
     }
 }
 
-/// What was last known before the start.
+/// The last-known state before the start.
 #[derive(Default)]
 pub(crate) struct Remembered {
     /// Apps of found applications in clusters.
@@ -71,6 +71,10 @@ pub(crate) struct RememberedCluster {
     pub(crate) current_until_ms: i64,
     /// The label selector that its objects were looked for by; none where all were.
     pub(crate) selector: Option<Arc<str>>,
+    /// Its identity as text; none if it was not known.
+    pub(crate) identity: Option<Arc<str>>,
+    /// The states of its Kinds that were not covered; none if its source sent no coverage.
+    pub(crate) coverage: Option<Coverage>,
 }
 
 /// An app of a found application in a cluster, as it was last known.
@@ -109,7 +113,7 @@ impl RememberedFile {
             tracing::warn!(
                 key,
                 values = reader.unreadable.len(),
-                "some of what was last known cannot be read; it is left out"
+                "a part of the last-known state cannot be read; it is left out"
             );
         }
         file.remembered = Some(reader.remembered);
@@ -144,7 +148,7 @@ fn check_version(store: &dyn Store) -> Result<(), Error> {
     })
 }
 
-/// What was read so far.
+/// The values read so far.
 #[derive(Default)]
 struct Reader {
     remembered: Remembered,
@@ -162,12 +166,8 @@ impl Reader {
         match keys::kind_of(key)? {
             keys::Kind::Cluster => {
                 let stored: StoredCluster = serde_json::from_slice(value).ok()?;
-                let cluster = RememberedCluster {
-                    current_until_ms: stored.current_until_ms,
-                    selector: stored.selector,
-                };
-                let clusters = &mut self.remembered.clusters;
-                clusters.insert(stored.cluster.parse().ok()?, cluster);
+                let (name, cluster) = stored.read()?;
+                self.remembered.clusters.insert(name, cluster);
             }
             keys::Kind::Placement => {
                 let stored: StoredPlacement = serde_json::from_slice(value).ok()?;
@@ -183,7 +183,7 @@ impl Reader {
                 let stored: StoredTransition = serde_json::from_slice(value).ok()?;
                 let of = transitions::application(&stored.of)?;
                 let history = self.remembered.histories.entry(of).or_default();
-                // In order of the keys, which is that of the ids.
+                // The keys have the order of the ids.
                 history.transitions.push(stored.read()?);
             }
         }

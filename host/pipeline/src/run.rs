@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_clusters::ClusterEvent;
 use kindsight_model::ClusterName;
 use tokio::sync::mpsc::{self, Receiver};
 use tokio::sync::{Notify, oneshot, watch};
@@ -20,13 +19,13 @@ use crate::pipeline::Pipeline;
 /// Maximum number of events handled before the next slice of a swap.
 const EVENTS_PER_STEP_MAX: usize = 16;
 
-/// Clusters that were not listed yet.
+/// Clusters about which queries cannot be answered yet.
 pub type Unsynced = watch::Sender<BTreeSet<ClusterName>>;
 
-/// The way to ask a running pipeline for everything its clusters reported: the sender of the answer.
+/// Requests for everything that the clusters of a running pipeline reported. Each has the sender of its answer.
 pub type Inventory = mpsc::Sender<oneshot::Sender<Vec<ReportedObjects>>>;
 
-/// A pipeline with everything it runs on.
+/// A pipeline with its inputs.
 pub struct PipelineRun {
     /// The pipeline.
     pub pipeline: Pipeline,
@@ -36,7 +35,7 @@ pub struct PipelineRun {
     pub swapped: Arc<Notify>,
     /// Askers for everything the clusters reported; see [`Inventory`].
     pub inventory_rx: Receiver<oneshot::Sender<Vec<ReportedObjects>>>,
-    /// Clusters that were not listed yet; the run takes out those that were.
+    /// Clusters about which queries cannot be answered yet. The run removes each cluster that is ready.
     pub unsynced: Arc<Unsynced>,
     /// The time, in Unix milliseconds.
     pub clock: fn() -> i64,
@@ -45,7 +44,7 @@ pub struct PipelineRun {
 /// The reason why a run ended before `shutdown`.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// It could not begin.
+    /// The run could not begin.
     #[error(transparent)]
     Start(#[from] Error),
     /// A step panicked.
@@ -54,11 +53,11 @@ pub enum RunError {
 }
 
 impl PipelineRun {
-    /// Handles events as they come, follows swaps of interpreters, and rechecks verdicts that are due,
-    /// until `shutdown`. Steps block, so each is done on a thread of its own; reports are stored on another one.
+    /// Handles events, follows swaps of interpreters, and rechecks verdicts that are due, until `shutdown`. Steps
+    /// block, so they have a thread of their own. Reports are stored on another thread.
     ///
     /// # Errors
-    /// [`RunError`]: nothing that was stored is lost, but nothing is followed any more.
+    /// [`RunError`]: no stored data is lost, but no change is followed any more.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), RunError> {
         let bundles = self.pipeline.bundles().clone();
         let contexts = self.pipeline.contexts().clone();
@@ -67,7 +66,7 @@ impl PipelineRun {
         tokio::select! {
             done = self.steps(shutdown) => {
                 done?;
-                // What the last step left is stored too.
+                // The reports of the last step are stored too.
                 storing.cancel();
                 stored.await
             }
@@ -103,7 +102,6 @@ impl PipelineRun {
             let rest = std::iter::from_fn(|| self.events_rx.try_recv().ok());
             let events = first.into_iter().chain(rest).take(EVENTS_PER_STEP_MAX);
             let events: Vec<Event> = events.collect();
-            let heard: Vec<ClusterName> = events.iter().filter_map(heard_of).collect();
             let step = move || {
                 for event in events {
                     pipeline.handle(event, clock());
@@ -114,24 +112,12 @@ impl PipelineRun {
             };
             let done = thread.run(step).await.ok_or(RunError::Panicked)?;
             (pipeline, recheck_at_ms) = done;
-            if !heard.is_empty() {
-                self.unsynced.send_modify(|unsynced| {
-                    unsynced.retain(|cluster| !heard.contains(cluster));
-                });
-            }
+            let now_ms = clock();
+            self.unsynced.send_if_modified(|unsynced| {
+                let before = unsynced.len();
+                unsynced.retain(|cluster| !pipeline.is_ready(cluster, now_ms));
+                unsynced.len() < before
+            });
         }
-    }
-}
-
-/// The cluster that need not be waited for, where an event says so: it was listed, cannot be, or is no
-/// longer configured. One that is away must not keep the others from being asked.
-fn heard_of(event: &Event) -> Option<ClusterName> {
-    match event {
-        Event::Cluster(
-            ClusterEvent::Synced { cluster }
-            | ClusterEvent::Stale { cluster, .. }
-            | ClusterEvent::Removed { cluster },
-        ) => Some(cluster.clone()),
-        _ => None,
     }
 }

@@ -7,17 +7,19 @@
 //! Only objects of affected Kinds are judged again, by the new set and beside what is shown. Between
 //! two slices the pipeline handles events; a report discards the recheck of its placement.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_interpreter::{Interpreters, Published};
+use kindsight_interpreter::Published;
 use kindsight_status::ApplicationKey;
 
 use crate::affected::Affected;
 use crate::application_state::{ApplicationState, SwapStep};
+use crate::applications::Applications;
 use crate::judge::Judge;
 use crate::progress::Progress;
 use crate::recheck::Slice;
+use crate::shared::Shared;
 use crate::view_change::ViewChange;
 
 /// Objects that are judged again in one go: some ten milliseconds, which is how long an event waits.
@@ -44,7 +46,7 @@ struct Current {
 }
 
 impl Swap {
-    /// A state in which everything is shown by `set`.
+    /// A state with everything judged by `set`.
     pub(crate) fn new(set: Arc<Published>) -> Self {
         Self {
             progress: Arc::new(Progress::new(set.generation())),
@@ -86,15 +88,16 @@ impl Swap {
         }
     }
 
-    /// Judges one slice towards the published set. Returns the applications to be published again, with
-    /// the change of their view: each changes as a whole.
+    /// Judges one slice towards the published set. Returns the applications to publish again, with the changes of
+    /// their views. The complete view of an application changes at once.
     pub(crate) fn slice(
         &mut self,
-        states: &mut HashMap<ApplicationKey, ApplicationState>,
-        interpreters: &Interpreters,
+        applications: &mut Applications,
+        shared: &Shared,
         now_ms: i64,
     ) -> Vec<(ApplicationKey, ViewChange)> {
-        self.set_goal(states, interpreters.published());
+        let interpreters = &*shared.interpreters;
+        self.set_goal(applications, shared);
         let mut slice = Slice::new(self.grant());
         let mut changed = Vec::new();
         while !slice.is_spent()
@@ -104,12 +107,10 @@ impl Swap {
                 interpreters,
                 set: &self.goal,
             };
-            let step = states
-                .get_mut(&current.key)
-                .map_or(SwapStep::Judged(ViewChange::Nothing), |state| {
-                    state.swap(goal, &mut self.affected, &mut slice, now_ms)
-                });
-            match step {
+            let step = applications.update(&current.key, shared, |state| {
+                state.swap(goal, &mut self.affected, &mut slice, now_ms)
+            });
+            match step.unwrap_or(SwapStep::Judged(ViewChange::Nothing)) {
                 SwapStep::Unfinished => self.current = Some(current),
                 SwapStep::Judged(change) => {
                     slice.limit(SLICE_OBJECTS);
@@ -140,23 +141,18 @@ impl Swap {
 
     /// Follows another published set, if there is one: verdicts for the old goal are discarded, and each
     /// application goes from its present set straight to the new one.
-    fn set_goal(
-        &mut self,
-        states: &mut HashMap<ApplicationKey, ApplicationState>,
-        published: Arc<Published>,
-    ) {
+    fn set_goal(&mut self, applications: &mut Applications, shared: &Shared) {
+        let published = shared.interpreters.published();
         if self.goal.generation() == published.generation() {
             return;
         }
-        if let Some(current) = self.current.take()
-            && let Some(state) = states.get_mut(&current.key)
-        {
-            state.discard_recheck();
+        if let Some(current) = self.current.take() {
+            applications.update(&current.key, shared, ApplicationState::discard_recheck);
         }
         self.affected = Affected::default();
         self.goal = published;
         let generation = self.goal.generation();
-        let behind = states
+        let behind = applications
             .iter()
             .filter(|(_, state)| state.shown_by().generation() != generation);
         self.waiting = behind

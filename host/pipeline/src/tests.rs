@@ -1,13 +1,17 @@
+mod coverage;
 mod found;
 mod groups;
 mod history;
+mod keys;
 mod live;
 mod running;
 mod seen;
+mod sessions;
 mod stage;
 mod states;
 mod stored;
 mod unanswered;
+mod updates;
 
 use stage::{Heard, Stage, deployments};
 
@@ -74,7 +78,7 @@ fn an_equal_set_changes_nothing() {
     stage.follow(2000);
     assert_eq!(stage.judged_again(), 0);
     assert!(stage.shows_still(&before));
-    // What comes later is judged by the set that is published.
+    // The published set judges later reports.
     stage.hear("1", "a", &deployments(4), 3000);
     assert_eq!(
         stage.pipeline.progress().generation(),
@@ -142,7 +146,7 @@ fn a_second_swap_goes_from_what_is_shown_straight_to_the_newest_set() {
 
     stage.publish(&["generic"]);
     stage.follow(3000);
-    // Context 1 goes back; new verdicts on context 2 are dropped, and its view never changed.
+    // Context 1 returns to its old verdicts. New verdicts on context 2 are dropped, and its view never changed.
     assert_eq!(stage.judged_again(), 2200);
     assert_eq!(stage.by_of("1", "Deployment"), "generic");
     assert!(stage.shows_still(&begun));
@@ -208,7 +212,7 @@ fn what_is_due_is_rechecked_by_the_set_it_is_shown_by() {
     assert_eq!(stage.pipeline.recheck(|| 30_000), None);
     assert_eq!(stage.by_of("1", "Deployment"), "generic");
     assert_eq!(stage.states("1", "a"), [("Present".into(), 2500)]);
-    // What was judged for the new set meanwhile holds.
+    // The verdicts of the new set are still valid.
     stage.follow(31_000);
     assert_eq!(stage.judged_again(), 2500);
     assert_eq!(stage.by_of("1", "Deployment"), "apps");

@@ -1,57 +1,131 @@
-//! Reports on contexts that are not known yet.
+//! Reports on apps that no known AppContext sends to their cluster.
 //!
-//! A cluster sends a report only once. One that arrives before its context is written is kept here, or it
+//! A cluster sends a report only once. A report that arrives before its context is written waits here, or it
 //! would be missing until the next report.
 
-use std::collections::VecDeque;
+use kindsight_model::{ClusterName, ContextId, DeploymentId, Report};
 
-use kindsight_model::{Bundle, ClusterName, ContextId};
+use crate::log_limit::LogLimit;
+use crate::waiting_reports::{ReportedApp, WaitingLimits, WaitingReports};
 
-/// Maximum number of kept reports; of more, the oldest is dropped.
-pub(crate) const UNCLAIMED_MAX: usize = 256;
-/// Maximum size of all kept reports, in bytes; of more, the oldest is dropped.
+/// Maximum number of reports that wait; of more, the oldest is dropped.
+pub(crate) const UNCLAIMED_MAX: usize = 4096;
+/// Maximum size of all reports that wait, in bytes; of more, the oldest is dropped.
 const UNCLAIMED_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Reports that wait for their context, oldest first.
-#[derive(Default)]
+const LIMITS: WaitingLimits = WaitingLimits {
+    reports_max: UNCLAIMED_MAX,
+    bytes_max: UNCLAIMED_BYTES_MAX,
+};
+
+/// Limits on the names of apps whose reports were dropped. Without its name, a loss is logged only.
+const LOST_LIMITS: WaitingLimits = WaitingLimits {
+    reports_max: UNCLAIMED_MAX,
+    bytes_max: 0,
+};
+
+/// Reports that wait for their context.
 pub(crate) struct Unclaimed {
-    reports: VecDeque<(ClusterName, Bundle)>,
-    bytes: usize,
+    reports: WaitingReports<Report>,
+    /// Apps whose newest report was dropped.
+    lost: WaitingReports<()>,
+    kept_log: LogLimit,
+    lost_log: LogLimit,
+}
+
+/// The reports on the apps of a context that became known.
+#[derive(Debug, Default)]
+pub(crate) struct Claimed {
+    /// The newest report on each app.
+    pub(crate) reports: Vec<(ReportedApp, Report)>,
+    /// Apps whose newest report was dropped.
+    pub(crate) lost: Vec<ReportedApp>,
+}
+
+impl Default for Unclaimed {
+    fn default() -> Self {
+        Self {
+            reports: WaitingReports::new(LIMITS),
+            lost: WaitingReports::new(LOST_LIMITS),
+            kept_log: LogLimit::default(),
+            lost_log: LogLimit::default(),
+        }
+    }
 }
 
 impl Unclaimed {
-    /// Keeps a report; one of the same cluster on the same deployment is replaced.
-    pub(crate) fn keep(&mut self, cluster: ClusterName, bundle: Bundle) {
-        self.forget(|of, waiting| *of == cluster && waiting.deployment == bundle.deployment);
-        self.bytes += bundle.status_json.len();
-        self.reports.push_back((cluster, bundle));
-        while self.reports.len() > UNCLAIMED_MAX || self.bytes > UNCLAIMED_BYTES_MAX {
-            let Some((_, oldest)) = self.reports.pop_front() else {
-                return;
-            };
-            self.bytes = self.bytes.saturating_sub(oldest.status_json.len());
+    /// Keeps a report. It replaces an older report on the same app and cluster.
+    pub(crate) fn keep(
+        &mut self,
+        cluster: ClusterName,
+        deployment: DeploymentId,
+        report: Report,
+        now_ms: i64,
+    ) {
+        let app = ReportedApp {
+            deployment,
+            cluster,
+        };
+        self.lost.remove(&app);
+        if !self.reports.contains(&app) {
+            self.kept_log.count(1);
+        }
+        let bytes = bytes(&report);
+        let dropped = self.reports.push(app, report, bytes);
+        self.lost_log.count(dropped.len());
+        for app in dropped {
+            self.lost.push(app, (), 0);
+        }
+        self.log(now_ms);
+    }
+
+    /// Removes and returns the reports on the apps of a context.
+    pub(crate) fn claim(&mut self, id: &ContextId) -> Claimed {
+        self.remove(|app| app.deployment.context == *id)
+    }
+
+    /// Forgets the reports on the matching apps.
+    pub(crate) fn forget(&mut self, matches: impl Fn(&ReportedApp) -> bool) {
+        self.remove(matches);
+    }
+
+    /// Logs how many reports wait and how many were dropped, if a line is due. Senders decide neither how often
+    /// it is written nor how long it is.
+    pub(crate) fn log(&mut self, now_ms: i64) {
+        if let Some(kept) = self.kept_log.take(now_ms) {
+            tracing::warn!(
+                waiting = self.reports.len(),
+                "{kept} reports arrived on apps that no AppContext sends to their cluster; they wait for their AppContexts"
+            );
+        }
+        if let Some(lost) = self.lost_log.take(now_ms) {
+            tracing::warn!(
+                waiting_max = UNCLAIMED_MAX,
+                bytes_max = UNCLAIMED_BYTES_MAX,
+                "report queue overflowed: {lost} oldest reports on apps without an AppContext were dropped; these apps are incomplete until their next reports"
+            );
         }
     }
 
-    /// Removes and returns the reports on a context.
-    pub(crate) fn claim(&mut self, id: &ContextId) -> Vec<(ClusterName, Bundle)> {
-        self.forget(|_, waiting| waiting.deployment.context == *id)
+    /// The time at which [`log`](Self::log) has a line to write, in Unix milliseconds.
+    pub(crate) fn log_due_ms(&self) -> Option<i64> {
+        let due = [self.kept_log.due_ms(), self.lost_log.due_ms()];
+        due.into_iter().flatten().min()
     }
 
-    /// Removes and returns the reports that match.
-    pub(crate) fn forget(
-        &mut self,
-        matches: impl Fn(&ClusterName, &Bundle) -> bool,
-    ) -> Vec<(ClusterName, Bundle)> {
-        let reports = std::mem::take(&mut self.reports);
-        let (taken, kept): (VecDeque<_>, VecDeque<_>) = reports
-            .into_iter()
-            .partition(|(cluster, it)| matches(cluster, it));
-        self.reports = kept;
-        let bytes: usize = taken.iter().map(|(_, it)| it.status_json.len()).sum();
-        self.bytes = self.bytes.saturating_sub(bytes);
-        taken.into()
+    fn remove(&mut self, matches: impl Fn(&ReportedApp) -> bool) -> Claimed {
+        let reports = self.reports.take(&matches);
+        let lost = self.lost.take(matches).into_iter();
+        Claimed {
+            reports,
+            lost: lost.map(|(app, ())| app).collect(),
+        }
     }
+}
+
+/// The size of a report, by its text.
+fn bytes(report: &Report) -> usize {
+    report.status_json.as_ref().map_or(0, |json| json.len())
 }
 
 #[cfg(test)]
@@ -60,37 +134,62 @@ mod tests {
 
     use super::*;
 
-    fn bundle(deployment: &str) -> Bundle {
-        decode_status(deployment.parse().unwrap(), b"{}").unwrap()
+    fn keep(unclaimed: &mut Unclaimed, deployment: &str) {
+        let bundle = decode_status(deployment.parse().unwrap(), b"{}").unwrap();
+        unclaimed.keep(
+            "p+c".parse().unwrap(),
+            bundle.deployment,
+            bundle.report,
+            1000,
+        );
     }
 
     #[test]
     fn a_report_waits_for_its_context_and_the_newest_of_a_cluster_counts() {
         let mut unclaimed = Unclaimed::default();
-        let cluster: ClusterName = "p+c".parse().unwrap();
         for deployment in ["7-a", "7-a", "7-b", "8-a"] {
-            unclaimed.keep(cluster.clone(), bundle(deployment));
+            keep(&mut unclaimed, deployment);
         }
-        let claimed = unclaimed.claim(&"7".parse().unwrap());
+        let claimed = unclaimed.claim(&"7".parse().unwrap()).reports;
         let claimed: Vec<String> = claimed
             .iter()
-            .map(|(_, it)| it.deployment.to_string())
+            .map(|(app, _)| app.deployment.to_string())
             .collect();
         assert_eq!(claimed, ["7-a", "7-b"]);
-        assert!(unclaimed.claim(&"7".parse().unwrap()).is_empty());
+        assert!(unclaimed.claim(&"7".parse().unwrap()).reports.is_empty());
         assert_eq!(unclaimed.reports.len(), 1);
-        assert_eq!(unclaimed.bytes, 2);
     }
 
     #[test]
-    fn only_so_many_reports_wait() {
+    fn only_so_many_reports_wait_and_the_context_of_a_dropped_one_names_it() {
         let mut unclaimed = Unclaimed::default();
         for id in 0..UNCLAIMED_MAX + 3 {
-            unclaimed.keep("p+c".parse().unwrap(), bundle(&format!("{id}-a")));
+            keep(&mut unclaimed, &format!("{id}-a"));
         }
         assert_eq!(unclaimed.reports.len(), UNCLAIMED_MAX);
-        assert_eq!(unclaimed.bytes, 2 * UNCLAIMED_MAX);
-        assert!(unclaimed.claim(&"2".parse().unwrap()).is_empty());
-        assert_eq!(unclaimed.claim(&"3".parse().unwrap()).len(), 1);
+        let claimed = unclaimed.claim(&"2".parse().unwrap());
+        assert!(claimed.reports.is_empty());
+        assert_eq!(claimed.lost[0].deployment.to_string(), "2-a");
+        let claimed = unclaimed.claim(&"3".parse().unwrap());
+        assert_eq!((claimed.reports.len(), claimed.lost.len()), (1, 0));
+        // A new report replaces the dropped report.
+        keep(&mut unclaimed, "1-a");
+        let claimed = unclaimed.claim(&"1".parse().unwrap());
+        assert_eq!((claimed.reports.len(), claimed.lost.len()), (1, 0));
+    }
+
+    #[test]
+    fn reports_that_keep_coming_are_logged_once_a_minute() {
+        let mut unclaimed = Unclaimed::default();
+        keep(&mut unclaimed, "1-a");
+        assert_eq!(unclaimed.log_due_ms(), None, "it is logged");
+        keep(&mut unclaimed, "1-a");
+        assert_eq!(unclaimed.log_due_ms(), None, "the same app waits on");
+        for id in 2..UNCLAIMED_MAX + 4 {
+            keep(&mut unclaimed, &format!("{id}-a"));
+        }
+        assert_eq!(unclaimed.lost_log.due_ms(), Some(61_000));
+        unclaimed.log(61_000);
+        assert_eq!(unclaimed.log_due_ms(), None);
     }
 }

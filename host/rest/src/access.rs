@@ -1,36 +1,36 @@
-//! Names under which the server may be asked, and origins of pages that may change something.
+//! Allowed host names of the server, and allowed origins of pages that send changes.
 //!
-//! A browser lets a page ask any address. Two checks keep pages out: a name that an attacker's own
-//! resolver leads to this machine (DNS rebinding) is in `Host`, and a page of another site is in
-//! `Origin`. Programs are not affected: they ask by a name that is allowed, and send no `Origin`.
+//! A browser lets a page send requests to any address. Two checks refuse such pages: the header `Host` shows a name that
+//! an attacker's resolver directs to this machine (DNS rebinding), and the header `Origin` shows a page of another site.
+//! Programs are not affected: they use an allowed name, and send no `Origin`.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-/// Longest name of a host, in bytes: that of a domain name.
+/// Longest name of a host, in bytes: the longest domain name.
 const NAME_BYTES_MAX: usize = 253;
 
-/// Hosts and origins that are allowed beside those that always are.
+/// Allowed hosts and origins, in addition to the hosts and origins that are always allowed.
 ///
-/// Always allowed are the host `localhost`, loopback addresses, and the address that the connection was
-/// accepted at; and as origin the host that is asked.
+/// The host `localhost`, loopback addresses, and the address at which the connection was accepted are always allowed. An
+/// origin is always allowed if it equals the host of the request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
     /// Further names and addresses of this server.
     pub hosts: Vec<AllowedHost>,
-    /// Origins of pages that may change something, beside those of this server.
+    /// Origins of pages that may send changes, in addition to this server's own pages.
     pub origins: Vec<AllowedOrigin>,
 }
 
-/// A name or an address under which the server may be asked.
+/// An allowed name or address of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedHost(Option<Authority>);
 
-/// An origin of pages that may change something: `https://status.example`.
+/// An origin of pages that may send changes, such as `https://status.example`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedOrigin(Origin);
 
-/// The reason why a text is no allowed host or origin; the message gives the valid form.
+/// The reason why a text is not a host or an origin. The message contains the valid form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
     /// Not a host.
@@ -42,7 +42,7 @@ pub enum AccessError {
 }
 
 impl Access {
-    /// True if the server may be asked by this name, on a connection that was accepted at `local`.
+    /// Returns whether a request may use this name, on a connection that was accepted at `local`.
     pub(crate) fn allows_host(&self, host: &Authority, local: Option<IpAddr>) -> bool {
         let is_own = match &host.host {
             Host::Name(name) => name == "localhost",
@@ -59,7 +59,7 @@ impl Access {
         is_own || self.hosts.iter().any(is_listed)
     }
 
-    /// True if a page of this origin may change something on a server that is asked as `host`.
+    /// Returns whether a page of this origin may send changes to a server under the name `host`.
     pub(crate) fn allows_origin(&self, origin: &Origin, host: Option<&Authority>) -> bool {
         let is_own = host.is_some_and(|host| {
             origin.authority.host == host.host && origin.port() == host.port_of(&origin.scheme)
@@ -82,8 +82,8 @@ impl FromStr for AllowedHost {
         }
         // An IPv6 address is written without brackets too, where no port can follow.
         let address = text.parse::<Ipv6Addr>().ok();
-        let address = address.map(|it| Authority {
-            host: Host::Address(IpAddr::V6(it).to_canonical()),
+        let address = address.map(|address| Authority {
+            host: Host::Address(IpAddr::V6(address).to_canonical()),
             port: None,
         });
         let host = address.or_else(|| Authority::read(text));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_host_nor_origin_is_refused_with_the_right_form() {
+    fn an_invalid_host_or_origin_is_refused_with_the_right_form() {
         for text in ["", "a b", "http://x", "x:port", "*.example"] {
             let error = text.parse::<AllowedHost>().unwrap_err().to_string();
             assert!(error.contains("write `name`"), "{error}");

@@ -11,6 +11,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
+use kindsight_model::{RawJson, write_go_json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
@@ -19,13 +20,13 @@ use crate::connections::InRequest;
 use crate::limits::{ANSWERS_MADE_MAX, SMALL_ANSWER_BYTES_MAX};
 use crate::problem::{INTERNAL, Problem};
 
-/// The size at which a chunk of an answer is complete, in bytes: a few packets, and little beside what
-/// a system buffers for a connection.
+/// The size at which a chunk of an answer is complete, in bytes: a few packets, and small compared with a connection's
+/// buffers in the system.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Input up to which work is done where it comes up, in bytes: it takes some hundred microseconds.
+/// Input size up to which work runs on the executor, in bytes. It then takes some hundred microseconds.
 const SMALL_WORK_BYTES_MAX: usize = 64 * 1024;
 
-/// The making of answers.
+/// Writes answers, a limited number at a time.
 #[derive(Debug)]
 pub(crate) struct Answers {
     making: Arc<Semaphore>,
@@ -40,14 +41,14 @@ impl Answers {
         }
     }
 
-    /// The JSON that `write` writes, as an answer.
+    /// Answers with the JSON that `write` writes.
     ///
-    /// Where it is probably small, it is written here and now, up to [`SMALL_ANSWER_BYTES_MAX`]. All
-    /// else is written on a thread that may block, whole: writing it as it is read would hold the thread
-    /// for as long as the slowest client likes.
+    /// An answer that is probably small is written at once on the executor, up to [`SMALL_ANSWER_BYTES_MAX`]. Any other
+    /// answer is written completely on a blocking thread before it is sent. If it were written at the pace of its
+    /// reader, a slow client would occupy the thread.
     ///
     /// # Errors
-    /// What `write` finds wrong; and an answer that is too large.
+    /// An error of `write`, or an answer that is too large.
     pub(crate) async fn json<F>(
         &self,
         is_probably_small: bool,
@@ -60,10 +61,10 @@ impl Answers {
         Ok(answer.into_response())
     }
 
-    /// What `write` writes; see [`Answers::json`].
+    /// The chunks that `write` writes; see [`Answers::json`].
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Answers::json`].
     pub(crate) async fn written<F>(
         &self,
         is_probably_small: bool,
@@ -76,11 +77,11 @@ impl Answers {
         {
             return Ok(answer);
         }
-        // Nobody closes the semaphore; if somebody did, making would not be limited.
+        // The semaphore is never closed. If it were, the number of answers would not be limited.
         let turn = Arc::clone(&self.making).acquire_owned().await.ok();
         let max = self.bytes_max;
         let making = spawn_blocking(move || {
-            // Held until it is made, even if its client has gone.
+            // Held until the answer is written, even if its client has disconnected.
             let _turn = turn;
             Chunks::written(max, &write)
         });
@@ -94,7 +95,7 @@ impl Answers {
     }
 }
 
-/// Does work on so many bytes: on a thread that may block, where they are many.
+/// Does work on `bytes` bytes of input: on a blocking thread if there are many bytes.
 ///
 /// # Errors
 /// Work that panicked.
@@ -159,7 +160,16 @@ impl Chunks {
         serde_json::to_writer(OneLine(self), value).map_err(|_| internal())
     }
 
-    /// Takes the bytes, which are so many together.
+    /// Writes a value as JSON in one line with a line break at its end, as EMCO's encoder does.
+    ///
+    /// # Errors
+    /// As for [`Chunks::json`].
+    pub(crate) fn go_json(&mut self, value: &impl serde::Serialize) -> Result<(), Problem> {
+        write_go_json(&mut *self, value, RawJson::Compacted).map_err(|_| internal())?;
+        self.write_all(b"\n").map_err(|_| internal())
+    }
+
+    /// Returns the chunks and their total number of bytes.
     pub(crate) fn into_bytes(self) -> (VecDeque<Bytes>, usize) {
         let mut chunks = self.complete;
         chunks.extend((!self.last.is_empty()).then(|| self.last.into()));
@@ -189,7 +199,7 @@ impl Write for Chunks {
     }
 }
 
-/// Writes spaces in place of line breaks. In JSON these are between values alone.
+/// Writes spaces in place of line breaks. In JSON, line breaks occur only between tokens.
 struct OneLine<'c>(&'c mut Chunks);
 
 impl Write for OneLine<'_> {
@@ -305,7 +315,7 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// A body with its request, which ends when the last of it was handed on.
+/// A body with its request. The request ends when the last chunk of the body was passed to the connection.
 pub(crate) struct UntilSent {
     body: Body,
     _in_request: InRequest,
@@ -354,7 +364,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_is_whole_and_of_known_length_whatever_its_size() {
+    async fn an_answer_of_any_size_is_complete_and_has_its_length() {
         for (items, is_probably_small) in [(0, true), (3, true), (3, false), (90_000, true)] {
             let value: Vec<usize> = (0..items).collect();
             let expected = serde_json::to_vec(&value).unwrap();
@@ -371,7 +381,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_that_is_too_large_is_refused_with_what_makes_it_smaller() {
+    async fn an_answer_that_is_too_large_is_refused_with_advice() {
         let write = |to: &mut Chunks| to.json(&"x".repeat(1001));
         let problem = answers(1000).json(false, write).await.unwrap_err();
         let document = problem.document();

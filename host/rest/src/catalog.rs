@@ -1,4 +1,4 @@
-//! The seam to the catalog of interpreters: what handlers ask of it, and commands to it.
+//! The interface to the catalog of interpreters: queries and commands of handlers.
 
 use std::fmt;
 use std::pin::Pin;
@@ -18,13 +18,13 @@ pub trait InterpreterCatalog: Send + Sync {
     /// One interpreter in full; `None` for a name that is not known. Answers from memory.
     fn inspect(&self, name: &InterpreterName) -> Option<InterpreterDetail>;
 
-    /// Carries out a command on the interpreter of this name, if the condition on its live version
-    /// holds, for as long as it takes; the implementor moves what blocks off the executor.
+    /// Carries out a command on the interpreter of this name, if the condition on its live version holds. The
+    /// implementor moves blocking work off the executor.
     ///
-    /// The future is dropped when the client goes away or the command takes longer than
-    /// [`CATALOG_TIME_MAX`](crate::CATALOG_TIME_MAX). A command that has begun must then end whole or
-    /// leave no trace. Only commands that are waited for are counted here; the implementor bounds those
-    /// that go on without a client.
+    /// The future is dropped when the client disconnects or the command takes longer than
+    /// [`CATALOG_TIME_MAX`](crate::CATALOG_TIME_MAX). A command that has begun must then complete or have no effect.
+    /// This crate limits only commands with a waiting client; the implementor limits commands that continue without
+    /// a client.
     ///
     /// # Errors
     /// The reason why nothing was changed; see [`Refusal`].
@@ -35,7 +35,7 @@ pub trait InterpreterCatalog: Send + Sync {
         condition: LiveCondition,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>>;
 
-    /// Loads a component under the name that it has itself; as [`run`](Self::run) otherwise.
+    /// Loads a component under its declared name; otherwise like [`run`](Self::run).
     ///
     /// # Errors
     /// The reason why nothing was changed; see [`Refusal`].
@@ -44,7 +44,7 @@ pub trait InterpreterCatalog: Send + Sync {
         upload: Upload,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>>;
 
-    /// Removes every name of which nothing is used; as [`run`](Self::run) otherwise.
+    /// Removes every unused name; otherwise like [`run`](Self::run).
     ///
     /// # Errors
     /// The reason why nothing was changed; see [`Refusal`].
@@ -53,7 +53,7 @@ pub trait InterpreterCatalog: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Result<RemovedNames, Refusal>> + Send + '_>>;
 }
 
-/// A component that was sent.
+/// An uploaded component.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Upload {
     /// The component; at most [`Limits::component_bytes_max`](crate::Limits) bytes, otherwise unchecked.
@@ -73,7 +73,7 @@ pub enum Command {
     Load(Upload),
     /// Remove the uploaded component.
     Remove,
-    /// Run the candidate beside the live version over every known object.
+    /// Run the candidate and the live version over every known object.
     Shadow,
     /// Make the candidate live, or the known version of a digest.
     Promote {
@@ -82,9 +82,9 @@ pub enum Command {
     },
     /// Make the previous version live again.
     Rollback,
-    /// Leave the interpreter out of what is published.
+    /// Remove the interpreter from the published set.
     Disable,
-    /// Publish it again.
+    /// Add the interpreter to the published set again.
     Enable,
     /// Replace its settings; `None` removes them.
     Settings(Option<Map<String, Value>>),

@@ -18,7 +18,7 @@ use utoipa::IntoParams;
 use crate::problem::Problem;
 
 pub(crate) use body::{promoted, settings, within};
-pub(crate) use condition::{IfMatch, etag};
+pub(crate) use condition::{IfMatch, IfMatchHeader, etag};
 
 /// Leading word of every digest.
 const ALGORITHM: &str = "sha256:";
@@ -66,7 +66,7 @@ impl<S: Send + Sync> FromRequestParts<S> for NoParameters {
 
 /// Extractor of commands without parameters and body: the name of the interpreter, and the condition.
 ///
-/// A body that would be ignored is refused: its sender meant something by it.
+/// A request with a body is refused, because its sender expects an effect of the body.
 #[derive(Debug)]
 pub(crate) struct NoInput(pub(crate) InterpreterName, pub(crate) LiveCondition);
 
@@ -87,7 +87,7 @@ impl<S: Send + Sync> FromRequest<S> for NoInput {
     }
 }
 
-/// Extractor of the removal of many names: the parameter `unused=true`, and nothing else.
+/// Extractor of the removal of many names: exactly the parameter `unused=true`.
 #[derive(Debug)]
 pub(crate) struct Unused;
 
@@ -99,7 +99,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Unused {
         if matches!(pairs.as_slice(), [(key, value)] if key == "unused" && value == "true") {
             return Ok(Self);
         }
-        let detail = "only names of which nothing is used are removed together";
+        let detail = "only unused names are removed together";
         let problem = PartialProblem::new("unused", detail, "`true`, and no other parameter");
         Err(Problem::invalid(vec![problem]))
     }
@@ -122,7 +122,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Load {
 }
 
 impl Load {
-    /// Reads the parameters, and names everything that is wrong, in their order.
+    /// Reads the parameters. The error lists all invalid parameters in their order.
     fn read(pairs: &[(String, String)]) -> Result<Self, Problem> {
         let mut read = Self::default();
         let mut seen = BTreeSet::new();

@@ -1,10 +1,19 @@
-//! Connections: a limited number, each with a limited time for what its client has to do.
+//! Connections: their number is limited, and each client has limited time to send requests and read answers.
 //!
 //! ```text
 //! accept ─▶ slot ─▶ Stream ─▶ hyper ─▶ router
-//!            │         └─ Activity ◀─────┘ (phase, and bytes that move)
+//!            │         └─ Activity ◀─────┘ (phase, and transferred bytes)
 //!            └─ none left: the slowest client's connection is closed
 //! ```
+//!
+//! hyper and tower-http cannot replace these limits:
+//!
+//! - hyper's `header_read_timeout` starts at the end of the last answer. One value would limit both the time between
+//!   two requests (`--connection-idle-seconds-max`, 150 s) and the time of a head (`--head-seconds-max`, 10 s).
+//! - tower-http's `RequestBodyTimeoutLayer` starts again with every frame, so one byte per interval satisfies it. No
+//!   layer has a minimum rate.
+//! - hyper has no timeout for writes. tower-http's timeouts of answers limit the server, not the reader.
+//! - Neither library closes an open connection to accept a new one.
 
 mod activity;
 mod bare_answer;
@@ -22,12 +31,12 @@ use crate::Limits;
 pub(crate) use activity::{Activity, InRequest, Pace, Transfer, Wait};
 pub(crate) use stream::Stream;
 
-/// The longest that somebody waits for the bytes that all connections have together.
+/// Maximum time that a request waits for a share of the bytes that all connections have in common.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(2);
-/// The time after which it is tried again to find a connection to close, when there was none.
+/// Interval of attempts to close a connection while no client is slow.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// The time after which it is logged again that connections have run out.
+/// Minimum time between two warnings that the limit of connections is reached.
 const WARNED_AGAIN: Duration = Duration::from_mins(1);
 
 /// All open connections.
@@ -35,13 +44,13 @@ const WARNED_AGAIN: Duration = Duration::from_mins(1);
 pub(crate) struct Connections {
     limits: Limits,
     slots: Arc<Semaphore>,
-    /// By a number of each.
+    /// The last number given, and the open connections by their numbers.
     open: Mutex<(u64, HashMap<u64, Arc<Activity>>)>,
-    /// When it was last logged that there is no place left.
+    /// Time of the last warning that the limit is reached.
     warned: Mutex<Option<Instant>>,
 }
 
-/// A connection that is open until this is dropped.
+/// An open connection. Dropping this value frees its slot.
 #[derive(Debug)]
 pub(crate) struct Open {
     number: u64,
@@ -61,8 +70,7 @@ impl Connections {
         })
     }
 
-    /// Waits until there is a place for one more connection; makes one by closing the one whose client
-    /// has been slowest.
+    /// Waits for a slot for a new connection. If there is no free slot, closes the connection of the slowest client.
     pub(crate) async fn enter(self: &Arc<Self>) -> Open {
         let slot = loop {
             if let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
@@ -70,7 +78,7 @@ impl Connections {
             }
             self.warn_of_full();
             self.close_slowest(Wait::Any);
-            // Nobody closes the semaphore; if somebody did, connections would not be counted.
+            // The semaphore is never closed. If it were, connections would not be counted.
             let slot = Arc::clone(&self.slots).acquire_owned();
             if let Ok(slot) = timeout(AGAIN, slot).await {
                 break slot.ok();
@@ -89,13 +97,16 @@ impl Connections {
         }
     }
 
-    /// Closes the connection whose client has been slowest in what it has to do; none where no client
-    /// is slow. Those whose requests the server works on are never closed.
+    /// Closes the connection of the slowest client, and returns whether there was a slow client. Never closes a
+    /// connection while the server works on its request.
     ///
-    /// Costs a look at each connection; called where something has run out.
+    /// Visits each connection, so it is only called when slots or bytes are exhausted.
     pub(crate) fn close_slowest(&self, wait: Wait) -> bool {
         let open = self.lock();
-        let late = open.1.values().filter_map(|it| Some((it.late(wait)?, it)));
+        let late = open
+            .1
+            .values()
+            .filter_map(|connection| Some((connection.late(wait)?, connection)));
         let slowest = late.max_by_key(|(late, _)| *late);
         if let Some((late, activity)) = slowest {
             tracing::debug!(?late, "closing the connection of the slowest client");
@@ -104,14 +115,14 @@ impl Connections {
         slowest.is_some()
     }
 
-    /// Logs that there is no place left, once in a while.
+    /// Logs that the limit of connections is reached, at most once a minute.
     fn warn_of_full(&self) {
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         if warned.is_none_or(|warned| warned.elapsed() >= WARNED_AGAIN) {
             *warned = Some(Instant::now());
             tracing::warn!(
                 connections_max = self.limits.connections_max,
-                "connections have run out; those of the slowest clients are closed for new ones"
+                "the limit of connections is reached; the slowest clients are disconnected to accept new connections"
             );
         }
     }
@@ -127,9 +138,9 @@ impl Drop for Open {
     }
 }
 
-/// Takes so many of the bytes that all connections have together; where too few are left, closes the
-/// connections of the slowest clients, which hold the others, and waits for a moment. `None` if that is
-/// not enough.
+/// Takes `bytes` from the bytes that all connections have in common. If too few bytes are free, closes the connections
+/// of the slowest clients, which hold the other bytes, and waits for at most [`ROOM_WAIT_MAX`]. `None` if too few bytes
+/// became free.
 pub(crate) async fn take_bytes(
     all: &Arc<Semaphore>,
     bytes: u32,

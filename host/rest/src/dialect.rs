@@ -1,26 +1,30 @@
-//! The wire dialect of an answer: what the request asks for, else the setting.
+//! The wire dialect of an answer: the request selects it, and the setting is the default.
 
 use axum::http::{HeaderMap, header};
 use kindsight_api::emco::MEDIA_TYPE as V22;
 use kindsight_api::status::{Dialect, Listing, MEDIA_TYPE as SPECIFICATION};
 
-/// The most media ranges in `Accept` that are read; others count as not there.
+/// The most media ranges in `Accept` that are read; further ranges are ignored.
 const RANGES_MAX: usize = 32;
 /// Full weight of a media range, in thousandths.
 const FULL: u16 = 1000;
 
 /// Chooses the dialect of an answer.
 ///
-/// A media type of a dialect in `Accept` comes first, unless JSON of any kind weighs more. Then come parameters
-/// that the newer dialect of EMCO alone has, and those that list names. A header that accepts neither is not
-/// held to: who sends one reads JSON all the same.
+/// Rules, in order of precedence:
+/// 1. A media type of a dialect in `Accept`, unless JSON of any kind has a higher weight.
+/// 2. A parameter that only EMCO's newer dialect has, or that requests a list of names.
+/// 3. The setting.
+///
+/// A header that accepts neither dialect is ignored, because clients with such a header read JSON nevertheless.
 pub(crate) fn dialect(
     headers: &HeaderMap,
     pairs: &[(String, String)],
     setting: Dialect,
 ) -> Dialect {
     let accepted = Accepted::read(headers);
-    let is_of_v22 = |key: &str| key == "status" || Listing::ALL.iter().any(|it| it.as_str() == key);
+    let is_of_v22 =
+        |key: &str| key == "status" || Listing::ALL.iter().any(|listing| listing.as_str() == key);
     let meant = if pairs.iter().any(|(key, _)| is_of_v22(key)) {
         Dialect::V22
     } else {
@@ -30,7 +34,7 @@ pub(crate) fn dialect(
         Dialect::Specification => Dialect::V22,
         Dialect::V22 => Dialect::Specification,
     };
-    // What is not named weighs what JSON of any kind does.
+    // A dialect that the header does not name has the weight of JSON of any kind.
     let weight = |dialect| accepted.of(dialect).unwrap_or(accepted.any);
     let is_named = |dialect| accepted.of(dialect).is_some();
     let prefers_other = match (is_named(meant), is_named(other)) {
@@ -41,12 +45,12 @@ pub(crate) fn dialect(
     if prefers_other { other } else { meant }
 }
 
-/// Weights of what a client accepts, in thousandths.
+/// Weights of the media types that a client accepts, in thousandths.
 #[derive(Debug, Default)]
 struct Accepted {
     specification: Option<u16>,
     v22: Option<u16>,
-    /// Of JSON that is of no dialect, by the most specific range that it is in.
+    /// Weight of JSON without a dialect, by the most specific range that includes it.
     any: u16,
 }
 
@@ -133,7 +137,7 @@ mod tests {
     const EMCO: [Dialect; 2] = [Dialect::V22; 2];
 
     #[test]
-    fn what_asks_for_no_dialect_gets_that_of_the_setting() {
+    fn a_request_without_a_dialect_gets_the_configured_dialect() {
         for accept in [
             &[][..],
             &["*/*"],

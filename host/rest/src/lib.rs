@@ -2,14 +2,14 @@
 //!
 //! status, interpreter -> **rest** -> people, tools
 //!
-//! Handlers hold no logic: they read a request, hand it to another crate, and write the answer, which
-//! is a type of `kindsight-api`. This is the only crate that knows status codes; every error is an RFC
-//! 9457 problem document that says what was wrong and what would be right. The document at
-//! `/openapi.json` is made of the same declarations as the routes.
+//! Handlers contain no logic: they read a request, pass it to another crate, and write the answer, which
+//! is a type of `kindsight-api`. This is the only crate with status codes. Every error is an RFC
+//! 9457 problem document with the mistake and a correction. The document at `/openapi.json` is made
+//! from the declarations of the routes.
 //!
-//! [`router()`] has all routes; [`serve()`] serves connections until it is told to stop. What handlers need
-//! of other crates comes in [`AppState`]: the read model of `kindsight-status`, and a [`Judge`] and an
-//! [`InterpreterCatalog`], so that this crate knows no interpreters.
+//! [`router()`] has all routes; [`serve()`] serves connections until the stop. [`AppState`] gives handlers access to
+//! other crates: a read model, a [`Judge`], a [`Confirm`] and an [`InterpreterCatalog`]. This crate does not depend on the crates of
+//! interpreters.
 
 #![warn(
     clippy::expect_used,
@@ -23,9 +23,9 @@ mod access;
 mod answer;
 mod catalog;
 mod command;
+mod confirm;
 mod connections;
 mod dialect;
-mod go_json;
 mod judge;
 mod limits;
 mod middleware;
@@ -43,10 +43,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use kindsight_api::status::Dialect;
-use kindsight_status::ReadModel;
+use kindsight_read_model::ReadModel;
 
 pub use access::{Access, AccessError, AllowedHost, AllowedOrigin};
 pub use catalog::{Command, InterpreterCatalog, Upload};
+pub use confirm::Confirm;
 pub use judge::Judge;
 pub use limits::{
     ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, CATALOG_JSON_BYTES_MAX,
@@ -59,26 +60,28 @@ pub use router::{openapi, router};
 pub use serve::{Ended, serve};
 pub use submission::{Submission, SubmissionError, read_submission};
 
-/// The state of the handlers: what they need of other crates. Cloned for every request.
+/// The state of the handlers, with their access to other crates. Cloned for every request.
 #[derive(Clone)]
 pub struct AppState {
-    /// The read model that status queries are answered from.
-    pub read_model: Arc<ReadModel>,
-    /// The interpreters, for objects that are sent.
+    /// The read model, which has the answers to status queries.
+    pub read_model: ReadModel,
+    /// The interpreters, for objects in requests.
     pub judge: Arc<dyn Judge>,
+    /// The clusters, for confirmations.
+    pub confirm: Arc<dyn Confirm>,
     /// The catalog of interpreters.
     pub catalog: Arc<dyn InterpreterCatalog>,
-    /// Lists in words what is missing before queries can be answered; empty when the server is ready.
-    /// Called on every `GET /readyz`, so it has to be quick.
+    /// Lists the missing parts as texts until queries can be answered; empty when the server is ready.
+    /// Called on every `GET /readyz`, so it must be quick.
     pub missing: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
-    /// Lists in words what an operator should look at although queries are answered, for
-    /// `GET /readyz`. As quick as `missing`.
+    /// Lists texts for an operator about problems of a ready server, for `GET /readyz`. Must be as quick
+    /// as `missing`.
     pub notes: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
     /// The time, in Unix milliseconds.
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
     /// Hosts and origins that are allowed.
     pub access: Arc<Access>,
-    /// The wire dialect of answers to status queries that ask for none.
+    /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits on requests and connections.
     pub limits: Limits,

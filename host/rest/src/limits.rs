@@ -8,79 +8,79 @@ pub const INTERPRET_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const INTERPRET_OBJECTS_MAX: usize = 10_000;
 /// The longest path and query, in bytes: some hundred names to filter by.
 pub const URI_BYTES_MAX: usize = 8 * 1024;
-/// The longest head of a request, in bytes: four of the longest paths, with headers. Every connection
-/// can make the server hold so many.
+/// The longest head of a request, in bytes: four of the longest paths, with headers. The server may hold as many
+/// bytes for every connection.
 pub(crate) const HEAD_BYTES_MAX: usize = 32 * 1024;
-/// The most requests below `/v2` in progress at a time. Further ones are told to come back. A request
-/// counts from the end of its body on, so that who sends slowly keeps nobody out.
+/// The most requests below `/v2` in progress at a time. Further requests get 503 with `Retry-After`. A request
+/// counts from the end of its body on, so that slow senders do not block other clients.
 pub const REQUESTS_MAX: usize = 256;
-/// The most `POST /v2/interpret` that are judged at a time; counted from the end of their bodies on.
+/// The most `POST /v2/interpret` requests that are judged at a time, counted from the end of their bodies on.
 pub const INTERPRET_REQUESTS_MAX: usize = 16;
 /// The largest component that is accepted, in bytes. The catalog may accept less.
 pub const COMPONENT_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// The largest body of every other command to an interpreter, in bytes: that of the largest schema
+/// The largest body of every other command to an interpreter, in bytes: the size of the largest schema
 /// of settings.
 pub const CATALOG_JSON_BYTES_MAX: usize = 64 * 1024;
-/// The most bytes of bodies that are held at a time, of all requests, also of those that are still
-/// being sent: four of the largest components and sixteen of the largest `POST /v2/interpret`.
+/// The most bytes of request bodies in memory at a time, including bodies that are still being
+/// sent: four of the largest components and sixteen of the largest `POST /v2/interpret`.
 pub const BODIES_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// The most bytes that are read and dropped of a body that is too large, so that its sender gets to
-/// read the error; the sender of a larger one may find the connection broken.
+/// The most bytes of an oversized body that are read and dropped, so that its sender can read the error. The
+/// sender of a still larger body may find the connection broken.
 pub(crate) const DROPPED_BYTES_MAX: usize = 4 * COMPONENT_BYTES_MAX;
-/// The most loads of components in progress at a time: bounds the memory of the components, and the
-/// number of compilations at a time. Counted from the end of their bodies on.
+/// The most loads of components in progress at a time, counted from the end of their bodies on. Bounds the memory of the
+/// components and the number of concurrent compilations.
 pub const CATALOG_REQUESTS_MAX: usize = 4;
-/// The most shadow runs in progress or waiting at a time. The server does fewer at a time.
+/// The most shadow runs in progress or waiting at a time. The server runs fewer at a time.
 pub const SHADOW_REQUESTS_MAX: usize = 4;
-/// The most other commands to interpreters in progress at a time, such as rollbacks. They wait for no
-/// load, no shadow run and no query, and each takes milliseconds; with bodies of at most
-/// [`CATALOG_JSON_BYTES_MAX`] they take 4 MiB.
+/// The most other commands to interpreters in progress at a time, such as rollbacks. They do not wait for loads, shadow
+/// runs and queries, and each takes milliseconds. Their bodies of at most [`CATALOG_JSON_BYTES_MAX`] take 4 MiB in
+/// total.
 pub const QUICK_COMMANDS_MAX: usize = 64;
-/// The longest a command to an interpreter may take, with reading its body: a compilation of 30
-/// seconds that waits for two others, and half a minute to send and try the component.
+/// The longest a command to an interpreter may take, including the time to read its body: three compilations of 30
+/// seconds in succession, and half a minute to send and try the component.
 pub const CATALOG_TIME_MAX: Duration = Duration::from_mins(2);
-/// The longest any other request may take until its answer begins, with reading its body.
+/// The longest any other request may take until its answer begins, including the time to read its body.
 pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
-/// The largest answer about a status, in bytes: 100,000 resources in full are about 60 MiB.
+/// The largest answer about a status, in bytes: 100,000 resources with all details take about 60 MiB.
 pub const ANSWER_BYTES_MAX: usize = 128 * 1024 * 1024;
-/// The most bytes of answers that wait for their readers, of all connections: two of the largest.
-/// Answers below [`SMALL_ANSWER_BYTES_MAX`] are not counted. Who would need more is told to come back,
-/// and the slowest reader is cut off.
+/// The most bytes of answers that wait for their readers, over all connections: two of the largest answers. Answers
+/// below [`SMALL_ANSWER_BYTES_MAX`] do not count. Over this limit, the slowest reader is disconnected. If too few bytes
+/// become free, the new request gets 503 with `Retry-After`.
 pub const ANSWERS_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// The size up to which an answer is made where it is asked for, and is not counted, in bytes: it is
-/// made in some ten microseconds, and those of all connections are less than one of the largest.
+/// The size up to which an answer is written on the executor and does not count as waiting, in bytes. Such an answer
+/// takes some ten microseconds, and the small answers of all connections together are smaller than one of the largest.
 pub(crate) const SMALL_ANSWER_BYTES_MAX: usize = 16 * 1024;
-/// The most large answers that are made at a time. Further ones wait. Two keep two processors busy,
-/// and the memory of answers that are not counted yet is that of two of the largest.
+/// The most large answers that are written at a time. Further answers wait. Two answers occupy two processors, and take
+/// at most the memory of two of the largest answers before their bytes count.
 pub(crate) const ANSWERS_MADE_MAX: usize = 2;
-/// The most streams of changes that are open at a time, of those that are answered below `/watch`. Each
-/// takes a connection; half of them stay for everything else.
+/// The most open streams of changes (`/watch`). Each takes a connection; half of the connections are left for other
+/// requests.
 pub const STREAMS_MAX: usize = 512;
-/// The time after which a stream without an event is sent a comment, so that who follows it, and what is in
-/// between, knows that it is alive.
+/// The time after which a stream without an event gets a comment, so that the client and proxies know that the stream is
+/// alive.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The time for which the changes of all applications are gathered into one event of `/v2/applications/watch`.
 pub const LIST_GATHER: Duration = Duration::from_millis(250);
-/// The most streams that ended for which it is known what was sent, so that they can go on where they were.
+/// The most ended streams whose last event is kept, so that a client can resume them.
 pub(crate) const RESUMABLE_MAX: usize = 64;
-/// The time for which that is known.
+/// The time for which the last event of an ended stream is kept.
 pub(crate) const RESUMABLE_FOR: Duration = Duration::from_mins(1);
-/// The most connections at a time. Where there is no place for a further one, that which has been
-/// longest without a complete request is closed.
+/// The most connections at a time. To accept a further connection, the server closes the connection that has been
+/// longest without a complete request.
 pub const CONNECTIONS_MAX: usize = 1024;
 /// The longest that the head of a request may take, from its first byte to its last.
 pub const HEAD_TIME_MAX: Duration = Duration::from_secs(10);
-/// The time in which a body that is sent, or an answer that is read, has to move on by
-/// [`TRANSFER_RATE_MIN`] bytes for each second. Long enough for a connection that loses packets.
+/// The period over which the rate of a body or an answer must reach [`TRANSFER_RATE_MIN`]. Long enough for a connection
+/// that loses packets.
 pub const STALL_MAX: Duration = Duration::from_secs(10);
-/// The slowest that a body may be sent and an answer may be read, in bytes each second: that of a poor
-/// mobile connection. Who is slower would hold memory for nothing.
+/// The lowest rate at which a client may send a body or read an answer, in bytes per second: the rate of a poor mobile
+/// connection. A slower client would occupy memory without benefit.
 pub const TRANSFER_RATE_MIN: u64 = 4 * 1024;
-/// The longest a connection may be open without a request. Longer than [`CATALOG_TIME_MAX`], so that
-/// who waits for one command can use the connection of another.
+/// The longest a connection may be open without a request. Longer than [`CATALOG_TIME_MAX`], so that a client can reuse
+/// the connection of one command while another command runs.
 pub const IDLE_MAX: Duration = Duration::from_secs(150);
-/// The longest that requests in progress are waited for when the server stops: together with what
-/// follows, less than the ten seconds after which most supervisors kill.
+/// The longest that a stopping server waits for requests in progress. Together with the rest of the stop, this is less
+/// than the ten seconds after which most supervisors kill a process.
 pub const DRAIN_MAX: Duration = Duration::from_secs(8);
 
 /// Limits on requests and connections. The default is the constants of the same names.

@@ -1,8 +1,9 @@
 //! Middleware around every request: log, checks of host and origin, body, limits, panics.
 //!
-//! Headers of answers and panics are caught by tower-http. Its layers for the rest are not used: they
-//! answer without a problem document, a body that is too large finds a closed connection instead of
-//! the reason, and the cross-origin check compares hosts byte by byte and only the first `Origin`.
+//! tower-http sets the headers of answers and catches panics. Its other layers are not used: `TimeoutLayer` and
+//! `RequestBodyLimitLayer` answer without a problem document, and the second closes the connection of an oversized body
+//! before the client can read the reason. The cross-origin check compares hosts byte by byte, and checks only the first
+//! `Origin`. tower's `ConcurrencyLimit` makes a request wait, and with `LoadShed` takes more code than a semaphore.
 
 mod answers;
 mod body;

@@ -1,7 +1,7 @@
 //! Problems: errors with their status code, answered as RFC 9457 documents.
 //!
-//! The errors of other crates get a status code here. A problem tells only what its reader can do
-//! something about, never what happened inside.
+//! This module assigns status codes to the errors of other crates. A problem contains only information on which its
+//! reader can act, and no internal details.
 
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -16,7 +16,7 @@ use crate::submission::SubmissionError;
 /// The media type of a problem document.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
-/// Seconds after which a client may come back that was told that the server is busy.
+/// Seconds after which a client may repeat a request that was refused because the server was busy.
 const RETRY_AFTER_S: &str = "1";
 
 /// The detail of a fault of the server itself.
@@ -44,13 +44,12 @@ impl Problem {
         }
     }
 
-    /// A query that cannot be understood; everything that is wrong is named.
+    /// An invalid query. The problem lists all errors.
     pub(crate) fn invalid(problems: Vec<PartialProblem>) -> Self {
         QueryError::Invalid(problems).into()
     }
 
-    /// A part of a request, `the path` or `the body`, that cannot be understood; everything that is
-    /// wrong is named.
+    /// An invalid part of a request: `the path` or `the body`. The problem lists all errors.
     pub(crate) fn invalid_in(part: &str, problems: Vec<PartialProblem>) -> Self {
         Self {
             problems,
@@ -105,7 +104,7 @@ impl Problem {
 
     /// Too many requests at a time.
     pub(crate) fn busy() -> Self {
-        let detail = "too many requests at a time; come back in a moment";
+        let detail = "too many requests at a time; try again in a moment";
         Self {
             retry_after: Some(RETRY_AFTER_S),
             ..Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)

@@ -20,7 +20,9 @@ use crate::connections::Pace;
 use crate::middleware::{self, AnswerBytes, BodyRules, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
-use crate::routes::{applications, history, interpret, interpreters, service, status, watch};
+use crate::routes::{
+    applications, confirmation, history, interpret, interpreters, service, status, watch,
+};
 use crate::stream::Streams;
 use crate::{AppState, Limits};
 
@@ -29,21 +31,21 @@ const JSON: [&str; 1] = ["application/json"];
 /// Media types of a component.
 const COMPONENT: [&str; 2] = ["application/wasm", "application/octet-stream"];
 
-/// A layer that lets so many requests in at a time as there are slots.
+/// A layer that admits as many concurrent requests as there are slots.
 macro_rules! slots {
     ($slots:expr) => {
         from_fn_with_state(Arc::clone($slots), middleware::limit_requests)
     };
 }
 
-/// A layer that reads bodies of at most so many bytes, of these types.
+/// A layer that reads bodies of limited size and of these types.
 macro_rules! body {
     ($bodies:expr, $max:expr, $types:expr) => {
         from_fn_with_state($bodies.rules($max, $types), middleware::read_body)
     };
 }
 
-/// The document root; paths and schemas come from the routes.
+/// The document root. The routes add paths and schemas.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -87,13 +89,13 @@ pub fn router(state: AppState) -> Router {
         ))
         .layer(from_fn_with_state(answers_bytes, middleware::count_answer))
         .layer(CatchPanicLayer::custom(middleware::answer_panic))
-        // An answer is good for one moment, and is of the type it says.
+        // An answer is valid for one moment, and has the declared type.
         .layer(set(header::CACHE_CONTROL, "no-store"))
         .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(from_fn(middleware::log_request))
 }
 
-/// Permits for so many bytes.
+/// The number of permits for `bytes` bytes.
 fn permits(bytes: usize) -> usize {
     bytes.min(Semaphore::MAX_PERMITS)
 }
@@ -125,6 +127,7 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
             HeaderValue::from_name(header::ACCEPT),
         ));
     let queries = statuses
+        .routes(routes!(confirmation::dig_confirmation))
         .routes(routes!(history::dig_history))
         .routes(routes!(applications::applications))
         .routes(routes!(applications::clusters))
@@ -137,13 +140,14 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .layer(time(limits.request_time_max, ""));
     let heavy = heavy_commands(limits, &bodies, &requests)
         .layer(time(limits.catalog_time_max, interpreters::TOO_LONG));
-    // They wait for nothing else, so that what does harm can be taken out at any time.
+    // These commands do not wait for others, so that a harmful interpreter can be removed at any time.
     let quick = quick_commands(limits, &bodies)
         .layer(time(limits.catalog_time_max, interpreters::TOO_LONG));
     let service = OpenApiRouter::new()
         .routes(routes!(service::index))
         .routes(routes!(service::healthz))
         .routes(routes!(service::readyz))
+        .routes(routes!(service::metrics))
         .routes(routes!(service::openapi_json))
         .layer(time(limits.request_time_max, ""));
     OpenApiRouter::with_openapi(ApiDoc::openapi())
@@ -192,7 +196,7 @@ fn judging(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenAp
         .layer(body!(bodies, limits.interpret_bytes_max, &JSON))
 }
 
-/// Routes of commands that take seconds: loads and shadow runs, each with slots of their own.
+/// Routes of commands that take seconds: loads and shadow runs, with separate slots.
 fn heavy_commands(
     limits: Limits,
     bodies: &Bodies,

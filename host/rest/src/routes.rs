@@ -1,6 +1,7 @@
 //! Handlers of all routes.
 
 pub(crate) mod applications;
+pub(crate) mod confirmation;
 mod emco;
 pub(crate) mod errors;
 pub(crate) mod history;

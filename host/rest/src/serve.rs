@@ -1,4 +1,4 @@
-//! Serves connections until it is told to stop.
+//! Serves connections until the stop.
 
 use std::convert::Infallible;
 use std::io;
@@ -25,7 +25,7 @@ use crate::answer::UntilSent;
 use crate::connections::{Connections, Open, Stream, Wait};
 use crate::limits::HEAD_BYTES_MAX;
 
-/// The pause after the machine refused a connection, as it does where there are too many open files.
+/// The pause after the system refused a connection, for example because of too many open files.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
 /// The end of serving.
@@ -33,7 +33,7 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 pub enum Ended {
     /// Every request that had begun was answered.
     Drained,
-    /// Some took longer than [`Limits::drain_max`], and their connections were closed.
+    /// Some requests took longer than [`Limits::drain_max`], and their connections were closed.
     CutOff,
 }
 
@@ -41,7 +41,7 @@ pub enum Ended {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LocalAddress(pub(crate) IpAddr);
 
-/// A signal that is true once the server stops, for what would go on otherwise.
+/// A signal that becomes true when the server stops. It ends streams, which have no end of their own.
 #[derive(Debug, Clone)]
 pub(crate) struct Stopping(pub(crate) watch::Receiver<bool>);
 
@@ -68,19 +68,19 @@ pub async fn serve(
             () = &mut shutdown => break,
             entered = entered => entered,
         };
-        // Those that have ended leave nothing behind.
+        // Removes the tasks that have ended.
         while tasks.try_join_next().is_some() {}
         tasks.spawn(answer(stream, open, router.clone(), stopping_rx.clone()));
     }
     drop(listener);
-    // Nobody listens only where there is no connection.
+    // The send fails only if there is no connection.
     let _ = stopping_tx.send(true);
     let drained = async { while tasks.join_next().await.is_some() {} };
     let drained = timeout(limits.drain_max, drained).await;
     Ok(drained.map_or(Ended::CutOff, |()| Ended::Drained))
 }
 
-/// Waits for a connection, however many are refused by the machine or broken before.
+/// Waits for a connection. Connections that break or that the system refuses are skipped.
 async fn accept(listener: &TcpListener, connections: &Connections) -> TcpStream {
     loop {
         match listener.accept().await {
@@ -100,7 +100,7 @@ async fn accept(listener: &TcpListener, connections: &Connections) -> TcpStream 
     }
 }
 
-/// True for an error of one connection, before it was accepted.
+/// Returns whether an error affects only one connection, before it was accepted.
 fn is_of_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(
@@ -109,14 +109,17 @@ fn is_of_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Answers the requests of one connection, until its client ends it or is too slow.
+/// Answers the requests of one connection, until its client closes it or is too slow.
 async fn answer(
     stream: TcpStream,
     open: Open,
     router: Router,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let local = stream.local_addr().ok().map(|it| LocalAddress(it.ip()));
+    let local = stream
+        .local_addr()
+        .ok()
+        .map(|address| LocalAddress(address.ip()));
     let activity = &open.activity;
     let told = Stopping(stopping.clone());
     let service = service_fn(|request: Request<Incoming>| {
@@ -136,7 +139,7 @@ async fn answer(
     });
     let stream = TokioIo::new(Stream::new(stream, Arc::clone(activity)));
     let mut http = http1::Builder::new();
-    // Without a timer, the library's own timeout of heads is off: it would end idle connections too.
+    // Without a timer, hyper does not limit the time of heads; see the module `connections`.
     http.max_buf_size(HEAD_BYTES_MAX);
     http.max_header_size(HEAD_BYTES_MAX);
     let mut connection = pin!(http.serve_connection(stream, service));

@@ -1,7 +1,7 @@
-//! Streams of changes: server-sent events that follow what a query answers.
+//! Streams of changes: server-sent events that follow the answer to a query.
 //!
-//! Nothing is queued for a reader. The next event is made when the connection can take it, of what was sent
-//! last and what is true then: who reads slowly gets fewer events, each with more.
+//! Events are not queued for a reader. The next event is made when the connection can take it, from the state
+//! that was sent last and the state at that time: a slow reader gets fewer events, each with more changes.
 //!
 //! ```text
 //! read model ──changed──▶ Follower ──state, state before──▶ Watched ──event──▶ EventBody ──▶ hyper
@@ -9,6 +9,7 @@
 
 mod body;
 mod event;
+mod event_id;
 mod follower;
 mod resumable;
 
@@ -19,7 +20,8 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use kindsight_status::{ChangedSubject, ReadModel};
+use kindsight_read_model::ReadModel;
+use kindsight_status::ChangedSubject;
 use tokio::sync::Semaphore;
 
 use crate::Limits;
@@ -30,21 +32,22 @@ use crate::serve::Stopping;
 
 use body::EventBody;
 pub(crate) use event::write as write_event;
+use event_id::{EventId, EventIds};
 use follower::Follower;
 use resumable::Resumable;
 
-/// The header in which a client names the last event that it got.
+/// The header with the id of the client's last event.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Subject of a stream: a query, whose answer is made of states of the read model.
+/// Subject of a stream: a query whose answer depends on a part of the read model.
 pub(crate) trait Watched: Send + Sync + 'static {
-    /// The part of the read model that the answer is made of, at one moment.
+    /// The part of the read model that determines the answer, at one time.
     type State: Send + Sync + 'static;
 
     /// Time for which changes are gathered into one event.
     const GATHER: Duration;
 
-    /// Reads the state as it is now.
+    /// Reads the current state.
     ///
     /// # Errors
     /// Names that do not exist, or do not exist any more.
@@ -59,16 +62,16 @@ pub(crate) trait Watched: Send + Sync + 'static {
     /// Returns whether events about the state are probably small.
     fn is_probably_small(&self, state: &Self::State) -> bool;
 
-    /// Writes the whole answer.
+    /// Writes the complete answer.
     ///
     /// # Errors
     /// Names that do not exist any more.
     fn write_snapshot(&self, state: &Self::State, to: &mut Chunks) -> Result<(), Problem>;
 
-    /// Writes the change, or nothing where the answer is the same.
+    /// Writes the change, or no bytes if the answer is the same.
     ///
     /// # Errors
-    /// As for the whole answer.
+    /// As for the complete answer.
     fn write_change(
         &self,
         before: &Self::State,
@@ -77,12 +80,13 @@ pub(crate) trait Watched: Send + Sync + 'static {
     ) -> Result<(), Problem>;
 }
 
-/// All streams: how many there are, and what was sent to those that ended.
+/// All streams: their number, the ids of their events, and the last events of ended streams.
 #[derive(Debug)]
 pub(crate) struct Streams {
     slots: Arc<Semaphore>,
     bytes: Arc<AnswerBytes>,
     heartbeat: Duration,
+    ids: EventIds,
     resumable: Resumable,
 }
 
@@ -95,17 +99,18 @@ impl Streams {
             )),
             bytes,
             heartbeat: limits.heartbeat,
+            ids: EventIds::default(),
             resumable: Resumable::default(),
         }
     }
 
-    /// Answers a request with a stream that ends when the client or the server does.
+    /// Answers a request with a stream that ends when the client disconnects or the server stops.
     ///
     /// # Errors
     /// Names that do not exist; too many streams.
     pub(crate) fn follow<W: Watched>(
         self: &Arc<Self>,
-        model: Arc<ReadModel>,
+        model: ReadModel,
         answers: Arc<Answers>,
         watched: W,
         request: &Parts,
@@ -135,7 +140,7 @@ impl Streams {
     }
 }
 
-/// The generation of the last event that a client got; none if it names none that was ever sent.
-fn last_event(headers: &HeaderMap) -> Option<u64> {
+/// The id of the last event that a client received; `None` if the header is absent or invalid.
+fn last_event(headers: &HeaderMap) -> Option<EventId> {
     headers.get(LAST_EVENT_ID)?.to_str().ok()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Objects that are sent to be judged: reading them, and their verdicts in their places.
+//! Objects in a request: parsing them, and assigning verdicts to them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,11 +10,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Objects that were sent to be judged, in their order: each an object, or the reason why it is none.
+/// The items of a request, in their order: each is an object, or the reason why it is not an object.
 #[derive(Debug)]
 pub struct Submission(Vec<Result<Object, ObjectError>>);
 
-/// The reason why nothing that was sent can be judged.
+/// The reason why a request contains no objects to judge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubmissionError {
     /// Not JSON at all.
@@ -35,10 +35,10 @@ pub enum SubmissionError {
 
 /// Reads one object, a list as `kubectl get -o json` or the API server write it, or an array.
 ///
-/// An item that is not an object costs only itself. Items of a typed list need not name their Kind.
+/// An item that is not an object does not affect other items. Items of a typed list need not name their Kind.
 ///
 /// # Errors
-/// [`SubmissionError`], where the whole cannot be used.
+/// [`SubmissionError`], if the body cannot be used.
 pub fn read_submission(body: &[u8], objects_max: usize) -> Result<Submission, SubmissionError> {
     let whole: &RawValue = serde_json::from_slice(body)
         .map_err(|error| SubmissionError::NotJson(error.to_string()))?;
@@ -58,7 +58,7 @@ type Items<'a> = Result<Vec<&'a RawValue>, SubmissionError>;
 
 /// The items of a list, and their Kind if it is typed; `None` for any other object.
 ///
-/// An object of which the Kind merely ends like that of a list has a name, which no list has.
+/// A Kind that ends with `List` is not always a list: if the object has a name, it is not a list.
 fn list(raw: &RawValue, max: usize) -> Option<(Items<'_>, Option<Gvk>)> {
     let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(raw.get()).ok()?;
     let text = |key: &str| -> Option<String> { serde_json::from_str(members.get(key)?.get()).ok() };
@@ -87,8 +87,8 @@ fn is_named(metadata: &RawValue) -> bool {
     metadata.is_ok_and(|metadata| metadata.name.is_some())
 }
 
-/// The elements of an array, if there are not too many. No more of them than that are kept, however
-/// many small ones a body holds.
+/// The elements of an array, if there are at most `max`. At most `max` elements are kept in memory, even if the array
+/// has many small elements.
 fn elements(array: &RawValue, max: usize) -> Items<'_> {
     let mut json = serde_json::Deserializer::from_str(array.get());
     let (kept, count) = json
@@ -128,12 +128,12 @@ impl<'de> Visitor<'de> for Elements {
 }
 
 impl Submission {
-    /// Those that are objects, in their order.
+    /// The items that are objects, in their order.
     pub fn objects(&self) -> Vec<Object> {
         self.0.iter().flatten().cloned().collect()
     }
 
-    /// Puts the verdicts on [`Submission::objects`] in the places they were sent in.
+    /// One verdict for each item, in the order of the request. `verdicts` are the verdicts on [`Submission::objects`].
     pub fn with_verdicts(self, verdicts: Vec<Verdict>) -> Vec<ObjectVerdict> {
         let mut verdicts = verdicts.into_iter();
         let items = self.0.into_iter().map(|item| match item {
@@ -147,7 +147,7 @@ impl Submission {
     }
 }
 
-/// The verdict on an object that none came for.
+/// The verdict on an object for which the interpreters returned no verdict.
 fn no_answer() -> Verdict {
     Verdict::unknown(host_reason::NO_ANSWER, "no verdict came for this object")
 }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn items_of_a_typed_list_need_not_say_what_they_are() {
+    fn items_of_a_typed_list_need_no_kind() {
         let body = r#"{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"resourceVersion":"1"},
             "items":[{"metadata":{"name":"a"}}]}"#;
         assert_eq!(read(body), ["apps/v1 Deployment a"]);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_is_refused() {
+    fn a_body_that_is_neither_object_nor_list_is_refused() {
         let error = |body: &str| read_submission(body.as_bytes(), MAX).unwrap_err();
         for body in ["7", "null", "\"Pod\""] {
             assert_eq!(error(body), SubmissionError::NotAnObject);

@@ -1,4 +1,4 @@
-//! Requests through the whole router, without a network.
+//! Requests through the complete router, without a network.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -8,9 +8,12 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use kindsight_api::status::Dialect;
-use kindsight_model::{ClusterName, ContextId, DigName, LogicalCloudName, Object, Phase, Verdict};
+use kindsight_model::{
+    ClusterName, ContextId, DigName, LogicalCloudName, Object, Phase, RecordSubject, Verdict,
+};
+use kindsight_read_model::ReadModelWriter;
 use kindsight_status::{
-    ActionView, AppView, ClusterInput, ContextView, Expected, ReadModel, RecordView, project,
+    ActionView, AppView, ApplicationKey, ClusterInput, ContextView, Expected, RecordView, project,
 };
 use serde_json::Value;
 use tower::ServiceExt;
@@ -23,6 +26,7 @@ mod answers;
 mod applications;
 mod catalog;
 mod commands;
+mod confirmations;
 mod connections;
 mod cross_origin;
 mod dialect;
@@ -35,7 +39,7 @@ const STATUS: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deploy
 const CLUSTER_STATUS: &str = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
 const LOGICAL_CLOUD_STATUS: &str = "/v2/projects/testvfw/logical-clouds/lc1/status";
 
-/// Says that everything is ready, unless it is told otherwise by a Kind.
+/// Returns `Ready` for every object, except for some Kinds with a special behaviour.
 struct AlwaysReady;
 
 impl Judge for AlwaysReady {
@@ -91,7 +95,8 @@ fn record(state: &str, id: &ContextId) -> RecordView {
     }
 }
 
-fn read_model() -> ReadModel {
+/// A read model with the applications of the tests.
+fn published() -> ReadModelWriter {
     let [dig, cluster]: [ContextId; 2] = ["7", "8"].map(|id| id.parse().unwrap());
     let dig_name = DigName::new(
         "testvfw",
@@ -101,9 +106,11 @@ fn read_model() -> ReadModel {
     )
     .unwrap();
     let cluster_name = ClusterName::new("vfw-cluster-provider", "edge01").unwrap();
-    let read_model = ReadModel::default();
-    read_model.publish_dig(&dig_name, Some(record("Instantiated", &dig)));
-    read_model.publish_cluster(&cluster_name, Some(record("Applied", &cluster)));
+    let mut writer = ReadModelWriter::default();
+    let dig_name = RecordSubject::Group(dig_name);
+    writer.publish_record(&dig_name, Some(record("Instantiated", &dig)));
+    let cluster_name = RecordSubject::Cluster(cluster_name);
+    writer.publish_record(&cluster_name, Some(record("Applied", &cluster)));
     let cloud = ActionView {
         revision: 1,
         ..record("Instantiated", &cluster).actions.remove(0)
@@ -113,21 +120,27 @@ fn read_model() -> ReadModel {
         ..RecordView::default()
     };
     let cloud_name = LogicalCloudName::new("testvfw", "lc1").unwrap();
-    read_model.publish_logical_cloud(&cloud_name, Some(cloud));
+    writer.publish_record(&RecordSubject::LogicalCloud(cloud_name), Some(cloud));
     for context in [
         context(&dig, "sink", "ConfigMap", "sink-configmap"),
         context(&cluster, "network-intents", "Network", "private-net"),
     ] {
-        read_model.publish_context(&context.id.clone().unwrap(), Some(context));
+        let key = ApplicationKey::Context(context.id.clone().unwrap());
+        writer.publish(&key, context, Vec::new());
     }
-    applications::publish(&read_model);
-    read_model
+    applications::publish(&mut writer);
+    writer
 }
 
 fn state(limits: Limits) -> AppState {
+    state_of(&published(), limits)
+}
+
+fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
     AppState {
-        read_model: Arc::new(read_model()),
+        read_model: model.read_model().clone(),
         judge: Arc::new(AlwaysReady),
+        confirm: Arc::new(confirmations::SampleClusters),
         catalog: Arc::new(SampleCatalog::default()),
         missing: Arc::new(Vec::new),
         notes: Arc::new(Vec::new),
@@ -138,7 +151,7 @@ fn state(limits: Limits) -> AppState {
     }
 }
 
-/// An answer, read in full.
+/// A completely read answer.
 struct Answered {
     status: StatusCode,
     headers: HeaderMap,
@@ -156,7 +169,7 @@ impl Answered {
             .map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Checks that it is a problem document, and hands out its detail.
+    /// Checks that the answer is a problem document, and returns its detail.
     fn problem(&self, status: StatusCode) -> String {
         assert_eq!(self.status, status, "{}", self.text);
         assert_eq!(
@@ -171,7 +184,7 @@ impl Answered {
     }
 }
 
-/// Sends a body of the type that its route wants.
+/// Sends a body with the content type of its route.
 async fn send(router: Router, method: &str, uri: &str, body: impl Into<Body>) -> Answered {
     let is_unnamed = method == "POST" && uri.starts_with("/v2/interpreters?");
     let is_load = is_unnamed || (method == "PUT" && !uri.contains("/settings"));

@@ -23,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::now_ms;
 
-/// Maximum number of concurrent loads, including those whose client has gone: each may compile, in a
-/// process of up to 2 GiB. Further ones wait.
+/// Maximum number of concurrent loads, including loads whose client has disconnected: each may compile, in a
+/// process of up to 2 GiB. Further loads wait.
 const LOADS_MAX: usize = 2;
 
 /// Maximum number of concurrent shadow runs: each keeps a processor busy. Further ones wait.
@@ -34,8 +34,8 @@ const SHADOWS_MAX: usize = 1;
 /// Further ones wait.
 const SETTINGS_TRIALS_MAX: usize = 1;
 
-/// Maximum number of concurrent other commands, including those whose client has gone. They wait for
-/// no load and no shadow run. Each takes one of the 64 threads for steps that block.
+/// Maximum number of concurrent other commands, including commands whose client has disconnected. They do not wait for
+/// loads and shadow runs. Each takes one of the 64 threads for blocking steps.
 const QUICK_COMMANDS_MAX: usize = 16;
 
 /// Maximum time that a command waits for its effect on the read model.
@@ -55,7 +55,7 @@ pub(crate) struct CatalogApi {
 }
 
 impl CatalogApi {
-    /// Every command is given up when `shutdown` is cancelled.
+    /// Cancelling `shutdown` aborts every command.
     pub(crate) fn new(
         catalog: Arc<Catalog>,
         limits: Limits,
@@ -116,8 +116,8 @@ impl CatalogApi {
         Ok(CommandAnswer::Outcome(outcome))
     }
 
-    /// Runs a step that blocks when one of so many permits is free. Where the server stops meanwhile, the
-    /// step is left to end by itself.
+    /// Runs a blocking step as soon as a permit is free. If the server stops first, this function returns, and the step
+    /// ends on its own thread.
     async fn blocking<T: Send + 'static>(
         &self,
         permits: &Arc<Semaphore>,
@@ -141,7 +141,8 @@ impl CatalogApi {
         permit.and_then(Result::ok).ok_or_else(stopping)
     }
 
-    /// Compares the candidate with the live version, until its client goes or the server stops.
+    /// Compares the candidate with the live version. The comparison ends early if the client disconnects or the server
+    /// stops.
     async fn shadow(
         &self,
         name: InterpreterName,
@@ -186,11 +187,11 @@ impl CatalogApi {
         self.inventory.send(reply).await.map_err(|_| gone())?;
         let reported = reported.await.map_err(|_| gone())?.into_iter();
         Ok(reported
-            .map(|it| ReportedGroup {
-                label: it.placement.into(),
-                objects: it.objects,
-                related: it.related,
-                covered: it.covered,
+            .map(|group| ReportedGroup {
+                label: group.placement.into(),
+                objects: group.objects,
+                related: group.related,
+                covered: group.covered,
             })
             .collect())
     }
@@ -235,7 +236,7 @@ impl InterpreterCatalog for CatalogApi {
     }
 }
 
-/// Says when it is dropped that nobody waits any more.
+/// Sets its flag when it is dropped, because the client has disconnected.
 #[derive(Default)]
 struct ClientGone {
     is_gone: Arc<AtomicBool>,
@@ -274,7 +275,7 @@ fn execute(
     reported: &[ReportedGroup],
 ) -> Result<Outcome, Refusal> {
     match command {
-        // Not a change: it is handled before.
+        // A shadow run is not a change and is handled elsewhere.
         Command::Shadow => Err(Refusal::Failed("a shadow run changes nothing".to_owned())),
         Command::Load(upload) => catalog.admit(&incoming(Some(name.clone()), upload)),
         Command::Remove => catalog.remove(name, Source::Upload),
@@ -286,7 +287,7 @@ fn execute(
     }
 }
 
-/// A component that was sent, under a name or under its own.
+/// The uploaded component, with the expected name if the client sent one.
 fn incoming(name: Option<InterpreterName>, upload: Upload) -> IncomingComponent {
     IncomingComponent {
         source: Source::Upload,

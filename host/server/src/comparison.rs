@@ -77,7 +77,7 @@ fn load(interpreters: &Interpreters, file: &ComponentFile) -> Result<Arc<Interpr
 fn set(interpreters: &Interpreters, over: &Arc<Interpreter>) -> Result<Arc<Published>, Error> {
     let built_in = interpreters.published();
     let members = built_in.interpreters().chain([(Source::Upload, over)]);
-    let members = members.map(|(source, it)| member(source, it, None));
+    let members = members.map(|(source, interpreter)| member(source, interpreter, None));
     Ok(interpreters.prepare(members.collect::<Result<_, Error>>()?)?)
 }
 

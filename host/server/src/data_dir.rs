@@ -1,5 +1,5 @@
-//! The data folder of a server (its store, its compiled interpreters, and what was last known), and the store of
-//! `AppContext`s, which may be elsewhere.
+//! The data folder of a server (store, compiled interpreters, last-known state), and the store of `AppContext`s, which
+//! may be elsewhere.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use crate::error::Error;
 /// Name of the file of the store.
 const STORE: &str = "store.redb";
 
-/// Prefix of the keys of `AppContext`s, which are all that is read of a store that is observed.
+/// Prefix of the keys of `AppContext`s. An observed store is read only below this prefix.
 const CONTEXTS: &str = "/context/";
 
-/// Name of the file of what was last known.
+/// Name of the file with the last-known state.
 const REMEMBERED: &str = "remembered.redb";
 
-/// Extension of one that was set aside; it replaces an earlier one.
+/// Extension of an unusable file that was set aside. It replaces an earlier such file.
 const ASIDE: &str = "set-aside";
 
 /// The place at which a server keeps its state.
@@ -29,13 +29,13 @@ const ASIDE: &str = "set-aside";
 pub struct StoreSettings {
     /// The store; without one a file in the data folder.
     pub address: Option<StoreAddress>,
-    /// The way into an etcd.
+    /// The connection to etcd.
     pub etcd: EtcdOptions,
-    /// Reads the `AppContext`s of the store and writes nothing to it: everything else is in the data folder.
+    /// Only reads the `AppContext`s of the store, and never writes to it. Everything else is in the data folder.
     pub observes: bool,
 }
 
-/// A folder that one server at a time keeps its state in.
+/// A folder with the state of one server. Only one server at a time can use it.
 pub struct DataDir {
     /// The store of records and of the catalog.
     pub store: Arc<dyn Store>,
@@ -43,12 +43,12 @@ pub struct DataDir {
     pub contexts: Arc<dyn Store>,
     /// The folder of compiled components in it.
     pub cache: PathBuf,
-    /// What was last known before the start; none where the file cannot be used.
+    /// The last-known state before the start; `None` if the file cannot be used.
     pub remembered: Option<RememberedFile>,
 }
 
 impl DataDir {
-    /// Opens a folder with its own store. One that is missing is made, and only its owner may look into it.
+    /// Opens a folder with its own store. A missing folder is created with permissions for its owner only.
     ///
     /// # Errors
     /// As [`DataDir::open_with`].
@@ -56,12 +56,13 @@ impl DataDir {
         Self::open_with(path, &StoreSettings::default())
     }
 
-    /// Opens a folder and a store. A folder that is missing is made, and only its owner may look into it.
+    /// Opens a folder and a store. A missing folder is created with permissions for its owner only.
     ///
     /// # Errors
-    /// [`Error::DataDir`] where it cannot be made, [`Error::OpenStore`] where a store cannot be opened: another
-    /// server has it open, a later release wrote it, or an etcd does not answer or lets nobody in;
-    /// [`Error::NotObserved`] for a store that cannot be observed.
+    /// - [`Error::DataDir`]: the folder cannot be created.
+    /// - [`Error::OpenStore`]: a store cannot be opened. Another server has it open, a later release wrote it, or an
+    ///   etcd does not answer or refuses the user.
+    /// - [`Error::NotObserved`]: the store cannot be observed.
     pub fn open_with(path: &Path, settings: &StoreSettings) -> Result<Self, Error> {
         let mut builder = std::fs::DirBuilder::new();
         let made = builder.recursive(true).mode(0o700).create(path);
@@ -82,7 +83,7 @@ impl DataDir {
 
 type Stores = (Arc<dyn Store>, Arc<dyn Store>);
 
-/// Opens the store of records and that of contexts.
+/// Opens the store of records and the store of contexts.
 fn open_stores(own: &StoreAddress, settings: &StoreSettings) -> Result<Stores, Error> {
     let StoreSettings {
         address,
@@ -98,7 +99,7 @@ fn open_stores(own: &StoreAddress, settings: &StoreSettings) -> Result<Stores, E
         watched: CONTEXTS.to_owned(),
         ..etcd.clone()
     };
-    // First what may not answer.
+    // The etcd is opened first, because it may not answer.
     let contexts = read_only(open_store(observed, &etcd)?);
     Ok((open_store(own, &etcd)?, contexts))
 }
@@ -126,7 +127,7 @@ fn observed(address: Option<&StoreAddress>) -> Result<&StoreAddress, Error> {
     }
 }
 
-/// Opens the file of what was last known. One that is damaged or of a later release is set aside, since the
+/// Opens the file with the last-known state. A damaged file, or a file of a later release, is set aside, because the
 /// server must start without it too.
 fn open_remembered(path: &Path) -> Option<RememberedFile> {
     let error = match try_open_remembered(path) {
@@ -146,7 +147,7 @@ fn open_remembered(path: &Path) -> Option<RememberedFile> {
             tracing::warn!(
                 error = chain(&error),
                 aside = %aside.display(),
-                "what was last known cannot be read; the file is set aside, and the server starts without it"
+                "the last-known state cannot be read; the file was set aside, and the server starts without it"
             );
             let again = try_open_remembered(path);
             again.inspect_err(not_kept).ok()
@@ -169,6 +170,6 @@ fn try_open_remembered(path: &Path) -> Result<RememberedFile, StoreError> {
 fn not_kept(error: &(impl std::error::Error + 'static)) {
     tracing::warn!(
         error = chain(error),
-        "the file of what was last known cannot be used; nothing is kept in it"
+        "the file with the last-known state cannot be used; this server does not store its last-known state"
     );
 }

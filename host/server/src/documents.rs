@@ -15,7 +15,7 @@ use scanner::{Scanner, Step};
 const GROUP_OBJECTS_MAX: usize = 10_000;
 /// Most bytes of one List or YAML file in a group.
 const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Most JSON Lines that are judged together, if so many are already buffered.
+/// Maximum number of buffered JSON Lines that are judged together.
 const LINES_TOGETHER: usize = 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -144,8 +144,7 @@ impl<R: Read, E: From<io::Error>, J: FnMut(Group) -> Result<(), E>> Reader<R, J>
         Ok(())
     }
 
-    /// Adds a JSON value that ended early as something that is no object; skips it if it is blank or
-    /// only the rest of a List.
+    /// Adds an incomplete JSON value as a document that is no object. A blank value and the rest of a List are skipped.
     fn unfinished(&mut self, value: &Text, only_rest: bool) -> Result<(), E> {
         if value.is_blank() || only_rest {
             return Ok(());
@@ -248,8 +247,8 @@ impl Text {
         self.dropped += dropped.len();
     }
 
-    /// Takes what belongs to the value from the front of a buffer. Returns what ended it and the number
-    /// of bytes that were used, all of them where it goes on.
+    /// Takes the bytes of the value from the front of a buffer. Returns the step that ended the scan, and the number of
+    /// bytes used: all bytes if the value continues.
     fn scan(&mut self, buffer: &[u8], scanner: &mut Scanner) -> (Step, usize) {
         let mut rest = buffer;
         let outcome = loop {
@@ -263,7 +262,7 @@ impl Text {
             if matches!(outcome, Step::More | Step::Done) {
                 self.extend(slice::from_ref(byte));
             }
-            // What breaks a value off begins another one.
+            // A byte that breaks the value off begins the next value.
             if outcome != Step::Broken {
                 rest = after;
             }

@@ -15,30 +15,31 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 
-/// The argument that a program is started with to compile one component and end. It is not for people.
+/// The argument with which a program starts itself to compile one component. Users do not need it.
 const COMPILE: &str = "compile-component";
 
 /// The settings of interpreters, by their names.
 pub type SettingsByName = BTreeMap<InterpreterName, Map<String, Value>>;
 
-/// Interpreters of a program that serves nothing.
+/// Interpreters of a program without a server.
 pub struct LocalInterpreters {
-    /// The engine, with the built-in interpreters live and those of the files before them.
+    /// The engine. The built-in interpreters are live; interpreters from files take precedence.
     pub interpreters: Interpreters,
-    /// Those of the files, in their order.
+    /// The interpreters from files, in their order.
     pub from_files: Vec<Arc<Interpreter>>,
-    /// Built-in interpreters that one of a file hides although it does not judge all of their Kinds, in words.
+    /// Messages about built-in interpreters that an interpreter from a file hides although it does not judge all of
+    /// their Kinds.
     pub hidden: Vec<String>,
 }
 
-/// Starts the engine of a program that serves nothing: the built-in interpreters judge, and those in
-/// `files` before them, with these settings and the defaults of their schemas.
+/// Starts the engine of a program without a server. The interpreters in `files` take precedence over the built-in
+/// ones. All get these settings and the defaults of their schemas.
 ///
-/// Compiled components are kept in `cache`; where it cannot be used that is logged and everything is
-/// compiled again. Takes milliseconds with a cache that is filled, and seconds otherwise.
+/// Compiled components are kept in `cache`. If the cache cannot be used, this is logged and everything is compiled
+/// again. The start takes milliseconds with a filled cache, and seconds otherwise.
 ///
 /// # Errors
-/// Where the machine cannot run interpreters, a file is refused, or settings do not fit.
+/// If the machine cannot run interpreters, a file is refused, or settings do not fit.
 pub fn start_interpreters(
     limits: Limits,
     cache: Option<&Path>,
@@ -53,18 +54,22 @@ pub fn start_interpreters(
         .map(|file| load_file(&interpreters, file, bytes_max));
     let from_files: Vec<_> = from_files.collect::<Result<_, Error>>()?;
     let hidden = hidden(&built_in, &from_files);
-    let loaded = from_files.iter().map(|it| (Source::Upload, Arc::clone(it)));
-    let built_in = built_in.into_iter().map(|it| (Source::BuiltIn, it));
+    let loaded = from_files
+        .iter()
+        .map(|interpreter| (Source::Upload, Arc::clone(interpreter)));
+    let built_in = built_in
+        .into_iter()
+        .map(|interpreter| (Source::BuiltIn, interpreter));
     let loaded: Vec<_> = built_in.chain(loaded).collect();
     refuse_unknown(settings, &loaded)?;
-    let members = loaded.iter().map(|(source, it)| {
-        // Of two of one name the later source is live.
+    let members = loaded.iter().map(|(source, interpreter)| {
+        // Of two interpreters with one name, the interpreter of the later source is live.
         let mut same = loaded
             .iter()
-            .filter(|(_, other)| other.by().name == it.by().name);
+            .filter(|(_, other)| other.by().name == interpreter.by().name);
         let is_live = same.all(|(other, _)| other <= source);
-        let settings = settings.get(&it.by().name).filter(|_| is_live);
-        member(*source, it, settings)
+        let settings = settings.get(&interpreter.by().name).filter(|_| is_live);
+        member(*source, interpreter, settings)
     });
     let members = members.collect::<Result<_, Error>>()?;
     let set = interpreters.prepare(members)?;
@@ -76,12 +81,12 @@ pub fn start_interpreters(
     })
 }
 
-/// The built-in interpreters that one of a file hides with Kinds that it does not judge.
+/// Messages about built-in interpreters with Kinds that their replacement from a file does not judge.
 fn hidden(built_in: &[Arc<Interpreter>], from_files: &[Arc<Interpreter>]) -> Vec<String> {
-    let hidden = from_files.iter().filter_map(|it| {
-        let name = &it.by().name;
+    let hidden = from_files.iter().filter_map(|from_file| {
+        let name = &from_file.by().name;
         let built_in = built_in.iter().find(|built_in| built_in.by().name == *name)?;
-        let kinds = lost_kinds(built_in, it)?;
+        let kinds = lost_kinds(built_in, from_file)?;
         Some(format!(
             "`{name}` hides the built-in interpreter of that name, and does not judge its {kinds}: a server refuses it without `--replace-built-in`"
         ))
@@ -89,12 +94,15 @@ fn hidden(built_in: &[Arc<Interpreter>], from_files: &[Arc<Interpreter>]) -> Vec
     hidden.collect()
 }
 
-/// Refuses settings of a name that no interpreter has, with the names that there are.
+/// Refuses settings for an unknown interpreter, with the known names.
 fn refuse_unknown(
     settings: &SettingsByName,
     loaded: &[(Source, Arc<Interpreter>)],
 ) -> Result<(), Error> {
-    let known: BTreeSet<&str> = loaded.iter().map(|(_, it)| it.by().name.as_str()).collect();
+    let known: BTreeSet<&str> = loaded
+        .iter()
+        .map(|(_, interpreter)| interpreter.by().name.as_str())
+        .collect();
     let mut names = settings.keys();
     let unknown = names.find(|name| !known.contains(name.as_str()));
     unknown.map_or(Ok(()), |name| {
@@ -106,7 +114,7 @@ fn refuse_unknown(
     })
 }
 
-/// A member of a set, with its settings checked and filled in as the catalog does it.
+/// A member of a set. Its settings are checked and get the defaults of the schema, as in the catalog.
 pub(crate) fn member(
     source: Source,
     interpreter: &Arc<Interpreter>,
@@ -129,7 +137,7 @@ fn load_file(
     bytes_max: usize,
 ) -> Result<Arc<Interpreter>, Error> {
     let path = || file.to_owned();
-    // One byte more shows that it is too large; a device may have no end.
+    // Reads one byte over the limit, to detect a larger file. A device may have no end.
     let most = u64::try_from(bytes_max)
         .unwrap_or(u64::MAX)
         .saturating_add(1);
@@ -147,22 +155,22 @@ fn load_file(
     })
 }
 
-/// Starts the engine; nothing is live yet. What it is handed is compiled in a child process.
+/// Starts the engine without live interpreters. The engine compiles components in a child process.
 pub(crate) fn start(limits: Limits, cache: Option<&Path>) -> Result<Interpreters, StartError> {
     let compiler = Compiler::Child(ChildCompiler::of_this_program([COMPILE]));
     let interpreters = Interpreters::start(limits, cache.and_then(open_cache))?;
     Ok(interpreters.with_compiler(compiler))
 }
 
-/// Returns whether this process was started by another of its program to compile; then all it has to
-/// do is `kindsight_interpreter::compile_child`.
+/// Returns whether another process of this program started this process to compile. In this case, the program must only
+/// call `kindsight_interpreter::compile_child`.
 pub fn is_compiler() -> bool {
     std::env::args_os()
         .nth(1)
         .is_some_and(|first| first == COMPILE)
 }
 
-/// Loads all built-in interpreters, a thread each: what is not in the cache is compiled.
+/// Loads all built-in interpreters, each on its own thread. A component that is not in the cache is compiled.
 pub(crate) fn built_in(interpreters: &Interpreters) -> Result<Vec<Arc<Interpreter>>, Error> {
     std::thread::scope(|scope| {
         let loads: Vec<_> = kindsight_plugins::BUILT_IN

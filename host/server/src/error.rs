@@ -1,4 +1,4 @@
-//! Reasons why a server does not start, or ends by itself.
+//! Reasons why a server does not start, or ends early.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use kindsight_model::{ClusterName, InterpreterName, NameError};
 
 use crate::mongodb::MongodbError;
 
-/// The reason why a server did not start, or ended by itself.
+/// The reason why a server did not start, or ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No such format of log lines.
@@ -20,7 +20,7 @@ pub enum Error {
     LogFilter {
         /// The filter.
         filter: String,
-        /// The reason. Not a source: the parser's error tells its own causes already.
+        /// The reason as text, because the parser's error already contains its causes.
         why: String,
     },
     /// The process logs already.
@@ -85,7 +85,7 @@ pub enum Error {
         /// Its second source.
         second: String,
     },
-    /// A limit lets nothing through.
+    /// A limit is zero.
     #[error("the limit `{0}` is 0, and lets nothing through: it has to be at least 1")]
     ZeroLimit(&'static str),
     /// The interpreters cannot judge together.
@@ -112,7 +112,7 @@ pub enum Error {
     NoInterpreter {
         /// The name.
         name: InterpreterName,
-        /// The names that there are.
+        /// The known names.
         known: String,
     },
     /// The settings of an interpreter do not fit.
@@ -167,8 +167,8 @@ pub enum TaskError {
     /// It panicked.
     #[error("it panicked; the log says where")]
     Panicked,
-    /// It came to an end, and should not have.
-    #[error("it had nothing left to do, which only a stop should bring about")]
+    /// It ended before the stop.
+    #[error("it returned, although it must run until the stop")]
     Done,
 }
 

@@ -15,7 +15,7 @@ use tokio::task::spawn_blocking;
 /// lets in; further ones wait.
 const REQUESTS_MAX: usize = 16;
 
-/// The interpreters, for the REST API, which knows nothing of them.
+/// The interpreters for the REST API, whose crate does not depend on interpreters.
 pub(crate) struct InterpretApi {
     interpreters: Arc<Interpreters>,
     requests: Arc<Semaphore>,
@@ -46,7 +46,7 @@ impl InterpretApi {
     }
 }
 
-/// A client that waits: what it sent is not judged any more once this is dropped.
+/// A waiting client. Once this value is dropped, the client's objects are no longer judged.
 #[derive(Default)]
 struct Waiting {
     is_gone: Arc<AtomicBool>,

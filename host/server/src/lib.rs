@@ -7,9 +7,9 @@
 //!    └─ published set ───▶ (swapped)
 //! ```
 //!
-//! The only crate that names all others, spawns the tasks, and reads the clock. It starts what is
-//! written before what is read, stops in reverse, and ends where one of its tasks ends early: half a
-//! server would go on answering with outdated state.
+//! Only this crate depends on all others, spawns the tasks, and reads the clock. It starts tasks that write before
+//! tasks that read, and stops them in reverse order. If one task ends early, the server ends, because a partial server
+//! would answer with outdated state.
 //!
 //! [`Server::start`] is called by `kindsight serve`, the demo, the tests and the benchmarks.
 #![warn(
@@ -23,6 +23,7 @@
 mod catalog_api;
 mod clock;
 mod comparison;
+mod confirm_api;
 mod data_dir;
 mod demo;
 mod documents;
@@ -46,8 +47,8 @@ mod telemetry;
 #[cfg(test)]
 mod tests;
 
-/// The crates whose types [`Settings`] is made of, and that which answers queries, for those who embed a server
-/// or follow one and name this crate alone.
+/// The crates with the types of [`Settings`], and the crate that answers queries. With these exports, a program that
+/// embeds or follows a server needs only this crate.
 pub use {
     kindsight_catalog as catalog, kindsight_clusters as clusters,
     kindsight_interpreter as interpreter, kindsight_rest as rest, kindsight_status as status,
@@ -63,6 +64,7 @@ pub use engine::{
     LocalInterpreters, SettingsByName, cache_folder, is_compiler, start_interpreters,
 };
 pub use error::{ApplicationError, Error, TaskError};
+pub use kindsight_model::TREE_BUDGET_BYTES as PARSED_BYTES_MAX;
 pub use mongodb::{MONGODB_POLL, MongodbSettings, MongodbUri};
 pub use run::run;
 pub use server::Server;

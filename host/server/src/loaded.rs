@@ -1,6 +1,5 @@
 //! The parts of a server: loaded from the store, then run.
 
-use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -8,15 +7,17 @@ use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
 };
-use kindsight_model::ClusterName;
-use kindsight_pipeline::{Loaded as StoredUpTo, Pipeline, PipelineRun, Stores, Unsynced, follow};
+use kindsight_model::{ClusterName, Coverage};
+use kindsight_pipeline::{Pipeline, PipelineRun, StoreReader, Stores, Unsynced, follow};
+use kindsight_read_model::ReadModel;
 use kindsight_rest::{AppState, Ended};
-use kindsight_status::ReadModel;
+use kindsight_status::ConnectionView;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::catalog_api::CatalogApi;
 use crate::clock::now_ms;
+use crate::confirm_api::ConfirmApi;
 use crate::engine;
 use crate::error::Error;
 use crate::interpret_api::InterpretApi;
@@ -26,49 +27,49 @@ use crate::sources::Sources;
 use crate::sweeping::sweep;
 use crate::tasks::Tasks;
 
-/// Events that wait for the pipeline: a cluster that reports more waits until there is a place.
+/// Maximum number of events that wait for the pipeline. A cluster that sends further events waits.
 const EVENTS_MAX: usize = 64;
-/// Askers for everything the clusters reported that wait for the pipeline.
+/// Maximum number of requests for all reported objects that wait for the pipeline.
 const INVENTORIES_MAX: usize = 4;
+
+/// Maximum number of Kinds of one cluster that `GET /readyz` lists as not answered.
+const UNANSWERED_SHOWN_MAX: usize = 20;
 
 /// Everything that is loaded before the first task begins.
 pub(crate) struct Loaded {
     settings: Settings,
     catalog: Arc<Catalog>,
     swapped: Arc<Notify>,
-    read_model: Arc<ReadModel>,
     pipeline: Pipeline,
-    /// The revisions up to which everything in the stores is loaded.
-    up_to: StoredUpTo,
+    /// The reader of the stores, which loaded everything in them.
+    reader: StoreReader,
 }
 
 impl Loaded {
-    /// Loads what the settings name. Blocks.
+    /// Loads the contents of the stores and the interpreters. Blocks.
     pub(crate) fn from_settings(mut settings: Settings) -> Result<Self, Error> {
         let swapped = Arc::new(Notify::new());
         let catalog = open_catalog(&settings, &swapped)?;
-        let read_model = Arc::new(ReadModel::default());
         let mut pipeline = Pipeline::new(
             AppContexts::new(Arc::clone(&settings.contexts)),
             Records::new(Arc::clone(&settings.store)),
             Arc::clone(catalog.interpreters()),
-            Arc::clone(&read_model),
         )
-        .listing_gone_for(settings.gone_for);
+        .listing_gone_for(settings.gone_for)
+        .with_kind_grace(settings.kind_grace);
         for cluster in &settings.clusters {
             pipeline.expect_cluster(cluster.name(), now_ms());
         }
         if let Some(file) = &mut settings.remembered {
             pipeline.remember(file, now_ms());
         }
-        let up_to = pipeline.load(now_ms()).map_err(Error::Load)?;
+        let reader = pipeline.load(now_ms()).map_err(Error::Load)?;
         Ok(Self {
             settings,
             catalog: Arc::new(catalog),
             swapped,
-            read_model,
             pipeline,
-            up_to,
+            reader,
         })
     }
 
@@ -79,9 +80,9 @@ impl Loaded {
         listener: TcpListener,
         states: Option<StatesSource>,
     ) -> Arc<Unsynced> {
-        let clusters = self.settings.clusters.iter();
-        let unsynced: BTreeSet<ClusterName> = clusters.map(|it| it.name().clone()).collect();
-        let unsynced = Arc::new(watch::Sender::new(unsynced));
+        let read_model = self.pipeline.read_model().clone();
+        let directory = self.settings.component_directory();
+        let unsynced = Arc::new(watch::Sender::new(self.settings.cluster_names()));
         let (events_tx, events_rx) = mpsc::channel(EVENTS_MAX);
         let (inventory, inventory_rx) = mpsc::channel(INVENTORIES_MAX);
         let catalog_api = CatalogApi::new(
@@ -91,7 +92,12 @@ impl Loaded {
             self.pipeline.progress(),
             tasks.shutdown(),
         );
-        let mut sources = Sources::new(tasks, events_tx.clone(), self.pipeline.needs());
+        let needs = self.pipeline.needs();
+        let confirm_api = ConfirmApi {
+            confirmations: needs.confirmations.clone(),
+            events_tx: events_tx.clone(),
+        };
+        let mut sources = Sources::new(tasks, events_tx.clone(), needs);
         for cluster in self.settings.clusters {
             sources.begin(cluster);
         }
@@ -100,17 +106,17 @@ impl Loaded {
             tasks.spawn("follower of the configuration", infallible(following));
         }
         let stores = Stores {
-            contexts: self.pipeline.contexts().clone(),
+            reader: self.reader,
             connection: self.settings.contexts.connection(),
-            records: self.pipeline.records().clone(),
+            clock: now_ms,
         };
-        // What another orchestrator keeps is only read.
+        // The store of another orchestrator is only read, so its contexts are not swept.
         if Arc::ptr_eq(&self.settings.contexts, &self.settings.store) {
-            begin_to_sweep(tasks, stores.contexts.clone());
+            begin_to_sweep(tasks, self.pipeline.contexts().clone());
         }
         mongodb::begin(states, tasks, events_tx.clone());
-        let following = follow(stores, self.up_to, events_tx, tasks.shutdown());
-        tasks.spawn("follower of the store", infallible(following));
+        let stores = follow(stores, events_tx, tasks.shutdown());
+        tasks.spawn("follower of the store", stores);
         let run = PipelineRun {
             pipeline: self.pipeline,
             events_rx,
@@ -121,28 +127,20 @@ impl Loaded {
         };
         tasks.spawn("pipeline", run.run(tasks.shutdown()));
         if let Some(file) = self.settings.remembered {
-            let read_model = Arc::clone(&self.read_model);
-            let writing = file.follow(read_model, now_ms, tasks.shutdown());
-            tasks.spawn("writer of what is known", writing);
+            let writing = file.follow(read_model.clone(), now_ms, tasks.shutdown());
+            tasks.spawn("writer of the last-known state", writing);
         }
-        let hosts = follow_hosts(Arc::clone(&self.catalog), tasks.shutdown());
-        tasks.spawn("follower of other hosts", hosts);
-        let breaker = run_breaker(Arc::clone(&self.catalog), tasks.shutdown());
-        tasks.spawn("circuit breaker", breaker);
-        if let Some(directory) = self.settings.interpreters {
-            let directory = ComponentDirectory {
-                path: directory,
-                component_bytes_max: self.settings.interpreter_limits.component_bytes_max,
-                replaces_built_in: self.settings.replace_built_in,
-            };
+        begin_catalog(tasks, &self.catalog);
+        if let Some(directory) = directory {
             begin_to_watch(tasks, Arc::clone(&self.catalog), directory);
         }
         let state = AppState {
-            read_model: Arc::clone(&self.read_model),
+            read_model: read_model.clone(),
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
+            confirm: Arc::new(confirm_api),
             catalog: Arc::new(catalog_api),
-            missing: missing(&unsynced),
-            notes: notes(self.catalog, self.read_model),
+            missing: missing(&unsynced, &read_model),
+            notes: notes(self.catalog, read_model),
             clock: Arc::new(now_ms),
             access: Arc::new(self.settings.access),
             dialect: self.settings.dialect,
@@ -175,6 +173,14 @@ fn begin_to_sweep(tasks: &Tasks, contexts: AppContexts) {
     tasks.spawn("sweeper of contexts", infallible(sweeping));
 }
 
+/// Begins to follow other hosts that share the catalog, and to check for faults of interpreters.
+fn begin_catalog(tasks: &Tasks, catalog: &Arc<Catalog>) {
+    let hosts = follow_hosts(Arc::clone(catalog), tasks.shutdown());
+    tasks.spawn("follower of other hosts", hosts);
+    let breaker = run_breaker(Arc::clone(catalog), tasks.shutdown());
+    tasks.spawn("circuit breaker", breaker);
+}
+
 /// Begins to watch the directory of interpreters.
 fn begin_to_watch(tasks: &Tasks, catalog: Arc<Catalog>, directory: ComponentDirectory) {
     let watching = watch_directory(catalog, directory, tasks.shutdown());
@@ -196,37 +202,68 @@ fn answer(tasks: &Tasks, listener: TcpListener, state: AppState) {
     });
 }
 
-/// Answers `GET /readyz`: the clusters that are not listed yet, in words.
-fn missing(unsynced: &Arc<Unsynced>) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
-    let unsynced = Arc::clone(unsynced);
+/// Answers `GET /readyz`: the clusters that are not ready, with the Kinds that they have not answered for.
+fn missing(
+    unsynced: &Arc<Unsynced>,
+    read_model: &ReadModel,
+) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
+    let (unsynced, read_model) = (Arc::clone(unsynced), read_model.clone());
     Arc::new(move || {
-        let clusters = unsynced.borrow();
-        let clusters = clusters.iter();
-        clusters
-            .map(|cluster| format!("the first listing of cluster {cluster}"))
-            .collect()
+        let clusters = unsynced.borrow().clone();
+        let of_cluster = |cluster: &ClusterName| {
+            let kinds = read_model.inspect(|snapshot| {
+                let mut connections = snapshot.connections();
+                let known = connections.find(|(name, _)| *name == cluster);
+                known.map_or_else(Vec::new, |(_, connection)| unanswered(connection))
+            });
+            if kinds.is_empty() {
+                format!("the first listing of cluster {cluster}")
+            } else {
+                format!("answers of cluster {cluster} for {}", kinds.join(", "))
+            }
+        };
+        clusters.iter().map(of_cluster).collect()
     })
 }
 
-/// Answers `GET /readyz`: what the circuit breaker found, what could not be loaded, and stores that are away,
-/// in words.
+/// The Kinds that a cluster has not answered for, with the causes; at most [`UNANSWERED_SHOWN_MAX`].
+fn unanswered(connection: &ConnectionView) -> Vec<String> {
+    let coverage = connection.coverage.iter();
+    let kinds = coverage.flat_map(Coverage::unanswered);
+    let kinds = kinds.take(UNANSWERED_SHOWN_MAX);
+    kinds.map(|row| row.to_string()).collect()
+}
+
+/// Answers `GET /readyz` with 200: Kinds that clusters have not answered for, findings of the circuit breaker,
+/// interpreters that could not be loaded, and stores that are away.
 fn notes(
     catalog: Arc<Catalog>,
-    read_model: Arc<ReadModel>,
+    read_model: ReadModel,
 ) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
     Arc::new(move || {
-        let stores = read_model.inspect(|it| {
-            let contexts = it.store_away().map(|it| {
-                let reason = &it.reason;
-                format!("the store of AppContexts is away, and answers are what was last read from it: {reason}")
+        let stores = read_model.inspect(|snapshot| {
+            let contexts = snapshot.store_away().map(|away| {
+                let reason = &away.reason;
+                format!("the store of AppContexts is away: {reason}; answers contain the data that was last read from it")
             });
-            let states = it.state_store_away().map(|it| {
-                let reason = &it.reason;
-                format!("MongoDB is away, and states and their history are what was last read from it: {reason}")
+            let states = snapshot.state_store_away().map(|away| {
+                let reason = &away.reason;
+                format!("MongoDB is away: {reason}; states and their history are shown as they were last read from it")
             });
             contexts.into_iter().chain(states).collect()
         });
-        [stores, catalog.breaker_notes(), catalog.unavailable_notes()].concat()
+        let clusters = read_model.inspect(|snapshot| {
+            let unanswered = snapshot
+                .connections()
+                .map(|(name, connection)| (name, unanswered(connection)));
+            let unanswered = unanswered.filter(|(_, kinds)| !kinds.is_empty());
+            let note = |(name, kinds): (&ClusterName, Vec<String>)| {
+                format!("cluster {name} has not answered for {}", kinds.join(", "))
+            };
+            unanswered.map(note).collect()
+        });
+        let (breaker, unavailable) = (catalog.breaker_notes(), catalog.unavailable_notes());
+        [stores, clusters, breaker, unavailable].concat()
     })
 }
 

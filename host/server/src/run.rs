@@ -7,16 +7,16 @@ use crate::server::Server;
 use crate::settings::Settings;
 use crate::stop::StopSignals;
 
-/// Threads for steps that block: every request that judges, every command to an interpreter, and
-/// everything that reads files. Further steps wait for one that ends.
+/// Threads for blocking steps: requests that judge objects, commands to interpreters, and reads of files. Further steps
+/// wait for a free thread.
 const BLOCKING_THREADS_MAX: usize = 64;
 
-/// Starts a server on an executor of its own, runs `serving`, and stops the server. A signal to stop
-/// ends the start too; a second one, or a stop that hangs, ends the process. Called once by a program
-/// that serves.
+/// Starts a server on its own executor, runs `serving`, and stops the server. A program calls it once.
+///
+/// A stop signal also ends the start. A second signal, or a stop that hangs, ends the process.
 ///
 /// # Errors
-/// [`Error`]: what keeps the server from starting, or made it stop by itself; or the error of `serving`.
+/// [`Error`] if the server cannot start or ends early; or the error of `serving`.
 pub fn run<E: From<Error>>(
     settings: Settings,
     serving: impl AsyncFnOnce(&Server, StopSignals) -> Result<(), E>,
@@ -37,7 +37,7 @@ pub fn run<E: From<Error>>(
     outcome
 }
 
-/// The executor that everything but the interpreters runs on.
+/// The executor of all tasks except the interpreters.
 fn runtime() -> std::io::Result<Runtime> {
     let mut builder = Builder::new_multi_thread();
     let builder = builder

@@ -25,12 +25,12 @@ pub struct Server {
     stop_max: Duration,
 }
 
-/// The longest that tasks are waited for after the requests in progress: they are told to stop at the
-/// same time as these, and what they do at a time takes less.
+/// Additional time for tasks after the limit for requests in progress. Tasks receive the stop signal together with the
+/// requests, and each of their steps takes less than this time.
 const STOP_GRACE: Duration = Duration::from_secs(2);
 
-/// The most bytes of answers that the system holds for each connection whose client does not read:
-/// they are not in this process, but in its machine. The system doubles it for its own needs.
+/// Size of the send buffer of each connection, in bytes. The buffer is in the kernel, not in this process, and holds
+/// answers of clients that do not read. The system doubles this value for its own needs.
 const SEND_BUFFER_BYTES: u32 = 128 * 1024;
 /// The most connections that wait in the system to be accepted.
 const BACKLOG: u32 = 1024;
@@ -41,7 +41,7 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    // A server that starts again must not wait for the connections of the one before.
+    // A restarted server must not wait for connections of its predecessor.
     socket.set_reuseaddr(true)?;
     // Accepted connections inherit it.
     socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
@@ -50,17 +50,18 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 impl Server {
-    /// Starts everything, and returns when requests are answered; from the stored state, until the clusters
-    /// have reported.
+    /// Starts all tasks, and returns when the server answers requests. Until the clusters have reported, the answers
+    /// are based on the stored state.
     ///
-    /// Takes milliseconds where the built-in interpreters are in the cache, and seconds otherwise.
+    /// Takes milliseconds if the built-in interpreters are in the cache, and seconds otherwise.
     ///
     /// # Errors
-    /// [`Error`]: the reason why it cannot start. Nothing keeps running then.
+    /// [`Error`] with the reason. No task continues to run.
     pub async fn start(settings: Settings) -> Result<Self, Error> {
         settings.check()?;
         let mut settings = settings;
         open_files::make_room(&mut settings.rest_limits);
+        kindsight_model::set_tree_budget(settings.parsed_bytes_max);
         let Settings { listen, .. } = settings;
         let stop_max = settings.rest_limits.drain_max.saturating_add(STOP_GRACE);
         let states = mongodb::open(settings.mongodb.take()).await?;
@@ -88,24 +89,24 @@ impl Server {
         self.address
     }
 
-    /// Waits until every cluster has reported what it has or cannot be reached, or the server has to stop.
+    /// Waits until every cluster has sent its first complete report or cannot be reached, or the server must stop.
     pub async fn synced(&self) {
         let mut unsynced = self.unsynced.subscribe();
         let synced = unsynced.wait_for(BTreeSet::is_empty);
-        // An error would be a sender that is gone, and that is this value.
+        // An error would mean that the sender was dropped, but this value owns the sender.
         let _ = self.tasks.shutdown().run_until_cancelled(synced).await;
     }
 
-    /// Waits until one of its tasks ends early. [`Self::stop`] then says which and why.
+    /// Waits until a task of the server ends early. [`Self::stop`] then returns the task and the reason.
     pub async fn failed(&self) {
         self.tasks.shutdown().cancelled().await;
     }
 
-    /// Stops taking requests, answers those that have begun, and ends every task; waits no longer than
-    /// the limit of requests in progress and two seconds.
+    /// Stops accepting requests, answers the requests in progress, and ends every task. Waits at most for the limit of
+    /// requests in progress plus two seconds.
     ///
     /// # Errors
-    /// [`Error::Unfinished`] where a task does not end, [`Error::Task`] where one had ended before.
+    /// [`Error::Unfinished`] if a task does not end, [`Error::Task`] if a task had ended early.
     pub async fn stop(self) -> Result<(), Error> {
         self.tasks.stop(self.stop_max).await
     }

@@ -1,15 +1,16 @@
 //! Settings: everything a server is started with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_api::status::Dialect;
-use kindsight_catalog::CatalogLimits;
+use kindsight_catalog::{CatalogLimits, ComponentDirectory};
 use kindsight_clusters::ClusterSource;
-use kindsight_pipeline::{GONE_FOR, RememberedFile};
+use kindsight_model::{ClusterName, TREE_BUDGET_BYTES};
+use kindsight_pipeline::{GONE_FOR, KIND_GRACE, RememberedFile};
 use kindsight_rest::Access;
 use kindsight_store::Store;
 use tokio::sync::watch;
@@ -22,11 +23,12 @@ use crate::mongodb::MongodbSettings;
 pub struct Settings {
     /// Keeps records and the catalog of interpreters.
     pub store: Arc<dyn Store>,
-    /// Keeps `AppContext`s: the same store by default, or that of another orchestrator.
+    /// Keeps `AppContext`s: the same store by default, or the store of another orchestrator.
     pub contexts: Arc<dyn Store>,
-    /// The states that the orchestrator keeps beside those contexts; without it they are derived from the contexts.
+    /// The lifecycle states that the orchestrator keeps in MongoDB. Without this setting, they are derived from the
+    /// contexts.
     pub mongodb: Option<MongodbSettings>,
-    /// What was last known before the start, and where it is kept; without one every start begins anew.
+    /// The last-known state and its file. Without a file, every start begins without known objects.
     pub remembered: Option<RememberedFile>,
     /// The folder of compiled components; without one everything is compiled at each start.
     pub cache: Option<PathBuf>,
@@ -37,16 +39,20 @@ pub struct Settings {
     pub replace_built_in: bool,
     /// The clusters that report, at the start.
     pub clusters: Vec<ClusterSource>,
-    /// The clusters from then on, each time all of them; none where they stay as they are.
+    /// Receiver of changed clusters: each value has all clusters. Without a receiver, the clusters do not change.
     pub cluster_changes: Option<ClusterChanges>,
-    /// Time for which an object of an application that was found is listed when it is there no more; zero
-    /// lists none.
+    /// Time for which a deleted object of a found application is listed as gone; zero lists no gone objects.
     pub gone_for: Duration,
+    /// Memory for the parsed objects of this process, in bytes; with 0, objects are parsed for each evaluation.
+    pub parsed_bytes_max: usize,
+    /// Time after the start of a cluster for which each Kind that it has not answered for makes its applications
+    /// stale.
+    pub kind_grace: Duration,
     /// The address it answers on; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Hosts and origins that are allowed beside those that always are.
+    /// Allowed hosts and origins, in addition to the hosts and origins that are always allowed.
     pub access: Access,
-    /// The wire dialect of answers to status queries that ask for none.
+    /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits of interpreters.
     pub interpreter_limits: kindsight_interpreter::Limits,
@@ -78,6 +84,22 @@ pub(crate) fn check_clusters(clusters: &[ClusterSource]) -> Result<(), Error> {
 }
 
 impl Settings {
+    /// The names of the configured clusters.
+    pub(crate) fn cluster_names(&self) -> BTreeSet<ClusterName> {
+        let clusters = self.clusters.iter();
+        clusters.map(|cluster| cluster.name().clone()).collect()
+    }
+
+    /// The watched directory of interpreters, with the limits of its files.
+    pub(crate) fn component_directory(&self) -> Option<ComponentDirectory> {
+        let path = self.interpreters.clone()?;
+        Some(ComponentDirectory {
+            path,
+            component_bytes_max: self.interpreter_limits.component_bytes_max,
+            replaces_built_in: self.replace_built_in,
+        })
+    }
+
     /// The defaults, over one store.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self {
@@ -91,6 +113,8 @@ impl Settings {
             clusters: Vec::new(),
             cluster_changes: None,
             gone_for: GONE_FOR,
+            parsed_bytes_max: TREE_BUDGET_BYTES,
+            kind_grace: KIND_GRACE,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             access: Access::default(),
             dialect: Dialect::default(),
@@ -100,7 +124,7 @@ impl Settings {
         }
     }
 
-    /// Finds what cannot be meant: a cluster that is named twice, or a limit that lets nothing through.
+    /// Refuses invalid settings: a cluster that is named twice, or a limit of zero.
     ///
     /// # Errors
     /// [`Error::ClusterTwice`] and [`Error::ZeroLimit`].
@@ -188,17 +212,23 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_nothing_is_refused_with_its_name() {
+    fn a_limit_of_zero_is_refused_with_its_name() {
         let check = |change: fn(&mut Settings), name: &str| {
             let mut settings = settings();
             change(&mut settings);
             let error = chain(&settings.check().unwrap_err());
             assert!(error.contains(&format!("`{name}` is 0")), "{error}");
         };
-        check(|it| it.rest_limits.connections_max = 0, "connections-max");
-        check(|it| it.interpreter_limits.queue_max = 0, "queue-max");
         check(
-            |it| it.rest_limits.idle_max = Duration::ZERO,
+            |settings| settings.rest_limits.connections_max = 0,
+            "connections-max",
+        );
+        check(
+            |settings| settings.interpreter_limits.queue_max = 0,
+            "queue-max",
+        );
+        check(
+            |settings| settings.rest_limits.idle_max = Duration::ZERO,
             "connection-idle-seconds-max",
         );
     }

@@ -1,4 +1,4 @@
-//! Sources of clusters: begun, changed and ended as the configuration says.
+//! Sources of clusters, which are started, changed and ended by the configuration.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::settings::{ClusterChanges, check_clusters};
 use crate::tasks::Tasks;
 
-/// The sources that run, each in a task of its own.
+/// The running sources, each in its own task.
 pub(crate) struct Sources {
     tasks: Tasks,
     events_tx: mpsc::Sender<Event>,
@@ -20,11 +20,11 @@ pub(crate) struct Sources {
     running: BTreeMap<ClusterName, Running>,
 }
 
-/// A source that runs.
+/// A running source.
 struct Running {
     configured: watch::Sender<ClusterSource>,
     stop: CancellationToken,
-    /// Cancelled when it has ended: it tells nothing more then.
+    /// Cancelled when the source has ended. It sends no event afterwards.
     ended: CancellationToken,
 }
 
@@ -32,7 +32,7 @@ struct Running {
 struct Closed;
 
 impl Sources {
-    /// None yet.
+    /// Creates the value without sources.
     pub(crate) fn new(tasks: &Tasks, events_tx: mpsc::Sender<Event>, needs: Needs) -> Self {
         Self {
             tasks: tasks.clone(),
@@ -42,7 +42,7 @@ impl Sources {
         }
     }
 
-    /// Begins a source that has none of its name yet.
+    /// Starts a source. No running source may have its name.
     pub(crate) fn begin(&mut self, source: ClusterSource) {
         let name = source.name().clone();
         let stop = self.tasks.shutdown().child_token();
@@ -64,33 +64,35 @@ impl Sources {
         self.running.insert(name, running);
     }
 
-    /// Follows the configuration until the stop. A list that cannot be meant is told in the log and changes
-    /// nothing.
+    /// Follows the configuration until the stop. An invalid list is logged and changes no source.
     pub(crate) async fn follow(mut self, mut changes: ClusterChanges) {
         let shutdown = self.tasks.shutdown();
         let following = async {
             while changes.changed().await.is_ok() {
                 let clusters = changes.borrow_and_update().clone();
                 if let Err(error) = check_clusters(&clusters) {
-                    tracing::error!(%error, "changed configuration not usable; the clusters stay as they are");
+                    tracing::error!(%error, "the changed configuration is invalid; the previous clusters remain configured");
                 } else if self.take(clusters).await.is_err() {
                     return;
                 }
             }
-            // Nobody changes it any more.
+            // The sender was dropped, so the configuration does not change any more.
             std::future::pending::<()>().await;
         };
-        // Cancelled, or the pipeline has ended: nothing left to do in both cases.
+        // The future ends if it is cancelled or the pipeline has ended. No work is left in both cases.
         let _ = shutdown.run_until_cancelled(following).await;
     }
 
-    /// Ends the sources that are not in the list, changes those that differ, and begins the new ones.
+    /// Ends the sources that are not in the list, changes the sources that differ, and starts the new sources.
     async fn take(&mut self, clusters: Vec<ClusterSource>) -> Result<(), Closed> {
         let stays = |name: &ClusterName, running: &Running| {
-            let mut same = clusters.iter().filter(|it| it.name() == name);
-            same.any(|it| running.configured.borrow().can_become(it))
+            let mut same = clusters.iter().filter(|cluster| cluster.name() == name);
+            same.any(|cluster| running.configured.borrow().can_become(cluster))
         };
-        let ended = self.running.iter().filter(|(name, it)| !stays(name, it));
+        let ended = self
+            .running
+            .iter()
+            .filter(|(name, running)| !stays(name, running));
         let ended: Vec<ClusterName> = ended.map(|(name, _)| name.clone()).collect();
         for cluster in ended {
             if let Some(running) = self.running.remove(&cluster) {
@@ -102,11 +104,11 @@ impl Sources {
         for source in clusters {
             let cluster = source.name().clone();
             if let Some(running) = self.running.get(&cluster) {
-                running.configured.send_if_modified(|it| {
-                    let is_changed = *it != source;
+                running.configured.send_if_modified(|current| {
+                    let is_changed = *current != source;
                     if is_changed {
                         tracing::info!(%cluster, "configuration of a cluster changed");
-                        *it = source;
+                        *current = source;
                     }
                     is_changed
                 });

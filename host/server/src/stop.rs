@@ -1,7 +1,6 @@
-//! Signals that ask the process to stop, and its end where it does not.
+//! Handling of stop signals, and the forced end of a process that does not stop.
 //!
-//! Both are the job of a thread of its own: threads of the executor that all hang must not keep the
-//! process from ending.
+//! A separate thread does both, so that the process ends even if all threads of the executor hang.
 
 use std::io;
 use std::process::exit;
@@ -17,33 +16,33 @@ use tokio_util::sync::CancellationToken;
 use crate::server::Server;
 use crate::tasks::Running;
 
-/// The longest that a start is waited for, after a signal came while it went on.
+/// Maximum time between a signal during the start and the end of the process.
 const START_ENDS_MAX: Duration = Duration::from_secs(10);
-/// The time beyond that of [`Server::stop`] until the process ends without it: the stop had its own
-/// limit, so then the executor hangs.
+/// Time after the limit of [`Server::stop`] at which the process is ended. If the stop exceeds its own limit, the
+/// executor hangs.
 const HANGS_AFTER: Duration = Duration::from_secs(1);
-/// Exit code of a process that was ended before it had stopped.
+/// Exit code of a process that ended before the stop was complete.
 const EXIT_CODE: i32 = 1;
 
-/// Signals that ask the process to stop: SIGTERM and Ctrl-C. Listened for before the server starts, so
-/// that one that comes early is not lost. A second signal ends the process at once.
+/// Signals that ask the process to stop: SIGTERM and Ctrl-C. The process listens for them before the server starts, so
+/// that an early signal is not lost. A second signal ends the process at once.
 #[derive(Clone)]
 pub struct StopSignals {
     received: CancellationToken,
     limit: Arc<RwLock<Limit>>,
 }
 
-/// The longest that a stop takes, and the tasks it waits for.
+/// The maximum duration of a stop, and the tasks that it waits for.
 struct Limit {
     max: Duration,
     running: Running,
 }
 
 impl StopSignals {
-    /// Listens from now on.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// When the machine gives no thread, or does not let the process listen.
+    /// If the thread or the signal handlers cannot be created.
     pub(crate) fn listen() -> io::Result<Self> {
         let signals = Self {
             received: CancellationToken::new(),
@@ -68,12 +67,12 @@ impl StopSignals {
         Ok(signals)
     }
 
-    /// Waits until a signal comes.
+    /// Waits for a stop signal.
     pub(crate) async fn received(&self) {
         self.received.cancelled().await;
     }
 
-    /// Limits the time from a signal to the end of the process by that of this server.
+    /// Limits the time from a signal to the end of the process by the stop limit of this server.
     pub(crate) fn limit_stop_of(&self, server: &Server) {
         let mut limit = self.limit.write().unwrap_or_else(PoisonError::into_inner);
         *limit = Limit {
@@ -82,7 +81,7 @@ impl StopSignals {
         };
     }
 
-    /// Waits until a signal comes, or a task of the server ends early.
+    /// Waits for a stop signal, or until a task of the server ends early.
     pub async fn wait(&mut self, server: &Server) {
         tokio::select! {
             () = self.received() => {}
@@ -102,10 +101,10 @@ impl Watch {
     async fn run(mut self) {
         self.signal().await;
         self.signals.received.cancel();
-        // The limit is that of the server that is there now.
+        // Before the server has started, the limit is the limit of a start.
         let max = self.read(|limit| limit.max);
         if timeout(max, self.signal()).await.is_ok() {
-            tracing::warn!("ending at once: a second signal came before the stop was complete");
+            tracing::warn!("ending at once: a second signal arrived before the stop was complete");
             exit(EXIT_CODE);
         }
         let tasks = self.read(|limit| limit.running.names());

@@ -1,11 +1,11 @@
-//! A look at everything in a store, for operators.
+//! A check of all values in a store, for operators.
 
 use std::sync::Arc;
 
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_store::{Error as StoreError, Store};
 
-/// The content of a store, by what reads it.
+/// Counts of the content of a store, and its unreadable values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckedStore {
     /// The number of keys.
@@ -20,10 +20,10 @@ pub struct CheckedStore {
     pub unreadable: Vec<(String, String)>,
 }
 
-/// Reads everything in a store, and names what cannot be read. Writes nothing.
+/// Reads all values in a store and lists the unreadable ones. Does not write.
 ///
 /// # Errors
-/// The store fails, or lets the user not read everything.
+/// The store fails, or the user has no permission to read all keys.
 pub fn check_store(store: &Arc<dyn Store>) -> Result<CheckedStore, StoreError> {
     let mut checked = CheckedStore::default();
     kindsight_store::walk(&**store, "/", |entry| {
@@ -38,7 +38,7 @@ pub fn check_store(store: &Arc<dyn Store>) -> Result<CheckedStore, StoreError> {
         let unreadable = snapshot.into_iter().flat_map(|it| it.unreadable);
         checked
             .unreadable
-            .extend(unreadable.map(|it| (it.key, it.why)));
+            .extend(unreadable.map(|value| (value.key, value.why)));
     }
     let records = Records::new(Arc::clone(store));
     let (digs, clusters) = (
@@ -49,11 +49,11 @@ pub fn check_store(store: &Arc<dyn Store>) -> Result<CheckedStore, StoreError> {
     let unreadable = digs.unreadable.into_iter().chain(clusters.unreadable);
     checked
         .unreadable
-        .extend(unreadable.map(|it| (it.key, it.why)));
+        .extend(unreadable.map(|value| (value.key, value.why)));
     checked
         .unreadable
         .extend(kindsight_catalog::check_stored(Arc::clone(store))?);
-    // A value that several contexts refer to is read with each of them.
+    // A value that several contexts refer to is listed once for each context.
     checked.unreadable.sort();
     checked.unreadable.dedup();
     Ok(checked)

@@ -1,4 +1,4 @@
-//! Removal of what writers of contexts left behind.
+//! Removal of incomplete contexts whose writers died.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use kindsight_store::chain;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-/// Time between two sweeps. A creation that did not go on for so long is taken for dead.
+/// Time between two sweeps. A creation without progress for this time counts as abandoned.
 const EVERY: Duration = Duration::from_mins(5);
 
-/// Removes what is left of contexts whose writer died, and parts of reports that nothing refers to, until
-/// `shutdown`. Not for contexts that are only observed.
+/// Removes incomplete contexts whose writer died, and unreferenced parts of reports, until `shutdown`. Must not run for
+/// contexts that are only observed.
 pub(crate) async fn sweep(contexts: AppContexts, shutdown: CancellationToken) {
     let mut seen = Creations::default();
     loop {
@@ -27,7 +27,7 @@ pub(crate) async fn sweep(contexts: AppContexts, shutdown: CancellationToken) {
         let Some(swept) = shutdown.run_until_cancelled(swept).await else {
             return;
         };
-        // After a panic nothing is known of the sweep before, as at the start.
+        // After a panic, the creations of the previous sweep are not known, as at the start.
         let (next, swept) = swept.unwrap_or((Creations::default(), Ok(0)));
         seen = next;
         match swept {
@@ -36,7 +36,7 @@ pub(crate) async fn sweep(contexts: AppContexts, shutdown: CancellationToken) {
             Err(error) => {
                 tracing::warn!(
                     error = chain(&error),
-                    "what is left of creations stays until the next sweep"
+                    "incomplete contexts could not be removed; the next sweep tries again"
                 );
             }
         }

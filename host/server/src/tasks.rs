@@ -15,13 +15,13 @@ use crate::error::{Error, TaskError};
 pub(crate) struct Tasks {
     tracker: TaskTracker,
     shutdown: CancellationToken,
-    /// The first that ended early.
+    /// The first task that ended early, with the reason.
     failure: Arc<OnceLock<(&'static str, TaskError)>>,
-    /// Those that have not ended.
+    /// The tasks that have not ended.
     running: Running,
 }
 
-/// Names of tasks that have not ended, with how many there are of each.
+/// Names of tasks that have not ended, with the number of tasks of each name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Running(Arc<Mutex<BTreeMap<&'static str, usize>>>);
 
@@ -51,12 +51,12 @@ impl Running {
 }
 
 impl Tasks {
-    /// The token that a task has to end at.
+    /// The token whose cancellation must end every task.
     pub(crate) fn shutdown(&self) -> CancellationToken {
         self.shutdown.clone()
     }
 
-    /// Runs a task. Where it ends before the stop, whatever the reason, all are stopped.
+    /// Runs a task. If it ends before the stop for any reason, all tasks are stopped.
     pub(crate) fn spawn<E>(
         &self,
         name: &'static str,
@@ -90,21 +90,21 @@ impl Tasks {
                 Ok(Err(error)) => TaskError::Failed(Box::new(error)),
                 Err(_) => TaskError::Panicked,
             };
-            // The first says why; those after it may have ended because of it.
+            // Only the first failure is kept; later tasks may have ended because of it.
             let _ = failure.set((name, error));
             shutdown.cancel();
         });
     }
 
-    /// The names of those that have not ended, for who cannot wait for them.
+    /// The names of the running tasks, for a thread that cannot wait for the tasks.
     pub(crate) fn running(&self) -> Running {
         self.running.clone()
     }
 
-    /// Stops all, and waits until they have ended, but no longer than so long.
+    /// Stops all tasks and waits for their end, at most for `max`.
     ///
     /// # Errors
-    /// [`Error::Unfinished`] where some have not ended, [`Error::Task`] where one ended early.
+    /// [`Error::Unfinished`] if a task has not ended, [`Error::Task`] if a task ended early.
     pub(crate) async fn stop(self, max: Duration) -> Result<(), Error> {
         self.shutdown.cancel();
         self.tracker.close();
@@ -141,7 +141,7 @@ mod tests {
         for (early, expected) in [
             (0, "disk full"),
             (1, "it panicked"),
-            (2, "nothing left to do"),
+            (2, "it must run until the stop"),
         ] {
             let tasks = Tasks::default();
             tasks.spawn("neighbour", until_stopped(tasks.shutdown()));

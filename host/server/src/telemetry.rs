@@ -43,8 +43,8 @@ impl FromStr for LogFormat {
     }
 }
 
-/// Writes lines of a log, clean: whatever the name of a file or an object holds, one event is one line,
-/// and no line controls a terminal.
+/// Cleans and writes the lines of a log. One event is one line without control characters, even if the name of a file or
+/// an object contains such characters.
 struct CleanLines<W> {
     to: W,
     format: LogFormat,
@@ -57,7 +57,7 @@ impl<W: Write> Write for CleanLines<W> {
         let line = text.strip_suffix('\n').unwrap_or(&text);
         let line = match self.format {
             LogFormat::Text => clean(line, LINE_BYTES_MAX),
-            // A cut object would be no JSON.
+            // A truncated object would not be JSON.
             LogFormat::Json => clean_json(line),
         };
         self.to.write_all(format!("{line}\n").as_bytes())?;
@@ -69,18 +69,16 @@ impl<W: Write> Write for CleanLines<W> {
     }
 }
 
-/// Of the client of API servers, that a certificate is not checked: the kubeconfig says so, and the line names no
-/// cluster.
+/// Hides the warning of the Kubernetes client that a certificate is not checked. The kubeconfig disabled the check, and
+/// the warning does not name the cluster.
 const QUIET: &str = "kube_client::client::tls=error";
 
 /// Starts logging at `level` (a tracing filter such as `info` or `kindsight=debug`).
 ///
-/// Called once by a program, before anything else. Who embeds a server and logs its own way leaves it
-/// out.
+/// A program calls it once, at its start. A program that embeds a server and has its own logging does not call it.
 ///
 /// # Errors
-/// [`Error::LogFilter`] where the filter cannot be parsed, [`Error::Logging`] where the process already
-/// logs.
+/// [`Error::LogFilter`] if the filter cannot be parsed, [`Error::Logging`] if the process already has a logger.
 pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
     let filter =
         EnvFilter::try_new(format!("{QUIET},{level}")).map_err(|error| Error::LogFilter {
@@ -101,11 +99,11 @@ pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
     started.map_err(Error::Logging)
 }
 
-/// Starts logging of a program that judges for the person in front of it: errors of the host, and every line
-/// that an interpreter logs, as `name: level: text`. Called once, as [`start_logging`].
+/// Starts logging of an interactive program: errors of the host, and every line that an interpreter logs, as
+/// `name: level: text`. A program calls it once, instead of [`start_logging`].
 ///
 /// # Errors
-/// [`Error::Logging`] where the process already logs.
+/// [`Error::Logging`] if the process already has a logger.
 pub fn start_local_logging() -> Result<(), Error> {
     let format = LogFormat::Text;
     let stderr = move || CleanLines {
@@ -147,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Text that is written for an event with a name that somebody shaped.
+    /// The log text of an event with this untrusted name.
     fn logged(format: LogFormat, name: &str) -> String {
         let lines = Lines::default();
         let to = lines.clone();
@@ -165,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_one_line_whatever_it_names() {
+    fn a_log_entry_is_one_line_without_control_characters() {
         let name = "a\u{202e}b\n2026 ERROR forged\r\u{1b}[31m\u{9b}2J\u{7f}\u{2028}";
         for format in [LogFormat::Text, LogFormat::Json] {
             let line = logged(format, name);
@@ -181,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_filter_is_named_and_its_reason_told_once() {
+    fn a_wrong_filter_is_reported_once_with_its_reason() {
         let error = start_logging("nonsense===", LogFormat::Text).expect_err("no filter");
         let text = chain(&error);
         assert!(

@@ -1,4 +1,4 @@
-//! A server that is started as everybody starts it: from settings.
+//! Tests of a server that is started from settings, as in production.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -97,7 +97,7 @@ async fn a_server_is_ready_when_its_clusters_are_listed_and_follows_its_store() 
 }
 
 #[test]
-fn a_file_of_what_was_known_that_cannot_be_read_is_set_aside_and_the_server_starts() {
+fn an_unreadable_file_of_last_known_state_is_set_aside_at_the_start() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("data");
     assert!(DataDir::open(&path).unwrap().remembered.is_some());

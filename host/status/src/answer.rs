@@ -6,18 +6,19 @@ use std::fmt::Display;
 
 use kindsight_api::problem::PartialProblem;
 use kindsight_api::status::{
-    Action, CompositeApp, Instances, Output, QueryType, Readiness, State, Status, StatusAnswer,
+    Action, CompositeApp, Instances, QueryType, Readiness, State, Status, StatusAnswer,
 };
-use kindsight_model::{ContextId, DigName};
+use kindsight_model::{ContextId, DigName, RecordSubject};
 
 use crate::problem::{KNOWN_COUNTED_MAX, QueryError, first_of, known, not_found, unknown};
 use crate::query::{Instance, StatusQuery};
-use crate::read_model::{Name, Subject};
 use crate::record::ActionView;
 use crate::store::StoreAway;
+use crate::subject::Subject;
 use crate::view::{ClusterView, ContextView};
 
 mod faults;
+mod involved;
 mod listing;
 mod past;
 mod reason;
@@ -28,29 +29,29 @@ mod whole;
 use faults::faults_of;
 
 pub use faults::FAULTS_SHOWN_MAX;
-pub(crate) use listing::Listed;
 pub use listing::ListedNames;
+pub(crate) use listing::name_list;
 pub(crate) use past::PastNames;
 pub use resources::Resources;
-pub(crate) use selection::{Count, Selection, named, staleness};
+pub(crate) use selection::{Selection, named, staleness};
 pub(crate) use whole::whole;
 
-/// Maximum number of wrong names of one parameter that are told: more help nobody, and each costs a lookup
-/// in every cluster.
+/// Maximum number of wrong names of one parameter in an error. More names would not help the user, and each
+/// name costs a lookup in every cluster.
 pub const NAMES_WRONG_MAX: usize = 20;
 
-/// The message of an answer with `type=rsync` on an application that was found.
-const NOTHING_SENT: &str = "it was found in the clusters, and nothing of it was sent from here; `type=cluster` tells its state";
+/// The message of an answer with `type=rsync` about a found application.
+const NOTHING_SENT: &str = "it was found in the clusters, and no orchestrator recorded it; ask for its state with `type=cluster`";
 
 impl Subject {
-    /// Answers `query`, which must be the one that this subject was looked up with.
+    /// Answers `query`. It must be the query that the subject was looked up with.
     ///
-    /// The cost grows with the size of the answer: counts are precomputed, resources that are asked for
-    /// by name are looked up in an index, and each resource is built when it is serialized.
+    /// The cost grows with the size of the answer: counts are precomputed, resources requested by name are
+    /// looked up in an index, and each resource is built when it is serialized.
     ///
     /// # Errors
-    /// [`QueryError::NotFound`] for names that the context does not have, and for an instance that is no
-    /// longer stored.
+    /// [`QueryError::NotFound`] for names that are not in the context, and for an instance that is no longer
+    /// stored.
     pub fn answer(
         &self,
         query: &StatusQuery,
@@ -79,7 +80,7 @@ impl Subject {
         Ok(StatusAnswer::Status(Box::new(status)))
     }
 
-    /// The reason why there is no context to tell of.
+    /// The reason why the subject has no context; `None` if it has one.
     pub(crate) fn no_context(&self) -> Option<String> {
         match (&self.context, &self.instance) {
             (Some(_), _) => None,
@@ -124,18 +125,18 @@ impl Subject {
 
     pub(crate) fn name(&self) -> Cow<'_, str> {
         match &self.name {
-            Name::Dig(asked) => (&*self.context_dig().unwrap_or(asked).dig).into(),
-            Name::Cluster(cluster) => cluster.to_string().into(),
-            Name::LogicalCloud(cloud) => (&*cloud.name).into(),
+            RecordSubject::Group(asked) => (&*self.context_dig().unwrap_or(asked).dig).into(),
+            RecordSubject::Cluster(cluster) => cluster.to_string().into(),
+            RecordSubject::LogicalCloud(cloud) => (&*cloud.name).into(),
         }
     }
 
-    /// The composite application: as it was instantiated if that is known, else as it was asked for.
+    /// The composite application from the context's metadata; without metadata, from the query.
     pub(crate) fn composite_app(&self) -> CompositeApp<'_> {
         let asked = match &self.name {
-            Name::Dig(asked) => asked,
-            Name::Cluster(_) => return CompositeApp::default(),
-            Name::LogicalCloud(cloud) => {
+            RecordSubject::Group(asked) => asked,
+            RecordSubject::Cluster(_) => return CompositeApp::default(),
+            RecordSubject::LogicalCloud(cloud) => {
                 return CompositeApp {
                     project: Some((&*cloud.project).into()),
                     ..CompositeApp::default()
@@ -151,11 +152,11 @@ impl Subject {
         }
     }
 
-    /// The logical cloud that it is.
+    /// The name of the logical cloud, if the subject is one.
     fn logical_cloud(&self) -> Option<Cow<'_, str>> {
         match &self.name {
-            Name::LogicalCloud(cloud) => Some((&*cloud.name).into()),
-            Name::Dig(_) | Name::Cluster(_) => None,
+            RecordSubject::LogicalCloud(cloud) => Some((&*cloud.name).into()),
+            RecordSubject::Group(_) | RecordSubject::Cluster(_) => None,
         }
     }
 
@@ -183,10 +184,10 @@ fn action(action: &ActionView) -> Action<'_> {
     }
 }
 
-/// Checks that each name in the query exists or is a past one. Names that exist but together select nothing are
-/// no error.
+/// Checks that each name in the query exists or occurs in the history. It is not an error if existing names
+/// together select no resource.
 ///
-/// Each name costs a lookup in each cluster, and the known names are listed once.
+/// Each name costs a lookup in each cluster. The known names are listed once.
 pub(crate) fn check_names(
     context: &ContextView,
     query: &StatusQuery,
@@ -221,8 +222,7 @@ pub(crate) fn check_names(
     }
 }
 
-/// Adds a problem for each of the first [`NAMES_WRONG_MAX`] wrong names of a parameter. Others are not
-/// looked for.
+/// Adds a problem for each wrong name of a parameter, up to [`NAMES_WRONG_MAX`]. The search then ends.
 fn add_unknown(
     problems: &mut Vec<PartialProblem>,
     parameter: &str,
@@ -238,8 +238,8 @@ fn add_unknown(
     problems.extend(wrong.map(|name| unknown(parameter, name, known.clone())));
 }
 
-/// Lists the known names of resources. Of few all are counted; of many only the first are looked at,
-/// which each cluster has at hand.
+/// Lists the known names of resources. If there are few, the text counts all of them. If there are many, it
+/// uses only the first names of each cluster, which are precomputed.
 fn known_resources(context: &ContextView) -> String {
     let count: usize = context.clusters().map(ClusterView::name_count).sum();
     if count <= KNOWN_COUNTED_MAX {
@@ -256,21 +256,9 @@ fn fill<'a>(
     query: &StatusQuery,
     kind: QueryType,
 ) {
-    let selection = Selection {
-        query,
-        kind,
-        desired: context.desired(),
-    };
-    let mut count = Count::default();
-    for app in &context.apps {
-        if let Some((app, of_app)) = selection.app(app) {
-            count.merge(of_app);
-            status.apps.push(app);
-        }
-    }
-    if query.output == Output::Summary {
-        status.apps.clear();
-    }
+    let selection = Selection::of(query, kind, context);
+    let (apps, count) = selection.apps(context);
+    status.apps = apps;
     status.status.clone_from(&context.status);
     status.faults = faults_of(context, &selection);
     status.readiness = selection.readiness(&count);

@@ -1,21 +1,26 @@
-//! The list of applications: recorded ones, and those that were found in the clusters.
+//! The list of applications: recorded applications, and applications that were found in the clusters.
 
 mod near;
 mod query;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use jiff::Timestamp;
 use kindsight_api::applications::{Application, ApplicationList, WorstResource};
 use kindsight_api::status::{CompositeApp, Readiness};
 use kindsight_model::{ClusterName, DigName};
 
+use crate::history::Histories;
 use crate::moment::moment;
 use crate::problem::{QueryError, known, not_found, unknown};
 use crate::query::StatusQuery;
-use crate::read_model::{ReadModel, Snapshot, Subject};
+use crate::snapshot::Snapshot;
 use crate::store::StoreAway;
-use crate::tally::Place;
+use crate::subject::Subject;
+use crate::tally::ResourcePlace;
+use crate::transition::Transition;
 use crate::view::ClusterView;
 
 use near::near;
@@ -24,95 +29,114 @@ pub use query::ApplicationQuery;
 /// Maximum number of applications in one answer; the first ones by name are listed, the others are counted.
 pub const APPLICATIONS_SHOWN_MAX: usize = 10_000;
 
-/// The applications that a query selects, as they were at one moment.
+/// The applications that a query selects, at one moment.
 #[derive(Debug)]
 pub struct Applications {
-    subjects: Vec<Subject>,
+    listed: Vec<Listed>,
     pub(crate) store: Option<StoreAway>,
     pub(crate) state_store: Option<StoreAway>,
     query: ApplicationQuery,
 }
 
-impl ReadModel {
-    /// Looks up the applications that a query is about.
+/// An application at one moment.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) subject: Subject,
+    /// The last transition of the application's own state.
+    changed: Option<Arc<Transition>>,
+}
+
+/// The result of looking up applications, before its names are checked.
+#[derive(Debug)]
+pub struct ApplicationLookup {
+    applications: Applications,
+    /// Similar names, if no application has the name of the query.
+    near: Vec<DigName>,
+    /// The configured clusters, if the query names clusters.
+    connected: BTreeSet<ClusterName>,
+}
+
+impl ApplicationLookup {
+    /// Checks the names of the query.
     ///
     /// # Errors
-    /// [`QueryError::NotFound`] for a name that no application has, and for a cluster that nobody knows.
-    pub fn applications(&self, query: &ApplicationQuery) -> Result<Applications, QueryError> {
-        let (subjects, store, state_store) = self.inspect(|snapshot| {
-            let stores = [snapshot.store_away(), snapshot.state_store_away()];
-            let [store, state_store] = stores.map(Option::<&_>::cloned);
-            (snapshot.named(query), store, state_store)
-        });
-        // Texts are written without the lock.
+    /// [`QueryError::NotFound`] for a name that no application has, and for an unknown cluster.
+    pub fn checked(self) -> Result<Applications, QueryError> {
+        let Applications { listed, query, .. } = &self.applications;
         if let Some(name) = &query.name
-            && subjects.is_empty()
+            && listed.is_empty()
         {
-            let near = self.inspect(|snapshot| {
-                let near = near(snapshot.names(), name.last_part()).into_iter();
-                near.cloned().collect::<Vec<_>>()
-            });
-            return Err(not_found(unknown("name", name, known(near))));
+            return Err(not_found(unknown("name", name, known(self.near))));
         }
-        let applications = Applications {
-            subjects,
-            store,
-            state_store,
-            query: query.clone(),
-        };
-        self.check_clusters(&applications)?;
-        Ok(applications)
-    }
-
-    /// Checks that each cluster of the query is known.
-    fn check_clusters(&self, applications: &Applications) -> Result<(), QueryError> {
-        let asked = &applications.query.clusters;
-        if asked.is_empty() {
-            return Ok(());
+        if query.clusters.is_empty() {
+            return Ok(self.applications);
         }
-        let connected = self.inspect(|snapshot| {
-            let names = snapshot.connections().map(|(name, _)| name.clone());
-            names.collect::<BTreeSet<_>>()
-        });
-        let every: BTreeSet<&ClusterName> = applications
-            .subjects
-            .iter()
-            .flat_map(Subject::clusters)
-            .chain(&connected)
-            .collect();
-        let wrong = asked.iter().filter(|it| !every.contains(it));
+        let clusters = listed.iter().flat_map(|listed| listed.subject.clusters());
+        let every: BTreeSet<&ClusterName> = clusters.chain(&self.connected).collect();
+        let wrong = query.clusters.iter().filter(|name| !every.contains(name));
         let wrong: Vec<_> = wrong
-            .map(|it| unknown("cluster", it, known(&every)))
+            .map(|name| unknown("cluster", name, known(&every)))
             .collect();
         if wrong.is_empty() {
-            return Ok(());
+            Ok(self.applications)
+        } else {
+            Err(QueryError::NotFound(wrong))
         }
-        Err(QueryError::NotFound(wrong))
     }
 }
 
 impl Snapshot {
+    /// Looks up the applications of a query, with their histories at the same moment.
+    pub fn applications(
+        &self,
+        query: &ApplicationQuery,
+        histories: &Histories,
+    ) -> ApplicationLookup {
+        let listed = self.named(query, histories);
+        let unknown = query.name.as_ref().filter(|_| listed.is_empty());
+        let near = unknown.map(|name| near(self.names(), name.last_part()));
+        let connected = self.connections().map(|(name, _)| name);
+        let connected = connected.filter(|_| !query.clusters.is_empty());
+        ApplicationLookup {
+            near: near.into_iter().flatten().cloned().collect(),
+            connected: connected.cloned().collect(),
+            applications: Applications {
+                listed,
+                store: self.store_away().cloned(),
+                state_store: self.state_store_away().cloned(),
+                query: query.clone(),
+            },
+        }
+    }
+
     /// The names of all applications, in order.
     fn names(&self) -> impl Iterator<Item = &DigName> {
         let found = self.found().map(|(name, _)| name);
         let mut names: Vec<&DigName> = found.chain(self.digs()).collect();
-        // Two sorted parts. One of the configuration may have the name of a group.
+        // Merges two sorted parts. A configured application may have the name of a group.
         names.sort();
         names.dedup();
         names.into_iter()
     }
 
-    /// The applications that the name of a query is about, in order.
-    fn named(&self, query: &ApplicationQuery) -> Vec<Subject> {
+    /// The applications that match the name of a query, in order.
+    fn named(&self, query: &ApplicationQuery, histories: &Histories) -> Vec<Listed> {
         let names = self.names().filter(|name| query.is_about(name));
-        names.filter_map(|name| self.application(name)).collect()
+        let listed = names.filter_map(|name| {
+            let subject = self.latest(name)?;
+            let key = subject.history_key();
+            let changed = key.and_then(|key| histories.last_of_application(&key));
+            Some(Listed { subject, changed })
+        });
+        listed.collect()
     }
 }
 
 impl Applications {
-    /// The number of placements (apps in clusters) that the answer may tell of.
+    /// The number of placements (apps in clusters) that the answer may cover.
     pub fn placements(&self) -> usize {
-        self.subjects.iter().map(Subject::placements).sum()
+        let subjects = self.listed.iter().map(|listed| &listed.subject);
+        subjects.map(Subject::placements).sum()
     }
 
     /// The answer, in order of the names.
@@ -123,8 +147,8 @@ impl Applications {
             ..ApplicationList::default()
         };
         let mut more = 0;
-        for subject in &self.subjects {
-            let Some(application) = self.selected(subject) else {
+        for listed in &self.listed {
+            let Some(application) = self.selected(listed) else {
                 continue;
             };
             if list.applications.len() < APPLICATIONS_SHOWN_MAX {
@@ -137,22 +161,23 @@ impl Applications {
         list
     }
 
-    /// Every application that the name of the query is about, in order.
-    pub(crate) fn subjects(&self) -> impl Iterator<Item = (&DigName, &Subject)> {
-        let subjects = self.subjects.iter();
-        subjects.filter_map(|it| Some((it.dig()?, it)))
+    /// Every application that matches the name of the query, in order.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = (&DigName, &Listed)> {
+        let listed = self.listed.iter();
+        listed.filter_map(|listed| Some((listed.subject.dig()?, listed)))
     }
 
-    /// An application; none if the query is not about its clusters or its state.
-    pub(crate) fn selected<'a>(&self, subject: &'a Subject) -> Option<Application<'a>> {
+    /// An application; `None` if the query excludes its clusters or its state.
+    pub(crate) fn selected<'a>(&self, listed: &'a Listed) -> Option<Application<'a>> {
         let asked = &self.query.clusters;
-        if !asked.is_empty() && !subject.clusters().any(|it| asked.contains(it)) {
+        let mut clusters = listed.subject.clusters();
+        if !asked.is_empty() && !clusters.any(|cluster| asked.contains(cluster)) {
             return None;
         }
-        let application = subject.application()?;
+        let application = listed.application()?;
         let phases = &self.query.phases;
         let phase = application.readiness.ready_phase;
-        let is_selected = phases.is_empty() || phase.is_some_and(|it| phases.contains(&it));
+        let is_selected = phases.is_empty() || phase.is_some_and(|phase| phases.contains(&phase));
         is_selected.then_some(application)
     }
 }
@@ -164,12 +189,13 @@ impl Subject {
         contexts.flat_map(|context| context.clusters().map(ClusterView::cluster))
     }
 
-    /// The whole of it in a list; none for a cluster's own resources.
+    /// The application as an item of the list, with the start of its state according to its resources; `None`
+    /// for a context with a cluster's own resources.
     fn application(&self) -> Option<Application<'_>> {
         let name = self.dig()?;
         let clusters: BTreeSet<&ClusterName> = self.clusters().collect();
         let mut application = Application {
-            // As it is asked for: the context's own name may differ in its version.
+            // The name from the query: the name in the context may have another version.
             app: CompositeApp {
                 project: Some((&*name.project).into()),
                 name: Some((&*name.composite_app).into()),
@@ -177,7 +203,10 @@ impl Subject {
                 profile: None,
             },
             name: (&*name.dig).into(),
-            clusters: clusters.iter().map(|it| it.to_string().into()).collect(),
+            clusters: clusters
+                .iter()
+                .map(|cluster| cluster.to_string().into())
+                .collect(),
             message: self.no_context().map(Cow::Owned),
             cluster_status: [].into(),
             readiness: Readiness::default(),
@@ -196,7 +225,29 @@ impl Subject {
     }
 }
 
-fn worst(place: Place<'_>) -> Option<WorstResource<'_>> {
+impl Listed {
+    /// The application as an item of the list; `None` for a context with a cluster's own resources.
+    fn application(&self) -> Option<Application<'_>> {
+        let mut application = self.subject.application()?;
+        application.since = self.since(&application.readiness).or(application.since);
+        Some(application)
+    }
+
+    /// The time of the last change of state; `None` if the application has not changed since it was first
+    /// seen, or its history was dropped.
+    fn since(&self, shown: &Readiness<'_>) -> Option<Timestamp> {
+        let changed = self.changed.as_ref()?;
+        let to = changed.to.as_ref()?;
+        let is_shown = shown.ready_phase == Some(to.phase)
+            && shown.ready_status.as_deref() == Some(&*to.state);
+        let since_ms = changed
+            .since_ms
+            .filter(|_| is_shown && changed.from.is_some());
+        since_ms.and_then(moment)
+    }
+}
+
+fn worst(place: ResourcePlace<'_>) -> Option<WorstResource<'_>> {
     let resource = place.resource()?;
     let verdict = &resource.verdict;
     Some(WorstResource {

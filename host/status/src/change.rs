@@ -1,7 +1,7 @@
-//! Changes of answers: what somebody who follows one is sent after the answer itself.
+//! Changes of answers. A stream sends the first answer in full, and then only changes.
 //!
-//! [`change`] compares two answers to the same query, [`apply`] makes the later one of the earlier one. They
-//! differ from the later answer in the order of apps, clusters and resources alone: what is new is last.
+//! [`change`] compares two answers to the same query. [`apply`] applies the change to the earlier answer. The
+//! result equals the later answer except for the order of apps, clusters and resources: new ones are last.
 
 mod apply;
 mod list;
@@ -20,10 +20,10 @@ pub use apply::apply;
 type AnsweredApp<'a> = App<'a, Resources<'a>>;
 type AnsweredCluster<'a> = Cluster<'a, Resources<'a>>;
 
-/// The change from one answer to another to the same query; none if they tell the same.
+/// The change between two answers to the same query; `None` if they are equal.
 ///
-/// The cost grows with the resources of the clusters that changed: an app in a cluster that did not change
-/// shares its resources with the answer before.
+/// The cost grows with the resources of the clusters that changed: an app in an unchanged cluster shares its
+/// resources with the previous answer.
 pub fn change<'a>(
     before: &'a Status<'a, Resources<'a>>,
     after: &'a Status<'a, Resources<'a>>,
@@ -37,7 +37,7 @@ pub fn change<'a>(
     })
 }
 
-/// Returns whether everything but the apps is the same.
+/// Returns whether everything except the apps is equal.
 fn is_same_head<R>(before: &Status<'_, R>, after: &Status<'_, R>) -> bool {
     before.app == after.app
         && before.name == after.name
@@ -76,11 +76,12 @@ fn changed_apps<'a>(
     after: &'a [AnsweredApp<'a>],
     gone: &mut Vec<Gone<'a>>,
 ) -> Vec<App<'a>> {
-    let known: HashMap<&str, &AnsweredApp<'_>> = before.iter().map(|it| (&*it.name, it)).collect();
-    let there: HashSet<&str> = after.iter().map(|it| &*it.name).collect();
-    let left = before.iter().filter(|it| !there.contains(&*it.name));
-    gone.extend(left.map(|it| Gone {
-        app: it.name.clone(),
+    let known: HashMap<&str, &AnsweredApp<'_>> =
+        before.iter().map(|app| (&*app.name, app)).collect();
+    let there: HashSet<&str> = after.iter().map(|app| &*app.name).collect();
+    let left = before.iter().filter(|app| !there.contains(&*app.name));
+    gone.extend(left.map(|app| Gone {
+        app: app.name.clone(),
         cluster: None,
         resource: None,
     }));
@@ -104,10 +105,15 @@ fn changed_clusters<'a>(
     after: &'a [AnsweredCluster<'a>],
     gone: &mut Vec<Gone<'a>>,
 ) -> Vec<Cluster<'a>> {
-    let known: HashMap<_, _> = before.iter().map(|it| (place(it), it)).collect();
+    let known: HashMap<_, _> = before
+        .iter()
+        .map(|cluster| (place(cluster), cluster))
+        .collect();
     let there: HashSet<_> = after.iter().map(place).collect();
-    let left = before.iter().filter(|it| !there.contains(&place(it)));
-    gone.extend(left.map(|it| of_cluster(app, it, None)));
+    let left = before
+        .iter()
+        .filter(|cluster| !there.contains(&place(cluster)));
+    gone.extend(left.map(|cluster| of_cluster(app, cluster, None)));
     let changed = after.iter().filter_map(|cluster| {
         let Some(known) = known.get(&place(cluster)) else {
             return Some(with_resources(cluster, cluster.resources.iter().collect()));
@@ -121,8 +127,8 @@ fn changed_clusters<'a>(
     changed.collect()
 }
 
-/// The resources that changed or are new. Where several have the same identity, as with `type=rsync` those
-/// of one name in several namespaces, the cluster as a whole goes and comes.
+/// The resources that changed or are new. If several resources have the same identity (with `type=rsync`,
+/// resources of one name in several namespaces), the change removes the cluster and adds it again.
 fn changed_resources<'a>(
     app: &'a str,
     before: &'a AnsweredCluster<'a>,
@@ -132,9 +138,15 @@ fn changed_resources<'a>(
     if before.resources.is_same(&after.resources) {
         return Vec::new();
     }
+    if let Some(changed) = after.resources.changed_since(&before.resources) {
+        return changed;
+    }
     let known: Vec<Resource<'a>> = before.resources.iter().collect();
     let now: Vec<Resource<'a>> = after.resources.iter().collect();
-    let by_identity: HashMap<_, _> = known.iter().map(|it| (identity(it), it)).collect();
+    let by_identity: HashMap<_, _> = known
+        .iter()
+        .map(|resource| (identity(resource), resource))
+        .collect();
     let there: HashSet<_> = now.iter().map(identity).collect();
     if by_identity.len() < known.len() || there.len() < now.len() {
         if known == now {
@@ -143,9 +155,12 @@ fn changed_resources<'a>(
         gone.push(of_cluster(app, before, None));
         return now;
     }
-    let left = known.iter().filter(|it| !there.contains(&identity(it)));
-    gone.extend(left.map(|it| of_cluster(app, before, Some(it))));
-    let is_changed = |it: &&Resource<'a>| by_identity.get(&identity(it)) != Some(it);
+    let left = known
+        .iter()
+        .filter(|resource| !there.contains(&identity(resource)));
+    gone.extend(left.map(|resource| of_cluster(app, before, Some(resource))));
+    let is_changed =
+        |resource: &&Resource<'a>| by_identity.get(&identity(resource)) != Some(resource);
     now.iter().filter(is_changed).cloned().collect()
 }
 
@@ -170,10 +185,10 @@ fn of_cluster<'a, R>(
             cluster_provider: cluster.cluster_provider.clone(),
             cluster: cluster.cluster.clone(),
         }),
-        resource: resource.map(|it| GoneResource {
-            gvk: it.gvk.clone(),
-            name: it.name.clone(),
-            namespace: it.namespace.clone(),
+        resource: resource.map(|resource| GoneResource {
+            gvk: resource.gvk.clone(),
+            name: resource.name.clone(),
+            namespace: resource.namespace.clone(),
         }),
     }
 }

@@ -3,33 +3,35 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use kindsight_api::clusters::{ClusterConnection, ClusterCoverage, ClusterList, ReportMode};
-use kindsight_model::ClusterName;
+use kindsight_api::clusters::{ClusterConnection, ClusterCoverage, ClusterList, Connection};
+use kindsight_model::{ClusterName, Coverage, ReportMode};
 
 use crate::FAULTS_SHOWN_MAX;
-use crate::connection::{ConnectionView, FactsView};
+use crate::connection::ConnectionView;
 use crate::moment::moment;
-use crate::read_model::ReadModel;
+use crate::snapshot::Snapshot;
 use crate::store::StoreAway;
 
-/// Every cluster that is configured, as it was at one moment.
+/// Maximum number of Kinds that an answer lists as not covered.
+const NOT_COVERED_SHOWN_MAX: usize = 100;
+
+/// All configured clusters at one moment.
 #[derive(Debug)]
 pub struct Clusters {
     connections: Vec<(ClusterName, Arc<ConnectionView>)>,
     store: Option<StoreAway>,
 }
 
-impl ReadModel {
-    /// Every cluster that is configured.
+impl Snapshot {
+    /// All configured clusters.
     pub fn clusters(&self) -> Clusters {
-        self.inspect(|snapshot| {
-            let all = snapshot.connections();
-            let all = all.map(|(name, it)| (name.clone(), Arc::clone(it)));
-            Clusters {
-                connections: all.collect(),
-                store: snapshot.store_away().cloned(),
-            }
-        })
+        let all = self.connections();
+        Clusters {
+            connections: all
+                .map(|(name, view)| (name.clone(), Arc::clone(view)))
+                .collect(),
+            store: self.store_away().cloned(),
+        }
     }
 }
 
@@ -54,13 +56,17 @@ fn connection<'a>(name: &'a ClusterName, view: &'a ConnectionView) -> ClusterCon
         cluster: (&*name.name).into(),
         origin: facts.map_or("", |it| &it.origin).into(),
         connection: view.state,
-        coverage: facts.and_then(coverage),
-        mode: (facts.map(|it| it.mode)).filter(|it| *it != ReportMode::Auto),
-        selector: facts.and_then(|it| it.selector.as_deref().map(Cow::Borrowed)),
+        coverage: coverage(view),
+        mode: (facts.map(|facts| facts.mode)).filter(|mode| *mode != ReportMode::Auto),
+        selector: facts.and_then(|facts| facts.selector.as_deref().map(Cow::Borrowed)),
         since: moment(view.since_ms),
         error: view.reason.as_deref().map(Cow::Borrowed),
-        server_version: facts.and_then(|it| it.server_version.as_deref().map(Cow::Borrowed)),
-        not_covered: facts.map_or(&[][..], |it| &it.not_covered).into(),
+        server_version: facts.and_then(|facts| facts.server_version.as_deref().map(Cow::Borrowed)),
+        not_covered: view
+            .coverage
+            .as_ref()
+            .map_or_else(Vec::new, not_covered)
+            .into(),
         objects: facts.map(|it| it.objects),
         watches: facts.map(|it| it.watches),
         last_event: view.heard_ms.and_then(moment),
@@ -72,12 +78,20 @@ fn connection<'a>(name: &'a ClusterName, view: &'a ConnectionView) -> ClusterCon
     }
 }
 
-/// None of a cluster that was not reached yet.
-fn coverage(facts: &FactsView) -> Option<ClusterCoverage> {
-    facts.server_version.as_ref()?;
-    Some(if facts.not_covered.is_empty() {
-        ClusterCoverage::Complete
-    } else {
-        ClusterCoverage::Partial
-    })
+/// The coverage of a cluster; `None` before it was sent. Also `None` if no gap is known, but the cluster is
+/// being listed or cannot be reached: only complete lists prove that there is no gap.
+fn coverage(view: &ConnectionView) -> Option<ClusterCoverage> {
+    let coverage = view.coverage.as_ref()?;
+    if !coverage.is_complete() {
+        return Some(ClusterCoverage::Partial);
+    }
+    (view.state == Connection::Connected).then_some(ClusterCoverage::Complete)
+}
+
+/// The Kinds that are not covered, with the cause of each; the first [`NOT_COVERED_SHOWN_MAX`].
+fn not_covered(coverage: &Coverage) -> Vec<Arc<str>> {
+    let rows = coverage.not_covered();
+    rows.take(NOT_COVERED_SHOWN_MAX)
+        .map(|row| row.to_string().into())
+        .collect()
 }

@@ -1,69 +1,53 @@
-//! Connections to clusters, as the pipeline hears of them.
+//! Connections to clusters.
 
 use std::sync::Arc;
 
-use kindsight_api::clusters::{Connection, ReportMode};
+use kindsight_api::clusters::Connection;
+use kindsight_model::{ClusterFacts, Coverage};
 
-/// The connection to one cluster, and what is known about it.
+/// The connection to one cluster, with facts about the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionView {
     /// The state of the connection.
     pub state: Connection,
-    /// Time since when it is in this state, in Unix milliseconds.
+    /// Start of the state, in Unix milliseconds.
     pub since_ms: i64,
-    /// The reason why it is stale, as text for people; none otherwise.
+    /// The reason why it is stale, as text for users; `None` in other states.
     pub reason: Option<Arc<str>>,
-    /// Faults of the cluster as a whole, as text for people.
+    /// Faults that may affect every app of the cluster, as text for users.
     pub faults: Arc<[Arc<str>]>,
-    /// Time when it was last heard, in Unix milliseconds, within a tenth of a second; none until then.
+    /// Time of the last event from the cluster, in Unix milliseconds, exact to a tenth of a second; `None`
+    /// before the first event.
     pub heard_ms: Option<i64>,
-    /// Facts that the cluster's source told; none where it tells none.
-    pub facts: Option<Arc<FactsView>>,
-}
-
-/// Facts about a cluster, as its source told them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FactsView {
-    /// The name of the cluster where it was configured.
-    pub origin: Arc<str>,
-    /// The view by which apps of `AppContext`s are reported.
-    pub mode: ReportMode,
-    /// The labels of the objects that belong to applications by themselves; none where all do.
-    pub selector: Option<Arc<str>>,
-    /// Version of its API server; none until it answered.
-    pub server_version: Option<Arc<str>>,
-    /// Kinds that are not watched, with the reason, as text for people.
-    pub not_covered: Vec<Arc<str>>,
-    /// Objects of applications that are held.
-    pub objects: usize,
-    /// Kinds that are watched.
-    pub watches: usize,
+    /// Facts from the source of the cluster; `None` if the source sends none.
+    pub facts: Option<Arc<ClusterFacts>>,
+    /// Coverage of its Kinds; `None` before the first list, and for folders.
+    pub coverage: Option<Coverage>,
 }
 
 impl ConnectionView {
-    /// The labels of the objects that belong to applications by themselves; none where all do.
+    /// The label selector for objects that can form found applications; `None` selects all objects.
     pub fn selector(&self) -> Option<&Arc<str>> {
         self.facts.as_ref()?.selector.as_ref()
     }
 
-    /// Returns whether `other` differs in counts and in the time of the last event alone, of which nobody
-    /// need be told.
+    /// Returns whether `other` differs at most in counts and in the time of the last event. Such a difference
+    /// is not published.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
-        let told = |it: &Self| it.facts.as_deref().map(FactsView::without_counts);
+        let facts = |view: &Self| view.facts.as_deref().map(without_counts);
         self.state == other.state
             && self.since_ms == other.since_ms
             && self.reason == other.reason
             && self.faults == other.faults
-            && told(self) == told(other)
+            && self.coverage == other.coverage
+            && facts(self) == facts(other)
     }
 }
 
-impl FactsView {
-    fn without_counts(&self) -> Self {
-        Self {
-            objects: 0,
-            watches: 0,
-            ..self.clone()
-        }
+fn without_counts(facts: &ClusterFacts) -> ClusterFacts {
+    ClusterFacts {
+        objects: 0,
+        watches: 0,
+        ..facts.clone()
     }
 }

@@ -1,22 +1,22 @@
-//! Answers in EMCO's newer dialect, from the same subjects and the same selection as all others.
+//! Answers in EMCO's newer dialect. They use the same subjects and the same selection as answers in the own
+//! dialect.
 //!
-//! The word of a resource (`readyStatus`, `clusterStatus`) follows from its phase and from what the cluster told
-//! of it:
+//! The word for a resource (`readyStatus`, `clusterStatus`) depends on its phase and its report:
 //!
 //! | in the cluster | word |
 //! |---|---|
 //! | ready, present | `Ready` |
-//! | suspended, degraded | `Ready`: EMCO's own rules say so of a paused Deployment and of one with enough replicas |
+//! | suspended, degraded | `Ready`, as in EMCO's own rules for a paused Deployment and for a Deployment with enough replicas |
 //! | not-present, gone | `NotPresent` |
-//! | sent, and the cluster has not reported on the app, or does not report on the Kind | `NotPresent` |
+//! | sent, but the cluster has not reported on the app, or does not report on the Kind | `NotPresent` |
 //! | pending, terminating, failed, any other unknown | `NotReady` |
 //!
-//! The `readyStatus` of the whole is the word of the rolled up phase, with `NotReady` for `NotPresent`, as it is
-//! for nothing at all and for what was terminated. So a child or a hook that is not ready does not make the whole
-//! `NotReady` beside what was sent, and an unknown phase does.
+//! The `readyStatus` of the complete answer is the word for the rolled-up phase, with `NotReady` in place of
+//! `NotPresent`. It is also `NotReady` without resources and after termination. So a child or a hook that is
+//! not ready does not make the answer `NotReady` if resources were sent, but an unknown phase does.
 //!
-//! Words stay those that were last known. What may be out of date has the connectivity `Retrying`, and
-//! [`Subject::emco_staleness`] tells it of the whole.
+//! Stale resources keep their last words. Their cluster has the connectivity `Retrying`, and
+//! [`Subject::emco_staleness`] gives the staleness of the complete answer.
 
 mod answer;
 mod check;
@@ -38,10 +38,10 @@ pub use error::EmcoError;
 pub use query::EmcoQuery;
 pub use resources::EmcoResources;
 
-/// The kind of subject that a query in EMCO's newer dialect is about: parameters and texts differ.
+/// The kind of subject of a query in EMCO's newer dialect. Parameters and texts depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmcoSubject {
-    /// A deployment intent group, or an application that was found.
+    /// A deployment intent group, or a found application.
     Group,
     /// A cluster's own resources.
     Cluster,
@@ -49,16 +49,16 @@ pub enum EmcoSubject {
     LogicalCloud,
 }
 
-/// The word of a resource.
+/// The word for a resource.
 pub(crate) fn ready_status(resource: &ResourceView) -> ReadyStatus {
-    if resource.role == Role::Gone || is_untold(resource) {
+    if resource.role == Role::Gone || is_unreported(resource) {
         ReadyStatus::NotPresent
     } else {
         of_phase(resource.verdict.phase)
     }
 }
 
-/// The word of a phase.
+/// The word for a phase.
 fn of_phase(phase: Phase) -> ReadyStatus {
     match phase {
         Phase::Ready | Phase::Present | Phase::Suspended | Phase::Degraded => ReadyStatus::Ready,
@@ -69,17 +69,16 @@ fn of_phase(phase: Phase) -> ReadyStatus {
     }
 }
 
-/// The word of the whole, for the phase that it is rolled up to.
-fn of_whole(phase: Phase) -> ReadyStatus {
+/// The word for a rolled-up phase.
+fn of_rollup(phase: Phase) -> ReadyStatus {
     match of_phase(phase) {
         ReadyStatus::Ready => ReadyStatus::Ready,
         ReadyStatus::NotReady | ReadyStatus::NotPresent => ReadyStatus::NotReady,
     }
 }
 
-/// Returns whether it was sent and the cluster has told nothing of it: neither that it is there nor that it is
-/// not.
-fn is_untold(resource: &ResourceView) -> bool {
+/// Returns whether the resource was sent, but the cluster has reported neither its presence nor its absence.
+fn is_unreported(resource: &ResourceView) -> bool {
     let verdict = &resource.verdict;
     let reasons = [host_reason::NO_REPORT, host_reason::NOT_REPORTED];
     resource.is_sent()

@@ -1,17 +1,17 @@
-//! Tests: the answers of the specification, compared member by member.
+//! Tests: answers have every member of the goldens.
 
 use kindsight_model::{DigName, Object, Phase, RsyncStatus};
 use serde_json::Value;
 
 use crate::samples::{
     FIRST, SECOND, app, ask, cluster, context, expected, input, object, observed, projected, query,
-    read_model, record, report, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
+    record, report, snapshot, verdict, vfw, vfw_apps, vfw_record, vfw_snapshot,
 };
-use crate::{ContextView, Expected, ReadModel};
+use crate::{ContextView, Expected, Snapshot};
 
 const BOTH: [&str; 2] = ["edge01", "edge02"];
 
-/// Asserts that every member of the golden is in the answer with the same value, arrays in the same order.
+/// Asserts that the answer has every member of the golden with the same value, and arrays in the same order.
 fn assert_covers(golden: &Value, answer: &Value, path: &str) {
     match (golden, answer) {
         (Value::Object(golden), Value::Object(answer)) => {
@@ -31,30 +31,30 @@ fn assert_covers(golden: &Value, answer: &Value, path: &str) {
     }
 }
 
-fn check(golden: &str, read_model: &ReadModel, dig: &DigName, pairs: &[(&str, &str)]) {
+fn check(golden: &str, snapshot: &Snapshot, dig: &DigName, pairs: &[(&str, &str)]) {
     let golden: Value = serde_json::from_str(golden).unwrap();
-    assert_covers(&golden, &ask(read_model, dig, pairs), "");
+    assert_covers(&golden, &ask(snapshot, dig, pairs), "");
 }
 
-/// The firewall, terminated once and instantiated again.
-fn reinstantiated() -> ReadModel {
+/// The firewall after a termination and another instantiation.
+fn reinstantiated() -> Snapshot {
     let applied = vfw_apps(&BOTH, RsyncStatus::Applied);
     let deleted = vfw_apps(&BOTH, RsyncStatus::Deleted);
     let contexts = vec![
         context(FIRST, "Terminated", deleted),
         context(SECOND, "Instantiated", applied),
     ];
-    read_model(&vfw(), vfw_record(), contexts)
+    snapshot(&vfw(), vfw_record(), contexts)
 }
 
 #[test]
-fn the_default_is_what_was_sent_everywhere() {
+fn the_default_answer_has_all_resources_that_were_sent() {
     let golden = include_str!("../../../tests/golden/dig-default.json");
     check(golden, &reinstantiated(), &vfw(), &[]);
 }
 
 #[test]
-fn a_summary_is_the_counts() {
+fn a_summary_has_only_counts() {
     let golden = include_str!("../../../tests/golden/dig-summary.json");
     for word in ["summary", "small"] {
         check(golden, &reinstantiated(), &vfw(), &[("output", word)]);
@@ -66,7 +66,7 @@ fn a_summary_is_the_counts() {
 }
 
 #[test]
-fn one_cluster_can_be_asked_for() {
+fn a_query_can_select_one_cluster() {
     let golden = include_str!("../../../tests/golden/dig-by-cluster.json");
     let id = "3983785381246146818";
     let actions = [
@@ -76,13 +76,13 @@ fn one_cluster_can_be_asked_for() {
     ];
     let record = record(Some("vfw_composite-profile"), &actions);
     let apps = vfw_apps(&BOTH, RsyncStatus::Applied);
-    let read_model = read_model(&vfw(), record, vec![context(id, "Instantiated", apps)]);
+    let snapshot = snapshot(&vfw(), record, vec![context(id, "Instantiated", apps)]);
     let pairs = [("cluster", "vfw-cluster-provider+edge02")];
-    check(golden, &read_model, &vfw(), &pairs);
+    check(golden, &snapshot, &vfw(), &pairs);
 }
 
 #[test]
-fn an_older_instance_and_two_resources_can_be_asked_for() {
+fn a_query_can_select_an_older_instance_and_two_resources() {
     let golden = include_str!("../../../tests/golden/dig-instance-two-resources.json");
     let pairs = [
         ("output", "all"),
@@ -95,7 +95,7 @@ fn an_older_instance_and_two_resources_can_be_asked_for() {
 }
 
 #[test]
-fn the_object_itself_can_be_asked_for() {
+fn a_query_can_request_objects() {
     let golden = include_str!("../../../tests/golden/dig-detail-cluster-sink-configmap.json");
     let answer: Value = serde_json::from_str(golden).unwrap();
     let on = |index: usize| {
@@ -115,14 +115,14 @@ fn the_object_itself_can_be_asked_for() {
         );
         projected(input)
     };
-    let read_model = vfw_read_model(vec![app("sink", vec![on(0), on(1)])]);
+    let snapshot = vfw_snapshot(vec![app("sink", vec![on(0), on(1)])]);
     let pairs = [
         ("output", "detail"),
         ("type", "cluster"),
         ("app", "sink"),
         ("resource", "sink-configmap"),
     ];
-    check(golden, &read_model, &vfw(), &pairs);
+    check(golden, &snapshot, &vfw(), &pairs);
 }
 
 #[test]
@@ -148,11 +148,11 @@ fn a_cluster_has_a_status_of_its_own() {
         ("Created", "", "2020-08-21T18:17:02.464Z"),
         ("Applied", id, "2020-08-21T18:17:11.983Z"),
     ];
-    let read_model = ReadModel::default();
-    read_model.publish_cluster(&cluster("edge01"), Some(record(None, &actions)));
-    read_model.publish_context(&context.id.clone().unwrap(), Some(context));
+    let mut snapshot = Snapshot::default();
+    snapshot.set_cluster(&cluster("edge01"), Some(record(None, &actions)));
+    snapshot.set_context(&context.id.clone().unwrap(), Some(context));
     let query = query(&[]);
-    let subject = read_model.cluster(&cluster("edge01"), &query).unwrap();
+    let subject = snapshot.cluster(&cluster("edge01"), &query).unwrap();
     let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
     assert_covers(&serde_json::from_str(golden).unwrap(), &answer, "");
 }
@@ -177,6 +177,6 @@ fn instances_are_listed_under_the_version_that_was_instantiated() {
         meta: Some(name("v1")),
         ..context(ids[3], "Terminated", Vec::new())
     };
-    let read_model = read_model(&name("v1.0"), record(None, &actions), vec![context]);
-    check(golden, &read_model, &name("v1.0"), &[("instance", "")]);
+    let snapshot = snapshot(&name("v1.0"), record(None, &actions), vec![context]);
+    check(golden, &snapshot, &name("v1.0"), &[("instance", "")]);
 }

@@ -13,24 +13,24 @@ use kindsight_model::{ClusterName, ContextId, DigName};
 use crate::transition::Transition;
 pub(crate) use bounded::Bounded;
 
-pub use answer::HistoryAnswer;
+pub use answer::{HistoryAnswer, SelectedTransitions};
 pub use bounded::{TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX};
 pub use query::{HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryQuery};
 
-/// Maximum size of all transitions together, in bytes; of more, the oldest is dropped.
+/// Maximum size of all transitions together, in bytes. The oldest transitions are dropped first.
 pub const TRANSITIONS_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Identity of an application: as it was recorded, or as it was found.
+/// Identity of a recorded or found application.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ApplicationKey {
-    /// One that is recorded, as an `AppContext`.
+    /// A recorded application, by its `AppContext`.
     Context(ContextId),
-    /// One that was found in the clusters.
+    /// An application that was found in the clusters.
     Found(DigName),
 }
 
 impl ApplicationKey {
-    /// The id of the context; none of an application that was found.
+    /// The id of the context; `None` for a found application.
     pub fn context(&self) -> Option<&ContextId> {
         match self {
             Self::Context(id) => Some(id),
@@ -48,7 +48,7 @@ impl fmt::Display for ApplicationKey {
     }
 }
 
-/// A transition with its id, which grows with time over all applications.
+/// A transition with its id. Ids grow with time, across all applications.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The id.
@@ -67,10 +67,13 @@ pub struct ApplicationHistory {
 }
 
 /// The transitions of all applications.
+///
+/// `kindsight-read-model` keeps them beside the snapshot.
 #[derive(Debug)]
-pub(crate) struct Histories {
+pub struct Histories {
     of: HashMap<ApplicationKey, Bounded>,
-    /// The application of the first transition of each history: the first of these is the oldest of all.
+    /// The oldest transition of each history, by its id, with the application. The first entry is the oldest
+    /// transition of all.
     oldest: BTreeMap<u64, ApplicationKey>,
     bytes: usize,
     bytes_max: usize,
@@ -95,7 +98,7 @@ impl Histories {
     }
 
     /// Adds transitions of an application, in their order.
-    pub(crate) fn record(&mut self, of: &ApplicationKey, transitions: Vec<Transition>) {
+    pub fn record(&mut self, of: &ApplicationKey, transitions: Vec<Transition>) {
         for transition in transitions {
             let id = self.next_id;
             self.next_id += 1;
@@ -105,9 +108,9 @@ impl Histories {
         self.limit();
     }
 
-    /// Adds the history of before the start, to that of an application that has none yet.
-    pub(crate) fn restore(&mut self, of: &ApplicationKey, history: ApplicationHistory) {
-        let ids = history.transitions.iter().map(|it| it.id);
+    /// Restores the history of an application from before the start, unless the application already has one.
+    pub fn restore(&mut self, of: &ApplicationKey, history: ApplicationHistory) {
+        let ids = history.transitions.iter().map(|recorded| recorded.id);
         self.next_id = ids
             .map(|id| id.saturating_add(1))
             .fold(self.next_id, u64::max);
@@ -115,16 +118,16 @@ impl Histories {
         self.limit();
     }
 
-    /// Forgets the histories of all other applications.
-    pub(crate) fn retain(&mut self, is_kept: impl Fn(&ApplicationKey) -> bool) {
-        let others = self.of.keys().filter(|it| !is_kept(it));
+    /// Drops the histories of all other applications.
+    pub fn retain(&mut self, is_kept: impl Fn(&ApplicationKey) -> bool) {
+        let others = self.of.keys().filter(|application| !is_kept(application));
         let others: Vec<ApplicationKey> = others.cloned().collect();
         for of in &others {
             self.forget(of);
         }
     }
 
-    /// Drops the oldest of all, where they are too much.
+    /// Drops the oldest transitions until the size is within the limit.
     fn limit(&mut self) {
         while self.bytes > self.bytes_max
             && let Some((_, of)) = self.oldest.first_key_value()
@@ -134,25 +137,34 @@ impl Histories {
         }
     }
 
-    /// Forgets the transitions of an application.
-    pub(crate) fn forget(&mut self, of: &ApplicationKey) {
+    /// Drops the transitions of an application.
+    pub fn forget(&mut self, of: &ApplicationKey) {
         self.change(of, Bounded::clear);
         self.of.remove(of);
     }
 
-    /// Forgets the transitions of resources in a cluster.
-    pub(crate) fn forget_cluster(&mut self, of: &ApplicationKey, cluster: &ClusterName) {
+    /// Drops the transitions of an application's resources in a cluster.
+    pub fn forget_cluster(&mut self, of: &ApplicationKey, cluster: &ClusterName) {
         if self.of.contains_key(of) {
             self.change(of, |history| history.forget_cluster(cluster));
         }
     }
 
-    /// The history of an application.
-    pub(crate) fn of(&self, of: &ApplicationKey) -> Option<&Bounded> {
+    /// A copy of the history of an application.
+    pub fn history(&self, of: &ApplicationKey) -> Option<ApplicationHistory> {
+        self.of(of).map(Bounded::snapshot)
+    }
+
+    /// The last transition of an application's own state.
+    pub(crate) fn last_of_application(&self, of: &ApplicationKey) -> Option<Arc<Transition>> {
+        self.of(of)?.application().cloned()
+    }
+
+    fn of(&self, of: &ApplicationKey) -> Option<&Bounded> {
         self.of.get(of)
     }
 
-    /// Changes one history, and counts what that changes of all.
+    /// Changes one history, and updates the totals.
     fn change(&mut self, of: &ApplicationKey, change: impl FnOnce(&mut Bounded)) {
         if !self.of.contains_key(of) {
             self.of.insert(of.clone(), Bounded::default());

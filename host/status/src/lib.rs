@@ -2,14 +2,14 @@
 //!
 //! appcontext, interpreter -> **status** -> rest
 //!
-//! Pure and synchronous: no IO, no clock, no store. The pipeline joins expected and reported resources
-//! with [`project`] and publishes the views to a [`ReadModel`]; each query is answered from one of its
-//! snapshots. Answers borrow from the views; nothing large is copied before it is serialized.
+//! Pure and synchronous: no IO, no clock, no store, no lock. The pipeline joins expected and reported resources
+//! with [`project`] and publishes the views to the read model, which keeps the current [`Snapshot`]. Each query
+//! is answered from one snapshot. Answers borrow from the views; nothing large is copied before it is serialized.
 //!
 //! ```text
 //! Expected + Reported --project--> ClusterView --+
-//!                                                +--> ContextView --ReadModel--> Subject --> StatusAnswer
-//! lifecycle actions --------------------------------> RecordView  --+
+//!                                                +--> ContextView --Snapshot--> Subject --> StatusAnswer
+//! lifecycle actions --------------------------------> RecordView ---+
 //! ```
 
 #![warn(
@@ -32,11 +32,13 @@ mod moment;
 mod problem;
 mod projection;
 mod query;
-mod read_model;
 mod record;
 mod resource_view;
 mod rollup;
+mod snapshot;
 mod store;
+mod subject;
+mod table;
 mod tally;
 mod transition;
 mod view;
@@ -47,35 +49,34 @@ mod goldens;
 mod samples;
 
 pub use answer::{FAULTS_SHOWN_MAX, ListedNames, NAMES_WRONG_MAX, Resources};
-pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationQuery, Applications};
+pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationLookup, ApplicationQuery, Applications};
 pub use change::{apply, change};
 pub use clusters::Clusters;
-pub use connection::{ConnectionView, FactsView};
+pub use connection::ConnectionView;
 pub use emco::{EmcoError, EmcoQuery, EmcoResources, EmcoSubject};
 pub use history::{
-    ApplicationHistory, ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryAnswer,
-    HistoryQuery, Recorded, TRANSITIONS_BYTES_MAX, TRANSITIONS_OF_APPLICATION_MAX,
-    TRANSITIONS_OF_RESOURCE_MAX,
+    ApplicationHistory, ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, Histories, HistoryAnswer,
+    HistoryQuery, Recorded, SelectedTransitions, TRANSITIONS_BYTES_MAX,
+    TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX,
 };
-pub use kindsight_api::clusters::{Connection as ConnectionState, ReportMode};
+pub use kindsight_api::clusters::Connection as ConnectionState;
 pub use kindsight_api::history::TransitionCause;
 pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };
-pub use projection::{ClusterInput, Expected, LastKnown, Reported, Unseen, project};
+pub use projection::{ClusterInput, Expected, LastKnown, Reported, Unseen, Why, project};
 pub use query::{
     Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name, logical_cloud_name,
-};
-pub use read_model::{
-    Changed, ChangedSubject, Lagged, ReadModel, SUBSCRIPTION_CHANGES_MAX, Snapshot, Subject,
-    Subscription,
 };
 pub use record::{ActionView, RecordView};
 pub use resource_view::{Report, ResourceView, Role, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
+pub use snapshot::{ChangedSubject, Missing, Snapshot};
 pub use store::StoreAway;
+pub use subject::Subject;
+pub use table::ResourceTable;
 pub use transition::{
     Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, awaits_reports,
-    object_mark, sorted_anew, transitions,
+    mark_left, object_mark, transitions,
 };
 pub use view::{AppView, ClusterView, ContextView};

@@ -6,12 +6,12 @@ use std::fmt::{Display, Write as _};
 
 use kindsight_api::problem::PartialProblem;
 
-/// Maximum length of an invalid value when a problem repeats it, in characters.
+/// Maximum length of an invalid value that a problem quotes, in characters.
 pub const VALUE_SHOWN_CHARS_MAX: usize = 80;
 /// Maximum number of known names that a problem lists.
 pub const KNOWN_SHOWN_MAX: usize = 20;
-/// Maximum number of further known names that a problem counts: enough to tell few from many, and some
-/// microseconds of work.
+/// Maximum number of further known names that a problem counts. The count shows whether there are few or
+/// many, and takes some microseconds.
 pub const KNOWN_COUNTED_MAX: usize = 1000;
 
 /// The reason why a query has no answer.
@@ -19,15 +19,15 @@ pub const KNOWN_COUNTED_MAX: usize = 1000;
 /// Never an internal fault: a valid query about existing names always has an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    /// The query cannot be parsed; lists every problem.
+    /// The query cannot be parsed. Lists every problem.
     #[error("the query is not valid")]
     Invalid(Vec<PartialProblem>),
-    /// Names in the query do not exist; lists each of them.
+    /// Names in the query do not exist. Lists every one.
     #[error("the query names something that does not exist")]
     NotFound(Vec<PartialProblem>),
 }
 
-/// A value cut after [`VALUE_SHOWN_CHARS_MAX`] characters, as problems repeat it.
+/// A value for a problem, truncated to [`VALUE_SHOWN_CHARS_MAX`] characters.
 pub fn clipped(value: &str) -> Cow<'_, str> {
     match value.char_indices().nth(VALUE_SHOWN_CHARS_MAX) {
         None => value.into(),
@@ -47,8 +47,8 @@ pub fn one_of(names: impl IntoIterator<Item = impl Display>) -> String {
     }
 }
 
-/// Lists the first of known names that are in order and without duplicates, as a hint for a name that is
-/// not found. No more than [`KNOWN_COUNTED_MAX`] others are counted.
+/// Lists the first known names as a hint for an unknown name. The names must be in order and without
+/// duplicates. At most [`KNOWN_COUNTED_MAX`] further names are counted.
 pub(crate) fn known(names: impl IntoIterator<Item = impl Display>) -> String {
     let mut names = names.into_iter();
     let mut text = one_of(names.by_ref().take(KNOWN_SHOWN_MAX));
@@ -61,7 +61,7 @@ pub(crate) fn known(names: impl IntoIterator<Item = impl Display>) -> String {
     text
 }
 
-/// The first [`KNOWN_SHOWN_MAX`] names in order. Most of many names cost one comparison.
+/// The first [`KNOWN_SHOWN_MAX`] names in order. Most names cost one comparison.
 pub(crate) fn first_of<T: Ord>(names: impl IntoIterator<Item = T>) -> BTreeSet<T> {
     let mut first = BTreeSet::new();
     for name in names {
@@ -75,7 +75,7 @@ pub(crate) fn first_of<T: Ord>(names: impl IntoIterator<Item = T>) -> BTreeSet<T
     first
 }
 
-/// The problem of a name that does not exist. `known` lists those that do.
+/// The problem for a name that does not exist. `known` lists the names that exist.
 pub(crate) fn unknown(parameter: &str, name: impl Display, known: String) -> PartialProblem {
     PartialProblem::new(parameter, format!("there is no `{name}`"), known)
 }

@@ -1,4 +1,4 @@
-//! Status queries, and the names in their paths.
+//! Status queries, and names in the paths of queries.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +15,15 @@ mod parse;
 
 pub(crate) use parse::{cluster_expected, is_resource_name};
 
-/// Maximum length of a resource name in a query, in bytes: that of a DNS subdomain.
+/// Maximum length of a resource name in a query, in bytes, as for a DNS subdomain.
 pub const RESOURCE_NAME_BYTES_MAX: usize = 253;
 
 /// One status query, syntactically valid. The names in it need not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatusQuery {
-    /// The instance that is asked for.
+    /// The requested instance.
     pub instance: Instance,
-    /// The status that is asked for; none for that which the subject is asked for by default.
+    /// The requested type of status; `None` for the default of the subject.
     pub kind: Option<QueryType>,
     /// The amount of output.
     pub output: Output,
@@ -33,13 +33,13 @@ pub struct StatusQuery {
     pub clusters: BTreeSet<ClusterName>,
     /// Only resources of these names, of any Kind; empty for all.
     pub resources: BTreeSet<String>,
-    /// The names that are asked for instead of a status; none for the status.
+    /// The requested list of names; `None` for a status.
     pub listing: Option<Listing>,
-    /// True to name the interpreter that judged each resource.
+    /// True to name the interpreter that evaluated each resource.
     pub explain: bool,
 }
 
-/// The instantiation that a query asks for.
+/// The instantiation that a query requests.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Instance {
     /// The latest instantiation.
@@ -47,7 +47,7 @@ pub enum Instance {
     Latest,
     /// The instantiation with this AppContext id.
     Of(ContextId),
-    /// No single one: the list of all instantiations.
+    /// The list of all instantiations.
     List,
 }
 
@@ -67,8 +67,8 @@ impl StatusQuery {
     }
 }
 
-/// The full name of a deployment intent group, from the parts of a path; or that of an application that was
-/// found, whose project and version are `-`.
+/// The full name of a deployment intent group or of a found application, from the parts of a path. The
+/// project and the version of a found application are `-`.
 ///
 /// # Errors
 /// One [`PartialProblem`] for each part that cannot be a name.
@@ -86,7 +86,7 @@ pub fn dig_name(
     ];
     let name = DigName::new(project, composite_app, version, dig);
     if project == DigName::NONE && version == DigName::NONE {
-        // Of an application that was found `-` is right, but as its name. Both parts come from labels.
+        // For a found application, `-` is valid except as its name. Both parts are label values.
         return name.map_err(|_| {
             let parts = [
                 ("composite-app", composite_app),

@@ -8,21 +8,21 @@ use kindsight_model::{ContextId, LifecycleState};
 /// Lifecycle actions on a deployment intent group, a cluster or a logical cloud.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordView {
-    /// The composite profile it is deployed with; clusters and logical clouds have none.
+    /// The composite profile of the deployment; clusters and logical clouds have none.
     pub profile: Option<Arc<str>>,
-    /// The context that the statuses of the current instance are kept in, where the record tells it.
+    /// The context that stores the statuses of the current instance, if the record names it.
     pub status_context: Option<ContextId>,
     /// The actions, oldest first.
     pub actions: Vec<ActionView>,
-    /// True for a record that is kept here; another comes from the contexts of another orchestrator and from the
-    /// states that it keeps.
+    /// True for a record in kindsight's own store. Any other record is derived from the contexts and states
+    /// of another orchestrator.
     pub is_own: bool,
 }
 
 impl RecordView {
-    /// The default context of a query: that of the latest action that has one.
+    /// The default context of a query: the context of the latest action that has one.
     ///
-    /// Approving again has none, and must not hide a context that still exists.
+    /// A second approval has no context, and must not hide a context that still exists.
     pub fn latest_instance(&self) -> Option<&ContextId> {
         self.actions
             .iter()
@@ -30,7 +30,7 @@ impl RecordView {
             .find_map(|action| action.instance.as_ref())
     }
 
-    /// All contexts that it was instantiated as, without duplicates, oldest first.
+    /// The contexts of all instances, without duplicates, oldest first.
     pub fn instances(&self) -> Vec<&ContextId> {
         let mut seen = HashSet::new();
         self.actions
@@ -57,13 +57,13 @@ impl RecordView {
 /// One lifecycle action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionView {
-    /// The state it led to.
+    /// The state after the action.
     pub state: LifecycleState,
-    /// The context it concerned, if any.
+    /// The context of the action, if any.
     pub instance: Option<ContextId>,
-    /// Time of the action in RFC 3339, verbatim as it was recorded.
+    /// Time of the action in RFC 3339, verbatim from the record.
     pub time: Arc<str>,
-    /// The revision of the group that it made or left; 0 for none.
+    /// The revision of the group after the action; 0 if the action has no revision.
     pub revision: i64,
 }
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn approving_again_does_not_hide_the_context() {
+    fn a_second_approval_does_not_hide_the_context() {
         let record = record(&[
             ("Created", ""),
             ("Approved", ""),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_instantiated_has_no_context() {
+    fn a_record_without_an_instance_has_no_context() {
         let record = record(&[("Created", ""), ("Approved", "")]);
         assert_eq!(record.latest_instance(), None);
         assert!(record.instances().is_empty());

@@ -1,36 +1,35 @@
-//! Views of single resources, and of the report that they come from.
+//! Views of single resources, and the state of their report.
 
 use std::sync::Arc;
 
-use kindsight_model::{Gvk, Object, RsyncStatus, Verdict};
+use kindsight_model::{Gvk, Identity, Object, RsyncStatus, Verdict};
 
-/// Since when a report may be out of date, and why.
+/// Start and reason of a report's staleness.
 ///
-/// Ordered by time: of several the earliest is told.
+/// Ordered by time, because answers show the earliest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Staleness {
-    /// In Unix milliseconds.
+    /// Start, in Unix milliseconds.
     pub since_ms: i64,
-    /// The reason, as text for people. It names no path of the server.
+    /// The reason, as text for users. It contains no path of the server.
     pub reason: Arc<str>,
 }
 
-/// The report of a cluster on an app: none yet, or one that may be out of date.
+/// State of a cluster's report on an app.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Report {
-    /// No bundle has come.
+    /// No report was received.
     #[default]
     NotYet,
-    /// A bundle came.
+    /// A report was received.
     Received {
-        /// Since when and why it may be out of date; none while it is current. It is kept, and marked as
-        /// stale in answers.
+        /// Staleness; `None` if the report is current. A stale report is kept, and answers mark it.
         stale: Option<Staleness>,
     },
 }
 
 impl Report {
-    /// Since when and why the report may be out of date.
+    /// Staleness of the report; `None` if it is current.
     pub fn stale(&self) -> Option<&Staleness> {
         match self {
             Self::NotYet => None,
@@ -44,41 +43,42 @@ impl Report {
 pub enum Role {
     /// It was sent, so it is expected.
     Sent,
-    /// Only the cluster has it, such as a Deployment's Pods or what was found by its labels.
+    /// It was not sent: a Deployment's Pod, or an object that was found by its labels.
     Unsent,
-    /// It was sent to run once, for an installation or a removal: as [`Role::Hook`], and expected at its moment.
+    /// It was sent to run once, for an installation or a removal. Like [`Role::Hook`], but it is expected at
+    /// its moment.
     SentHook,
-    /// It ran once for an installation or an upgrade: listed and counted by state, and what became of it is
-    /// not how the app fares.
+    /// It ran once, for an installation or an upgrade. It is listed and counted by state, but does not count
+    /// in the roll-up.
     Hook,
-    /// It was there and is no more: listed and counted by state for a while, since a deletion is news.
+    /// It no longer exists. It is listed and counted by state for a while, so that users notice the deletion.
     Gone,
 }
 
 /// One resource of an app in a cluster.
 #[derive(Debug, Clone)]
 pub struct ResourceView {
-    /// Group, version and Kind: of the manifest if there is one, else of the object.
+    /// Group, version and Kind of the manifest; without a manifest, of the object.
     pub gvk: Gvk,
-    /// Namespace: of the object if it has one, else of the manifest. Empty if neither names one.
+    /// Namespace of the object; if it has none, of the manifest. Empty if neither has one.
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// The manifest that was sent; none if it could not be read or the resource was not sent.
+    /// The manifest that was sent; `None` if it could not be read, or the resource was not sent.
     pub manifest: Option<Object>,
-    /// Result of sending it; none if only the cluster has it.
+    /// Result of sending it; `None` if it was not sent.
     pub rsync: Option<RsyncStatus>,
-    /// The object that the cluster reported, if any; of one that is gone the last.
+    /// The reported object, if any; the last one for a resource that no longer exists.
     pub object: Option<Object>,
     /// The verdict on the object, or the host's own verdict on its absence.
     pub verdict: Verdict,
-    /// Time of its last change of state, in Unix milliseconds: by the object itself where its verdict tells,
-    /// else when the host first saw it.
+    /// Start of its state, in Unix milliseconds: the time in its verdict, unless the previous view
+    /// contradicts it; else the time when the host first saw the state.
     pub since_ms: Option<i64>,
     /// Its role in its app.
     pub role: Role,
-    /// Position of its owner among the resources of the same view, if it is a child: it is listed and
-    /// counted by state, and its owner answers for it in the roll-up. None for what was sent.
+    /// Position of its owner among the resources of the same view, if it is a child. A child is listed and
+    /// counted by state, but only its owner counts in the roll-up. `None` for a resource that was sent.
     pub owner: Option<usize>,
 }
 
@@ -86,6 +86,66 @@ impl ResourceView {
     /// Returns whether it was sent.
     pub fn is_sent(&self) -> bool {
         matches!(self.role, Role::Sent | Role::SentHook)
+    }
+
+    /// The same resource with a newer object and its verdict. `None` if it is a different object, or its
+    /// owners changed.
+    pub(crate) fn with_object(
+        &self,
+        object: &Object,
+        verdict: &Verdict,
+        now_ms: i64,
+    ) -> Option<Self> {
+        let before = self.object.as_ref()?;
+        let is_same_object = before.gvk == object.gvk
+            && before.namespace == object.namespace
+            && before.name == object.name
+            && before.uid == object.uid
+            && before.owners == object.owners;
+        is_same_object.then(|| Self {
+            object: Some(object.clone()),
+            verdict: verdict.clone(),
+            since_ms: Some(self.since_of(verdict, now_ms)),
+            ..self.clone()
+        })
+    }
+
+    /// The start of the state in a newer verdict, in Unix milliseconds: the time of the object, unless this
+    /// view contradicts it.
+    pub(crate) fn since_of(&self, newer: &Verdict, now_ms: i64) -> i64 {
+        let earliest_ms = self.earliest_ms(newer);
+        let is_possible =
+            |own_ms: &i64| earliest_ms.is_none_or(|earliest_ms| *own_ms >= earliest_ms);
+        let own_ms = newer.since_ms.filter(is_possible);
+        let seen_ms = self.since_ms.filter(|_| self.verdict.is_same_state(newer));
+        own_ms.or(seen_ms).unwrap_or(now_ms)
+    }
+
+    /// The earliest possible start of the state in a newer verdict, according to this view.
+    ///
+    /// If one interpreter gave both states, the newer state cannot have begun before the older state. The
+    /// time of the object can be that early: the condition `Available` remains true during a rollout that
+    /// fails and is repaired.
+    fn earliest_ms(&self, newer: &Verdict) -> Option<i64> {
+        let shown_ms = self.since_ms?;
+        let is_known = if self.verdict.is_same_state(newer) {
+            // The time of the object was rejected before, so it is still too early.
+            let own_ms = self.verdict.since_ms;
+            own_ms.is_some_and(|own_ms| own_ms < shown_ms)
+        } else {
+            newer.by.is_some() && newer.by == self.verdict.by
+        };
+        is_known.then_some(shown_ms)
+    }
+
+    /// Group, Kind, namespace and name.
+    pub fn identity(&self) -> Identity {
+        Identity {
+            group: Arc::clone(&self.gvk.group),
+            kind: Arc::clone(&self.gvk.kind),
+            namespace: Arc::clone(&self.namespace),
+            name: Arc::clone(&self.name),
+        }
     }
 
     /// Its identity among the resources of its app and cluster.
@@ -100,7 +160,7 @@ impl ResourceView {
     }
 }
 
-/// Identity of a resource among those of its app and cluster; orders them.
+/// Identity of a resource among the resources of its app and cluster, and their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ResourceKey<'a> {
     kind: &'a str,

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use kindsight_model::{
-    ClusterName, ContextId, Declared, DeclaredReason, DigName, Digest, Gvk, InterpretedBy, Object,
-    Phase, RsyncStatus, Verdict,
+    ClusterName, ContextId, Declared, DeclaredReason, DigName, Digest, Gvk, InterpretedBy,
+    LogicalCloudName, Object, Phase, RecordSubject, RsyncStatus, Verdict,
 };
 use serde_json::json;
 
 use crate::{
-    ActionView, AppView, ClusterInput, ClusterView, ContextView, Expected, ReadModel, RecordView,
-    Reported, StatusQuery, project,
+    ActionView, AppView, ApplicationKey, ClusterInput, ClusterView, ContextView, Expected,
+    LastKnown, RecordView, Reported, Snapshot, StatusQuery, Unseen, Why, project,
 };
 
 pub(crate) const FIRST: &str = "2621114006130701074";
@@ -69,8 +69,7 @@ pub(crate) fn object(api_version: &str, kind: &str, namespace: &str, name: &str)
     Object::from_json(json).unwrap()
 }
 
-/// An object of version `v1` with this Kind, namespace, name and uid, and with owners of this Kind, name and
-/// uid. What is empty is left out.
+/// An object of version `v1`. Owners are given as Kind, name and uid. Empty parts are omitted.
 pub(crate) fn owned(
     (kind, namespace, name, uid): (&str, &str, &str, &str),
     owners: &[(&str, &str, &str)],
@@ -208,23 +207,47 @@ pub(crate) fn vfw_record() -> RecordView {
     )
 }
 
-/// A read model with one group.
-pub(crate) fn read_model(
-    dig: &DigName,
-    record: RecordView,
-    contexts: Vec<ContextView>,
-) -> ReadModel {
-    let read_model = ReadModel::default();
-    read_model.publish_dig(dig, Some(record));
-    for context in contexts {
-        read_model.publish_context(&context.id.clone().unwrap(), Some(context));
+/// Setters that take views and records by value.
+impl Snapshot {
+    pub(crate) fn set_context(&mut self, id: &ContextId, view: Option<ContextView>) {
+        self.set_application(&ApplicationKey::Context(id.clone()), view.map(Arc::new));
     }
-    read_model
+
+    pub(crate) fn set_found(&mut self, name: &DigName, view: Option<ContextView>) {
+        self.set_application(&ApplicationKey::Found(name.clone()), view.map(Arc::new));
+    }
+
+    pub(crate) fn set_group(&mut self, name: &DigName, record: Option<RecordView>) {
+        self.set_record(&RecordSubject::Group(name.clone()), record.map(Arc::new));
+    }
+
+    pub(crate) fn set_cluster(&mut self, name: &ClusterName, record: Option<RecordView>) {
+        self.set_record(&RecordSubject::Cluster(name.clone()), record.map(Arc::new));
+    }
+
+    pub(crate) fn set_logical_cloud(
+        &mut self,
+        name: &LogicalCloudName,
+        record: Option<RecordView>,
+    ) {
+        let subject = RecordSubject::LogicalCloud(name.clone());
+        self.set_record(&subject, record.map(Arc::new));
+    }
 }
 
-/// A read model with the firewall, reduced to these apps.
-pub(crate) fn vfw_read_model(apps: Vec<AppView>) -> ReadModel {
-    read_model(
+/// A snapshot with one group.
+pub(crate) fn snapshot(dig: &DigName, record: RecordView, contexts: Vec<ContextView>) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    snapshot.set_group(dig, Some(record));
+    for context in contexts {
+        snapshot.set_context(&context.id.clone().unwrap(), Some(context));
+    }
+    snapshot
+}
+
+/// A snapshot with the firewall, reduced to these apps.
+pub(crate) fn vfw_snapshot(apps: Vec<AppView>) -> Snapshot {
+    snapshot(
         &vfw(),
         vfw_record(),
         vec![context(SECOND, "Instantiated", apps)],
@@ -236,17 +259,28 @@ pub(crate) fn query(text: &[(&str, &str)]) -> StatusQuery {
 }
 
 /// The answer about a group as JSON.
-pub(crate) fn ask(
-    read_model: &ReadModel,
-    dig: &DigName,
-    text: &[(&str, &str)],
-) -> serde_json::Value {
+pub(crate) fn ask(snapshot: &Snapshot, dig: &DigName, text: &[(&str, &str)]) -> serde_json::Value {
     let query = query(text);
-    let subject = read_model.dig(dig, &query).unwrap();
+    let subject = snapshot.dig(dig, &query).unwrap();
     serde_json::to_value(subject.answer(&query).unwrap()).unwrap()
 }
 
 /// A Kind of the core group, version `v1`.
 pub(crate) fn core(kind: &str) -> Gvk {
     Gvk::new("", "v1", kind)
+}
+
+/// An object that has not existed since `since_ms`.
+pub(crate) fn removed(object: &Object, since_ms: i64) -> Unseen {
+    Unseen {
+        last: LastKnown {
+            gvk: object.gvk.clone(),
+            namespace: Arc::clone(&object.namespace),
+            name: Arc::clone(&object.name),
+            object: Some(object.clone()),
+        },
+        why: Why::Gone(since_ms),
+        owner: None,
+        is_hook: false,
+    }
 }

@@ -1,7 +1,7 @@
 //! Tally: all counts of one level of an answer, in one fold.
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kindsight_api::emco::ReadyStatus;
 use kindsight_model::ClusterName;
@@ -9,6 +9,7 @@ use kindsight_model::ClusterName;
 use crate::emco::ready_status;
 use crate::resource_view::{ResourceView, Role, Staleness};
 use crate::rollup::Rollup;
+use crate::table::RowPlace;
 
 /// Counts of the resources on one level. `S` is the text of a state, `P` the place of a resource.
 ///
@@ -19,25 +20,27 @@ pub(crate) struct Tally<S, P> {
     pub(crate) rsync: BTreeMap<&'static str, u32>,
     /// Number of all resources, by state.
     pub(crate) states: BTreeMap<S, u32>,
-    /// Number of all resources, by their word in EMCO's newer dialect.
+    /// Number of all resources, by `readyStatus` in EMCO's newer dialect.
     pub(crate) ready: BTreeMap<ReadyStatus, u32>,
-    /// The staleness of the first of its reports that is stale.
+    /// The earliest staleness of its reports.
     pub(crate) stale: Option<Staleness>,
+    /// Kinds that the clusters have not answered for, as text for readers.
+    pub(crate) unanswered: BTreeSet<Arc<str>>,
     /// Resources that were sent.
     sent: Ranked<P>,
-    /// Resources that only the cluster has and no other one of them owns.
+    /// Resources that were not sent and that no other resource owns.
     unsent: Ranked<P>,
-    /// Resources that were there and are no more.
+    /// Resources that no longer exist.
     gone: Ranked<P>,
     hooks: Ranked<P>,
     children: Ranked<P>,
 }
 
-/// Roll-up of the resources of one rank: the first rank that has any decides.
+/// Roll-up of the resources of one rank. The first rank with resources decides.
 #[derive(Debug, Clone)]
 pub(crate) struct Ranked<P> {
     pub(crate) rollup: Rollup<P>,
-    /// The latest time since when one of them is in its state, in Unix milliseconds.
+    /// The latest start of a resource's state, in Unix milliseconds.
     pub(crate) since_ms: Option<i64>,
 }
 
@@ -76,6 +79,7 @@ impl<S, P> Default for Tally<S, P> {
             states: BTreeMap::new(),
             ready: BTreeMap::new(),
             stale: None,
+            unanswered: BTreeSet::new(),
             sent: Ranked::default(),
             unsent: Ranked::default(),
             gone: Ranked::default(),
@@ -115,6 +119,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         if other.stale.is_some() {
             self.stale = self.stale.take().into_iter().chain(other.stale).min();
         }
+        self.unanswered.extend(other.unanswered);
         self.sent.merge(other.sent);
         self.unsent.merge(other.unsent);
         self.gone.merge(other.gone);
@@ -132,21 +137,25 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         ]
     }
 
-    /// Returns whether both have as many resources of each rank in each phase, and so roll up alike.
+    /// Returns whether both have the same number of resources of each rank in each phase, so that their
+    /// roll-ups are equal.
     pub(crate) fn rolls_up_like(&self, other: &Self) -> bool {
         let mut pairs = self.ranks().into_iter().zip(other.ranks());
         pairs.all(|(one, other)| one.rollup.counts() == other.rollup.counts())
     }
 
-    /// The resources that decide on this level.
+    /// The resources that decide the roll-up of this level: the first of the following ranks with resources.
     ///
-    /// Resources that only the cluster has are ignored if any that were sent are selected, and children if
-    /// anything else is: a Job answers for its Pods, and one old failed Pod does not fail an app. What is
-    /// gone decides where nothing is left but what ran once: a hook that succeeded must not make an app green
-    /// that was deleted. Where nothing else is selected, hooks and children speak for themselves.
+    /// 1. Resources that were sent.
+    /// 2. Resources that were not sent and have no owner.
+    /// 3. Resources that no longer exist. They precede hooks, because a hook that succeeded must not make a
+    ///    deleted app `Ready`.
+    /// 4. Hooks.
+    /// 5. Children. They are last, because a Job represents its Pods, and one old failed Pod must not fail an
+    ///    app.
     pub(crate) fn deciding(&self) -> &Ranked<P> {
         let ranks = [&self.sent, &self.unsent, &self.gone, &self.hooks];
-        let mut ranks = ranks.into_iter().filter(|it| !it.rollup.is_empty());
+        let mut ranks = ranks.into_iter().filter(|rank| !rank.rollup.is_empty());
         ranks.next().unwrap_or(&self.children)
     }
 
@@ -163,8 +172,18 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         }
     }
 
-    /// Only the counts of `type=cluster`, with other states and places. `place` must preserve the order
-    /// of places.
+    /// The same counts with other places. `place` must name the same resources.
+    pub(crate) fn with_places<Q: Ord + Clone>(&self, place: impl Fn(&P) -> Q) -> Tally<S, Q>
+    where
+        S: Clone,
+    {
+        Tally {
+            rsync: self.rsync.clone(),
+            ..self.reported(S::clone, place)
+        }
+    }
+
+    /// Only the counts of `type=cluster`, with other states and places. `place` must name the same resources.
     pub(crate) fn reported<'a, T: Ord, Q: Ord + Clone>(
         &'a self,
         state: impl Fn(&'a S) -> T,
@@ -179,6 +198,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
                 .collect(),
             ready: self.ready.clone(),
             stale: None,
+            unanswered: BTreeSet::new(),
             sent: self.sent.map(&place),
             unsent: self.unsent.map(&place),
             gone: self.gone.map(&place),
@@ -195,43 +215,16 @@ fn count<K: Ord>(counts: &mut BTreeMap<K, u32>, key: K, more: u32) {
 
 /// The place of a resource. Ordered by app, cluster and the resource's own identity, so that the choice
 /// among several bad resources does not depend on the order of a report.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ResourcePlace<'a> {
     pub(crate) app: &'a str,
     pub(crate) cluster: &'a ClusterName,
-    /// The resources of the app in the cluster.
-    pub(crate) resources: &'a [ResourceView],
-    /// Position among the resources of the cluster.
-    pub(crate) position: usize,
+    /// Its place in the table of the app in the cluster.
+    pub(crate) row: RowPlace<'a>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ResourcePlace<'a> {
     pub(crate) fn resource(&self) -> Option<&'a ResourceView> {
-        self.resources.get(self.position)
-    }
-
-    fn key(&self) -> impl Ord {
-        let resource = self.resource().map(ResourceView::key);
-        (self.app, self.cluster, resource, self.position)
-    }
-}
-
-impl PartialEq for Place<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Place<'_> {}
-
-impl PartialOrd for Place<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Place<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
+        self.row.resource()
     }
 }

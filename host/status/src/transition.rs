@@ -1,7 +1,7 @@
-//! Transitions: changes of the state of a resource, or of an application as a whole.
+//! Transitions: changes of the state of a resource or of an application.
 //!
-//! Two levels are told: what an app in a cluster is like follows from its resources, and which of them made
-//! the application what it is stands in the reason of the application's own transition.
+//! There are no transitions of an app in a cluster, because its state follows from its resources. The reason
+//! of an application's transition names the resource that caused it.
 
 mod diff;
 
@@ -11,21 +11,23 @@ use std::sync::Arc;
 use kindsight_api::history::TransitionCause;
 use kindsight_model::{ClusterName, Digest, Gvk, InterpretedBy, Object, Phase};
 
-pub use diff::{Before, awaits_reports, sorted_anew, transitions};
+pub(crate) use diff::identity;
+pub use diff::{Before, awaits_reports, mark_left, transitions};
 
-/// Maximum length of the message of a transition, in bytes; the rest is cut.
+/// Maximum length of the message of a transition, in bytes; longer messages are truncated.
 pub const TRANSITION_MESSAGE_BYTES_MAX: usize = 512;
 
-/// A resource of an application. Equal are those that differ in the version of their Kind alone.
+/// A resource of an application. Two values are equal if they differ only in the API version.
 #[derive(Debug, Clone)]
 pub struct ResourceId {
     /// Its app.
     pub app: Arc<str>,
     /// Its cluster.
     pub cluster: ClusterName,
-    /// Group, version and Kind; of a resource that was sent with a manifest that cannot be read, the Kind alone.
+    /// Group, version and Kind. For a resource with an unreadable manifest, only the Kind is known.
     pub gvk: Gvk,
-    /// Its namespace: of its manifest where it was sent, since that is known before it is there.
+    /// Its namespace. For a resource that was sent, the namespace of the manifest, which is known before the
+    /// object exists.
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
@@ -52,7 +54,7 @@ impl Hash for ResourceId {
     }
 }
 
-/// A phase, with the state in the word of the interpreter.
+/// A phase, with the interpreter's word for the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhaseState {
     /// The phase.
@@ -61,7 +63,7 @@ pub struct PhaseState {
     pub state: Arc<str>,
 }
 
-/// A mark by which an object is known again without it: part of the digest of its text.
+/// A mark that identifies the content of an object: part of the digest of its text.
 pub fn object_mark(object: &Object) -> Arc<str> {
     Digest::of(object.json.as_bytes()).short().into()
 }
@@ -69,39 +71,45 @@ pub fn object_mark(object: &Object) -> Arc<str> {
 /// One change of phase or state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
-    /// The resource; none for the application as a whole.
+    /// The resource; `None` for the application's own state.
     pub resource: Option<Arc<ResourceId>>,
-    /// The state before; none where it was seen for the first time.
+    /// The previous state; `None` if the resource is new.
     pub from: Option<PhaseState>,
-    /// The state after; none where it is not listed any more.
+    /// The new state; `None` if the resource is no longer listed.
     pub to: Option<PhaseState>,
-    /// Time when it was seen, in Unix milliseconds.
+    /// Time when the change was observed, in Unix milliseconds.
     pub at_ms: i64,
-    /// Time since when the object itself is in the state, where it tells; of an application since when it is in
-    /// its state. In Unix milliseconds.
+    /// Start of the state according to the object, if it has a time; for an application, the time of the
+    /// change that caused its state. In Unix milliseconds.
     pub since_ms: Option<i64>,
     /// Reason of the state, in one word; may be empty.
     pub reason: Arc<str>,
     /// Reason of the state, in a sentence of at most [`TRANSITION_MESSAGE_BYTES_MAX`]; may be empty.
     pub message: Arc<str>,
-    /// The interpreter that gave the state; none where the host itself did.
+    /// The interpreter that gave the state; `None` if the host itself gave it.
     pub by: Option<Arc<InterpretedBy>>,
     /// Its cause.
     pub cause: TransitionCause,
 }
 
 impl Transition {
-    /// The memory that it takes, in bytes; texts that it shares with others are counted.
+    /// Its memory, in bytes, including texts that it shares with other transitions.
     pub(crate) fn bytes(&self) -> usize {
         let texts = [self.reason.len(), self.message.len()];
         let states = [&self.from, &self.to].into_iter().flatten();
-        let resource = self.resource.as_ref().map_or(0, |it| {
-            let parts = it.parts().2.iter().map(|part| part.len()).sum::<usize>();
-            parts + it.app.len() + it.cluster.provider.len() + it.cluster.name.len()
+        let resource = self.resource.as_ref().map_or(0, |resource| {
+            let parts = resource
+                .parts()
+                .2
+                .iter()
+                .map(|part| part.len())
+                .sum::<usize>();
+            let cluster = &resource.cluster;
+            parts + resource.app.len() + cluster.provider.len() + cluster.name.len()
         });
         size_of::<Self>()
             + resource
             + texts.iter().sum::<usize>()
-            + states.map(|it| it.state.len()).sum::<usize>()
+            + states.map(|state| state.state.len()).sum::<usize>()
     }
 }

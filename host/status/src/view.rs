@@ -1,36 +1,40 @@
-//! Views: the current state of each `AppContext` and each application that was found, prepared for queries.
+//! Views: the current state of each `AppContext` and each found application, prepared for queries.
 //!
-//! Built by the pipeline on every change, never by a query. Everything large is behind an [`Arc`]: a
-//! change in one cluster builds one new [`ClusterView`] and shares all others.
+//! The pipeline builds them after every change; queries never do. Large parts are behind an [`Arc`]: after a
+//! change in one cluster, the pipeline builds one new [`ClusterView`] and shares all others.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
-use kindsight_model::{ClusterName, Connectivity, ContextId, ContextStatus, DigName};
+use kindsight_model::{
+    ClusterName, Connectivity, ContextId, ContextStatus, DigName, Object, Verdict,
+};
 
 use crate::KNOWN_SHOWN_MAX;
 use crate::resource_view::{Report, ResourceView, Staleness};
 use crate::rollup::Desired;
-use crate::tally::{Place, Tally};
+use crate::table::ResourceTable;
+use crate::tally::{ResourcePlace, Tally};
 
-/// The current state of one `AppContext`, or of an application that was found in the clusters.
+/// The current state of one `AppContext` or one found application.
 #[derive(Debug, Clone, Default)]
 pub struct ContextView {
-    /// Its id; none for an application that was found.
+    /// Its id; `None` for a found application.
     pub id: Option<ContextId>,
-    /// The group that was instantiated, from the context's metadata, or the application that was found; none
-    /// for the contexts of clusters and of logical clouds.
+    /// The name of the group from the context's metadata, or the name of the found application; `None` for
+    /// the contexts of clusters and logical clouds.
     pub meta: Option<DigName>,
-    /// The context that its statuses and reports are kept in: itself, or that of the first instance of its group;
-    /// none for an application that was found.
+    /// The context that stores its statuses and reports: this context, or the context of the first instance
+    /// of its group; `None` for a found application.
     pub status_context: Option<ContextId>,
-    /// The contexts that were instantiated for this one, as it names them.
+    /// The contexts that were instantiated for this context, in its own words.
     pub children: Vec<ContextId>,
-    /// Its stored status; none if none is stored yet.
+    /// Its stored status; `None` before the first status is stored.
     pub status: Option<ContextStatus>,
     /// Its apps, in the order of the answer.
     pub apps: Vec<AppView>,
-    /// Parts of it that could not be read, as text for people; part of every answer about it.
+    /// Its unreadable parts, as text for users. They are part of every answer about it.
     pub faults: Vec<Arc<str>>,
 }
 
@@ -64,25 +68,22 @@ pub struct ClusterView {
     cluster: ClusterName,
     report: Report,
     faults: Vec<Arc<str>>,
-    /// Faults of the cluster as a whole, shared by all its views.
+    /// Faults that may affect every app of the cluster, shared by all its views.
     cluster_faults: Arc<[Arc<str>]>,
+    /// Kinds that the cluster has not answered for, shared by all its views.
+    unanswered: Arc<[Arc<str>]>,
     connectivity: Connectivity,
     /// Shared with views that differ only in staleness or faults.
     rows: Arc<Rows>,
 }
 
-/// The resources of an app in a cluster, with an index and precomputed counts for queries.
+/// The resources of an app in a cluster according to one report.
 #[derive(Debug)]
 struct Rows {
-    resources: Vec<ResourceView>,
-    /// Positions of resources in the order of their names, so that a query by name does not scan all.
-    by_name: Box<[usize]>,
-    /// Number of different names.
-    name_count: usize,
-    /// Counts of all resources, so that a summary does not scan any.
-    tally: Tally<Arc<str>, usize>,
-    /// Marks of the objects that the resources had before the start, at their positions; empty for a view that
-    /// is made of a report.
+    resources: ResourceTable,
+    /// For each object of the report, the position of its resource; empty for a view of last-known state.
+    of_objects: Arc<[usize]>,
+    /// For each resource, the mark of its object before the start; empty for a view of a report.
     object_marks: Vec<Option<Arc<str>>>,
 }
 
@@ -93,35 +94,33 @@ impl ClusterView {
         resources: Vec<ResourceView>,
         faults: Vec<Arc<str>>,
     ) -> Self {
-        let name = |position: &usize| resources.get(*position).map(|it| &*it.name);
-        let mut by_name: Box<[usize]> = (0..resources.len()).collect();
-        // Stable: those of one name stay in their order.
-        by_name.sort_by(|left, right| name(left).cmp(&name(right)));
-        let names = by_name.chunk_by(|left, right| name(left) == name(right));
         let rows = Rows {
-            name_count: names.count(),
-            resources,
-            by_name,
-            tally: Tally::default(),
+            resources: resources.into_iter().collect(),
+            of_objects: Arc::default(),
             object_marks: Vec::new(),
         };
-        let mut view = Self {
+        Self {
             cluster,
             report,
             faults,
             cluster_faults: Arc::default(),
+            unanswered: Arc::default(),
             connectivity: Connectivity::Unknown,
             rows: Arc::new(rows),
-        };
-        let tally = view.count();
-        if let Some(rows) = Arc::get_mut(&mut view.rows) {
-            rows.tally = tally;
         }
-        view
     }
 
-    /// What was last known before the start, without objects, with the mark of the object that each had; see
-    /// [`object_mark`](crate::object_mark).
+    /// The same view with the position of each object's resource.
+    #[must_use]
+    pub(crate) fn with_objects_at(mut self, positions: Arc<[usize]>) -> Self {
+        if let Some(rows) = Arc::get_mut(&mut self.rows) {
+            rows.of_objects = positions;
+        }
+        self
+    }
+
+    /// A view of the last-known state from before the start. It has no objects, but the
+    /// [mark](crate::object_mark) of each.
     pub fn remembered(
         cluster: ClusterName,
         resources: Vec<(ResourceView, Option<Arc<str>>)>,
@@ -136,12 +135,13 @@ impl ClusterView {
         view
     }
 
-    /// The mark of the object that a resource had before the start; none where that is not known.
+    /// The mark of a resource's object before the start; `None` if it is unknown.
     pub fn object_mark(&self, position: usize) -> Option<&Arc<str>> {
         self.rows.object_marks.get(position)?.as_ref()
     }
 
-    /// The same resources with another report state and other faults. O(1) in the number of resources.
+    /// The same resources with another report state and other faults. The cost does not depend on the number
+    /// of resources.
     #[must_use]
     pub fn with_report(&self, report: Report, faults: Vec<Arc<str>>) -> Self {
         Self {
@@ -149,12 +149,14 @@ impl ClusterView {
             report,
             faults,
             cluster_faults: Arc::clone(&self.cluster_faults),
+            unanswered: Arc::clone(&self.unanswered),
             connectivity: self.connectivity,
             rows: Arc::clone(&self.rows),
         }
     }
 
-    /// The same view with these faults of the cluster as a whole, such as reports about nobody knows what.
+    /// The same view with other faults that may affect every app of the cluster, such as a report that names
+    /// no app.
     #[must_use]
     pub fn with_cluster_faults(self, cluster_faults: Arc<[Arc<str>]>) -> Self {
         Self {
@@ -163,7 +165,13 @@ impl ClusterView {
         }
     }
 
-    /// The same view of a cluster that is reached, or not.
+    /// The same view with other Kinds that the cluster has not answered for, as text for users.
+    #[must_use]
+    pub fn with_unanswered(self, unanswered: Arc<[Arc<str>]>) -> Self {
+        Self { unanswered, ..self }
+    }
+
+    /// The same view with another connectivity.
     #[must_use]
     pub fn with_connectivity(self, connectivity: Connectivity) -> Self {
         Self {
@@ -172,15 +180,32 @@ impl ClusterView {
         }
     }
 
-    fn count(&self) -> Tally<Arc<str>, usize> {
-        let mut tally = Tally::default();
-        for (position, resource) in self.resources().iter().enumerate() {
-            let state = Arc::clone(&resource.verdict.state);
-            tally.add(resource, state, self.place("", position));
+    /// The same view with newer objects and their verdicts, by the position of the object in the report. The
+    /// cost does not grow with the number of resources.
+    ///
+    /// `None` if an object is a different object, has other owners, or was not in the report. The caller then
+    /// [projects](crate::project) the complete report.
+    #[must_use]
+    pub fn with_objects<'o>(
+        &self,
+        changed: impl IntoIterator<Item = (usize, &'o Object, &'o Verdict)>,
+        now_ms: i64,
+    ) -> Option<Self> {
+        let mut rows = BTreeMap::new();
+        for (at, object, verdict) in changed {
+            let position = *self.rows.of_objects.get(at)?;
+            let before = self.resources().get(position)?;
+            rows.insert(position, before.with_object(object, verdict, now_ms)?);
         }
-        let mut counts = tally.reported(Arc::clone, |place| place.position);
-        counts.rsync = tally.rsync;
-        counts
+        let rows = Rows {
+            resources: self.resources().with(rows),
+            of_objects: Arc::clone(&self.rows.of_objects),
+            object_marks: Vec::new(),
+        };
+        Some(Self {
+            rows: Arc::new(rows),
+            ..self.clone()
+        })
     }
 
     /// The cluster.
@@ -188,8 +213,8 @@ impl ClusterView {
         &self.cluster
     }
 
-    /// The outcome of the last attempt to reach the cluster: `Available` where it reports itself, also while that
-    /// report is stale; else as its orchestrator stored it, and `Unknown` where it stored none.
+    /// The outcome of the last attempt to reach the cluster. `Available` if the cluster reports directly,
+    /// even if the report is stale; else the outcome that the orchestrator stored, or `Unknown`.
     pub fn connectivity(&self) -> Connectivity {
         self.connectivity
     }
@@ -199,45 +224,49 @@ impl ClusterView {
         &self.report
     }
 
-    /// Its resources: those that were sent in the order of the context, then those that only the cluster
-    /// has in the order of its report.
-    pub fn resources(&self) -> &[ResourceView] {
+    /// Its resources: first the resources that were sent, in the order of the context, then all others, in
+    /// the order of the report.
+    pub fn resources(&self) -> &ResourceTable {
         &self.rows.resources
     }
 
-    /// Returns whether both have the very same resources: they were made of one report.
+    /// Returns whether both share their resources, because they show the same report.
     pub fn shares_resources_with(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.rows, &other.rows)
+        self.resources().is_same(other.resources())
     }
 
-    /// Returns whether both have as many resources in each phase that roll up alike.
+    /// Returns whether the roll-ups of both are equal.
     pub(crate) fn rolls_up_like(&self, other: &Self) -> bool {
-        self.rows.tally.rolls_up_like(&other.rows.tally)
+        let counts = self.resources().counts();
+        counts.rolls_up_like(other.resources().counts())
     }
 
-    /// Parts of its report and of the sent resources that could not be read, as text for people.
+    /// Unreadable parts of its report and of the sent resources, as text for users.
     pub fn faults(&self) -> &[Arc<str>] {
         &self.faults
     }
 
-    /// Faults of the cluster as a whole, as text for people: any of its apps may be concerned.
+    /// Faults that may affect every app of the cluster, as text for users.
     pub fn cluster_faults(&self) -> &[Arc<str>] {
         &self.cluster_faults
     }
 
+    /// Kinds that the cluster has not answered for, as text for users. Objects of these Kinds may exist.
+    pub fn unanswered(&self) -> &[Arc<str>] {
+        &self.unanswered
+    }
+
     /// The number of different names of its resources.
     pub(crate) fn name_count(&self) -> usize {
-        self.rows.name_count
+        self.resources().name_count()
     }
 
     /// The different names of its resources, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
-        let names = self.rows.by_name.iter().filter_map(|it| self.name(*it));
-        let mut before = None;
-        names.filter(move |name| before.replace(*name) != Some(name))
+        self.resources().names()
     }
 
-    /// The first of the names of its resources in order, at most [`KNOWN_SHOWN_MAX`].
+    /// The first names of its resources in order, at most [`KNOWN_SHOWN_MAX`].
     pub(crate) fn first_names(&self) -> impl Iterator<Item = &Arc<str>> {
         self.names().take(KNOWN_SHOWN_MAX)
     }
@@ -249,35 +278,29 @@ impl ClusterView {
 
     /// Positions of the resources of this name, ascending.
     pub(crate) fn positions(&self, name: &str) -> &[usize] {
-        let all = &*self.rows.by_name;
-        let is_before = |position: &usize| self.name(*position).is_some_and(|it| **it < *name);
-        let (_, from) = all.split_at(all.partition_point(is_before));
-        let is_it = |position: &usize| self.name(*position).is_some_and(|it| **it == *name);
-        let (found, _) = from.split_at(from.partition_point(is_it));
-        found
-    }
-
-    fn name(&self, position: usize) -> Option<&Arc<str>> {
-        self.resources().get(position).map(|it| &it.name)
+        self.resources().positions(name)
     }
 
     /// The place of one of its resources in `app`.
-    pub(crate) fn place<'a>(&'a self, app: &'a str, position: usize) -> Place<'a> {
-        Place {
+    pub(crate) fn place<'a>(&'a self, app: &'a str, position: usize) -> ResourcePlace<'a> {
+        ResourcePlace {
             app,
             cluster: &self.cluster,
-            resources: self.resources(),
-            position,
+            row: self.resources().row_place(position),
         }
     }
 
-    /// Counts of all its resources that an answer of this type has, with places in `app`.
-    pub(crate) fn tally<'a>(&'a self, app: &'a str, kind: QueryType) -> Tally<&'a str, Place<'a>> {
+    /// Counts of all its resources in an answer of this type, with places in `app`.
+    pub(crate) fn tally<'a>(
+        &'a self,
+        app: &'a str,
+        kind: QueryType,
+    ) -> Tally<&'a str, ResourcePlace<'a>> {
         match kind {
-            QueryType::Rsync => self.rows.tally.only_sent(),
+            QueryType::Rsync => self.resources().counts().only_sent(),
             QueryType::Cluster => {
                 let place = |position: &usize| self.place(app, *position);
-                self.rows.tally.reported(AsRef::as_ref, place)
+                self.resources().counts().reported(AsRef::as_ref, place)
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Times of both stores beside those of a bare client of etcd: `cargo bench -p kindsight-store`.
+//! Latencies of both stores and of a bare etcd client: `cargo bench -p kindsight-store`.
 //!
-//! The etcd is a real one on this machine that waits for its disk, as the embedded store does. Without
-//! one, the embedded store is measured alone.
+//! The etcd is a real one on this machine that syncs each write to disk, as the embedded store
+//! does. If no etcd is available, only the embedded store is measured.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use kindsight_cluster::{Binaries, Binary, Etcd};
 use kindsight_store::{Batch, EtcdOptions, EtcdStore, RedbStore, Store};
 
-/// Calls of which the percentiles are taken.
+/// Number of calls per measurement. Its percentiles are printed.
 const CALLS: usize = 500;
-/// Bytes of a value: about those of a status in a context.
+/// Value of a write, about as large as a status in a context.
 const VALUE: [u8; 400] = [b'x'; 400];
-/// Keys of the batches: those that one transaction of an etcd takes.
+/// Keys per batch: as many as one etcd transaction accepts.
 const BATCH: usize = 100;
-/// Keys of the range: a context of 1,000 resources has about two for each.
+/// Keys per range: a context of 1,000 resources has about two keys for each resource.
 const RANGE: usize = 2000;
 
 fn main() {
@@ -105,10 +105,10 @@ fn measure_store(name: &str, store: &dyn Store) {
             .unwrap();
         runtime.block_on(watch.next()).unwrap();
     });
-    report(&format!("{name}: put until it is heard"), times);
+    report(&format!("{name}: put until the watch reports it"), times);
 }
 
-/// The same calls by the client alone.
+/// The same calls with the client only.
 fn bare(url: &str) {
     let runtime = Arc::new(
         tokio::runtime::Builder::new_multi_thread()

@@ -1,4 +1,4 @@
-//! Addresses of stores, and how one is opened.
+//! Store addresses, and the function that opens a store by its address.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,35 +7,37 @@ use std::sync::Arc;
 
 use crate::{EtcdOptions, EtcdStore, RedbStore, Result, Store};
 
-/// The port of an etcd whose address names none.
+/// The port of an etcd endpoint that gives no port.
 const ETCD_PORT: u16 = 2379;
 
-/// The most endpoints of one etcd.
+/// The maximum number of endpoints of one etcd.
 const ENDPOINTS_MAX: usize = 16;
 
-/// The place of a store, as a person writes it.
+/// The address of a store, as an operator writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreAddress {
-    /// `memory:`: lost when it is dropped, for tests.
+    /// `memory:`: a store for tests, lost when it is dropped.
     Memory,
-    /// `file:PATH`: one file, of one process at a time.
+    /// `file:PATH`: one file, used by one process at a time.
     File(PathBuf),
-    /// `etcd://HOST:PORT,HOST:PORT`: an etcd by some of its members, each with a port.
+    /// `etcd://HOST:PORT,HOST:PORT`: an etcd, given by one or more of its members.
     Etcd(Vec<String>),
 }
 
-/// A text that is no address of a store.
+/// A text that is not a store address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no store: {why}; write file:PATH, etcd://HOST:2379,HOST:2379 or memory:")]
+#[error(
+    "`{given}` is not a store address: {why}; write file:PATH, etcd://HOST:2379,HOST:2379 or memory:"
+)]
 pub struct AddressError {
     given: String,
     why: &'static str,
 }
 
-/// Opens the store at an address. The options are for an etcd alone.
+/// Opens the store at an address. The options apply only to etcd.
 ///
 /// # Errors
-/// As [`RedbStore::open`] and [`EtcdStore::connect`].
+/// The errors of [`RedbStore::open`] and [`EtcdStore::connect`].
 pub fn open(address: &StoreAddress, etcd: &EtcdOptions) -> Result<Arc<dyn Store>> {
     Ok(match address {
         StoreAddress::Memory => Arc::new(RedbStore::in_memory()?),
@@ -57,12 +59,12 @@ impl FromStr for StoreAddress {
         }
         if let Some(path) = text.strip_prefix("file:") {
             return match path {
-                "" => Err(refused("it names no file")),
+                "" => Err(refused("it contains no file name")),
                 path => Ok(Self::File(path.into())),
             };
         }
         let Some(hosts) = text.strip_prefix("etcd://") else {
-            return Err(refused("it begins with none of file:, etcd:// and memory:"));
+            return Err(refused("it does not begin with file:, etcd:// or memory:"));
         };
         let endpoints: Result<Vec<_>, _> = hosts.split(',').map(endpoint).collect();
         let endpoints = endpoints.map_err(refused)?;
@@ -73,7 +75,7 @@ impl FromStr for StoreAddress {
     }
 }
 
-/// Reads `HOST` or `HOST:PORT`; an address of IPv6 is in brackets.
+/// Parses `HOST` or `HOST:PORT`. An IPv6 address must be in brackets.
 fn endpoint(text: &str) -> Result<String, &'static str> {
     let after_host = match text.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map(|(_, after)| after),
@@ -83,14 +85,14 @@ fn endpoint(text: &str) -> Result<String, &'static str> {
     let host = text.strip_suffix(after_host).unwrap_or(text);
     let is_host = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
     if host.is_empty() || host == "[]" || !host.chars().all(is_host) {
-        return Err("a host is missing, or is no name or address");
+        return Err("a host is missing, or is not a name or an address");
     }
     let port = match after_host.strip_prefix(':') {
         Some(port) => port
             .parse()
-            .map_err(|_| "a port is no number up to 65535")?,
+            .map_err(|_| "a port is not a number up to 65535")?,
         None if after_host.is_empty() => ETCD_PORT,
-        None => return Err("a host is followed by something else than its port"),
+        None => return Err("a host is followed by text that is not a port"),
     };
     Ok(format!("{host}:{port}"))
 }
@@ -125,21 +127,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_with_a_reason() {
+    fn an_invalid_address_is_rejected_with_a_reason() {
         let many = format!("etcd://{}", ["a"; 17].join(","));
         for (text, why) in [
-            ("", "it begins with none"),
-            ("store.redb", "it begins with none"),
-            ("http://a:2379", "it begins with none"),
-            ("file:", "it names no file"),
-            ("memory:x", "it begins with none"),
+            ("", "it does not begin"),
+            ("store.redb", "it does not begin"),
+            ("http://a:2379", "it does not begin"),
+            ("file:", "it contains no file name"),
+            ("memory:x", "it does not begin"),
             ("etcd://", "a host is missing"),
             ("etcd://a,", "a host is missing"),
             ("etcd://:1", "a host is missing"),
             ("etcd://u@a", "a host is missing"),
             ("etcd://a/b", "a host is missing"),
-            ("etcd://a:x", "a port is no number"),
-            ("etcd://a:70000", "a port is no number"),
+            ("etcd://a:x", "a port is not a number"),
+            ("etcd://a:70000", "a port is not a number"),
             ("etcd://[::1", "a host has no closing bracket"),
             ("etcd://[::1]x", "a host is followed by"),
             (&many, "it names more than 16"),

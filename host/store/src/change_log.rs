@@ -1,7 +1,8 @@
 //! The latest changes of a store, kept in memory for its watches.
 //!
 //! An implementation of [`Store`](crate::Store) appends each batch once it is durable, and each
-//! watch reads at its own pace. Nothing is queued for a watch, so a slow one costs only itself.
+//! watch reads the log at its own pace. No queue exists per watch, so a slow watch affects only its
+//! own reader.
 
 use std::collections::VecDeque;
 
@@ -13,32 +14,45 @@ use crate::{Change, Changes, Error, Result, Revision};
 mod tests;
 
 /// The number of changed keys that a store keeps for its watches. A watch that is further behind
-/// has to read its range again.
+/// must read its range again.
 ///
-/// The largest common batch creates an `AppContext`: 1,000 resources are some 1,000 keys, and their
-/// states the same once more. Eight such contexts, or 16,384 reports of one key each, may come
-/// while a reader is busy. Our keys have at most about 600 bytes, so the log takes at most 10 MiB.
+/// The largest common batches create an `AppContext`: a context of 1,000 resources has about 1,000
+/// keys, and their states are as many again. While a reader is busy, eight such contexts or 16,384
+/// reports of one key each can arrive. kindsight's keys have at most about 600 bytes, so the log
+/// uses at most 10 MiB.
 pub const CHANGES_KEPT_MAX: usize = 16 * 1024;
 
-/// The log of one store. Watches read what is in it to the end after it was dropped.
+/// The bytes of values that a store keeps for its watches. If the changes have more, the values of
+/// the oldest changes are dropped. The changes themselves are kept, and a reader that is behind
+/// reads their keys.
+///
+/// 4 MiB contain the statuses of 100,000 resources, or about 40 reports of 100 KB.
+pub const VALUES_KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The log of one store. After the log is dropped, watches can still read its remaining changes.
 #[derive(Debug)]
 pub(crate) struct ChangeLog {
     recent: Sender<Recent>,
 }
 
-/// The batches of the log, oldest first.
+/// The batches that the log keeps, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     batches: VecDeque<Changes>,
     /// The number of changes in all batches.
     changes: usize,
-    /// The revision after which every change is still in the batches.
+    /// The bytes of the values in all batches.
+    value_bytes: usize,
+    /// The number of the oldest batches whose values were dropped.
+    without_values: usize,
+    /// The revision after which the batches contain every change.
     oldest: Revision,
     /// The revision of the last batch that was applied.
     latest: Revision,
-    /// The batches are applied by others, and a reader may know of one before the log has it.
+    /// Whether other programs apply the batches too, so that a reader may know a revision before
+    /// the log does.
     follows: bool,
-    /// The times that all was forgotten.
+    /// How often the log has dropped all batches.
     forgotten: u64,
 }
 
@@ -54,8 +68,8 @@ impl ChangeLog {
         }
     }
 
-    /// Makes an empty log of a store at this revision to which others write as well, so that a reader
-    /// may know of a revision before the log does.
+    /// Makes an empty log of a store at this revision that other programs also write to, so that a
+    /// reader may know a revision before the log does.
     pub(crate) fn following(at: Revision) -> Self {
         let log = Self::new(at);
         log.recent.send_modify(|recent| recent.follows = true);
@@ -68,7 +82,7 @@ impl ChangeLog {
     }
 
     /// Appends the changes of a batch that was applied at this revision, and wakes the watches.
-    /// Called in the order of the revisions.
+    /// Must be called in the order of the revisions.
     pub(crate) fn append(&self, revision: Revision, changes: Vec<Change>) {
         self.recent.send_if_modified(|recent| {
             let is_change = !changes.is_empty();
@@ -77,20 +91,20 @@ impl ChangeLog {
         });
     }
 
-    /// Forgets all changes, so that every watch gets [`Error::Compacted`]. Called when it is in
-    /// doubt if a batch was applied. Counts as a batch, so that every revision of before is too old.
+    /// Drops all changes, so that every watch gets [`Error::Compacted`]. Called if it is uncertain
+    /// whether a batch was applied. Counts as a batch, so that every earlier revision is too old.
     pub(crate) fn forget(&self) {
         self.recent
             .send_modify(|recent| recent.forget(recent.latest.next()));
     }
 
-    /// Forgets all changes, so that every watch gets [`Error::Compacted`] and goes on from this
+    /// Drops all changes, so that every watch gets [`Error::Compacted`] and continues from this
     /// revision.
     pub(crate) fn forget_until(&self, until: Revision) {
         self.recent.send_modify(|recent| recent.forget(until));
     }
 
-    /// Gives a watch access to the batches, and wakes it when there are more.
+    /// Gives a watch access to the batches, and wakes the watch when a batch is added.
     pub(crate) fn subscribe(&self) -> Receiver<Recent> {
         self.recent.subscribe()
     }
@@ -107,13 +121,13 @@ impl Recent {
         self.oldest
     }
 
-    /// The times that all was forgotten.
+    /// How often the log has dropped all batches.
     pub(crate) fn forgotten(&self) -> u64 {
         self.forgotten
     }
 
-    /// Refuses a revision after which not every change is in the batches. One that was never
-    /// reached belongs to another store, or to this one before a restart.
+    /// Rejects a revision if the batches do not contain every change after it. A revision that was
+    /// never reached belongs to another store, or to this store before a restart.
     ///
     /// # Errors
     /// [`Error::Compacted`].
@@ -132,7 +146,9 @@ impl Recent {
     /// As [`Recent::check`].
     pub(crate) fn next(&self, prefix: &str, after: Revision) -> Result<Option<Changes>> {
         self.check(after)?;
-        let read = self.batches.partition_point(|it| it.revision <= after);
+        let read = self
+            .batches
+            .partition_point(|batch| batch.revision <= after);
         let mut unread = self.batches.iter().skip(read);
         Ok(unread.find_map(|batch| batch.under(prefix)))
     }
@@ -140,15 +156,26 @@ impl Recent {
     fn append(&mut self, revision: Revision, changes: Vec<Change>) {
         self.latest = self.latest.max(revision);
         if !changes.is_empty() {
-            self.changes += changes.len();
-            self.batches.push_back(Changes { revision, changes });
+            let batch = Changes { revision, changes };
+            self.changes += batch.changes.len();
+            self.value_bytes += batch.value_bytes();
+            self.batches.push_back(batch);
         }
-        // A batch over the limit goes at once, and takes all before it with it.
+        // A batch over the limit is dropped immediately, with all batches before it.
         while self.changes > CHANGES_KEPT_MAX
             && let Some(dropped) = self.batches.pop_front()
         {
             self.changes -= dropped.changes.len();
+            self.value_bytes -= dropped.value_bytes();
+            self.without_values = self.without_values.saturating_sub(1);
             self.oldest = dropped.revision;
+        }
+        while self.value_bytes > VALUES_KEPT_BYTES_MAX
+            && let Some(oldest) = self.batches.get_mut(self.without_values)
+        {
+            self.value_bytes -= oldest.value_bytes();
+            oldest.drop_values();
+            self.without_values += 1;
         }
     }
 
@@ -159,5 +186,7 @@ impl Recent {
         self.oldest = until;
         self.batches.clear();
         self.changes = 0;
+        self.value_bytes = 0;
+        self.without_values = 0;
     }
 }

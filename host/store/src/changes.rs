@@ -1,26 +1,29 @@
 //! Changes, as a watch reports them.
 
+use std::sync::Arc;
+
 use crate::Revision;
 
-/// The changes of one batch, as far as they are under the prefix of a watch.
+/// The changes of one batch under the prefix of a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
-    /// The revision of the batch, as [`Store::apply`](crate::Store::apply) answered it.
+    /// The revision of the batch, as [`Store::apply`](crate::Store::apply) returned it.
     pub revision: Revision,
-    /// The changed keys, each of them once. At least one.
+    /// The changed keys, each of them once. Never empty.
     pub changes: Vec<Change>,
 }
 
-/// One key that was changed.
-///
-/// It carries no value: values are large, and a reader that reads the key again sees the newest
-/// one.
+/// A change of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The key.
     pub key: String,
     /// The kind of the change.
     pub kind: ChangeKind,
+    /// The value that was written. `None` for a deleted key, and for a value that the store no
+    /// longer keeps for its watches, see [`VALUES_KEPT_BYTES_MAX`](crate::VALUES_KEPT_BYTES_MAX):
+    /// read the key.
+    pub value: Option<Arc<[u8]>>,
 }
 
 /// The kinds of changes.
@@ -28,12 +31,12 @@ pub struct Change {
 pub enum ChangeKind {
     /// The key was written; its value may be the same as before.
     Put,
-    /// The key was there and is removed.
+    /// The key was present and was removed.
     Delete,
 }
 
 impl Changes {
-    /// Keeps the changes under `prefix`; none when there are none.
+    /// The changes under `prefix`, or `None` if no key under it changed.
     pub(crate) fn under(&self, prefix: &str) -> Option<Self> {
         let changes = self.changes.iter();
         let changes: Vec<Change> = changes
@@ -44,5 +47,21 @@ impl Changes {
             revision: self.revision,
             changes,
         })
+    }
+
+    /// The bytes of all values.
+    pub(crate) fn value_bytes(&self) -> usize {
+        let values = self
+            .changes
+            .iter()
+            .filter_map(|change| change.value.as_ref());
+        values.map(|value| value.len()).sum()
+    }
+
+    /// Drops all values.
+    pub(crate) fn drop_values(&mut self) {
+        for change in &mut self.changes {
+            change.value = None;
+        }
     }
 }

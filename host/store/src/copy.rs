@@ -7,33 +7,34 @@ use crate::{Batch, Entry, Error, Result, Revision, Store, format};
 #[cfg(test)]
 mod tests;
 
-/// The most keys that an error names.
+/// The maximum number of keys that an error names.
 const KEYS_NAMED_MAX: usize = 10;
 
-/// The parts of a key that name what is read at a time: `/context/<id>/` is read at once.
+/// The number of key segments that form a group: all keys under `/context/<id>/` are read in one
+/// range.
 const GROUP_PARTS: usize = 3;
 
-/// A copy that was made and verified.
+/// The result of a copy that was made and verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Copied {
-    /// The keys that were written.
+    /// The number of keys that were written.
     pub written: usize,
-    /// The keys that the target had already, with the same values.
+    /// The number of keys that the target already had, with the same values.
     pub were_there: usize,
     /// The bytes of all values.
     pub bytes: usize,
 }
 
-/// The reason why a copy was not made, or not as a whole.
+/// The reason why a copy was not made, or was not completed.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// The source failed.
     #[error("failed to read from the source")]
     Source(#[source] Error),
-    /// The target failed, or somebody else writes to it.
+    /// The target failed, or another program is writing to it.
     #[error("failed to write to the target")]
     Target(#[source] Error),
-    /// The target has keys already. Nothing was written.
+    /// The target already has keys. Nothing was written.
     #[error("the target is not empty, it has {count} keys such as `{key}`")]
     NotEmpty {
         /// The number of its keys.
@@ -41,7 +42,7 @@ pub enum CopyError {
         /// One of them.
         key: String,
     },
-    /// The target takes no values as large as some of the source's. Nothing was written.
+    /// Some of the source's values are larger than the target accepts. Nothing was written.
     #[error("values over the target's limit of {max} bytes: {}", keys.join(", "))]
     TooLarge {
         /// The limit.
@@ -49,8 +50,8 @@ pub enum CopyError {
         /// Some of their keys.
         keys: Vec<String>,
     },
-    /// The target has other values under some keys than the source, which were left alone or changed
-    /// meanwhile.
+    /// Some keys have different values in the target: they had them before the copy, which did not
+    /// change them, or another program changed them during the copy.
     #[error("the target differs from the source in: {}", keys.join(", "))]
     Differs {
         /// Some of the keys.
@@ -58,10 +59,10 @@ pub enum CopyError {
     },
 }
 
-/// Visits all keys under a prefix with their values, in order, reading a part of them at a time.
+/// Visits all keys under a prefix with their values, in order. Reads one group of keys at a time.
 ///
 /// # Errors
-/// Those of the store and of `visit`.
+/// The errors of the store and of `visit`.
 pub fn walk<E: From<Error>>(
     store: &dyn Store,
     prefix: &str,
@@ -76,12 +77,12 @@ pub fn walk<E: From<Error>>(
     Ok(())
 }
 
-/// Copies all keys under a prefix, in the order in which they were created, and compares what both
-/// stores have then. Keys of the target are never changed: it must have none under the prefix, or with
-/// `into_existing` none with another value.
+/// Copies all keys under a prefix in their order of creation, then compares both stores. Never
+/// changes a key of the target: the target must have no keys under the prefix or, with
+/// `into_existing`, no key with a different value.
 ///
 /// # Errors
-/// [`CopyError`]; a copy that was broken off is completed with `into_existing`.
+/// [`CopyError`]. Use `into_existing` to complete a copy that was interrupted.
 pub fn copy(
     from: &dyn Store,
     to: &dyn Store,
@@ -91,7 +92,7 @@ pub fn copy(
     let there = to.keys(prefix).map_err(CopyError::Target)?.keys;
     let there: BTreeSet<String> = there
         .into_iter()
-        .filter(|it| !format::is_mark(it))
+        .filter(|key| !format::is_mark(key))
         .collect();
     if let Some(key) = there.first().filter(|_| !into_existing) {
         return Err(CopyError::NotEmpty {
@@ -108,7 +109,7 @@ pub fn copy(
         differing: Vec::new(),
     };
     for (_, key) in order {
-        // One that went meanwhile is no part of the data set any more.
+        // A key that was deleted since the listing no longer belongs to the data set.
         let Some(entry) = from.entry(&key).map_err(CopyError::Source)? else {
             continue;
         };
@@ -127,7 +128,7 @@ pub fn copy(
     Ok(copied)
 }
 
-/// The keys of the source in the order in which they were created.
+/// The keys of the source, in their order of creation.
 fn creation_order(
     from: &dyn Store,
     to: &dyn Store,
@@ -152,8 +153,8 @@ fn creation_order(
     Ok(order)
 }
 
-/// Writes entries in batches as large as the target takes. What was created one after the other is so again:
-/// only keys of one revision share a batch.
+/// Writes entries in batches as large as the target accepts. Only keys of one revision share a
+/// batch, so that the copy keeps the order of creation.
 struct Copier<'s> {
     to: &'s dyn Store,
     batch: Batch,
@@ -198,18 +199,20 @@ impl Copier<'_> {
     }
 }
 
-/// Compares what both stores have under a prefix; the target may have more.
+/// Compares the values of both stores under a prefix. The target may have additional keys.
 fn verify(from: &dyn Store, to: &dyn Store, prefix: &str) -> Result<(), CopyError> {
     let keys = from.keys(prefix).map_err(CopyError::Source)?.keys;
     let mut differing = Vec::new();
     for group in groups(prefix, &keys) {
         let copied = to.range(&group).map_err(CopyError::Target)?.entries;
-        let copied: BTreeMap<String, Vec<u8>> =
-            copied.into_iter().map(|it| (it.key, it.value)).collect();
-        let entries = from.range(&group).map_err(CopyError::Source)?.entries;
-        let other = entries
+        let copied: BTreeMap<String, Vec<u8>> = copied
             .into_iter()
-            .filter(|it| !format::is_mark(&it.key) && copied.get(&it.key) != Some(&it.value));
+            .map(|entry| (entry.key, entry.value))
+            .collect();
+        let entries = from.range(&group).map_err(CopyError::Source)?.entries;
+        let other = entries.into_iter().filter(|entry| {
+            !format::is_mark(&entry.key) && copied.get(&entry.key) != Some(&entry.value)
+        });
         differing.extend(other.map(|it| it.key));
     }
     differs(differing)
@@ -223,7 +226,7 @@ fn differs(mut keys: Vec<String>) -> Result<(), CopyError> {
     Err(CopyError::Differs { keys })
 }
 
-/// The prefixes that have all of these keys, in order, none of them twice.
+/// The prefixes that cover all of these keys, in order and without duplicates.
 fn groups(prefix: &str, keys: &[String]) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();
     for key in keys {

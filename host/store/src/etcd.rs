@@ -1,4 +1,4 @@
-//! The store in an etcd, which other programs may share.
+//! A store in an etcd, which other programs may share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,14 +33,14 @@ mod witness;
 
 pub use options::EtcdOptions;
 
-/// The largest value in an etcd, in bytes. One put of it fits into a batch.
+/// The largest value in an etcd, in bytes. A batch can hold one put of this size.
 pub const ETCD_VALUE_BYTES_MAX: usize = 1408 * 1024;
 
 /// The most writes or conditions of one batch: etcd's `--max-txn-ops`, unless an operator changes it.
 pub const ETCD_BATCH_WRITES_MAX: usize = 128;
 
-/// The most bytes of one batch: below etcd's `--max-request-bytes`, 1.5 MiB, by what the request
-/// itself takes.
+/// The maximum number of bytes of one batch. The remaining bytes up to etcd's
+/// `--max-request-bytes`, 1.5 MiB, are for the request itself.
 pub const ETCD_BATCH_BYTES_MAX: usize = 1472 * 1024;
 
 /// The limits of an etcd that runs with its defaults.
@@ -50,33 +50,35 @@ const LIMITS: StoreLimits = StoreLimits {
     batch_bytes: ETCD_BATCH_BYTES_MAX,
 };
 
-/// A store in an etcd. Its keys are those of the etcd, after a prefix that is empty but for tests.
+/// A store in an etcd. Its keys are the keys of the etcd, after a prefix that is empty except in
+/// tests.
 ///
-/// Calls end at a deadline. Reads are linearizable, and tried again where a member does not answer. A
-/// write that got no answer is read back. Keys that are not UTF-8 are passed over.
+/// Each call has a deadline. Reads are linearizable, and are repeated if a member does not answer.
+/// If a write gets no answer, the store reads back whether it was applied. Keys that are not UTF-8
+/// are skipped.
 ///
-/// One watch in the background hears what changes. It goes on from where it was after a disconnect or
-/// a change of leader; what etcd compacted meanwhile is read again by those who watch, who are told so
-/// by [`Error::Compacted`].
+/// One watch in the background receives the changes. After a disconnect or a change of leader, the
+/// watch resumes at its last position. If etcd has compacted changes that the watch has not
+/// received, readers get [`Error::Compacted`] and read their ranges again.
 pub struct EtcdStore {
     /// Dropped first, so that no task outlives the rest.
     runtime: OwnRuntime,
     link: Arc<Link>,
     log: Arc<ChangeLog>,
     connection: Arc<watch::Sender<Connection>>,
-    /// The prefix of what is watched.
+    /// The prefix of the keys that are watched.
     watched: String,
     is_marked: AtomicBool,
 }
 
 impl EtcdStore {
-    /// Connects to an etcd by its endpoints, each `HOST:PORT`. Writes nothing: the mark of the layout is
-    /// written with the first batch.
+    /// Connects to an etcd by its endpoints, each `HOST:PORT`. Writes nothing: the mark of the
+    /// layout is written with the first batch.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where no member answers within the deadline, [`Error::Denied`] where the
-    /// etcd lets the user not in, [`Error::Open`] for files that cannot be read,
-    /// [`Error::UnknownVersion`] and [`Error::Unreadable`] where another release wrote to it.
+    /// [`Error::Unavailable`] if no member answers before the deadline, [`Error::Denied`] if the
+    /// etcd rejects the user, [`Error::Open`] for files that cannot be read,
+    /// [`Error::UnknownVersion`] and [`Error::Unreadable`] if another release wrote to the etcd.
     pub fn connect(endpoints: &[String], options: &EtcdOptions) -> Result<Self> {
         let runtime = OwnRuntime::new()?;
         let (endpoints, given) = (endpoints.to_vec(), options.clone());
@@ -114,13 +116,13 @@ impl EtcdStore {
         let (link, span) = (Arc::clone(&self.link), self.link.keys.under(prefix));
         let read = async move { paging::read(&link, &span, reading).await };
         let (found, revision) = self.runtime.wait(read)?;
-        let entries = found.into_iter().filter_map(|it| self.stored(it));
+        let entries = found.into_iter().filter_map(|pair| self.stored(pair));
         Ok((entries.collect(), revision))
     }
 
     fn stored(&self, stored: KeyValue) -> Option<Entry> {
         let key = self.link.keys.stripped(stored.key())?;
-        let revision = |it| Revision::new(number(it));
+        let revision = |wire| Revision::new(number(wire));
         Some(Entry {
             key,
             created: revision(stored.create_revision()),
@@ -130,14 +132,15 @@ impl EtcdStore {
     }
 }
 
-/// The end of the history of an etcd.
+/// The latest point in the history of an etcd.
 struct Now {
     revision: Revision,
-    /// The last change of a key that is there.
+    /// The last change of a key that still exists.
     witness: Option<Witness>,
 }
 
-/// The end of the history of an etcd, by a read that a user of the span may do.
+/// Reads the latest point in the history of an etcd. A user with read access to the span is
+/// permitted to do this.
 async fn now(link: &Link, span: &Span) -> Result<Now, Failure> {
     let options = GetOptions::new().with_range(span.end.clone());
     let options = options.with_sort(SortTarget::Mod, SortOrder::Descend);
@@ -150,9 +153,9 @@ async fn now(link: &Link, span: &Span) -> Result<Now, Failure> {
     let last = answer.kvs().first();
     Ok(Now {
         revision: link.revision(answer.header()),
-        witness: last.map(|it| {
-            let revision = Revision::new(number(it.mod_revision()));
-            Witness::new(it.key(), revision, ChangeKind::Put)
+        witness: last.map(|pair| {
+            let revision = Revision::new(number(pair.mod_revision()));
+            Witness::new(pair.key(), revision, ChangeKind::Put)
         }),
     })
 }
@@ -162,7 +165,7 @@ impl Store for EtcdStore {
         let (link, key) = (Arc::clone(&self.link), key.to_owned());
         let read = async move { paging::read_key(&link, &key, None).await };
         let stored = self.runtime.wait(read)?;
-        Ok(stored.and_then(|it| self.stored(it)))
+        Ok(stored.and_then(|pair| self.stored(pair)))
     }
 
     fn range(&self, prefix: &str) -> Result<Range> {

@@ -2,19 +2,19 @@
 //!
 //! appcontext, catalog -> **store** -> one file, or an etcd
 //!
-//! [`Store`] is the interface, [`RedbStore`] the embedded implementation in one file, [`EtcdStore`] the
-//! one in an etcd that other programs share; [`open`] takes either by its address. Keys and values
-//! belong to the crates that use a store; the only key of this crate is the mark with the version of
-//! the layout. Calls block until the store has answered, so they belong on threads that may block;
-//! [`Watch::next`] alone is async.
+//! [`Store`] is the interface. [`RedbStore`] is the embedded implementation in one file.
+//! [`EtcdStore`] is the implementation in an etcd that other programs share. [`open`] opens either
+//! of them by its address. The crates that use a store define its keys and values. The only key of
+//! this crate is the mark with the version of the layout. Calls block until the store has answered,
+//! so call them from threads that may block. Only [`Watch::next`] is async.
 //!
 //! A reader that follows a store reads a [`Range`] and then the [`Watch`] after the range's
-//! [`Revision`]. The watch reports the keys that changed, and the reader reads them again. After
-//! [`Error::Compacted`] it begins anew with a range.
+//! [`Revision`]. The watch reports the keys that changed, with their values. After
+//! [`Error::Compacted`], the reader starts again with a range.
 //!
-//! The client of etcd is generated while it is built, by `protoc`. In this workspace
-//! `.cargo/config.toml` finds the one of the crate `protoc-bin-vendored`; who builds the crate in
-//! another one installs `protoc`, or sets `PROTOC`.
+//! The build generates the etcd client with `protoc`. In this workspace, `.cargo/config.toml` uses
+//! the `protoc` of the crate `protoc-bin-vendored`. To build this crate in another workspace,
+//! install `protoc` or set `PROTOC`.
 
 #![warn(
     clippy::expect_used,
@@ -43,7 +43,7 @@ use std::path::PathBuf;
 
 pub use address::{AddressError, StoreAddress, open};
 pub use batch::{Batch, Condition, OPERATION_BYTES, Write};
-pub use change_log::CHANGES_KEPT_MAX;
+pub use change_log::{CHANGES_KEPT_MAX, VALUES_KEPT_BYTES_MAX};
 pub use changes::{Change, ChangeKind, Changes};
 pub use connection::Connection;
 pub use copy::{Copied, CopyError, copy, walk};
@@ -59,17 +59,18 @@ pub use watch::Watch;
 
 /// Errors of a store, split by what the caller does next.
 ///
-/// An error of [`Store::apply`] means that the batch was not acknowledged. It was then applied as a
-/// whole or not at all, and not at all but for [`Error::OutcomeUnknown`] and [`Error::Backend`].
+/// An error of [`Store::apply`] means that the batch was not acknowledged. A batch is always
+/// applied completely or not at all. After [`Error::OutcomeUnknown`] and [`Error::Backend`], it may
+/// have been applied. After any other error, it was not applied.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// One batch writes the same key more than once: refuse the request that it came from.
+    /// One batch writes the same key more than once: reject the request that caused it.
     #[error("`{key}` is written more than once")]
     DuplicateKey {
         /// The key.
         key: String,
     },
-    /// The value is over the store's limit: refuse it, and say so where the user looks.
+    /// The value is over the store's limit: reject the value, and report the reason to the user.
     #[error("value of {bytes} bytes for `{key}` is over the store's limit of {max} bytes")]
     TooLarge {
         /// The key of the value.
@@ -79,8 +80,8 @@ pub enum Error {
         /// The limit of this store, from [`Store::limits`].
         max: usize,
     },
-    /// The batch is over a limit of the store as a whole: write it in several, in an order of which
-    /// no reader sees half.
+    /// The batch is over a limit of the store: write it in several batches, in an order in which no
+    /// reader sees a partial result.
     #[error("a batch with {found} {what}, one of them `{key}`, is over the store's limit of {max}")]
     BatchTooLarge {
         /// One of its keys.
@@ -92,31 +93,33 @@ pub enum Error {
         /// The limit of this store, from [`Store::limits`].
         max: usize,
     },
-    /// The store takes no writes from this program: write to another one.
-    #[error("the store is opened read only, nothing is written to it")]
+    /// The store accepts no writes from this program: write to another store.
+    #[error("the store is open for reading only")]
     ReadOnly,
-    /// The store lets this program not in, or not do this: give it other credentials or rights.
-    #[error("the store refuses: {reason}")]
+    /// The store rejects the credentials, or the user lacks a permission: use other credentials, or
+    /// grant the permission.
+    #[error("the store denied access: {reason}")]
     Denied {
         /// The reason, as a fragment of a sentence.
         reason: String,
     },
-    /// The store hears no changes under the prefix of a watch: open it so that it does.
-    #[error("changes under `{prefix}` are not heard, only those under `{watched}`")]
+    /// The store does not watch the changes under the prefix of a watch: open it with a wider
+    /// prefix.
+    #[error("changes under `{prefix}` are not watched, only changes under `{watched}`")]
     NotWatched {
         /// The prefix of the watch.
         prefix: String,
         /// The prefix that the store was opened with.
         watched: String,
     },
-    /// The store was not reached, and nothing was written: try again later.
+    /// The store could not be reached, and nothing was written: try again later.
     #[error("the store cannot be reached: {reason}")]
     Unavailable {
         /// The reason, as a fragment of a sentence.
         reason: String,
     },
-    /// The batch may have been written or not, and could not be read back: read before writing
-    /// again.
+    /// It is unknown whether the batch was applied, and it could not be read back: read the keys
+    /// before the next write.
     #[error("`{key}` may have been written or not: {reason}")]
     OutcomeUnknown {
         /// One of the keys of the batch.
@@ -124,9 +127,9 @@ pub enum Error {
         /// The reason, as a fragment of a sentence.
         reason: String,
     },
-    /// A condition does not hold, because another writer was faster: read again and decide again.
-    /// Nothing was written.
-    #[error("`{key}` is not as expected")]
+    /// A condition does not hold, because another writer was faster: read the keys and decide
+    /// again. Nothing was written.
+    #[error("`{key}` is not in the expected state")]
     Conflict {
         /// The key of the condition.
         key: String,
@@ -138,10 +141,10 @@ pub enum Error {
         /// The oldest revision that a watch can begin after.
         oldest: Revision,
     },
-    /// The store was dropped, so a watch has nothing more to wait for: stop.
+    /// The store was dropped, so a watch can receive nothing more: stop.
     #[error("the store is closed")]
     Closed,
-    /// No space is left: free some. The store recovers by itself when there is space again.
+    /// No disk space is left: free some. The store recovers automatically when space is available.
     #[error("no space left for the store")]
     Full(#[source] std::io::Error),
     /// Another process has the store open: stop it, or use another file.
@@ -150,7 +153,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The file could not be opened or made: check the folder and its permissions.
+    /// The file could not be opened or created: check the folder and its permissions.
     #[error("failed to open {}", path.display())]
     Open {
         /// The file.
@@ -158,8 +161,8 @@ pub enum Error {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is not a kindsight store, or a damaged one: use another file. Its content was not
-    /// changed.
+    /// The file is not a kindsight store, or is damaged: use another file. The content of the file
+    /// was not changed.
     #[error("{} is not a kindsight store: {why}", path.display())]
     ForeignStore {
         /// The file.
@@ -167,14 +170,14 @@ pub enum Error {
         /// The content that was found instead.
         why: String,
     },
-    /// The store has the layout of another release, most likely a newer one: use that release.
-    #[error("`{key}` has version {found}, this release knows {known}")]
+    /// The store has the layout of another release, most likely of a newer one: use that release.
+    #[error("`{key}` has version {found}, this release supports {known}")]
     UnknownVersion {
         /// The key of the mark.
         key: String,
-        /// The version it carries.
+        /// The version of the layout.
         found: u64,
-        /// The version that is understood.
+        /// The version that this release supports.
         known: u64,
     },
     /// The mark of the store's layout is damaged: use another store.
@@ -190,7 +193,8 @@ pub enum Error {
     Backend(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// An error with its causes in one line, for logs and for texts that carry no error.
+/// Formats an error with its causes in one line, for logs and for texts that contain no error
+/// value.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

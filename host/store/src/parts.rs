@@ -6,11 +6,11 @@
 //! <prefix>parts/<number>/00001/
 //! ```
 //!
-//! Parts are written first, one batch each, and count from the moment at which one batch sets the
-//! pointer and takes the parts of before away. Readers see the old value or the new one. Each batch is
-//! applied only while the pointer is as the writer read it: one that was overtaken touches nothing of the
-//! value that became current meanwhile. What a writer that ended early left behind goes with the next
-//! write.
+//! A writer first writes the parts, one batch each. Then one batch sets the pointer and deletes the
+//! parts of the previous value. Readers therefore see either the old value or the new one. Each
+//! batch is applied only while the pointer is still as the writer read it, so a writer that was
+//! overtaken never changes the parts of the current value. If a writer ends early, the next write
+//! deletes the parts that it left behind.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +19,11 @@ use crate::{Batch, Entry, Error, Result, Revision, Store};
 #[cfg(test)]
 mod tests;
 
-/// The largest part, in bytes: an etcd takes requests of 1.5 MiB.
+/// The largest part, in bytes. An etcd accepts requests of up to 1.5 MiB.
 pub const PART_BYTES_MAX: usize = 1024 * 1024;
 
-/// The most parts of one value: each is a condition of the batch that sets the pointer.
+/// The maximum number of parts of one value. Each part is a condition of the batch that sets the
+/// pointer.
 pub const PARTS_MAX: usize = 100;
 
 /// The end of the key of a pointer.
@@ -33,7 +34,7 @@ const PARTS: &str = "parts/";
 /// The value of a pointer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Pointer {
-    /// The number of this value; that of the one before and one more.
+    /// The number of this value: the number of the previous value plus one.
     number: u64,
     /// The number of its parts.
     parts: usize,
@@ -41,13 +42,14 @@ struct Pointer {
     bytes: usize,
 }
 
-/// Writes a value below a prefix, which ends with `/` and is nothing else's, if the conditions of
-/// `condition` hold when it becomes current; the writes of `condition` are made with it.
+/// Writes a value below a prefix if the conditions of `condition` hold at that time, and applies
+/// the writes of `condition` in the same batch that makes the value current. The prefix must end
+/// with `/` and must not be used for anything else.
 ///
 /// # Errors
-/// [`Error::TooLarge`] for more than [`PARTS_MAX`] parts, [`Error::Conflict`] where a condition does not
-/// hold or another writer was faster: the value of before is the current one, and what was written of
-/// this one goes with the next. [`Error::Unreadable`] where the pointer is damaged.
+/// [`Error::TooLarge`] for more than [`PARTS_MAX`] parts. [`Error::Conflict`] if a condition does
+/// not hold or another writer was faster: the previous value stays current, and the next write
+/// deletes the parts of this one. [`Error::Unreadable`] if the pointer is damaged.
 pub fn write(store: &dyn Store, prefix: &str, value: &[u8], condition: Batch) -> Result<Revision> {
     let parts: Vec<&[u8]> = value.chunks(PART_BYTES_MAX).collect();
     if parts.len() > PARTS_MAX {
@@ -70,7 +72,7 @@ pub fn write(store: &dyn Store, prefix: &str, value: &[u8], condition: Batch) ->
         Some(before) => batch.unchanged(&key, before.changed),
         None => batch.absent(&key),
     };
-    // Of a writer that ended early, or that will find that another was faster.
+    // These parts belong to a writer that ended early, or to a writer that this one has overtaken.
     if !store.keys(&folder)?.keys.is_empty() {
         store.apply(&not_overtaken(Batch::new().delete_prefix(&folder)))?;
     }
@@ -87,37 +89,37 @@ pub fn write(store: &dyn Store, prefix: &str, value: &[u8], condition: Batch) ->
     store.apply(&batch.put(&key, pointer))
 }
 
-/// Reads the value below a prefix; none where there is none.
+/// Reads the value below a prefix, or `None` if there is no value.
 ///
 /// # Errors
-/// [`Error::Unreadable`] where the pointer is damaged or parts are missing.
+/// [`Error::Unreadable`] if the pointer is damaged or parts are missing.
 pub fn read(store: &dyn Store, prefix: &str) -> Result<Option<Vec<u8>>> {
     assembled(prefix, &store.range(prefix)?.entries)
 }
 
-/// Puts a value together from the entries below its prefix, which were read at one moment; other
-/// entries may be among them.
+/// Assembles a value from the entries below its prefix, which must have been read at one moment.
+/// Other entries may be among them.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn assembled(prefix: &str, entries: &[Entry]) -> Result<Option<Vec<u8>>> {
     let below = |begin: String| {
-        let from = entries.partition_point(move |it| it.key < begin);
+        let from = entries.partition_point(move |entry| entry.key < begin);
         entries.get(from..).unwrap_or_default()
     };
     let key = format!("{prefix}{CURRENT}");
-    let current = below(key.clone()).first().filter(|it| it.key == key);
+    let current = below(key.clone()).first().filter(|entry| entry.key == key);
     let Some(pointer) = current.map(read_pointer).transpose()? else {
         return Ok(None);
     };
     let folder = folder(prefix, pointer.number);
     let parts = below(folder.clone()).iter();
-    let parts = parts.take_while(|it| it.key.starts_with(&folder));
-    // Behind them may be some of a slower writer, whose value was to be longer.
+    let parts = parts.take_while(|entry| entry.key.starts_with(&folder));
+    // Parts of a slower writer with a longer value may follow them.
     let parts: Vec<&Entry> = parts.take(pointer.parts).collect();
     let value: Vec<u8> = parts
         .iter()
-        .flat_map(|it| it.value.iter().copied())
+        .flat_map(|part| part.value.iter().copied())
         .collect();
     if (parts.len(), value.len()) == (pointer.parts, pointer.bytes) {
         return Ok(Some(value));
@@ -126,13 +128,13 @@ pub fn assembled(prefix: &str, entries: &[Entry]) -> Result<Option<Vec<u8>>> {
     Err(Error::Unreadable {
         key,
         why: format!(
-            "{found} parts with {bytes} bytes are there, of {} with {}",
+            "{found} parts with {bytes} bytes were found, expected {} parts with {} bytes",
             pointer.parts, pointer.bytes
         ),
     })
 }
 
-/// The key below which the parts with a number are.
+/// The prefix of the parts with a number.
 fn folder(prefix: &str, number: u64) -> String {
     format!("{prefix}{PARTS}{number}/")
 }

@@ -1,4 +1,4 @@
-//! A store that takes no writes.
+//! A store that accepts no writes.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::{
     Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
 };
 
-/// A store over another one that refuses every write, also an empty batch.
+/// A wrapper around a store that rejects every write, even an empty batch.
 pub struct ReadOnly<S> {
     store: S,
 }
@@ -61,7 +61,7 @@ mod tests {
     use crate::RedbStore;
 
     #[test]
-    fn what_is_there_is_read_and_nothing_is_written() {
+    fn existing_keys_are_read_and_every_write_is_rejected() {
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
         store.apply(&Batch::new().put("/t/a/", "1")).unwrap();
         let before = store.range("").unwrap();

@@ -1,4 +1,4 @@
-//! The embedded store: one redb file, or memory.
+//! The embedded store, in one redb file or in memory.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -23,14 +23,14 @@ mod tables;
 mod tests;
 mod write;
 
-/// The largest value, in bytes. A bundle is at most 64 MiB of JSON and grows when it is put into a
-/// JSON string; redb itself takes 3 GiB.
+/// The largest value, in bytes. A bundle has at most 64 MiB of JSON and grows when it is put into a
+/// JSON string. The limit of redb itself is 3 GiB.
 pub const VALUE_BYTES_MAX: usize = 96 * 1024 * 1024;
 
-/// The most writes or conditions of one batch.
+/// The maximum number of writes, and of conditions, of one batch.
 pub const BATCH_WRITES_MAX: usize = 1_000_000;
 
-/// The most bytes of one batch, as [`StoreLimits::batch_bytes`] counts them.
+/// The maximum number of bytes of one batch, as [`StoreLimits::batch_bytes`] counts them.
 pub const BATCH_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 /// The limits of the embedded store.
@@ -40,47 +40,49 @@ const LIMITS: StoreLimits = StoreLimits {
     batch_bytes: BATCH_BYTES_MAX,
 };
 
-/// The memory that redb may use for pages, in bytes. Queries never read the store, so a small part
-/// of it suffices.
+/// The memory that redb may use for pages, in bytes. Queries never read the store, so a small cache
+/// is sufficient.
 pub const CACHE_BYTES: usize = 64 * 1024 * 1024;
 
-/// A store in one file that one process uses at a time, or in memory.
+/// A store in one file that only one process uses at a time, or in memory.
 ///
-/// A batch is acknowledged when it is on disk. After a fault of the disk the next call opens the
-/// file again, so a disk that was full for a while costs only what failed meanwhile. Opening reads
-/// the whole file, so repeating a failed batch takes longer each time.
+/// A batch is acknowledged when it is on disk. After a disk fault, the next call opens the file
+/// again, so a full disk causes only the calls during that time to fail. Opening reads the complete
+/// file, so repeating a failed batch takes longer the larger the file is.
 ///
-/// A fault during a commit leaves in doubt if the batch is in the file, until the file is opened
-/// again. So watches get [`Error::Compacted`] at the fault and once more after the opening.
+/// After a fault during a commit, it is uncertain whether the file contains the batch until the
+/// file is opened again. Watches therefore get [`Error::Compacted`] at the fault and again after
+/// the file was opened.
 pub struct RedbStore {
-    /// None between a fault and the next successful opening.
+    /// `None` between a fault and the next successful opening.
     database: RwLock<Option<Database>>,
     open: Box<dyn Fn() -> Result<Database> + Send + Sync>,
-    /// Held from before a transaction begins until its changes are in the log, so that the log is
-    /// in the order of the commits.
+    /// Locked from before a transaction begins until its changes are in the log, so that the log
+    /// has the order of the commits.
     commit: Mutex<()>,
     log: ChangeLog,
-    /// Set from a commit that failed until the file is opened again, which settles what it holds.
+    /// Set from a failed commit until the file is opened again, which shows whether the commit
+    /// succeeded.
     is_in_doubt: AtomicBool,
     /// Always connected.
     connection: watch::Sender<Connection>,
 }
 
 impl RedbStore {
-    /// Opens the store in a file, or makes one there. The folder must exist. Only its owner can
-    /// read the file, because manifests hold Secrets.
+    /// Opens the store in a file, or creates the file. The folder must exist. Only the owner can
+    /// read the file, because manifests contain Secrets.
     ///
     /// # Errors
-    /// [`Error::Locked`] while another process has it open, [`Error::ForeignStore`] for a file that
-    /// is no store or is damaged, [`Error::UnknownVersion`] and [`Error::Unreadable`] for a store
-    /// of another release or with a damaged mark, [`Error::Open`] when the operating system
-    /// refuses.
+    /// [`Error::Locked`] while another process has the file open, [`Error::ForeignStore`] for a
+    /// file that is not a store or is damaged, [`Error::UnknownVersion`] and [`Error::Unreadable`]
+    /// for a store of another release or with a damaged mark, [`Error::Open`] for errors of the
+    /// operating system.
     pub fn open(path: &Path) -> Result<Self> {
         let path = path.to_owned();
         Self::open_with(move || file::open(&path))
     }
 
-    /// Makes an empty store in memory, which is lost when it is dropped; for tests.
+    /// Makes an empty store in memory for tests. Its data is lost when it is dropped.
     pub fn in_memory() -> Result<Self> {
         let memory = Mutex::new(Some(InMemoryBackend::new()));
         Self::open_with(move || {
@@ -105,7 +107,7 @@ impl RedbStore {
         Ok(store)
     }
 
-    /// Does `work`. If redb refuses everything because of an earlier fault, opens the file again
+    /// Runs `work`. If redb rejects all calls because of an earlier fault, opens the file again
     /// first.
     fn with<T>(&self, work: impl Fn(&Database) -> Result<T, redb::Error>) -> Result<T> {
         if let Some(done) = self.try_with(&work) {
@@ -116,7 +118,7 @@ impl RedbStore {
         done.unwrap_or(Err(redb::Error::PreviousIo)).map_err(failed)
     }
 
-    /// Does `work`; none when redb refuses everything because of an earlier fault.
+    /// Runs `work`. Returns `None` if redb rejects all calls because of an earlier fault.
     fn try_with<T>(
         &self,
         work: impl Fn(&Database) -> Result<T, redb::Error>,
@@ -133,20 +135,21 @@ impl RedbStore {
             .database
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        // Closed first: the lock on the file must be free to be taken again.
+        // The old database is closed first, to release the lock on the file.
         *database = None;
         *database = Some((self.open)()?);
         if self.is_in_doubt.swap(false, Ordering::SeqCst) {
-            // Between the fault and now readers may have been answered from memory, without the
+            // Between the fault and now, reads may have been answered from memory, without the
             // batch.
             self.log.forget();
         }
         Ok(())
     }
 
-    /// Writes a batch. One that is left in doubt is not tried again.
+    /// Writes a batch. A batch with an uncertain outcome is not repeated.
     fn write(&self, database: &Database, batch: &Batch) -> Result<Outcome, redb::Error> {
-        // A batch that was left in doubt may have been given the next revision: the log has passed it.
+        // An uncertain batch may have used the next revision, so the revision of the log is the
+        // lower bound.
         let outcome = write::write(database, batch, self.log.latest())?;
         if matches!(outcome, Outcome::InDoubt(_)) {
             self.is_in_doubt.store(true, Ordering::SeqCst);
@@ -163,7 +166,8 @@ impl Store for RedbStore {
 
     fn range(&self, prefix: &str) -> Result<Range> {
         self.with(|database| {
-            // Read first: a batch that is in the log is committed, so the entries have it.
+            // The revision is read first: a batch in the log is committed, so the entries contain
+            // it.
             let revision = self.log.latest();
             let entries = Tables::read(database)?.entries(prefix)?;
             Ok(Range { entries, revision })
@@ -218,8 +222,8 @@ fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// Opens redb over `backend` and verifies all checksums, so that a damaged file is refused here and
-/// not while it is used.
+/// Opens redb over `backend` and verifies all checksums, so that a damaged file is rejected here
+/// and not during use.
 fn build(backend: impl StorageBackend) -> Result<Database, DatabaseError> {
     Builder::new()
         .set_cache_size(CACHE_BYTES)

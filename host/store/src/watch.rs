@@ -1,20 +1,20 @@
-//! Watches: the changes of a store under a prefix, in the order in which they were made.
+//! Watches: the changes of a store under a prefix, in the order of their revisions.
 
 use tokio::sync::watch::Receiver;
 
 use crate::change_log::{ChangeLog, Recent};
 use crate::{Changes, Error, Result, Revision};
 
-/// The changes under a prefix, from a revision on. Made by [`Store::watch`](crate::Store::watch).
+/// The changes under a prefix after a revision. Made by [`Store::watch`](crate::Store::watch).
 ///
-/// A watch holds up neither writers nor other watches. One that falls behind by more than the store
-/// keeps gets [`Error::Compacted`]. Dropping it leaves nothing behind.
+/// A watch does not delay writers or other watches. A watch that falls behind by more than the
+/// store keeps gets [`Error::Compacted`]. Dropping a watch frees all its resources.
 #[derive(Debug)]
 pub struct Watch {
     prefix: String,
-    /// The revision that everything was read up to.
+    /// Everything up to this revision was read.
     position: Revision,
-    /// The times that the log had forgotten all when the watch began.
+    /// How often the log had dropped all batches when the watch began.
     forgotten: u64,
     recent: Receiver<Recent>,
 }
@@ -23,7 +23,7 @@ impl Watch {
     /// Watches the changes in `log` under `prefix` that come after the revision `after`.
     ///
     /// # Errors
-    /// [`Error::Compacted`] when the log does not go back to `after`.
+    /// [`Error::Compacted`] if the log does not go back to `after`.
     pub(crate) fn new(log: &ChangeLog, prefix: &str, after: Revision) -> Result<Self> {
         let recent = log.subscribe();
         let forgotten = {
@@ -41,13 +41,13 @@ impl Watch {
 
     /// Waits for the next batch that changes a key under the prefix.
     ///
-    /// Batches come in the order of their revisions, and none is left out. The future may be
-    /// dropped at any moment; nothing is lost with it.
+    /// Batches arrive in the order of their revisions, without gaps. Dropping the future at any
+    /// moment loses no change.
     ///
     /// # Errors
-    /// [`Error::Compacted`] when the reader fell behind by more than the store keeps, or when a
-    /// fault of the disk left in doubt if a batch was applied: read the range again and begin a new
-    /// watch at its revision. [`Error::Closed`] when the store was dropped.
+    /// [`Error::Compacted`] if the reader fell behind by more than the store keeps, or if a disk
+    /// fault made it uncertain whether a batch was applied: read the range again and begin a new
+    /// watch at its revision. [`Error::Closed`] if the store was dropped.
     pub async fn next(&mut self) -> Result<Changes> {
         loop {
             if let Some(changes) = self.next_recent()? {
@@ -57,7 +57,16 @@ impl Watch {
         }
     }
 
-    /// The next changes among those that are in the log; none when all were read.
+    /// Returns the next batch that changes a key under the prefix, or `None` if no batch arrived
+    /// since the last one. Does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Compacted`], as [`Watch::next`].
+    pub fn try_next(&mut self) -> Result<Option<Changes>> {
+        self.next_recent()
+    }
+
+    /// The next changes in the log, or `None` if all were read.
     fn next_recent(&mut self) -> Result<Option<Changes>> {
         // Marks the log as seen and reads it under one lock, so that a later change wakes the
         // reader.

@@ -1,16 +1,17 @@
 //! Deployment.
 //!
-//! The counts are those `kubectl rollout status` and kstatus compare; Suspended for a paused one is
-//! Argo CD's; `ReplicaFailure` is Failed because a quota or an admission webhook does not go away by
-//! itself (argo-cd#1382). Pods that cannot run are a failure before the deadline passes, as in no other tool;
-//! while enough of them are available, the Deployment is Degraded.
+//! The counts are the same as in `kubectl rollout status` and kstatus. Suspended for a paused
+//! Deployment is taken from Argo CD. `ReplicaFailure` is Failed, because the cause is a quota or an
+//! admission webhook, which require a change by a user (argo-cd#1382). Pods that cannot run are a
+//! failure before the deadline has passed, unlike in other tools. While enough Pods are available,
+//! the Deployment is Degraded.
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
 
 use crate::{METADATA, count};
 
-/// `progressDeadlineSeconds` of a Deployment without a deadline.
+/// The value of `progressDeadlineSeconds` that means that there is no deadline.
 const NO_DEADLINE_S: i64 = i32::MAX as i64;
 
 pub(crate) fn kind() -> Kind {
@@ -29,29 +30,32 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     let Some(want) = object.replicas() else {
         return Ok(verdict);
     };
-    // Most reports have no Pods beside: then the rest would cost as much as all before.
+    // Most reports contain no Pods. The remaining code would then cost as much as the code above.
     if input.related(0).objects().len() == 0 {
         return Ok(verdict);
     }
     let progressing = object.conditions().find("Progressing");
-    let newest = progressing.and_then(|it| newest_hash(object, it.message()));
+    let newest = progressing.and_then(|condition| newest_hash(object, condition.message()));
     Workload::new(object, input, want)
         .newest("pod-template-hash", newest)
         .works(is_rolled_out(object, want) && object.conditions().is_true("Available"))
         .judge(verdict)
 }
 
-/// Hash of the newest template, by the name of its ReplicaSet: `ReplicaSet "web-7f9c" is progressing`.
+/// The hash of the newest template, from the name of its ReplicaSet: `ReplicaSet "web-7f9c" is
+/// progressing`.
 fn newest_hash<'a>(object: &Object<'_>, message: &'a str) -> Option<&'a str> {
     let name = object.metadata().get("name").text()?;
     let mut quoted = message.split('"');
     quoted.find_map(|part| part.strip_prefix(name)?.strip_prefix('-'))
 }
 
-/// Returns whether every replica is of the newest template, by the counts and the controller's word.
+/// Returns whether every replica is of the newest template, according to the counts and the
+/// controller.
 fn is_rolled_out(object: &Object<'_>, want: i64) -> bool {
     let progressing = object.conditions().find("Progressing");
-    let is_complete = progressing.is_some_and(|it| it.reason() == "NewReplicaSetAvailable");
+    let is_complete =
+        progressing.is_some_and(|condition| condition.reason() == "NewReplicaSetAvailable");
     ["replicas", "updatedReplicas"]
         .iter()
         .all(|field| object.status_count(field) == want)
@@ -83,10 +87,12 @@ fn by_counts(object: &Object<'_>) -> Verdict {
         .unwrap_or_else(|| done(want))
 }
 
-/// Failed, when the rollout is past its deadline or Pods cannot be created.
+/// Failed, if the rollout is past its deadline or Pods cannot be created.
 fn failure(conditions: Conditions<'_>) -> Option<Verdict> {
     let progressing = conditions.find("Progressing");
-    if let Some(late) = progressing.filter(|it| it.reason() == "ProgressDeadlineExceeded") {
+    if let Some(late) =
+        progressing.filter(|condition| condition.reason() == "ProgressDeadlineExceeded")
+    {
         let verdict = Verdict::failed("ProgressDeadlineExceeded", late.message().to_owned());
         return Some(verdict.since(late.since_ms()));
     }
@@ -129,7 +135,7 @@ fn unfinished(object: &Object<'_>, want: i64) -> Option<Verdict> {
     None
 }
 
-/// Pending, while the counts are complete but the controller does not confirm it.
+/// Pending, while the counts are complete but the controller has not confirmed the rollout.
 fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdict> {
     let has_deadline = has_deadline(object);
     if let Some(progressing) = conditions.find("Progressing") {
@@ -156,7 +162,7 @@ fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdic
     }
 }
 
-/// Returns whether the rollout has a deadline. Without one, which is also what the largest number
+/// Returns whether the rollout has a deadline. Without a deadline, which the largest number also
 /// means, the controller sets no condition Progressing.
 fn has_deadline(object: &Object<'_>) -> bool {
     let deadline = object.spec().get("progressDeadlineSeconds");

@@ -1,7 +1,8 @@
 //! StatefulSet.
 //!
-//! As kstatus and `kubectl rollout status`; with OnDelete the controller never replaces pods by
-//! itself, so only the counts are compared. A partition holds replicas back on purpose.
+//! The same as in kstatus and `kubectl rollout status`. With OnDelete, the controller does not
+//! replace Pods, so only the counts are compared. A partition excludes replicas from the update on
+//! purpose.
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
@@ -39,7 +40,8 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
 fn keeps_old(object: &Object<'_>) -> bool {
     let strategy = object.at("/spec/updateStrategy");
     let partition = strategy.at("/rollingUpdate/partition").integer();
-    strategy.get("type").text() == Some("OnDelete") || partition.is_some_and(|it| it > 0)
+    strategy.get("type").text() == Some("OnDelete")
+        || partition.is_some_and(|partition| partition > 0)
 }
 
 fn by_counts(object: &Object<'_>) -> Verdict {
@@ -56,7 +58,7 @@ fn by_counts(object: &Object<'_>) -> Verdict {
     short_of(object, want).unwrap_or_else(|| rollout(object, want))
 }
 
-/// Pending, while the counts differ from the spec, whatever the update strategy.
+/// Pending, while the counts differ from the spec, regardless of the update strategy.
 fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
     let total = object.status_count("replicas");
     let ready = object.status_count("readyReplicas");

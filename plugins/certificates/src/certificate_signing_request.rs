@@ -1,7 +1,8 @@
 //! CertificateSigningRequest.
 //!
-//! No other tool has a rule. A denial and a failure are final; the certificate itself is the evidence
-//! that the request was met. Conditions of v1beta1 carry no status: their presence counts as True.
+//! No other tool has a rule. A denial and a failure are final. The certificate itself is the
+//! evidence that the request was fulfilled. Conditions of v1beta1 have no status: their presence
+//! counts as True.
 
 use kindsight_sdk::prelude::*;
 
@@ -16,7 +17,11 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         return verdict;
     }
     let conditions = object.conditions();
-    let is_set = |name| conditions.find(name).filter(|it| !it.is_false());
+    let is_set = |name| {
+        conditions
+            .find(name)
+            .filter(|condition| !condition.is_false())
+    };
     if let Some(denied) = is_set("Denied") {
         return Verdict::failed(denied.reason_or("Denied"), denied.message().to_owned());
     }

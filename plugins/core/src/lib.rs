@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_nobody_declared_is_left_to_others() {
+    fn an_undeclared_kind_is_declined() {
         let binding = r#"{"apiVersion": "v1", "kind": "Binding"}"#;
         let verdict = kindsight_sdk::harness::judge::<Core>(binding);
         assert!(matches!(verdict, Err(Failure::Unsupported(_))));

@@ -1,10 +1,11 @@
 //! PersistentVolumeClaim.
 //!
-//! As Argo CD: a Lost claim has lost its data and needs an operator. One that waits for its first Pod
-//! is Pending; its StorageClass, where it is reported, tells it from one that has no class to bind it
-//! (argo-cd#29201).
-//! A bound claim whose resize or change of attributes failed serves its Pods as before, and is Degraded;
-//! one that is still being resized is Ready. No other tool looks at either.
+//! The same as in Argo CD: a Lost claim has lost its data and requires an operator. A claim that
+//! waits for its first Pod is Pending. Its StorageClass, if it is reported, shows whether the class
+//! exists that can bind the claim (argo-cd#29201).
+//!
+//! If the resize or the attribute change of a bound claim failed, the claim still serves its Pods
+//! and is Degraded. A claim that is still being resized is Ready. No other tool checks either.
 
 use kindsight_sdk::prelude::*;
 
@@ -28,7 +29,7 @@ pub(crate) fn kind() -> Kind {
         )
 }
 
-/// Annotation with the node of the first Pod, for which the volume is being made.
+/// The annotation with the node of the first Pod, for which the volume is being created.
 const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
@@ -45,12 +46,16 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     }
 }
 
-/// Pending, by the StorageClass that an unbound claim names: it is bound with its first Pod, or there is no
-/// such class. Not where the claim itself says that it is further on.
+/// Pending, explained by the StorageClass that an unbound claim names: the volume will be bound
+/// with the first Pod, or the class does not exist. Does not apply if the claim itself reports
+/// further progress.
 fn by_class(object: &Object<'_>, found: RelatedSet<'_>) -> Option<Verdict> {
     let name = object.at("/spec/storageClassName").text_or_empty();
     let is_further_on = object.annotation(SELECTED_NODE).is_some()
-        || object.conditions().iter().any(|it| it.is_true());
+        || object
+            .conditions()
+            .iter()
+            .any(|condition| condition.is_true());
     if name.is_empty() || is_further_on {
         return None;
     }
@@ -80,15 +85,17 @@ const CHANGE_ERRORS: [&str; 3] = [
     "ModifyVolumeError",
 ];
 
-/// Degraded, when a change of the bound volume failed: by a condition, or by the state that is kept for
-/// each resource (Kubernetes 1.28), for the whole claim (before that), or for its attributes.
+/// Degraded, if a change of the bound volume failed: according to a condition, to the state of each
+/// resource (Kubernetes 1.28), to the state of the complete claim (earlier versions), or to its
+/// attributes.
 fn failed_change(object: &Object<'_>) -> Option<Verdict> {
     let conditions = object.conditions();
     let mut errors = CHANGE_ERRORS
         .iter()
         .filter_map(|name| conditions.find(name));
     if let Some(error) = errors.find(Condition::is_true) {
-        // Its reason is a word of the driver, if any; its type says what failed.
+        // The reason, if any, is text of the driver. The type of the condition shows which change
+        // failed.
         return Some(Verdict::degraded(
             error.name().to_owned(),
             error.message().to_owned(),

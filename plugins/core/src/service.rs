@@ -1,12 +1,12 @@
 //! Service.
 //!
-//! A load balancer works when it has an address (Argo CD; kstatus is content with a cluster IP) or
-//! when somebody brought their own in `externalIPs` (Helm). A port that it cannot serve is a failure, as
-//! only a change of the Service or of the load balancer's provider mends that; no other tool looks. The
-//! other types work as soon as the API
-//! server has given them a cluster IP. One that selects Pods and has no ready
-//! endpoint is Pending, where its `EndpointSlices` are reported: nothing answers behind it. No other tool
-//! looks.
+//! A load balancer works if it has an address (as in Argo CD; for kstatus, a cluster IP is
+//! sufficient) or if a user provided addresses in `externalIPs` (as in Helm). A port that the load
+//! balancer cannot serve is a failure, because it requires a change of the Service or of the load
+//! balancer's provider; no other tool checks this. The other types work as soon as the API server
+//! has assigned a cluster IP. If a Service selects Pods, has no ready endpoint and its
+//! `EndpointSlices` are reported, it is Pending, because no Pod answers its requests; no other tool
+//! checks this.
 
 use kindsight_sdk::prelude::*;
 
@@ -28,7 +28,7 @@ pub(crate) fn kind() -> Kind {
         )
 }
 
-/// `EndpointSlices` of one Service that are looked at; each has a hundred endpoints.
+/// Maximum number of `EndpointSlices` of one Service that are read. Each has a hundred endpoints.
 const SLICES_MAX: u32 = 64;
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
@@ -60,10 +60,10 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     }
 }
 
-/// The endpoints that are ready, and all, of the family of addresses that has most: a Service of two
-/// families lists each Pod twice.
+/// The number of ready endpoints and of all endpoints, for the address family with most endpoints:
+/// a Service with two families lists each Pod twice.
 fn endpoints(slices: RelatedSet<'_>) -> (usize, usize) {
-    // Ready where it is not said, by the API's convention.
+    // By the API's convention, an endpoint without this condition is ready.
     let is_ready = |endpoint: &Node<'_>| endpoint.at("/conditions/ready").flag() != Some(false);
     let of_family = |family: &str| {
         let is_of_it = |slice: &Object<'_>| slice.at("/addressType").text_or_empty() == family;
@@ -119,10 +119,11 @@ fn load_balancer(object: &Object<'_>) -> Verdict {
     Verdict::pending("NoAddress", "the load balancer has no address yet")
 }
 
-/// Condition of a Service some of whose ports its load balancer does not serve.
+/// The condition of a Service if its load balancer does not serve some of its ports.
 const PORTS_ERROR: &str = "LoadBalancerPortsError";
 
-/// Failed, when the load balancer does not serve a port: it says so in a condition, or beside the port.
+/// Failed, if the load balancer does not serve a port, according to a condition or to the status of
+/// the port.
 fn refused_ports(object: &Object<'_>) -> Option<Verdict> {
     let refused = object.conditions().find(PORTS_ERROR);
     if let Some(refused) = refused.filter(Condition::is_true) {

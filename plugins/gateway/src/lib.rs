@@ -1,7 +1,7 @@
 //! Interpreter for the group `gateway.networking.k8s.io`: Gateways, their classes, routes and
 //! policies.
 //!
-//! All of them report the same conditions, in different places of the status: see [`parts`].
+//! All of them report the same conditions, in different parts of the status: see [`parts`].
 
 mod parents;
 mod parts;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complaint_names_the_part_it_comes_from() {
+    fn a_message_names_the_affected_part() {
         let route = r#"{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
             "status": {"parents": [
                 {"parentRef": {"name": "a"}, "conditions": [{"type": "Accepted", "status": "True"}]},

@@ -1,13 +1,14 @@
-//! Parents that a route names, and those that answer.
+//! The parents that a route names, and the parents that answer.
 
 use kindsight_sdk::prelude::*;
 
 use crate::GROUP;
 
-/// Most pairs of a parent in the spec and one in the status that are compared. The API allows 32 of each.
+/// Maximum number of compared pairs of a parent in the spec and a parent in the status. The API
+/// permits 32 of each.
 const PAIRS_MAX: usize = 64 * 64;
 
-/// Pending, when nobody has answered for a parent that the spec names.
+/// Pending, if no controller has answered for a parent that the spec names.
 pub(crate) fn unanswered(object: &Object<'_>) -> Option<Verdict> {
     let asked = object.at("/spec/parentRefs").items();
     let answers = object.at("/status/parents").items();
@@ -31,8 +32,8 @@ pub(crate) fn unanswered(object: &Object<'_>) -> Option<Verdict> {
     ))
 }
 
-/// Returns whether two references name the same parent. Controllers fill in defaults, and some leave out
-/// the section or the port, so these differ only where both sides have them.
+/// Returns whether two references name the same parent. Controllers fill in defaults, and some omit
+/// the section or the port, so these are only compared if both sides have them.
 fn is_same(asked: Node<'_>, answered: Node<'_>, namespace: Option<&str>) -> bool {
     let same = |name: &str, default: &str| {
         text_or(asked, name, default) == text_or(answered, name, default)
@@ -46,7 +47,7 @@ fn is_same(asked: Node<'_>, answered: Node<'_>, namespace: Option<&str>) -> bool
         [asked, answered].map(|reference| reference.get("namespace").text().or(namespace));
     let same_namespace = match namespaces {
         [Some(asked), Some(answered)] => asked == answered,
-        // The route's own is not reported.
+        // The namespace of the route itself is not reported.
         _ => true,
     };
     answered.is_object()

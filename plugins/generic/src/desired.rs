@@ -1,5 +1,5 @@
-//! Evidence of what is asked for and not there yet: another state than the current one, and the condition
-//! Ready of Kinds that always end with it.
+//! Evidence of a desired state that is not reached yet: a state that differs from the current one,
+//! and a missing condition Ready of Kinds that always set it at the end.
 
 use kindsight_sdk::prelude::*;
 
@@ -7,26 +7,27 @@ use crate::effort;
 use crate::evidence::{Evidence, Says};
 use crate::words::{meaning, tokens};
 
-/// First words of members that hold what is asked for.
+/// First words of members that contain the desired state.
 const ASKED: &[&str] = &["desired", "expected", "target"];
 
-/// First words of members that hold what is there.
+/// First words of members that contain the current state.
 const THERE: &[&str] = &["current", "actual", "observed"];
 
-/// Contents of such members: `desiredState` is asked for, `currentState` or `state` is there.
+/// The last part of such names: `desiredState` is desired, and `currentState` or `state` is
+/// current.
 const COMPARED: &[&str] = &[
     "Health", "Phase", "Revision", "Stage", "State", "Status", "Version",
 ];
 
-/// Fields that Kinds of Crossplane have in their spec. They report Synced as soon as they have sent what
-/// is asked for, and Ready when it is there.
+/// Fields in the spec of Crossplane's Kinds. These Kinds report Synced as soon as they have sent
+/// the desired state, and Ready when it is reached.
 pub(crate) const MANAGED: [&str; 3] = [
     "/spec/providerConfigRef/name",
     "/spec/compositionRef/name",
     "/spec/crossplane/compositionRef/name",
 ];
 
-/// Evidence from members of the status that differ from what is asked for.
+/// Evidence from members of the status that differ from the desired ones.
 pub(crate) fn differing(object: &Object<'_>) -> Option<Evidence> {
     let (spec, status) = (object.spec(), object.status());
     let in_status = status
@@ -36,7 +37,7 @@ pub(crate) fn differing(object: &Object<'_>) -> Option<Evidence> {
     let asked = in_status.chain(in_spec);
     let mut asked = asked.filter_map(|(what, asked)| Some((what, asked.text()?)));
     asked.find_map(|(what, asked)| {
-        // What is there is looked for among all members.
+        // The current value is searched among all members.
         if asked.is_empty() || !effort::spend(status.members().count()) {
             return None;
         }
@@ -46,13 +47,13 @@ pub(crate) fn differing(object: &Object<'_>) -> Option<Evidence> {
     })
 }
 
-/// The wish of a member, by its name: `State` for `desiredState`.
+/// The subject of a desired member, from its name: `State` for `desiredState`.
 fn compared(name: &str) -> Option<&str> {
     let what = ASKED.iter().find_map(|asked| name.strip_prefix(asked))?;
     COMPARED.contains(&what).then_some(what)
 }
 
-/// Name and value of the member that holds what is there.
+/// The name and value of the member that contains the current value.
 fn there<'a>(status: Node<'a>, what: &str) -> Option<(String, &'a str)> {
     let prefixed = THERE.iter().map(|there| format!("{there}{what}"));
     let mut names = prefixed.chain([what.to_ascii_lowercase()]);
@@ -62,25 +63,25 @@ fn there<'a>(status: Node<'a>, what: &str) -> Option<(String, &'a str)> {
     })
 }
 
-/// Returns whether two values are not the same, in any spelling, and do not mean the same either.
+/// Returns whether two values differ in every spelling, and also differ in meaning.
 fn differ(asked: &str, there: &str) -> bool {
-    let means_same = || meaning(asked).is_some_and(|it| meaning(there) == Some(it));
+    let means_same = || meaning(asked).is_some_and(|asked| meaning(there) == Some(asked));
     tokens(asked) != tokens(there) && !means_same()
 }
 
-/// Returns whether the status tells the current state and not the one that is asked for, which the spec
-/// may do.
+/// Returns whether the status contains the current state but not the desired one, which may be in
+/// the spec.
 pub(crate) fn is_half(status: Node<'_>) -> bool {
     let is_told = |first: &str| status.get(&format!("{first}State")).is_present();
     THERE.iter().any(|there| is_told(there)) && !ASKED.iter().any(|asked| is_told(asked))
 }
 
-/// Pending, where a Kind that ends with Ready has only been synced so far.
+/// Pending, if a Kind that sets Ready at the end was only synced so far.
 pub(crate) fn ready_missing(object: &Object<'_>) -> Option<Evidence> {
     let conditions = object.conditions();
     let synced = conditions.find("Synced").filter(Condition::is_true)?;
     let is_managed = MANAGED.iter().any(|field| object.at(field).is_present());
-    // Both are Crossplane's words, for where its spec is not reported.
+    // Both names are Crossplane's. They are used if its spec is not reported.
     let is_reconciled = synced.reason() == "ReconcileSuccess";
     let is_applied = conditions.find("LastAsyncOperation").is_some();
     let ends_with_ready = is_managed || is_reconciled || is_applied;
@@ -97,7 +98,7 @@ mod tests {
     use crate::Generic;
 
     #[test]
-    fn what_its_spec_hands_to_a_provider_ends_with_ready() {
+    fn a_kind_whose_spec_names_a_provider_ends_with_ready() {
         let table = [
             (r#"{"providerConfigRef": {"name": "default"}}"#, "Pending"),
             (r#"{"compositionRef": {"name": "network"}}"#, "Pending"),

@@ -1,13 +1,13 @@
-//! Effort spent on one object, which is bounded: the largest object is judged within the deadline,
-//! whatever its shape.
+//! The effort that is spent on one object. It is bounded, so that the largest object of any shape
+//! is judged within the deadline.
 //!
-//! One unit is about a byte of text whose words are read, or the look at one part of the status. What
-//! comes after the last unit is not read; then nothing speaks for Ready any more (see `lib.rs`).
+//! One unit is about one byte of text whose words are read, or one part of the status. Parts after
+//! the last unit are not read. The verdict is then never Ready (see `lib.rs`).
 
 use std::cell::Cell;
 
-/// Units for one object: some fifty milliseconds, and ten times what the largest status seen in a
-/// cluster takes.
+/// Units for one object: about fifty milliseconds, and ten times the effort for the largest status
+/// that was seen in a cluster.
 const UNITS_MAX: usize = 256 * 1024;
 
 thread_local! {
@@ -15,13 +15,13 @@ thread_local! {
     static IS_SPENT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Begins an object: all units are there.
+/// Begins an object, with all units available.
 pub(crate) fn begin() {
     LEFT.set(UNITS_MAX);
     IS_SPENT.set(false);
 }
 
-/// Takes so many units; returns whether they were there.
+/// Uses this number of units. Returns whether they were available.
 pub(crate) fn spend(units: usize) -> bool {
     let left = LEFT.get().checked_sub(units);
     LEFT.set(left.unwrap_or(0));
@@ -31,7 +31,7 @@ pub(crate) fn spend(units: usize) -> bool {
     left.is_some()
 }
 
-/// Returns whether something of the object was not read.
+/// Returns whether a part of the object was not read.
 pub(crate) fn is_spent() -> bool {
     IS_SPENT.get()
 }

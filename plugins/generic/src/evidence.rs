@@ -1,32 +1,32 @@
-//! Pieces of evidence, and the verdict they add up to.
+//! Pieces of evidence, and the verdict that follows from them.
 
 use kindsight_sdk::prelude::*;
 
 use crate::words::{Meaning, tokens};
 
-/// Signal of a piece of evidence, from good to bad: the worst one decides.
+/// The signal of a piece of evidence, from good to bad. The worst signal determines the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Says {
-    /// Has finished well.
+    /// The object has completed successfully.
     Finished,
     /// Works.
     Ready,
-    /// Speaks against Ready, and is no evidence of another state.
+    /// Evidence against Ready that indicates no other state.
     Doubtful,
-    /// The controller says that it does not know.
+    /// The controller reports that it does not know.
     Unknown,
-    /// On its way.
+    /// The object is not ready yet.
     Pending,
     /// The thing it represents does not exist.
     Absent,
-    /// Stopped on purpose.
+    /// The object was stopped on purpose.
     Suspended,
-    /// Broken or refused.
+    /// The object is broken or was refused.
     Failed,
 }
 
 impl Says {
-    /// Returns whether it speaks for Ready.
+    /// Returns whether it is evidence for Ready.
     pub(crate) fn is_good(self) -> bool {
         self <= Self::Ready
     }
@@ -49,11 +49,11 @@ impl From<Meaning> for Says {
 /// Other evidence that outweighs a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outweighed {
-    /// None.
+    /// No other evidence.
     Never,
-    /// Full counts: whatever failed has succeeded since.
+    /// Full counts: whatever failed has succeeded since then.
     ByCounts,
-    /// As before, or anything that is explicitly well: what is missing may not be needed.
+    /// Full counts, or any explicit evidence of health: the missing object may not be needed.
     ByHealth,
 }
 
@@ -61,16 +61,17 @@ pub(crate) enum Outweighed {
 #[derive(Debug, Clone)]
 pub(crate) struct Evidence {
     pub(crate) says: Says,
-    /// One `CamelCase` word.
+    /// The reason, as one `CamelCase` word.
     pub(crate) reason: String,
     pub(crate) message: String,
     pub(crate) outweighed: Outweighed,
-    /// Since when it says so, in Unix milliseconds.
+    /// The start time of this signal, in Unix milliseconds.
     pub(crate) since_ms: Option<i64>,
 }
 
 impl Evidence {
-    /// Creates evidence with the first of `reasons` that makes one word, as programs compare it.
+    /// Makes evidence. Its reason is the first of `reasons` that is a single word, so that programs
+    /// can compare it.
     pub(crate) fn new(says: Says, reasons: &[&str], message: impl Into<String>) -> Self {
         let mut words = reasons.iter().filter_map(|reason| one_word(reason));
         Self {
@@ -82,18 +83,18 @@ impl Evidence {
         }
     }
 
-    /// Sets since when it says so.
+    /// Sets the start time of this signal.
     pub(crate) fn since(self, since_ms: Option<i64>) -> Self {
         Self { since_ms, ..self }
     }
 
-    /// Sets what outweighs it.
+    /// Sets the evidence that outweighs it.
     pub(crate) fn outweighed(mut self, outweighed: Outweighed) -> Self {
         self.outweighed = outweighed;
         self
     }
 
-    /// Reduces a failure that full counts, or anything that is well, outweighs to a doubt.
+    /// Reduces a failure to a doubt if full counts, or any evidence of health, outweigh it.
     pub(crate) fn weighed_against(self, is_full: bool, is_well: bool) -> Self {
         let is_outweighed = match self.outweighed {
             Outweighed::Never => false,
@@ -133,15 +134,15 @@ impl Evidence {
     }
 }
 
-/// Verdict of the first piece with the worst signal.
+/// The verdict from the first piece of evidence with the worst signal.
 pub(crate) fn verdict(evidence: Vec<Evidence>) -> Option<Verdict> {
     let worst = evidence.iter().map(|piece| piece.says).max()?;
     let first = evidence.into_iter().find(|piece| piece.says == worst)?;
     Some(first.verdict())
 }
 
-/// A reason as one `CamelCase` word: `yellow` as `Yellow`, `NOT_READY` as `NotReady`; `None` for
-/// a sentence.
+/// Converts a reason to one `CamelCase` word: `yellow` to `Yellow`, `NOT_READY` to `NotReady`.
+/// Returns `None` for a sentence.
 fn one_word(reason: &str) -> Option<String> {
     const TOKENS_MAX: usize = 6;
     const REASON_BYTES_MAX: usize = 128;

@@ -1,15 +1,16 @@
-//! Interpreter for Kinds without a rule of their own.
+//! The interpreter for Kinds without their own rules.
 //!
-//! It knows no API group and no Kind, only the usual conventions of controllers: conditions
-//! ([`conditions`]), words like `phase: Running` ([`members`], [`words`]), counts ([`counts`]), what is
-//! asked for ([`desired`]) and the same in nested parts of the status ([`nested`]). Each is a piece of [`evidence`] and the worst
-//! piece decides ([`weigh`]); Ready requires a good piece and none against it. Without evidence, or
-//! with pieces that contradict each other, the verdict is Present.
+//! It uses no API group or Kind, but only the usual conventions of controllers: conditions
+//! ([`conditions`]), words such as `phase: Running` ([`members`], [`words`]), counts ([`counts`]),
+//! desired states ([`desired`]), and the same conventions in nested parts of the status
+//! ([`nested`]). Each of them is a piece of [`evidence`], and the worst piece determines the
+//! verdict ([`weigh`]). Ready requires a good piece and no piece against it. Without evidence, or
+//! if pieces contradict each other, the verdict is Present.
 //!
-//! On an object that reports nothing, kstatus says Current, Argo CD nothing and Karmada Healthy.
-//! Other differences: a failed attempt is a failure although it is retried (`Reconciling`, and `Ready`
-//! False with a reason that says so), where kstatus waits; and an object without a status is Pending
-//! while it is new.
+//! For an object that reports nothing, kstatus returns Current, Argo CD returns no state and
+//! Karmada returns Healthy. Other differences: a failed attempt is a failure although it is retried
+//! (`Reconciling`, and `Ready` False with a corresponding reason), while kstatus waits; and an
+//! object without a status is Pending while it is new.
 
 mod condition_types;
 mod conditions;
@@ -28,14 +29,14 @@ use kindsight_sdk::prelude::*;
 /// The interpreter.
 pub struct Generic;
 
-/// State of an object that reports that the thing it represents does not exist.
+/// The state of an object that reports that the thing it represents does not exist.
 const NOT_PRESENT: State = State::new(
     "NotPresent",
     Phase::NotPresent,
     "Reports that the thing it represents does not exist",
 );
 
-/// Flags that tell controllers to leave an object alone.
+/// Flags that cause controllers to ignore an object.
 const PAUSE_FLAGS: [&str; 6] = [
     "/spec/paused",
     "/spec/strategy/paused",
@@ -45,7 +46,7 @@ const PAUSE_FLAGS: [&str; 6] = [
     "/spec/updateStrategy/rollingUpdate/paused",
 ];
 
-/// Names of `observedGeneration` outside of the API conventions.
+/// Other names of `observedGeneration` than in the API conventions.
 const OBSERVED_GENERATIONS: [&str; 3] = [
     "lastEvaluatedGeneration",
     "lastObservedGeneration",
@@ -86,7 +87,7 @@ impl Interpreter for Generic {
         let verdict = stalled(object)
             .or_else(|| unobserved(object).map(|pending| paused(object).unwrap_or(pending)))
             .or_else(|| weigh::verdict(object))
-            .map(doubt_what_is_too_much);
+            .map(doubt_if_not_fully_read);
         match suspended(object) {
             Some(suspended) if !has_finished(verdict.as_ref()) => Ok(suspended),
             _ => verdict.map_or_else(|| silence::verdict(object, input), Ok),
@@ -100,27 +101,27 @@ impl Interpreter for Generic {
 
 kindsight_sdk::export!(Generic);
 
-/// Suspended by its spec, which outweighs the status: that may be from before.
+/// Suspended by its spec, which has priority over the status, because the status may be older.
 fn suspended(object: &Object<'_>) -> Option<Verdict> {
     let flag = PAUSE_FLAGS.iter().find(|flag| object.at(flag).is_true())?;
     let name = flag.trim_start_matches('/').replace('/', ".");
     Some(Verdict::suspended("Suspended", format!("{name} is set")))
 }
 
-/// Suspended by its conditions. Only for a generation that is not observed: in any other they are weighed
-/// with the rest.
+/// Suspended by its conditions. Only for a generation that was not observed. Otherwise, the
+/// conditions are weighed with the remaining evidence.
 fn paused(object: &Object<'_>) -> Option<Verdict> {
     let pause = conditions::pause(object.status())?;
     evidence::verdict(vec![pause])
 }
 
-/// Returns whether the object has finished, and so is not suspended, whatever its spec says.
+/// Returns whether the object has completed. It is then not suspended, regardless of its spec.
 fn has_finished(verdict: Option<&Verdict>) -> bool {
     verdict.is_some_and(|verdict| verdict.state == "Succeeded")
 }
 
-/// Present, where something good is said and not everything was read.
-fn doubt_what_is_too_much(verdict: Verdict) -> Verdict {
+/// Present, if there is good evidence but not everything was read.
+fn doubt_if_not_fully_read(verdict: Verdict) -> Verdict {
     if effort::is_spent() && matches!(&*verdict.state, "Ready" | "Succeeded") {
         let message = "it reports ready, but its status has more parts than are read";
         return Verdict::present("TooMuchToRead", message);
@@ -128,7 +129,7 @@ fn doubt_what_is_too_much(verdict: Verdict) -> Verdict {
     verdict
 }
 
-/// Stalled comes before the generation: see [`standard::progress`].
+/// Stalled has priority over the generation: see [`standard::progress`].
 fn stalled(object: &Object<'_>) -> Option<Verdict> {
     let stalled = object.conditions().find("Stalled")?;
     stalled.is_true().then(|| {
@@ -165,9 +166,9 @@ mod tests {
         kindsight_sdk::harness::check_mutations::<Generic>();
     }
 
-    /// Fields that a reporter leaves out or rewrites never make an object ready.
+    /// Fields that a reporter omits or rewrites never make an object ready.
     #[test]
-    fn what_was_not_read_in_full_is_not_ready() {
+    fn an_object_that_was_not_read_completely_is_not_ready() {
         let conditions = r#"{"type": "Ready", "status": "True"},"#.repeat(50_000);
         let object = format!(
             r#"{{"spec": {{}}, "status": {{"conditions": [{conditions}
@@ -181,11 +182,14 @@ mod tests {
         let ready =
             r#"{"spec": {}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}"#;
         let verdict = kindsight_sdk::harness::judge::<Generic>(ready).expect("a verdict");
-        assert_eq!(verdict.state, "Ready", "the next object begins anew");
+        assert_eq!(
+            verdict.state, "Ready",
+            "the next object has the full effort"
+        );
     }
 
     #[test]
-    fn an_object_that_is_not_ready_does_not_become_so_by_what_is_left_out() {
+    fn an_object_does_not_become_ready_because_fields_are_omitted() {
         let objects = [
             r#"{"spec": {"replicas": 3}, "status": {"phase": "Ready", "replicas": 2, "readyReplicas": 2}}"#,
             r#"{"spec": {"replicas": 3}, "status": {"replicas": 3, "readyReplicas": 1, "ready": true}}"#,

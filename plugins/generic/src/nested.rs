@@ -1,9 +1,9 @@
 //! Evidence from nested parts of the status.
 //!
-//! Many Kinds keep the state word in an object below the status (`status.jobStatus.state`), or one
-//! for each part. A part may speak for the object where the object itself reports nothing. It speaks
-//! for Ready only from an object close by or by conditions; words in the items of a list do not, as
-//! the list may be incomplete.
+//! Many Kinds have their state word in an object below the status (`status.jobStatus.state`), or
+//! one state word for each part. A part can determine the state of the object if the object itself
+//! reports nothing. It can be evidence for Ready only in an object close to the status, or in
+//! conditions. Words in the items of a list cannot, because the list may be incomplete.
 
 use kindsight_sdk::prelude::*;
 
@@ -12,13 +12,14 @@ use crate::effort;
 use crate::evidence::Evidence;
 use crate::members::{flags, is_of_now, words};
 
-/// Levels below the status that are searched.
+/// Maximum number of levels below the status that are searched.
 const DEPTH_MAX: usize = 4;
 
-/// Levels below the status at which a part may speak for Ready: `status.statuses.<who>.state`.
+/// Maximum level below the status at which a part can be evidence for Ready:
+/// `status.statuses.<who>.state`.
 const GOOD_DEPTH_MAX: usize = 2;
 
-/// Units of effort that the look at one part takes, without its texts and conditions.
+/// Units of effort for one part, without its texts and conditions.
 const UNITS_PER_PART: usize = 8;
 
 /// Evidence from all parts.
@@ -28,8 +29,8 @@ pub(crate) fn evidence(status: Node<'_>, generation: Option<i64>) -> Vec<Evidenc
     found
 }
 
-/// Returns whether any part directly below the status, or any item of a list there, is well. That does not
-/// make the whole well, but speaks against a failure that may be none.
+/// Returns whether any part directly below the status, or any item of a list there, is healthy.
+/// This does not make the object healthy, but is evidence against an uncertain failure.
 pub(crate) fn any_is_well(status: Node<'_>) -> bool {
     let is_well = |part: Node<'_>| {
         let mut said = words(part, false).into_iter().chain(flags(part));
@@ -60,9 +61,9 @@ fn collect(holder: Node<'_>, generation: Option<i64>, depth: usize, found: &mut 
 }
 
 /// Evidence from the items of a list. Conditions of every parent, ancestor or listener, as in the
-/// Gateway API, may speak for Ready.
+/// Gateway API, can be evidence for Ready.
 fn items(list: Node<'_>, generation: Option<i64>, depth: usize) -> Vec<Evidence> {
-    // Items that are no objects say nothing.
+    // Items that are not objects are no evidence.
     let objects = list.items().filter(|item| item.is_object());
     let read = objects.take_while(|_| effort::spend(UNITS_PER_PART));
     let read: Vec<_> = read.collect();

@@ -13,44 +13,45 @@ use tables::{
     FAILED, FINISHED, GOOD, NEGATIONS, PAIRS, PENDING, PROSPECTS, STEADY, SUSPENDED, WHOLE,
 };
 
-/// Meaning of a word, from good to bad. The order matters: of two the worse one counts.
+/// The meaning of a word, from good to bad. The order is significant: of two meanings, the worse
+/// one is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meaning {
-    /// Has ended well.
+    /// The object has completed successfully.
     Finished,
-    /// Works.
+    /// The object works.
     Good,
-    /// Literally `Unknown`.
+    /// The word is literally `Unknown`.
     Unknown,
-    /// On its way.
+    /// The object is not ready yet.
     Pending,
-    /// Does not exist.
+    /// The object does not exist.
     Absent,
-    /// Stopped on purpose.
+    /// The object was stopped on purpose.
     Suspended,
-    /// Broken or refused.
+    /// The object is broken or was refused.
     Failed,
 }
 
-/// Most words a value may have for a good word in it to count.
+/// Maximum number of words in a value in which a good word counts.
 const GOOD_TOKENS_MAX: usize = 4;
 
-/// Meaning of a value, if it is known.
+/// The meaning of a value, if it is known.
 pub(crate) fn meaning(text: &str) -> Option<Meaning> {
     read(text).meaning
 }
 
-/// Returns whether a value says that something is on its way. One that only falls short of a good word,
-/// such as `PartiallyReady`, does not.
+/// Returns whether a value means that a change is in progress. A value that only restricts a good
+/// word, such as `PartiallyReady`, does not.
 pub(crate) fn is_under_way(text: &str) -> bool {
     let reading = read(text);
     reading.meaning == Some(Meaning::Pending) && !reading.is_held
 }
 
-/// Meaning of a value, and where it comes from.
+/// The meaning of a value, and its origin.
 struct Reading {
     meaning: Option<Meaning>,
-    /// It would be a good one, but for a word that holds it back.
+    /// Whether the meaning would be good except for a word that prevents it.
     is_held: bool,
 }
 
@@ -69,7 +70,7 @@ fn read(text: &str) -> Reading {
     if worst == Some(Meaning::Failed) {
         return plain(worst);
     }
-    // In English the last word decides: ProvisioningSucceeded, UpgradePending.
+    // In English, the last word determines the meaning: ProvisioningSucceeded, UpgradePending.
     let last = found.last().copied().flatten().or(worst);
     let Some(good @ (Meaning::Good | Meaning::Finished)) = last else {
         return plain(last);
@@ -81,7 +82,7 @@ fn read(text: &str) -> Reading {
         return plain(worst.filter(|worst| *worst == Meaning::Pending));
     }
     if worst == Some(Meaning::Suspended) {
-        // SuspendedSuccessfully.
+        // For example `SuspendedSuccessfully`.
         return plain(worst);
     }
     match hold(text, &tokens, &found, good) {
@@ -93,7 +94,7 @@ fn read(text: &str) -> Reading {
     }
 }
 
-/// Meaning of each token in its context.
+/// The meaning of each token in its context.
 fn found(tokens: &[String]) -> Vec<Option<Meaning>> {
     let mut before = "";
     let mut negated_before = false;
@@ -132,29 +133,30 @@ fn pair(before: &str, token: &str) -> Option<Meaning> {
     entry(PAIRS, (before, token))
 }
 
-/// Returns whether a sorted list has a word: the tables are what takes longest.
+/// Returns whether a sorted list contains a word. Searches in the tables take most of the time.
 pub(crate) fn has(words: &[&str], word: &str) -> bool {
     words.binary_search(&word).is_ok()
 }
 
-/// The value beside a key, in a table sorted by its keys.
+/// The value for a key in a table that is sorted by its keys.
 pub(crate) fn entry<K: Ord + Copy, V: Copy>(table: &[(K, V)], key: K) -> Option<V> {
-    let at = table.binary_search_by(|(it, _)| it.cmp(&key)).ok()?;
+    let at = table.binary_search_by(|(entry, _)| entry.cmp(&key)).ok()?;
     table.get(at).map(|(_, value)| *value)
 }
 
-/// Meaning of a negated word: `NotReady` is pending, `NotFailed` means nothing.
+/// The meaning of a negated word: `NotReady` is pending, and `NotFailed` has no meaning.
 fn negated(meaning: Meaning) -> Option<Meaning> {
     matches!(meaning, Meaning::Good | Meaning::Finished).then_some(Meaning::Pending)
 }
 
-/// None of a bad word: `0 failed` means nothing. A good word is held back later.
+/// The meaning of a bad word with count zero: `0 failed` has no meaning. A good word is handled
+/// later.
 fn denied(meaning: Meaning) -> Option<Meaning> {
     (meaning <= Meaning::Good).then_some(meaning)
 }
 
-/// The lower-case words of a value, split at case changes and at anything but letters and digits.
-/// None where no effort is left for them.
+/// The lower-case words of a value, split at case changes and at all characters except letters and
+/// digits. Empty if no effort is left for them.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     if !effort::spend(text.len()) {

@@ -1,11 +1,12 @@
 //! Ingress.
 //!
-//! As Argo CD: an address shows that a controller serves it, unless it says that a port cannot be served,
-//! which is a failure as it is for a Service. Many controllers never publish one
-//! (argo-cd#14607, #28345, #5620), so settings may name the classes without; such an Ingress is
-//! Present, because nothing shows that it works. One that names a Service which is not there is
-//! Degraded, where all Services are reported: the rest is served. Secrets of TLS are not looked at: no
-//! report has their content. No other tool looks at either.
+//! The same as in Argo CD: an address shows that a controller serves the Ingress. If the address
+//! reports a port that cannot be served, this is a failure, as for a Service. Many controllers
+//! never publish an address (argo-cd#14607, #28345, #5620), so a setting can name their classes. An
+//! Ingress of such a class is Present, because nothing shows that it works. If an Ingress names a
+//! Service that does not exist and all Services are reported, the Ingress is Degraded, because its
+//! other paths still work. TLS Secrets are not checked, because no report contains them. No other
+//! tool checks either.
 
 use kindsight_sdk::prelude::*;
 
@@ -27,22 +28,23 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
   "additionalProperties": false
 }"#;
 
-/// Annotation that named the class before `spec.ingressClassName`.
+/// The annotation that contained the class before `spec.ingressClassName`.
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 
-/// Group of Ingresses in clusters before Kubernetes 1.22, with other names for their Services.
+/// The group of Ingresses before Kubernetes 1.22, with different names for their Services.
 const OLD_GROUP: &str = "extensions";
 
-/// Services of one list of references that are looked at.
+/// Maximum number of Services in one list of references that are checked.
 const BACKENDS_MAX: u32 = 256;
 
-/// Pointers to the names of the Services that an Ingress leads to: of its paths, and of all other requests.
+/// Pointers to the names of the Services to which an Ingress sends requests: for its paths, and for
+/// all other requests.
 const BACKENDS: [&str; 2] = [
     "/spec/rules/*/http/paths/*/backend/service/name",
     "/spec/defaultBackend/service/name",
 ];
 
-/// As [`BACKENDS`], in the old group.
+/// The same as [`BACKENDS`] in the old group.
 const OLD_BACKENDS: [&str; 2] = [
     "/spec/rules/*/http/paths/*/backend/serviceName",
     "/spec/backend/serviceName",
@@ -74,7 +76,7 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     }
     let coverage = [0, 1].map(|rule| input.related(rule).coverage());
     if coverage.contains(&Coverage::Complete) && !object.spec().is_object() {
-        // Its Services could be compared, if it said which.
+        // The Services are reported, but the Ingress does not name them.
         return standard::spec_not_reported();
     }
     match missing_backend(object, input) {
@@ -86,7 +88,8 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     }
 }
 
-/// The first Service it names that is not there. None where more may exist than are reported.
+/// The first named Service that does not exist, or `None` if more Services may exist than are
+/// reported.
 fn missing_backend<'a>(object: &Object<'a>, input: &Input<'_>) -> Option<&'a str> {
     let is_old = object.group() == OLD_GROUP;
     let (of_backend, default) = if is_old {
@@ -137,7 +140,7 @@ fn by_address(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     Verdict::present("NoAddressExpected", message)
 }
 
-/// Failed, when a port of the address cannot be served.
+/// Failed, if a port of the address cannot be served.
 fn refused_port(address: Node<'_>) -> Option<Verdict> {
     address.get("ports").items().find_map(|port| {
         let error = port.get("error").text().filter(|error| !error.is_empty())?;

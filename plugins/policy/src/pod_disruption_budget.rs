@@ -1,10 +1,11 @@
 //! PodDisruptionBudget.
 //!
-//! Argo CD's failures, by the reason the controller gives when it cannot compute the budget
-//! (`InsufficientPods` is no failure: argo-cd#20171), and Karmada's count: a budget below its minimum
-//! is Pending, during every rollout too (argo-cd#21198). A status that
-//! was observed and holds no counts is what kstatus calls Current; without them there is no evidence,
-//! so it is Present here. The API server stores a new budget with all counts 0, which is no evidence
+//! The failures are the same as in Argo CD, from the reason of the controller if it cannot compute
+//! the budget (`InsufficientPods` is not a failure: argo-cd#20171). The count is compared as in
+//! Karmada: a budget below its minimum is Pending, even during a rollout (argo-cd#21198). kstatus
+//! calls an observed status without counts Current. Without counts there is no evidence, so it is
+//! Present here. The API server stores a new budget with all counts 0, which is no evidence until
+//! the controller has observed the budget.
 //! before the controller has looked at it.
 
 use kindsight_sdk::prelude::*;
@@ -20,7 +21,9 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
         return verdict;
     }
     let mut conditions = object.conditions().iter();
-    if let Some(failed) = conditions.find(|it| it.is_false() && it.reason() == "SyncFailed") {
+    if let Some(failed) =
+        conditions.find(|condition| condition.is_false() && condition.reason() == "SyncFailed")
+    {
         return Verdict::failed("SyncFailed", failed.message().to_owned());
     }
     let status = object.status();

@@ -1,9 +1,10 @@
-//! Descriptions: what an interpreter says about itself when it is loaded.
+//! Descriptions that interpreters give of themselves when they are loaded.
 //!
-//! A JSON document, so that it can grow: unknown members are ignored with a warning, while an unknown
-//! requirement, phase or relation refuses the component by its name, since an old host would misjudge
-//! with it. Of members with the same name in one object the last counts, as for most readers of JSON.
-//! Its schema is `wit/description.schema.json`.
+//! A description is a JSON document, so that it can grow. Unknown members are ignored with a
+//! warning. If a component names an unknown requirement, phase or relation, the host refuses the
+//! component and names the unknown word, because an old host would give wrong verdicts. If an
+//! object has several members with the same name, the last one is used, as most JSON parsers do.
+//! The schema is `wit/description.schema.json`.
 
 mod checks;
 mod writing;
@@ -21,39 +22,40 @@ use crate::phase::Phase;
 use crate::reading::{Members, Report, cut, text};
 use crate::relation::{self, RelatedRule};
 
-/// Description of an interpreter by itself, checked.
+/// The description that an interpreter gives of itself, checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     /// Its name: 1 to 63 lower-case letters, digits, `-` or `.`.
     pub name: String,
-    /// Its own version, semantic versioning.
+    /// Its own version, a semantic version.
     pub version: String,
-    /// One line for people.
+    /// One line for users.
     pub summary: String,
-    /// Features of the host it cannot do without; none exist in 1.0.0.
+    /// Host features that it requires; none exist in 1.0.0.
     pub requires: Vec<String>,
     /// The Kinds it judges.
     pub kinds: Vec<HandledKind>,
-    /// Every state it may answer with.
+    /// Every state that its answers may contain.
     pub states: Vec<State>,
-    /// Reasons it explains to people; it may answer with others.
+    /// Reasons that it explains to users. Its answers may contain other reasons too.
     pub reasons: Vec<Reason>,
-    /// The text of a JSON Schema for its settings, where it takes any.
+    /// The text of a JSON Schema for its settings, if it has settings.
     pub settings_schema: Option<String>,
 }
 
-/// One sort of object an interpreter judges, and what it needs to see of it.
+/// A pattern of objects that an interpreter judges, and the parts of these objects that it needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandledKind {
     /// Pattern of the objects.
     pub pattern: KindPattern,
-    /// JSON pointer of a field that objects must have, other than `null`; others are not asked about.
+    /// JSON pointer of a field that objects must have with a value other than `null`. The
+    /// interpreter is not called for other objects.
     pub when: Option<String>,
-    /// Their fields, as JSON pointers, where `*` stands for the items of a list.
+    /// The fields that it needs, as JSON pointers. `*` matches the items of a list.
     pub fields: Vec<String>,
-    /// Its verdicts depend on the time, which it gets.
+    /// Whether its verdicts depend on the time. If so, calls receive the time.
     pub uses_now: bool,
-    /// Related objects it needs.
+    /// Related objects that it needs.
     pub related: Vec<RelatedRule>,
 }
 
@@ -68,33 +70,33 @@ impl Claim for HandledKind {
 }
 
 impl HandledKind {
-    /// Returns whether two claim the same objects at the same rank.
+    /// Returns whether both claim the same objects with the same rank.
     pub fn conflicts(&self, other: &Self) -> bool {
         self.pattern == other.pattern && self.when == other.when
     }
 }
 
-/// A state an interpreter may answer with.
+/// A state that an interpreter's answers may contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// The word that people read and that is counted, in `CamelCase`.
+    /// The name of the state, in `CamelCase`. Users see it, and objects are counted by it.
     pub name: String,
-    /// The phase the host counts it as.
+    /// The phase as which the host counts the state.
     pub phase: Phase,
-    /// One sentence for people who meet the state.
+    /// One sentence for users who see the state.
     pub summary: String,
-    /// An object in it does not leave it by itself.
+    /// Whether an object in this state does not leave the state without an external cause.
     pub is_final: bool,
 }
 
 /// A reason an interpreter explains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// The word, in `CamelCase`.
+    /// The name, in `CamelCase`.
     pub name: String,
-    /// One sentence for people who meet the reason.
+    /// One sentence for users who see the reason.
     pub summary: String,
-    /// Page that says what to do about it.
+    /// Page with advice about the reason.
     pub help_url: Option<String>,
 }
 
@@ -113,7 +115,7 @@ const KIND_MEMBERS: [&str; 7] = [
 ];
 
 impl Description {
-    /// Reads and checks the answer of `describe`; the list beside it are warnings.
+    /// Parses and checks the answer of `describe`. The list in the result contains warnings.
     ///
     /// # Errors
     /// The problems, each with its place (`kinds[2].related[0].at`), for the author; at most 16.
@@ -157,7 +159,7 @@ impl Description {
     }
 }
 
-/// Refuses every requirement, by its name: this version of the contract has none to offer.
+/// Refuses every requirement by its name, because this version of the contract defines none.
 fn refuse_requirements(members: &Members<'_>, report: &mut Report) {
     for (place, value) in members.list("requires", usize::MAX, report) {
         if let Some(feature) = text(value, &place, report) {
@@ -178,7 +180,10 @@ fn kinds(members: &Members<'_>, report: &mut Report) -> Vec<HandledKind> {
                 Some(when) => format!(" when {}", cut(when)),
                 None => String::new(),
             };
-            let what = format!("`{}`{when} is there twice", cut(&kind.pattern.to_string()));
+            let what = format!(
+                "`{}`{when} is declared twice",
+                cut(&kind.pattern.to_string())
+            );
             report.problem(&place, &what);
         }
         kinds.push(kind);

@@ -1,18 +1,18 @@
-//! Nodes of a document as they are stored, in a tree and in a view alike: sixteen bytes each.
+//! Nodes of a document in their stored form, in trees and in views: sixteen bytes each.
 
-/// Bytes of one node.
+/// Size of one node, in bytes.
 pub const NODE_BYTES: usize = 16;
 
-/// Longest key of a member, in bytes: its length is stored in 24 bits.
+/// Maximum length of a member's key, in bytes. Its length is stored in 24 bits.
 pub const KEY_BYTES_MAX: usize = (1 << 24) - 1;
 
-/// One node, as `wit/view.md` describes it.
+/// One node, in the format of `wit/view.md`.
 pub(crate) type Entry = [u8; NODE_BYTES];
 
-/// No node: past the end of every document.
+/// The index of no node, past the end of every document.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Kinds of nodes, by the number that stands for them.
+/// The numbers of the kinds of nodes.
 pub(crate) mod kind {
     pub(crate) const NULL: u8 = 0;
     pub(crate) const FALSE: u8 = 1;
@@ -30,7 +30,8 @@ pub(crate) struct Span {
     pub(crate) len: u32,
 }
 
-/// Value of a node. The parts of an array or object are the nodes after it, each followed by its own.
+/// The value of a node. The parts of an array or object are the nodes after it, each followed by
+/// its own parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value {
     Null,
@@ -51,7 +52,7 @@ pub(crate) enum Value {
     },
 }
 
-/// Makes a node; `key` is empty for items of arrays and for the root.
+/// Makes a node. `key` is empty for items of arrays and for the root.
 #[inline]
 pub(crate) fn entry(key: Span, value: Value) -> Entry {
     let (kind, third, fourth) = match value {
@@ -83,7 +84,7 @@ fn words(entry: &Entry) -> [u32; 4] {
     words
 }
 
-/// Key of a node.
+/// The key of a node.
 #[inline]
 pub(crate) fn key(entry: &Entry) -> Span {
     let [head, start, ..] = words(entry);
@@ -93,18 +94,19 @@ pub(crate) fn key(entry: &Entry) -> Span {
     }
 }
 
-/// First four bytes of a node: its kind, and the length of its key. Searches read no more of most nodes.
+/// The first four bytes of a node: its kind, and the length of its key. Searches read only these
+/// bytes of most nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Head(u32);
 
 impl Head {
-    /// Number of the bytes of the key.
+    /// The length of the key, in bytes.
     #[inline]
     pub(crate) fn key_len(self) -> usize {
         (self.0 >> 8) as usize
     }
 
-    /// True for an array or an object.
+    /// Whether the node is an array or an object.
     #[inline]
     pub(crate) fn has_parts(self) -> bool {
         self.kind() >= kind::ARRAY
@@ -117,21 +119,22 @@ impl Head {
     }
 }
 
-/// Head of a node.
+/// The head of a node.
 #[inline]
 pub(crate) fn head(entry: &Entry) -> Head {
     let [head, ..] = words(entry);
     Head(head)
 }
 
-/// Last four bytes of a node: of an array or an object the first node after its parts.
+/// The last four bytes of a node. For an array or object, they are the index of the first node
+/// after its parts.
 #[inline]
 pub(crate) fn fourth(entry: &Entry) -> u32 {
     let [.., fourth] = words(entry);
     fourth
 }
 
-/// Value of a node; a kind that does not exist reads as null.
+/// The value of a node. An unknown kind reads as null.
 #[inline]
 pub(crate) fn value(entry: &Entry) -> Value {
     let [head, _, third, fourth] = words(entry);
@@ -156,7 +159,7 @@ pub(crate) fn value(entry: &Entry) -> Value {
     }
 }
 
-/// The first node after an array's or object's parts; none for anything else.
+/// The first node after the parts of an array or object, or `None` for any other node.
 #[inline]
 pub(crate) fn end(entry: &Entry) -> Option<u32> {
     head(entry).has_parts().then(|| fourth(entry))

@@ -1,8 +1,8 @@
-//! Fixtures: objects with the verdicts an author promises, which the host tries before a component goes
-//! live.
+//! Fixtures: objects with the verdicts that an author promises. The host checks them before a
+//! component goes live.
 //!
-//! A JSON document, a list, which grows as a description does: unknown members are ignored with a
-//! warning. Its schema is `wit/fixtures.schema.json`.
+//! Fixtures are a JSON document, a list, which can grow like a description: unknown members are
+//! ignored with a warning. The schema is `wit/fixtures.schema.json`.
 
 mod raw;
 
@@ -20,48 +20,48 @@ use raw::RawMembers;
 /// One example: an object and the promised verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixture {
-    /// The name of the case it shows, unique in the component.
+    /// The name of the example, unique in the component.
     pub name: String,
-    /// The whole object, JSON text.
+    /// The complete object as JSON text.
     pub object: String,
-    /// The other objects of its cluster, each whole, JSON text. The host finds the related ones among
-    /// them as it finds real ones.
+    /// The other objects of its cluster, each complete, as JSON text. The host searches the related
+    /// objects among them in the same way as in a report.
     pub related: Vec<String>,
     /// Coverage of the related objects.
     pub coverage: Coverage,
-    /// The time of judging, in Unix milliseconds; 0 where it is not given.
+    /// The time of the call, in Unix milliseconds, 0 if it is not given.
     pub now_ms: i64,
     /// Settings, the text of a JSON object.
     pub settings: Option<String>,
-    /// The promise.
+    /// The promised result.
     pub expect: Expectation,
 }
 
 words! {
     /// Coverage of a set of related objects.
     Coverage {
-        /// All there are: none means that there are none.
+        /// All related objects are in the set. An empty set means that there are none.
         Complete = "complete",
-        /// Some of them.
+        /// Only some of the related objects are in the set.
         Partial = "partial",
-        /// Nobody reports that Kind.
+        /// No source reports objects of that Kind.
         Unknown = "unknown",
     }
 }
 
 words! {
-    /// Failure that a fixture may promise instead of a verdict.
+    /// A failure that a fixture may promise instead of a verdict.
     ExpectedFailure {
-        /// The interpreter does not judge such an object.
+        /// The interpreter does not judge the object.
         Unsupported = "unsupported",
-        /// The object cannot be what it claims to be.
+        /// The object is not valid for its Kind.
         InvalidObject = "invalid-object",
         /// The settings cannot be used.
         InvalidSettings = "invalid-settings",
     }
 }
 
-/// The promised verdict, as far as it is given. The message is for people and not compared.
+/// The promised verdict, as far as it is given. The message is for users and is not compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expectation {
     /// The state.
@@ -70,11 +70,11 @@ pub struct Expectation {
     pub reason: Option<String>,
     /// The phase of the state.
     pub phase: Option<Phase>,
-    /// The time since when, in Unix milliseconds.
+    /// The start time of the state, in Unix milliseconds.
     pub since_ms: Option<i64>,
     /// The time to check again, in Unix milliseconds.
     pub recheck_at_ms: Option<i64>,
-    /// The failure there is instead of a verdict.
+    /// The failure that is expected instead of a verdict.
     pub failure: Option<ExpectedFailure>,
 }
 
@@ -84,7 +84,7 @@ const MEMBERS: [&str; 7] = [
 const EXPECT_MEMBERS: [&str; 6] = ["state", "reason", "phase", "since", "recheck", "failure"];
 
 impl Fixture {
-    /// Reads and checks the answer of `fixtures`; the list beside it are warnings.
+    /// Parses and checks the answer of `fixtures`. The second list in the result contains warnings.
     ///
     /// # Errors
     /// The problems, each with its place (`[2].expect.state`), for the author; at most 16.
@@ -104,7 +104,7 @@ impl Fixture {
                 continue;
             };
             if fixtures.iter().any(|earlier| earlier.name == fixture.name) {
-                let what = format!("the name `{}` is there twice", cut(&fixture.name));
+                let what = format!("the name `{}` is used twice", cut(&fixture.name));
                 report.problem(&format!("{place}.name"), &what);
             }
             fixtures.push(fixture);
@@ -130,12 +130,12 @@ impl Fixture {
         let object = object.and_then(|object| object.object(report));
         let related = members.get("related");
         let has_related = related.is_some();
-        let related = related.map(|it| raw::list(it.value, &it.place, RELATED_MAX, report));
+        let related = related.map(|raw| raw::list(raw.value, &raw.place, RELATED_MAX, report));
         let related = related.unwrap_or_default().into_iter();
         let related = related.filter_map(|(place, value)| raw::object(value, &place, report));
         let related = related.collect();
         let coverage = members.get("coverage");
-        let coverage = coverage.and_then(|it| it.word(Coverage::of, &Coverage::words(), report));
+        let coverage = coverage.and_then(|raw| raw.word(Coverage::of, &Coverage::words(), report));
         let implied = if has_related {
             Coverage::Complete
         } else {
@@ -145,7 +145,7 @@ impl Fixture {
         let settings = members.get("settings");
         let settings = settings.and_then(|settings| settings.object(report));
         let expect = members.required("expect", report);
-        let expect = expect.and_then(|it| Expectation::read(it.value, &it.place, report));
+        let expect = expect.and_then(|raw| Expectation::read(raw.value, &raw.place, report));
         Some(Self {
             name: name?,
             object: object?,
@@ -164,19 +164,19 @@ impl Expectation {
         let mut text = |name| members.get(name)?.text(report);
         let (state, reason) = (text("state"), text("reason"));
         let phase = members.get("phase");
-        let phase = phase.and_then(|it| it.word(Phase::of, &Phase::words(), report));
+        let phase = phase.and_then(|raw| raw.word(Phase::of, &Phase::words(), report));
         let mut time = |name| members.get(name)?.time(report);
         let (since_ms, recheck_at_ms) = (time("since"), time("recheck"));
         let failure = members.get("failure");
         let words = ExpectedFailure::words();
-        let failure = failure.and_then(|it| it.word(ExpectedFailure::of, &words, report));
+        let failure = failure.and_then(|raw| raw.word(ExpectedFailure::of, &words, report));
         if members.len() == 0 {
-            report.problem(place, "promises nothing: give a state, or a failure");
+            report.problem(place, "is empty: give a state, or a failure");
         }
         if members.get("failure").is_some() && members.len() > 1 {
             report.problem(
                 place,
-                "where there is a failure there is no verdict: give one of them",
+                "a failure cannot be combined with a verdict: give one of them",
             );
         }
         Some(Self {

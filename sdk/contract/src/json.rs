@@ -1,4 +1,4 @@
-//! Writes JSON text, with no more code than a component should carry.
+//! Writes JSON text with little code, because the code becomes part of each component.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub fn write_string(text: &str, to: &mut String) {
     to.push('"');
 }
 
-/// Appends an object, member by member; closed by [`Self::end`].
+/// Appends an object, member by member. Call [`Self::end`] to close it.
 pub(crate) struct ObjectWriter<'t> {
     to: &'t mut String,
     is_empty: bool,
@@ -47,7 +47,7 @@ impl<'t> ObjectWriter<'t> {
         write_string(text, self.key(name));
     }
 
-    /// Appends a list, where it has items.
+    /// Appends a list, if it has items.
     pub(crate) fn list<T>(
         &mut self,
         name: &str,
@@ -68,7 +68,7 @@ impl<'t> ObjectWriter<'t> {
         to.push(']');
     }
 
-    /// Appends a list of texts, where it has items.
+    /// Appends a list of texts, if it has items.
     pub(crate) fn texts(&mut self, name: &str, texts: &[String]) {
         self.list(name, texts, |text, to| write_string(text, to));
     }
@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_string_reads_as_what_was_written(text in any::<String>()) {
+        fn a_string_is_read_as_it_was_written(text in any::<String>()) {
             let mut json = String::new();
             write_string(&text, &mut json);
             prop_assert_eq!(serde_json::from_str::<String>(&json).expect("JSON"), text);

@@ -1,13 +1,15 @@
-//! The contract between the kindsight host and an interpreter, as both sides read and check it.
+//! The contract between the kindsight host and an interpreter: types, parsers and checks for both
+//! sides.
 //!
 //! ```text
-//! JSON ─▶ Tree ─▶ Node (reads it) ─▶ write_object (cuts it to Fields) ─▶ TextWriter: JSON text
-//!                                                                     └▶ ViewWriter: the view ─▶ Document ─▶ Node
+//! JSON ─▶ Tree ─▶ Node (reads it) ─▶ write_object (reduces it to Fields) ─▶ TextWriter: JSON text
+//!                                                                        └▶ ViewWriter: the view ─▶ Document ─▶ Node
 //! ```
 //!
-//! The host uses it to judge, and the SDK in components and in their authors' tests: what is right
-//! natively is right in the host, since both ask the same code. Nothing here knows Wasm, reads a clock or
-//! does IO; every reader is total, bounded by [`limits`], and names what is wrong by its place.
+//! The host uses this crate to judge, and the SDK uses it in components and in their authors'
+//! tests. A native test therefore gives the same result as the host. The crate uses no Wasm, no
+//! clock and no I/O. Every reader is total, is bounded by [`limits`], and names each invalid value
+//! by its place.
 #![warn(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -23,6 +25,7 @@ mod fields;
 pub mod fixture;
 mod input;
 pub mod json;
+mod label_selector;
 pub mod limits;
 mod node;
 pub mod pattern;
@@ -49,6 +52,7 @@ pub use entry::{KEY_BYTES_MAX, NODE_BYTES};
 pub use fields::{EVERY_ITEM, Fields, escaped};
 pub use fixture::{Coverage, Expectation, ExpectedFailure, Fixture};
 pub use input::{InputWriter, member};
+pub use label_selector::{LabelRequirement, LabelSelector, LabelTest};
 pub use limits::TREE_NODES_MAX;
 pub use node::Node;
 pub use pattern::{Claim, KindPattern, Specificity, handled, ranked};
@@ -56,7 +60,7 @@ pub use phase::Phase;
 pub use promise::{Given, RECHECK_WITHOUT_TIME};
 pub use reading::cut;
 pub use relation::{RelatedRule, Relation};
-pub use relatives::{Found, Relative, Relatives, is_owned};
+pub use relatives::{Found, Relative, RelativeList, Relatives};
 pub use reported::Reported;
 pub use text_writer::TextWriter;
 pub use trace::{Reads, Trace};

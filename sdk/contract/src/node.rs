@@ -1,18 +1,18 @@
-//! Reads untrusted JSON: a missing or malformed value reads as absent.
+//! Reads untrusted JSON. A missing or malformed value reads as absent.
 
 use crate::document::Document;
 use crate::entry::{NONE, Value};
 use crate::time;
 use crate::trace::Look;
 
-/// A value in the object, or the absence of one.
+/// A value in the object, or an absent value.
 ///
-/// Every reader returns `None`, an empty string or an empty iterator where the value is of another
-/// type, so that a rule needs no checks.
+/// Every reader returns `None`, an empty string or an empty iterator if the value has a different
+/// type, so a rule needs no checks.
 #[derive(Clone, Copy)]
 pub struct Node<'a> {
     document: &'a Document<'a>,
-    /// Its index in the document, or [`NONE`].
+    /// The index in the document, or [`NONE`].
     index: u32,
 }
 
@@ -22,12 +22,12 @@ impl<'a> Node<'a> {
         Self { document, index: 0 }
     }
 
-    /// Its place in the document.
+    /// The index in the document.
     pub(crate) fn index(self) -> u32 {
         self.index
     }
 
-    /// Its document.
+    /// The document that contains the value.
     pub(crate) fn document(self) -> &'a Document<'a> {
         self.document
     }
@@ -37,7 +37,7 @@ impl<'a> Node<'a> {
         self.document.value(self.index)
     }
 
-    /// The member called `key`, of an object; the last one, where there are several.
+    /// The member of an object with the name `key`. If there are several, the last one.
     #[must_use]
     #[inline]
     pub fn get(self, key: &str) -> Self {
@@ -47,7 +47,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// As [`Self::get`], without a trace: for what is looked up before anybody asks for it.
+    /// The same as [`Self::get`] without a record in the trace, for a value that is read in
+    /// advance.
     #[doc(hidden)]
     #[must_use]
     #[inline]
@@ -58,14 +59,15 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Notes in the document's trace that the member `key` is asked for, which was [peeked](Self::peek).
+    /// Records in the document's trace that the member `key`, which was [peeked](Self::peek), is
+    /// now read.
     #[doc(hidden)]
     #[inline]
     pub fn note(self, key: &str) {
         self.document.note_member(self.index, key);
     }
 
-    /// Its direct parts, with their keys in an object, without a trace.
+    /// The direct parts, in an object with their keys, without a record in the trace.
     pub(crate) fn parts(self) -> impl Iterator<Item = (Option<&'a str>, Node<'a>)> {
         let (end, is_object) = match self.value() {
             Some(Value::Object { end, .. }) => (end, true),
@@ -76,14 +78,15 @@ impl<'a> Node<'a> {
         parts.map(move |node| (is_object.then(|| node.document.key(node.index)), node))
     }
 
-    /// The value at a JSON pointer (`/status/phase`), or at a dotted path (`.status.phase`), through
-    /// objects and arrays. A key with a dot in it needs a pointer.
+    /// The value at a JSON pointer (`/status/phase`) or at a dotted path (`.status.phase`), through
+    /// objects and arrays. A key that contains a dot needs a pointer.
     #[must_use]
     pub fn at(self, path: &str) -> Self {
         let separator = if path.starts_with('.') { b'.' } else { b'/' };
         let (mut node, mut rest) = (self, path.get(1..));
         while let Some(path) = rest {
-            // Byte by byte: in Wasm the standard searches take longer for steps of a few letters.
+            // Compares single bytes: in Wasm, the standard searches take longer for steps of a few
+            // letters.
             let end = path.bytes().position(|byte| byte == separator);
             let token = end.map_or(path, |end| path.get(..end).unwrap_or_default());
             rest = end.and_then(|end| path.get(end + 1..));
@@ -115,12 +118,13 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A string, or the empty one.
+    /// A string, or the empty string.
     pub fn text_or_empty(self) -> &'a str {
         self.text().unwrap_or_default()
     }
 
-    /// A whole number; also one written as a string (`"3"`) or with a zero fraction (`3.0`).
+    /// A whole number. Also accepts a number written as a string (`"3"`) or with a zero fraction
+    /// (`3.0`).
     pub fn integer(self) -> Option<i64> {
         if let Some(text) = self.text() {
             return text.trim().parse().ok();
@@ -132,7 +136,7 @@ impl<'a> Node<'a> {
             .or_else(|| digits.parse().ok().and_then(whole))
     }
 
-    /// A number's digits, as written.
+    /// The digits of a number, as written.
     pub fn number(self) -> Option<&'a str> {
         match self.value()? {
             Value::Number(span) => Some(self.document.text(span)),
@@ -140,7 +144,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A number, a boolean or `null` as JSON; `null` for anything else.
+    /// A number, a boolean or `null` as JSON. Returns `null` for any other value.
     pub(crate) fn scalar_json(self) -> &'a str {
         match self.value() {
             Some(Value::Number(span)) => self.document.text(span),
@@ -150,7 +154,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A boolean; also one written as a string (`"true"`, `"False"`).
+    /// A boolean. Also accepts a string (`"true"`, `"False"`).
     pub fn flag(self) -> Option<bool> {
         if let Some(Value::Bool(flag)) = self.value() {
             return Some(flag);
@@ -162,17 +166,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns whether this is `true`, or such a string.
+    /// Returns whether this is `true`, or a string with this value.
     pub fn is_true(self) -> bool {
         self.flag() == Some(true)
     }
 
-    /// The moment an RFC 3339 string names, in Unix milliseconds.
+    /// The time in an RFC 3339 string, in Unix milliseconds.
     pub fn time_ms(self) -> Option<i64> {
         time::unix_ms(self.text()?)
     }
 
-    /// The items of an array; nothing for anything else.
+    /// The items of an array. Empty for any other value.
     pub fn items(self) -> impl ExactSizeIterator<Item = Node<'a>> + Clone {
         match self.value() {
             Some(Value::Array { end, .. }) => {
@@ -183,7 +187,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The members of an object, in their order; nothing for anything else.
+    /// The members of an object, in their order. Empty for any other value.
     pub fn members(self) -> impl Iterator<Item = (&'a str, Node<'a>)> + Clone {
         let parts = match self.value() {
             Some(Value::Object { end, .. }) => {
@@ -195,13 +199,13 @@ impl<'a> Node<'a> {
         parts.map(|node| (node.document.key(node.index), node))
     }
 
-    /// Returns whether both are the same place of one document.
+    /// Returns whether both are the same node of the same document.
     pub fn is_same_node(self, other: Node<'_>) -> bool {
         std::ptr::eq(self.document, other.document) && self.index == other.index
     }
 
-    /// Returns whether both are the same JSON, whatever document they are in. The order of members does not
-    /// matter; numbers are compared as written.
+    /// Returns whether both are the same JSON, even in different documents. The order of members is
+    /// not significant. Numbers are compared as written.
     pub fn is_same(self, other: Node<'_>) -> bool {
         match (self.value(), other.value()) {
             (Some(Value::Object { .. }), Some(Value::Object { .. })) => {
@@ -250,7 +254,7 @@ impl<'a> Node<'a> {
 #[derive(Clone)]
 struct Parts<'a> {
     document: &'a Document<'a>,
-    /// The next part's index.
+    /// The index of the next part.
     next: u32,
     /// The first index after the parts.
     end: u32,
@@ -282,7 +286,7 @@ impl<'a> Iterator for Parts<'a> {
         })
     }
 
-    /// Exact, so it iterates over all parts.
+    /// The number of parts. It is exact, so this iterates over all parts.
     fn size_hint(&self) -> (usize, Option<usize>) {
         let count = self.clone().fold(0, |count, _| count + 1);
         (count, Some(count))
@@ -291,9 +295,9 @@ impl<'a> Iterator for Parts<'a> {
 
 impl ExactSizeIterator for Parts<'_> {}
 
-/// The whole number a float stands for, if it stands for one exactly.
+/// Converts a float to a whole number, if the conversion is exact.
 fn whole(number: f64) -> Option<i64> {
-    /// The largest whole number up to which a float holds all of them.
+    /// The largest whole number up to which a float represents every whole number exactly.
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
         #[expect(

@@ -1,36 +1,36 @@
-//! Patterns of the Kinds an interpreter handles.
+//! Patterns of the Kinds that an interpreter handles.
 
 use std::fmt;
 
 use crate::limits::PATTERN_PART_BYTES_MAX;
 use crate::node::Node;
 
-/// Group, version and Kind, of which parts may be open.
+/// Group, version and Kind, each exact or a wildcard.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KindPattern {
-    /// Exact; `*.` and a suffix, which matches every group that ends in `.` and that suffix; or `*`. The
-    /// core group is the empty string.
+    /// An exact group; `*.` and a suffix, which matches every group that ends with `.` and that
+    /// suffix; or `*`. The core group is the empty string.
     pub group: String,
-    /// Exact, or `*`.
+    /// An exact version, or `*`.
     pub version: String,
-    /// Exact, or `*`.
+    /// An exact Kind, or `*`.
     pub kind: String,
 }
 
-/// Rank of a pattern among those that match an object; greater is more specific: exact Kind, exact
-/// group, suffix (the longer one first), `*`; then an exact version; then one that asks for a field
-/// (`when`).
+/// The rank of a pattern among the patterns that match an object. A greater value is more specific,
+/// in this order: exact Kind, exact group, suffix (longer suffixes first), `*`; then an exact
+/// version; then a required field (`when`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Specificity {
     rank: Rank,
-    /// Of two suffixes the longer one.
+    /// The length of the suffix. A longer suffix is more specific.
     suffix_len: usize,
     exact_version: bool,
     has_when: bool,
 }
 
 impl Specificity {
-    /// The same for a pattern that takes only objects with a certain field, or any object.
+    /// The same rank, for a pattern with or without a required field.
     #[must_use]
     pub fn with_when(self, has_when: bool) -> Self {
         Self { has_when, ..self }
@@ -60,7 +60,7 @@ impl KindPattern {
             && (self.kind == "*" || self.kind == kind)
     }
 
-    /// Its rank among the patterns that match an object.
+    /// The rank of this pattern among the patterns that match an object.
     pub fn specificity(&self) -> Specificity {
         let any_kind = self.kind == "*";
         let rank = match (self.group.strip_prefix('*'), any_kind) {
@@ -80,7 +80,7 @@ impl KindPattern {
         }
     }
 
-    /// The parts that are invalid: the name of the member, and what would be right.
+    /// The invalid parts: the name of each member, and its valid values.
     pub fn problems(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let rest = self.group.strip_prefix("*.").unwrap_or(&self.group);
         let group = if self.group == "core" {
@@ -104,26 +104,26 @@ impl KindPattern {
 pub trait Claim {
     /// Pattern of the objects.
     fn pattern(&self) -> &KindPattern;
-    /// JSON pointer of a field that they must have, other than `null`.
+    /// JSON pointer of a field that the objects must have with a value other than `null`.
     fn when(&self) -> Option<&str>;
 
-    /// Its rank among those that match an object.
+    /// The rank of this entry among the entries that match an object.
     fn specificity(&self) -> Specificity {
         self.pattern()
             .specificity()
             .with_when(self.when().is_some())
     }
 
-    /// Returns whether an object of its Kind, whose root this is, has the field it asks for.
+    /// Returns whether an object of the entry's Kind, with this root, has the required field.
     fn takes(&self, object: Node<'_>) -> bool {
         let when = self.when();
         when.is_none_or(|pointer| object.at(pointer).is_present())
     }
 }
 
-/// Positions of the entries that may be asked about objects of a Kind, given as group, version and Kind:
-/// the most specific one that matches, and before it those that ask for a field. Of equal ones the
-/// first comes first.
+/// Positions of the entries that may apply to objects of a Kind, given as group, version and Kind:
+/// the most specific matching entry, and before it the entries that require a field. Among equal
+/// entries, the first one is first.
 pub fn ranked(claims: &[impl Claim], (group, version, kind): (&str, &str, &str)) -> Vec<usize> {
     let matches = claims.iter().enumerate();
     let mut matches: Vec<_> = matches
@@ -135,8 +135,8 @@ pub fn ranked(claims: &[impl Claim], (group, version, kind): (&str, &str, &str))
     matches.into_iter().map(|(position, _)| position).collect()
 }
 
-/// Position of the entry that handles an object, whose root this is: the first of those that are
-/// [`ranked`] which takes it.
+/// The position of the entry that handles an object with this root: the first entry of [`ranked`]
+/// that takes the object.
 pub fn handled(claims: &[impl Claim], gvk: (&str, &str, &str), object: Node<'_>) -> Option<usize> {
     let mut ranked = ranked(claims, gvk).into_iter();
     ranked.find(|&position| {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_match_what_they_say() {
+    fn patterns_match_the_kinds_that_they_name() {
         let (actual, v1) = ("sql.cnrm.cloud.google.com", "v1");
         for (group, version, kind, expected) in [
             ("sql.cnrm.cloud.google.com", "v1", "SQLInstance", true),

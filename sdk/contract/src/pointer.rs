@@ -1,11 +1,11 @@
-//! JSON pointers (RFC 6901) as descriptions use them.
+//! JSON pointers (RFC 6901) in descriptions.
 
 use crate::limits::POINTER_BYTES_MAX;
 use crate::reading::cut;
 
-/// The reason why `pointer` is no JSON pointer, with what would be right; none where it is one.
+/// The reason why `pointer` is not a JSON pointer, with advice, or `None` if it is one.
 ///
-/// The empty pointer is one: it leads to the whole value.
+/// The empty pointer is valid and refers to the complete value.
 pub fn problem(pointer: &str) -> Option<String> {
     let quoted = cut(pointer);
     if pointer.len() > POINTER_BYTES_MAX {
@@ -26,7 +26,8 @@ pub fn problem(pointer: &str) -> Option<String> {
     None
 }
 
-/// The nearest pointer to a path in another notation: `.status.conditions[*].type`, `status/phase`.
+/// The JSON pointer that is closest to a path in another notation: `.status.conditions[*].type`,
+/// `status/phase`.
 fn of_path(path: &str) -> String {
     let path = path.strip_prefix('$').unwrap_or(path);
     if path.contains('/') {
@@ -40,7 +41,7 @@ fn of_path(path: &str) -> String {
     })
 }
 
-/// The keys of a pointer, in order and without escapes.
+/// The keys of a pointer, in order, with escapes decoded.
 pub fn tokens(pointer: &str) -> impl Iterator<Item = String> {
     let tokens = pointer.split('/').skip(1);
     tokens.map(|token| token.replace("~1", "/").replace("~0", "~"))
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pointer_is_what_rfc_6901_says() {
+    fn a_pointer_follows_rfc_6901() {
         for right in [
             "",
             "/",

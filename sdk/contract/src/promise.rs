@@ -1,33 +1,33 @@
-//! Promises of fixtures, compared with what an interpreter answers.
+//! Compares the promises of fixtures with the answers of an interpreter.
 
 use crate::fixture::{Expectation, Fixture};
 use crate::phase::Phase;
 use crate::reading::cut;
 use crate::time::rfc_3339;
 
-/// The reason why a verdict is refused that asks to be judged again, for a Kind that gets no time.
-pub const RECHECK_WITHOUT_TIME: &str = "a time to judge again, for a Kind whose verdicts do not depend on the time: declare `uses-now` (`.uses_now()` in the SDK), or leave that time out";
+/// The reason why a verdict with a recheck time is invalid for a Kind that receives no time.
+pub const RECHECK_WITHOUT_TIME: &str = "a recheck time, for a Kind whose verdicts do not depend on the time: declare `uses-now` (`.uses_now()` in the SDK), or remove the recheck time";
 
-/// A verdict as a promise is compared with it.
+/// A verdict to compare with a promise.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'v> {
-    /// Its state.
+    /// The state.
     pub state: &'v str,
-    /// The phase of its state, in the word of the contract.
+    /// The phase of the state, as the contract names it.
     pub phase: &'v str,
-    /// Its reason.
+    /// The reason.
     pub reason: &'v str,
-    /// Its message, which is shown and not compared.
+    /// The message, which is shown but not compared.
     pub message: &'v str,
-    /// Time since when, in Unix milliseconds.
+    /// The start time of the state, in Unix milliseconds.
     pub since_ms: Option<i64>,
-    /// Time to judge again, in Unix milliseconds.
+    /// The recheck time, in Unix milliseconds.
     pub recheck_at_ms: Option<i64>,
 }
 
 impl Fixture {
-    /// The time since when a verdict holds, as the host keeps it: none is later than the time of judging,
-    /// where the fixture has one.
+    /// The start time of a verdict as the host keeps it: not after the time of the call, if the
+    /// fixture has one.
     pub fn since(&self, since_ms: Option<i64>) -> Option<i64> {
         let has_time = self.now_ms != 0;
         since_ms.map(|since_ms| {
@@ -41,7 +41,7 @@ impl Fixture {
 }
 
 impl Expectation {
-    /// The difference between a verdict and this promise, if any, in words for the author.
+    /// The difference between a verdict and this promise, as text for the author, if there is one.
     pub fn difference(&self, given: &Given<'_>) -> Option<String> {
         let differs = self.failure.is_some() || !self.holds(given);
         differs.then(|| format!("expected {}, got {}", self.words(), shown(given)))
@@ -58,7 +58,7 @@ impl Expectation {
             && is_same_time(self.recheck_at_ms, given.recheck_at_ms)
     }
 
-    /// The promise in words.
+    /// The promise as text.
     pub fn words(&self) -> String {
         let mut words = Vec::new();
         let state = self.state.as_deref();
@@ -73,7 +73,7 @@ impl Expectation {
     }
 }
 
-/// A verdict in words.
+/// A verdict as text.
 fn shown(given: &Given<'_>) -> String {
     let Given {
         state,

@@ -1,10 +1,10 @@
-//! Reads JSON values by their place, and collects what is wrong with them.
+//! Reads JSON values by their place, and collects their problems.
 
 use serde_json::{Map, Value};
 
 use crate::limits::PROBLEMS_MAX;
 
-/// Quotes a text of unknown origin in a message: its beginning, with control characters escaped.
+/// Shortens a text of unknown origin for a message: its beginning, with control characters escaped.
 pub fn cut(text: &str) -> String {
     let text = text.get(..text.floor_char_boundary(80)).unwrap_or_default();
     text.escape_debug().to_string()
@@ -39,14 +39,15 @@ fn push(list: &mut Vec<String>, place: &str, what: &str) {
     }
 }
 
-/// An object of a document, and its place: empty for the document itself.
+/// An object of a document with its place, which is empty for the document itself.
 pub(crate) struct Members<'v> {
     place: String,
     members: &'v Map<String, Value>,
 }
 
 impl<'v> Members<'v> {
-    /// The object at `place`, which may have the members `known`; others are warned of.
+    /// The object at `place`, which may have the members `known`. Adds a warning for each other
+    /// member.
     pub(crate) fn of(
         value: &'v Value,
         place: &str,
@@ -94,7 +95,7 @@ impl<'v> Members<'v> {
         }
     }
 
-    /// A text that must be there.
+    /// A text that must exist.
     pub(crate) fn text(&self, name: &str, report: &mut Report) -> Option<&'v str> {
         if !self.has(name) {
             report.problem(&self.at(name), "is missing");
@@ -102,7 +103,7 @@ impl<'v> Members<'v> {
         self.optional_text(name, report)
     }
 
-    /// A flag; false where it is missing.
+    /// A flag, false if it is missing.
     pub(crate) fn flag(&self, name: &str, report: &mut Report) -> bool {
         match self.get(name) {
             None => false,
@@ -114,7 +115,7 @@ impl<'v> Members<'v> {
         }
     }
 
-    /// A list of at most `max` items, with the place of each; empty where it is missing.
+    /// A list of at most `max` items, with the place of each item. Empty if the list is missing.
     pub(crate) fn list(
         &self,
         name: &str,
@@ -141,7 +142,7 @@ impl<'v> Members<'v> {
         items.map(move |(index, item)| (format!("{place}[{index}]"), item))
     }
 
-    /// As [`Self::list`], of one item at least.
+    /// The same as [`Self::list`], with at least one item.
     pub(crate) fn filled_list(
         &self,
         name: &str,
@@ -167,10 +168,10 @@ pub(crate) fn text<'v>(value: &'v Value, place: &str, report: &mut Report) -> Op
     text
 }
 
-/// The message about a member that nobody reads.
+/// The message about a member that is not part of the contract.
 pub(crate) fn unknown_member(known: &[&str]) -> String {
     format!(
-        "not a member of the contract, ignored; those here are {}",
+        "not a member of the contract, ignored; the known members are {}",
         known.join(", ")
     )
 }

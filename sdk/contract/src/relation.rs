@@ -1,4 +1,5 @@
-//! Relations: the ways in which related objects are found, and the rules that ask for them.
+//! Relations, which determine how related objects are found, and the rules that request related
+//! objects.
 
 use serde_json::Value;
 
@@ -8,23 +9,23 @@ use crate::pattern::KindPattern;
 use crate::pointer;
 use crate::reading::{Members, Report, cut, text};
 
-/// Relation by which a related object is found. Open in the contract: a host refuses a component whose
-/// relation it does not know, by the relation's name.
+/// The relation by which a related object is found. The contract may add relations: a host refuses
+/// a component with a relation that it does not know, and names the relation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Relation {
-    /// The related object names the judged one in its `metadata.ownerReferences`.
+    /// The related object names the judged object in its `metadata.ownerReferences`.
     Owned,
-    /// As [`Self::Owned`], through any number of owners in between.
+    /// The same as [`Self::Owned`], through any number of intermediate owners.
     Descendant,
-    /// The judged object names the related one in its `metadata.ownerReferences`.
+    /// The judged object names the related object in its `metadata.ownerReferences`.
     Owner,
     /// The related object's labels match the label selector, or the plain map of labels, at this JSON
     /// pointer of the judged object.
     SelectedBy(String),
     /// The related object's label with this key has the judged object's name as its value.
     Labelled(String),
-    /// The value at this JSON pointer of the judged object is the related object's name; `*` stands for
-    /// the items of a list.
+    /// The value at this JSON pointer of the judged object is the related object's name. `*`
+    /// matches the items of a list.
     Named(String),
 }
 
@@ -59,9 +60,9 @@ pub struct RelatedRule {
     pub pattern: KindPattern,
     /// Their relation to the judged object.
     pub relation: Relation,
-    /// Their fields, as JSON pointers.
+    /// The requested fields, as JSON pointers.
     pub fields: Vec<String>,
-    /// The most that are passed, 1 to 256, in order of namespace and name.
+    /// The maximum number of objects that are passed, 1 to 256, in order of namespace and name.
     pub limit: u32,
 }
 
@@ -70,7 +71,7 @@ const MEMBERS: [&str; 8] = [
 ];
 
 impl RelatedRule {
-    /// Reads the rule at `place`; what is wrong with it is in the report.
+    /// Reads the rule at `place`, and adds its problems to the report.
     pub(crate) fn read(value: &Value, place: &str, report: &mut Report) -> Option<Self> {
         let members = Members::of(value, place, &MEMBERS, report)?;
         let pattern = pattern(&members, report);
@@ -140,7 +141,7 @@ pub(crate) fn fields(members: &Members<'_>, report: &mut Report) -> Vec<String> 
     fields
 }
 
-/// Reads a pointer to something inside of an object.
+/// Reads a pointer to a part of an object.
 pub(crate) fn pointer_member(
     members: &Members<'_>,
     name: &str,
@@ -151,7 +152,7 @@ pub(crate) fn pointer_member(
     if pointer.is_empty() {
         report.problem(
             &place,
-            "the empty pointer leads to the whole object: name a field",
+            "the empty pointer refers to the complete object: give a field",
         );
     }
     if let Some(what) = pointer::problem(pointer) {
@@ -237,7 +238,7 @@ fn limit(members: &Members<'_>, report: &mut Report) -> Option<u32> {
     limit
 }
 
-/// A limit; also one with a zero fraction, as JSON Schema counts whole numbers.
+/// Parses a limit. A zero fraction is accepted, because JSON Schema treats such a number as whole.
 fn whole(value: &Value) -> Option<u32> {
     let max = u32::try_from(RELATED_MAX).ok()?;
     let number = value.as_f64()?;

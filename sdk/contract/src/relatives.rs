@@ -1,25 +1,27 @@
 //! Related objects: the search among objects that were reported together.
 //!
-//! The host searches in reports, and the SDK's harness among the objects of a fixture.
+//! The host searches in reports, and the SDK's harness searches among the objects of a fixture.
 
 mod index;
-mod selector;
+
+use std::sync::Arc;
 
 use crate::fields::{EVERY_ITEM, tokens};
+use crate::label_selector::LabelSelector;
 use crate::node::Node;
 use crate::relation::{RelatedRule, Relation};
 use index::Index;
-use selector::Selector;
 
-/// Owners between an object and its descendant that are followed, and objects that are looked at for
-/// one rule: a chain of owners is a few steps long, and a rule passes 256 objects at most.
+/// Maximum number of intermediate owners between an object and its descendant. Real chains of
+/// owners are only a few steps long.
 const STEPS_MAX: usize = 16;
 
-/// Candidates of one rule that are looked at where no index leads to those it means: a selector that only
-/// excludes. What lies beyond is not found, and the coverage says that there may be more.
+/// Maximum number of candidates that are checked for one rule if no index can narrow the search,
+/// which is the case for a selector that only excludes. Objects beyond it are not found, and the
+/// coverage shows that there may be more.
 const SCANNED_MAX: usize = 1000;
 
-/// An object as far as relations go.
+/// The properties of an object that relations use.
 pub trait Relative {
     /// Group, version and Kind.
     fn gvk(&self) -> (&str, &str, &str);
@@ -29,15 +31,44 @@ pub trait Relative {
     fn name(&self) -> &str;
     /// Uid; may be empty.
     fn uid(&self) -> &str;
-    /// Owners: Kind, name and uid, of which some may be empty.
+    /// Owners: Kind, name and uid, some of which may be empty.
     fn owners(&self) -> impl Iterator<Item = (&str, &str, &str)>;
     /// Labels.
     fn labels(&self) -> impl Iterator<Item = (&str, &str)>;
 }
 
-/// Returns whether `owner` is an owner of `owned`: by uid where both sides have one, else by Kind and name
-/// in the same namespace.
-pub fn is_owned<R: Relative>(owned: &R, owner: &R) -> bool {
+/// A list of objects among which relations are searched.
+pub trait RelativeList {
+    /// The objects.
+    type Relative: Relative;
+
+    /// The object at a position.
+    fn get(&self, position: usize) -> Option<&Self::Relative>;
+
+    /// The number of objects.
+    fn len(&self) -> usize;
+
+    /// Returns whether there are no objects.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<R: Relative, L: std::ops::Deref<Target = [R]>> RelativeList for L {
+    type Relative = R;
+
+    fn get(&self, position: usize) -> Option<&R> {
+        self.deref().get(position)
+    }
+
+    fn len(&self) -> usize {
+        self.deref().len()
+    }
+}
+
+/// Returns whether `owner` is an owner of `owned`. Compares the uid if both sides have one, or else
+/// Kind and name in the same namespace.
+fn is_owned<R: Relative>(owned: &R, owner: &R) -> bool {
     let (_, _, owner_kind) = owner.gvk();
     owned.owners().any(|(kind, name, uid)| {
         if uid.is_empty() || owner.uid().is_empty() {
@@ -51,37 +82,69 @@ pub fn is_owned<R: Relative>(owned: &R, owner: &R) -> bool {
     })
 }
 
+/// The value of a label of an object.
+fn label<'r>(relative: &'r impl Relative, key: &str) -> Option<&'r str> {
+    let mut labels = relative.labels();
+    labels.find(|(name, _)| *name == key).map(|pair| pair.1)
+}
+
+/// The smallest set of candidates from `labelled` for a requirement that names the values of a label. `None` if the
+/// selector has no such requirement.
+fn narrowest<I: ExactSizeIterator<Item = usize>>(
+    selector: &LabelSelector,
+    labelled: impl Fn(&str, &str) -> I,
+) -> Option<Vec<usize>> {
+    let sets = selector.one_of_each().map(|(key, values)| {
+        let lists = values.iter().map(|value| labelled(key, value));
+        lists.collect::<Vec<I>>()
+    });
+    let size = |lists: &Vec<I>| lists.iter().map(ExactSizeIterator::len).sum::<usize>();
+    let smallest = sets.min_by_key(size);
+    smallest.map(|lists| lists.into_iter().flatten().collect())
+}
+
 /// Objects that were reported together, with an index.
 #[derive(Debug, Default)]
-pub struct Relatives<O> {
-    objects: O,
-    index: Index,
+pub struct Relatives<L> {
+    objects: L,
+    index: Arc<Index>,
     ignores_relations: bool,
 }
 
-/// The objects that one rule found.
+/// The objects that a rule found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Their positions, in order of namespace and name; at most the rule's limit.
+    /// The positions of the objects, in order of namespace and name, up to the rule's limit.
     pub positions: Vec<usize>,
-    /// Number of all that were found.
+    /// Number of all objects that were found.
     pub total: usize,
-    /// False where there were more candidates than are looked at.
+    /// False if there were more candidates than the search checks.
     pub is_whole: bool,
 }
 
-impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
+impl<R: Relative, L: RelativeList<Relative = R>> Relatives<L> {
     /// Objects that were reported together.
-    pub fn of(objects: O) -> Self {
+    pub fn of(objects: L) -> Self {
         Self {
             objects,
-            index: Index::default(),
+            index: Arc::default(),
             ignores_relations: false,
         }
     }
 
-    /// The same objects, of which every rule finds all that its pattern matches, whatever the relation: for
-    /// the search of a relation that finds too little.
+    /// Later versions of the same objects, at the same positions. Each object must have the namespace, name, uid,
+    /// labels and owners of its earlier version: both lists share the index.
+    #[must_use]
+    pub fn with_versions(&self, objects: L) -> Self {
+        Self {
+            objects,
+            index: Arc::clone(&self.index),
+            ignores_relations: self.ignores_relations,
+        }
+    }
+
+    /// The same objects, but each rule finds all objects that match its pattern, regardless of the
+    /// relation. Used to search for a relation that finds too few objects.
     #[must_use]
     pub fn ignoring_relations(self) -> Self {
         Self {
@@ -91,12 +154,12 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
     }
 
     /// The objects.
-    pub fn objects(&self) -> &O {
+    pub fn objects(&self) -> &L {
         &self.objects
     }
 
-    /// Finds the related objects of an object, whose root `json` is, by a rule. The cost grows with what
-    /// is found, not with the number of objects.
+    /// Finds the related objects of an object with the root `json` by a rule. The cost depends on
+    /// the number of objects that are found, not on the number of all objects.
     pub fn find(&self, rule: &RelatedRule, object: &R, json: Node<'_>) -> Found {
         let mut is_whole = true;
         let mut positions = match &rule.relation {
@@ -112,8 +175,8 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
         };
         positions.retain(|&at| self.matches(rule, at));
         let key = |at: usize| {
-            let it = self.objects.get(at);
-            it.map(|it| (it.namespace(), it.name(), at))
+            let relative = self.objects.get(at);
+            relative.map(|relative| (relative.namespace(), relative.name(), at))
         };
         positions.sort_unstable_by(|&one, &other| key(one).cmp(&key(other)));
         positions.dedup();
@@ -127,39 +190,67 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
     }
 
     fn matches(&self, rule: &RelatedRule, at: usize) -> bool {
-        self.objects.get(at).is_some_and(|it| {
-            let (group, version, kind) = it.gvk();
+        self.objects.get(at).is_some_and(|relative| {
+            let (group, version, kind) = relative.gvk();
             rule.pattern.matches(group, version, kind)
         })
     }
 
-    /// All objects but this one.
+    /// All objects except this one.
     fn others(&self, object: &R) -> Vec<usize> {
-        let key = |it: &R| {
+        let key = |relative: &R| {
             (
-                it.gvk().2.to_owned(),
-                it.namespace().to_owned(),
-                it.name().to_owned(),
+                relative.gvk().2.to_owned(),
+                relative.namespace().to_owned(),
+                relative.name().to_owned(),
             )
         };
         let itself = key(object);
-        let others = self.objects.iter().enumerate();
-        let others = others.filter(|(_, it)| key(it) != itself);
-        others.map(|(at, _)| at).collect()
+        let positions = 0..self.objects.len();
+        let is_other = |at: &usize| {
+            self.objects
+                .get(*at)
+                .is_some_and(|other| key(other) != itself)
+        };
+        positions.filter(is_other).collect()
     }
 
-    /// Objects whose owner the object is.
-    fn owned(&self, owner: &R) -> Vec<usize> {
+    /// The positions of the owners of an object, and of their owners, nearest first.
+    pub fn ancestors(&self, object: &R) -> Vec<usize> {
+        let mut found = self.owners(object);
+        found.dedup();
+        let (mut begin, mut steps) = (0, 1);
+        while begin < found.len() && steps < STEPS_MAX {
+            let end = found.len();
+            for at in begin..end {
+                let owner = found.get(at).and_then(|&at| self.objects.get(at));
+                let owners = owner.map(|owner| self.owners(owner));
+                found.extend(owners.unwrap_or_default());
+            }
+            if !dedup_after(&mut found, end) {
+                break;
+            }
+            (begin, steps) = (end, steps + 1);
+        }
+        found
+    }
+
+    /// The positions of the objects that an object owns.
+    pub fn owned(&self, owner: &R) -> Vec<usize> {
         let candidates = self.index.owned_by(&self.objects, owner);
-        let is_owned = |at: &usize| self.objects.get(*at).is_some_and(|it| is_owned(it, owner));
+        let is_owned = |at: &usize| {
+            self.objects
+                .get(*at)
+                .is_some_and(|relative| is_owned(relative, owner))
+        };
         candidates.filter(is_owned).collect()
     }
 
-    /// Objects whose owner the object is, through any number of others.
+    /// Objects that the object owns, directly or through any number of other objects.
     fn descendants(&self, owner: &R) -> Vec<usize> {
         let mut found = self.owned(owner);
         let (mut begin, mut steps) = (0, 1);
-        // Objects may own each other in a circle: each is entered once, as far as it was not found before.
+        // Objects may own each other in a circle, so each object is added only once.
         while begin < found.len() && steps < STEPS_MAX {
             let end = found.len();
             for at in begin..end {
@@ -176,7 +267,7 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
         found.retain(|&at| {
             self.objects
                 .get(at)
-                .is_some_and(|it| !std::ptr::eq(it, owner))
+                .is_some_and(|relative| !std::ptr::eq(relative, owner))
         });
         found
     }
@@ -190,7 +281,11 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
                 .named(&self.objects, namespace, name)
                 .chain(cluster_scoped)
         });
-        let is_owner = |at: &usize| self.objects.get(*at).is_some_and(|it| is_owned(owned, it));
+        let is_owner = |at: &usize| {
+            self.objects
+                .get(*at)
+                .is_some_and(|relative| is_owned(owned, relative))
+        };
         named.filter(is_owner).collect()
     }
 
@@ -201,21 +296,23 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
         selector: Node<'_>,
         is_whole: &mut bool,
     ) -> Vec<usize> {
-        let Some(selector) = Selector::of(selector) else {
+        let Some(selector) = LabelSelector::of(selector) else {
             return Vec::new();
         };
         let namespace = object.namespace();
         let labelled =
             |key: &str, value: &str| self.index.labelled(&self.objects, namespace, key, value);
-        let candidates = selector.narrowest(labelled).unwrap_or_else(|| {
+        let candidates = narrowest(&selector, labelled).unwrap_or_else(|| {
             let of_kind = (0..self.objects.len()).filter(|&at| self.matches(rule, at));
             let candidates: Vec<usize> = of_kind.take(SCANNED_MAX + 1).collect();
             *is_whole = candidates.len() <= SCANNED_MAX;
             candidates
         });
         let is_selected = |at: &usize| {
-            let it = self.objects.get(*at);
-            it.is_some_and(|it| it.namespace() == namespace && selector.selects(it))
+            let relative = self.objects.get(*at);
+            relative.is_some_and(|relative| {
+                relative.namespace() == namespace && selector.selects(|key| label(relative, key))
+            })
         };
         candidates.into_iter().filter(is_selected).collect()
     }
@@ -223,9 +320,10 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
     fn labelled(&self, object: &R, key: &str) -> Vec<usize> {
         let (namespace, name) = (object.namespace(), object.name());
         let is_labelled = |at: &usize| {
-            let it = self.objects.get(*at);
-            it.is_some_and(|it| {
-                it.namespace() == namespace && it.labels().any(|label| label == (key, name))
+            let relative = self.objects.get(*at);
+            relative.is_some_and(|relative| {
+                relative.namespace() == namespace
+                    && relative.labels().any(|label| label == (key, name))
             })
         };
         if name.is_empty() {
@@ -247,9 +345,10 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
                 .named(&self.objects, namespace, name)
                 .chain(self.index.named(&self.objects, "", name));
             found.filter(move |at| {
-                let it = self.objects.get(*at);
-                it.is_some_and(|it| {
-                    it.name() == name && (it.namespace() == namespace || it.namespace().is_empty())
+                let relative = self.objects.get(*at);
+                relative.is_some_and(|relative| {
+                    relative.name() == name
+                        && (relative.namespace() == namespace || relative.namespace().is_empty())
                 })
             })
         });
@@ -257,7 +356,7 @@ impl<R: Relative, O: std::ops::Deref<Target = [R]>> Relatives<O> {
     }
 }
 
-/// Removes what is there twice behind the first `end` positions; returns whether anything new remains.
+/// Removes duplicates after the first `end` positions. Returns whether new positions remain.
 fn dedup_after(found: &mut Vec<usize>, end: usize) -> bool {
     let known: std::collections::HashSet<usize> = found.iter().take(end).copied().collect();
     let mut new = found.split_off(end);
@@ -268,7 +367,7 @@ fn dedup_after(found: &mut Vec<usize>, end: usize) -> bool {
     !new.is_empty()
 }
 
-/// Collects the texts that a pointer leads to, through every item of an array for `*`.
+/// Collects the texts at a pointer. `*` matches every item of an array.
 fn collect_texts<'a>(node: Node<'a>, steps: &[String], names: &mut Vec<&'a str>) {
     let Some((step, rest)) = steps.split_first() else {
         names.extend(node.text().filter(|name| !name.is_empty()));

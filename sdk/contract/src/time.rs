@@ -1,12 +1,14 @@
-//! Reads and writes times in RFC 3339, the format of Kubernetes.
+//! Parses and writes times in RFC 3339 format, which Kubernetes uses.
 //!
-//! Not a library, because those support every calendar and format, and would be half of a component.
+//! It does not use a library, because libraries support every calendar and format, and would be
+//! half the size of a component.
 
-/// Parses `text` to Unix milliseconds; finer digits are cut off.
+/// Parses `text` to Unix milliseconds. Finer digits are truncated.
 ///
-/// Accepts what RFC 3339 allows: `t` and `z` in either case, a space for the `T`, any number of digits
-/// behind the second's point, an offset. A leap second (`:60`) reads as the second before it, as
-/// there is none in Unix time. `None` for anything else, other forms of ISO 8601 included.
+/// Accepts everything that RFC 3339 permits: `t` and `z` in either case, a space instead of the
+/// `T`, any number of digits after the decimal point of the seconds, and an offset. A leap second
+/// (`:60`) reads as the second before it, because Unix time has none. Returns `None` for anything
+/// else, including other forms of ISO 8601.
 pub fn unix_ms(text: &str) -> Option<i64> {
     let (date, rest) = text.as_bytes().split_first_chunk::<10>()?;
     let day = days(date)?;
@@ -21,8 +23,8 @@ pub fn unix_ms(text: &str) -> Option<i64> {
     Some((day * 86_400 + seconds - offset) * 1000 + ms)
 }
 
-/// Writes Unix milliseconds as Kubernetes writes times: `2026-01-31T12:00:00Z`, with milliseconds where
-/// there are any. Times outside of the years 0 to 9999 are written as the nearest one inside.
+/// Writes Unix milliseconds in the format of Kubernetes: `2026-01-31T12:00:00Z`, with milliseconds
+/// if they are not zero. A time outside the years 0 to 9999 is written as the nearest time inside.
 pub fn rfc_3339(unix_ms: i64) -> String {
     let unix_ms = unix_ms.clamp(FIRST_MS, LAST_MS);
     let (day, ms) = (
@@ -72,8 +74,8 @@ fn days(date: &[u8; 10]) -> Option<i64> {
     let year = number(&[y3, y2, y1, y0], 9999)?;
     let month = number(&[m1, m0], 12).filter(|month| *month > 0)?;
     let day = number(&[d1, d0], days_of(year, month)).filter(|day| *day > 0)?;
-    // Years that begin in March put the odd day at their end, so that months before it add up alike
-    // in every year: 153 days in every five months.
+    // Years that begin in March have the additional day at their end, so the days of the months
+    // before it are the same in every year: 153 days in every five months.
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {
@@ -95,12 +97,13 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Seconds of hours and minutes.
+/// The seconds of hours and minutes.
 fn clock(hours: i64, minutes: i64) -> i64 {
     hours * 3600 + minutes * 60
 }
 
-/// Milliseconds of the digits after a point, and what follows; 0 where there is no point.
+/// The milliseconds of the digits after a decimal point, and the remaining text. 0 if there is no
+/// decimal point.
 fn fraction_ms(text: &[u8]) -> Option<(i64, &[u8])> {
     let Some((b'.', rest)) = text.split_first() else {
         return Some((0, text));
@@ -111,7 +114,7 @@ fn fraction_ms(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((number(&three, 999)?, rest))
 }
 
-/// Seconds east of UTC of `Z` or `+HH:MM`.
+/// The offset `Z` or `+HH:MM` in seconds east of UTC.
 fn offset_s(text: &[u8]) -> Option<i64> {
     match *text {
         [b'Z' | b'z'] => Some(0),
@@ -123,7 +126,7 @@ fn offset_s(text: &[u8]) -> Option<i64> {
     }
 }
 
-/// A number of nothing but digits, up to `max`.
+/// A number that consists only of digits, up to `max`.
 fn number(digits: &[u8], max: i64) -> Option<i64> {
     let number = digits.iter().try_fold(0, |number, digit| {
         let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
@@ -192,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn a_moment_is_what_a_library_says_it_is(
+        fn a_time_is_the_same_as_in_a_library(
             (year, month, day) in (1971_i32..=9998, 1_u32..=12, 1_u32..=31),
             (hour, minute, second) in (0_u32..=24, 0_u32..=60, 0_u32..=60),
             fraction in "(\\.[0-9]{1,9})?",
@@ -205,7 +208,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read_again(ms in -62_167_219_200_000_i64..=253_402_300_799_999) {
+        fn a_written_value_is_read_again(ms in -62_167_219_200_000_i64..=253_402_300_799_999) {
             prop_assert_eq!(unix_ms(&rfc_3339(ms)), Some(ms));
         }
 

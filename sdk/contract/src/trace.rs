@@ -1,4 +1,4 @@
-//! Record of what is read of a document, for an author's tests.
+//! A record of everything that is read from a document, for an author's tests.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -7,28 +7,28 @@ use crate::entry::NONE;
 use crate::fields::{EVERY_ITEM, Fields, escaped};
 use crate::node::Node;
 
-/// Record of what was read in one document.
+/// A record of everything that was read from one document.
 ///
-/// Used by the test harness alone: outside of it no document has one.
+/// Only the test harness uses it. In other cases, a document has no trace.
 #[derive(Debug, Default)]
 pub struct Trace(RefCell<BTreeSet<(u32, Look)>>);
 
-/// One look at a node.
+/// One access to a node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Look {
-    /// At the member of this name, whether it is there or not.
+    /// The member with this name, whether it exists or not.
     Member(String),
-    /// At all its members.
+    /// All members.
     Members,
-    /// At its items, one by one.
+    /// The items, one by one.
     Items,
 }
 
-/// The reads of one part of a document, such as the object that is judged.
+/// The reads of one part of a document, for example of the judged object.
 #[derive(Debug, Clone, Default)]
 pub struct Reads(BTreeSet<Read>);
 
-/// One read: the place of a node, and the look at it.
+/// One read: the place of a node, and the access to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Read {
     place: Vec<String>,
@@ -43,11 +43,11 @@ impl Trace {
         }
     }
 
-    /// The reads of the part of the document whose root this is.
+    /// The reads of the part of the document with this root.
     pub fn reads(&self, part: Node<'_>) -> Reads {
         let mut places = HashMap::new();
         collect_places(part, &mut Vec::new(), &mut places);
-        // Looking for the places may have left looks of its own.
+        // The collection of the places above may have added accesses.
         let looks = self.0.borrow();
         let reads = looks.iter().filter_map(|(index, look)| {
             let place = places.get(index)?.clone();
@@ -58,7 +58,7 @@ impl Trace {
     }
 }
 
-/// Collects the place of every node, items of arrays as [`EVERY_ITEM`].
+/// Collects the place of every node, with items of arrays as [`EVERY_ITEM`].
 fn collect_places(node: Node<'_>, place: &mut Vec<String>, places: &mut HashMap<u32, Vec<String>>) {
     places.insert(node.index(), place.clone());
     for (key, part) in node.parts() {
@@ -74,14 +74,14 @@ impl Reads {
         self.0.extend(other.0);
     }
 
-    /// Pointers of what was read without being asked for, in order.
+    /// Pointers to the values that were read but not requested, in order.
     pub fn unasked(&self, fields: &Fields) -> Vec<String> {
         let reads = self.0.iter().filter(|read| read.is_unasked(fields));
         let pointers: BTreeSet<String> = reads.map(|read| pointer(&read.target())).collect();
         pointers.into_iter().collect()
     }
 
-    /// Returns whether a field, given as a JSON pointer, was read, or a part of it.
+    /// Returns whether a field, given as a JSON pointer, or a part of it was read.
     pub fn include(&self, field: &str) -> bool {
         let field: Vec<String> = crate::pointer::tokens(field).collect();
         self.0.iter().any(|read| read.includes(&field))
@@ -89,7 +89,7 @@ impl Reads {
 }
 
 impl Read {
-    /// The place that was looked at.
+    /// The place that was read.
     fn target(&self) -> Vec<String> {
         let mut target = self.place.clone();
         if let Look::Member(key) = &self.look {
@@ -101,7 +101,7 @@ impl Read {
     fn is_unasked(&self, fields: &Fields) -> bool {
         match &self.look {
             Look::Member(_) => fields.below(&self.target()).is_none(),
-            // To list the members of an object of which some were cut away.
+            // Listing the members of an object whose members were partly removed.
             Look::Members => {
                 let below = fields.below(&self.place);
                 below.is_none_or(|below| !below.is_whole())
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_without_being_asked_for_is_named() {
+    fn fields_that_are_read_but_not_requested_are_named() {
         let fields = Fields::new(&["/status/phase", "/status/list/*/a", "/status/map/x"]);
         let unasked = |read: fn(Node<'_>)| reads(read).unasked(&fields);
         let right = unasked(|root| {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_read_by_a_look_at_it_or_at_all_members_around_it() {
+    fn reading_a_field_or_all_members_of_its_parent_counts_as_a_read() {
         let reads = reads(|root| {
             let _ = root.at("/status/phase");
             assert_eq!(root.at("/status/list").items().len(), 1);

@@ -1,11 +1,12 @@
-//! Trees: JSON text, read once into a flat list of nodes that refer to it.
+//! Trees: JSON text, parsed once to a flat list of nodes that refer to the text.
 //!
-//! A library would be slower: a tree of borrowed values makes one list per object and array and copies
-//! every key's position; this makes one list per document, compares strings eight bytes at a time, and
-//! parses numbers only on demand. And its nodes are those that a component is given, so that what the
-//! host cuts out of an object needs no other form.
+//! A library would be slower: a tree of borrowed values makes one list per object and array and
+//! copies the position of every key. This tree makes one list per document, compares strings eight
+//! bytes at a time, and parses numbers only on demand. Components receive the same nodes, so the
+//! parts of an object that the host passes need no conversion.
 //!
-//! Accepts the same JSON as `serde_json`: at most 127 levels deep, numbers within the range of a float.
+//! Accepts the same JSON as `serde_json`: at most 127 levels deep, and numbers within the range of
+//! a float.
 
 mod cursor;
 mod reader;
@@ -19,21 +20,21 @@ use crate::entry::Entry;
 use crate::limits::TREE_NODES_MAX;
 use crate::node::Node;
 
-/// Levels of objects and arrays that are read; deeper ones are refused. As `serde_json`, and low
-/// enough for the stack the host gives a component.
+/// Maximum number of nested objects and arrays. Deeper texts are rejected, as in `serde_json`, and
+/// the limit is low enough for the stack that the host gives a component.
 const DEPTH_MAX: usize = 127;
 
-/// Bytes of text for which one node is reserved: what objects of clusters have.
+/// Bytes of text for which one node is reserved, the average of objects in clusters.
 const BYTES_PER_NODE: usize = 18;
-/// Least number of nodes that is reserved.
+/// Minimum number of reserved nodes.
 const NODES_MIN: usize = 16;
 
-/// The reason why a text was not read. No message repeats the text, because it may be a Secret.
+/// The reason why a text was not parsed. No message repeats the text, because it may be a Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadError {
-    /// Not JSON, or nested too deeply: what is wrong, and at which byte.
+    /// The text is not JSON, or is nested too deeply: the problem, and the position of its byte.
     Invalid(&'static str, usize),
-    /// More values than [`TREE_NODES_MAX`].
+    /// The text contains more values than [`TREE_NODES_MAX`].
     TooManyValues,
 }
 
@@ -48,24 +49,24 @@ impl std::fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// A problem of a text, and its byte.
+/// A problem in a text, and the position of its byte.
 type Problem = (&'static str, usize);
 
-/// Nodes of a JSON text, which stays with its owner. About as large as the text.
+/// The nodes of a JSON text, which its owner keeps. They need about as much memory as the text.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     nodes: Vec<Entry>,
-    /// Strings that had escapes, one after another.
+    /// Decoded strings, which contained escapes, one after another.
     decoded: String,
-    /// True where an object may have two members of one name.
+    /// Whether an object may have two members with the same name.
     may_repeat: bool,
 }
 
 impl Tree {
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
-    /// Not JSON, too deep, or too many values.
+    /// If the text is not JSON, is nested too deeply, or contains too many values.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let mut tree = Self::default();
         let nodes = text.len() / BYTES_PER_NODE + NODES_MIN;
@@ -77,10 +78,11 @@ impl Tree {
         }
     }
 
-    /// Reads the value at the start of another text into the same memory; returns where it ends. After an
-    /// error the tree is empty.
+    /// Parses the value at the start of another text, with the same memory. Returns the position of
+    /// its end. After an error, the tree is empty.
     ///
     /// # Errors
+    /// The errors of [`Tree::read`].
     /// As [`Tree::read`].
     pub(crate) fn reread(&mut self, text: &str) -> Result<usize, ReadError> {
         self.nodes.clear();
@@ -101,13 +103,13 @@ impl Tree {
         }
     }
 
-    /// The document of this tree and the text it was read from. With another text its strings are
-    /// other ones, or empty.
+    /// The document of this tree and the text from which it was parsed. With another text, its
+    /// strings are different or empty.
     pub fn document<'a>(&'a self, text: &'a str) -> Document<'a> {
         Document::of_tree(&self.nodes, text, &self.decoded, !self.may_repeat)
     }
 
-    /// Bytes of memory that it holds.
+    /// The memory that the tree uses, in bytes.
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Entry>() + self.decoded.capacity()
     }

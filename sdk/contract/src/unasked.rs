@@ -1,5 +1,5 @@
-//! Search of the field that an interpreter did not ask for, or of the relation that found too little,
-//! where a fixture fails for want of it.
+//! If a fixture fails, searches for the field that the interpreter did not request, or the relation
+//! that found too few objects.
 
 use crate::fields::{EVERY_ITEM, Fields, escaped};
 use crate::fixture::Fixture;
@@ -8,40 +8,41 @@ use crate::relation::{RelatedRule, Relation};
 use crate::relatives::Relatives;
 use crate::reported::Reported;
 
-/// Calls of one search.
+/// Maximum number of calls of one search.
 const TRIES_MAX: usize = 64;
-/// Fields, or related objects, that are named.
+/// Maximum number of fields, or of related objects, that the result names.
 const NAMED_MAX: usize = 4;
 
-/// The request of a Kind: its fields, and its rules with theirs.
+/// The request of a Kind: its fields, and its rules with their fields.
 pub struct Request<'k> {
-    /// Fields of the object.
+    /// The fields of the object.
     pub fields: &'k Fields,
-    /// Rules of related objects, with their fields.
+    /// The rules of related objects, with their fields.
     pub rules: Vec<(&'k RelatedRule, &'k Fields)>,
 }
 
-/// Additions to a request, on trial.
+/// Additions to a request that the search tries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wider {
-    /// More fields of the object, as JSON pointers; the empty one is the whole object.
+    /// Additional fields of the object, as JSON pointers. The empty pointer is the complete object.
     pub fields: Vec<String>,
-    /// More fields of the objects of each rule.
+    /// Additional fields of the objects of each rule.
     pub rules: Vec<Vec<String>>,
-    /// True where every rule finds all objects that its pattern matches.
+    /// Whether every rule finds all objects that match its pattern.
     pub ignores_relations: bool,
 }
 
 impl Wider {
-    /// More fields of the objects of the rule at `index`.
+    /// Additional fields of the objects of the rule at `index`.
     pub fn of_rule(&self, index: usize) -> &[String] {
         self.rules.get(index).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Searches what a request lacks for a fixture that fails: names the field, or the relation and the
-/// objects it did not find. `holds` judges the fixture with a wider request; none of its answers ends the
-/// search, such as for a call that trapped.
+/// Searches for the missing part of a request with which a failed fixture would succeed. Returns a
+/// text that names the field, or the relation and the objects that it did not find. `holds` judges
+/// the fixture with a wider request. If it returns `None`, for example because a call trapped, the
+/// search ends.
 pub fn unasked(
     fixture: &Fixture,
     request: &Request<'_>,
@@ -70,7 +71,7 @@ struct Search<'s, 'k, H> {
     tries: usize,
 }
 
-/// The part of a request that is made wider.
+/// The part of a request that the search widens.
 #[derive(Clone, Copy)]
 enum Part {
     Object,
@@ -79,7 +80,8 @@ enum Part {
 
 impl<H: FnMut(&Wider) -> Option<bool>> Search<'_, '_, H> {
     fn run(&mut self) -> Option<String> {
-        // One that answers differently now is not pure, which no field explains.
+        // If the result differs without any change, the interpreter is not pure, and no field is
+        // the cause.
         if self.holds(&Wider::default())? {
             return None;
         }
@@ -103,7 +105,7 @@ impl<H: FnMut(&Wider) -> Option<bool>> Search<'_, '_, H> {
         }
         if self.holds(&self.whole())? {
             return Some(
-                "fields of the object and of related ones are not asked for: it holds with all of them"
+                "fields of the object and of related objects are not requested: with all fields, the fixture succeeds"
                     .to_owned(),
             );
         }
@@ -142,13 +144,14 @@ impl<H: FnMut(&Wider) -> Option<bool>> Search<'_, '_, H> {
         self.holds(&wider)
     }
 
-    /// The fields of one part with which the fixture holds; empty where it does not even with all of them.
+    /// The fields of one part with which the fixture succeeds. Empty if it fails even with all
+    /// fields of the part.
     fn fields(&mut self, part: Part) -> Option<Vec<String>> {
         let mut found = vec![String::new()];
         if !self.holds_with(part, &found)? {
             return Some(Vec::new());
         }
-        // One step down at a time, as long as one field is enough.
+        // Goes down one step at a time, as long as one field is sufficient.
         while let [pointer] = &found[..] {
             let mut needed = self.below(part, pointer);
             if needed.is_empty() || !self.holds_with(part, &needed)? {
@@ -170,20 +173,21 @@ impl<H: FnMut(&Wider) -> Option<bool>> Search<'_, '_, H> {
         Some(found)
     }
 
-    /// Pointers one step below a pointer, of what is not asked for as a whole.
+    /// Pointers one step below a pointer, without values that are already requested completely.
     fn below(&self, part: Part, pointer: &str) -> Vec<String> {
         let (reported, fields): (Vec<&Reported>, _) = match part {
             Part::Object => (vec![&self.object], Some(self.request.fields)),
             Part::Rule(index) => {
                 let rule = self.request.rules.get(index);
                 let (rule, fields) = rule.copied().unzip();
-                let of_rule = |it: &&Reported| rule.is_some_and(|rule| matches(rule, it));
+                let of_rule =
+                    |reported: &&Reported| rule.is_some_and(|rule| matches(rule, reported));
                 (self.related.iter().filter(of_rule).collect(), fields)
             }
         };
         let mut pointers = Vec::new();
-        for it in reported {
-            let document = it.tree.document(&it.json);
+        for object in reported {
+            let document = object.tree.document(&object.json);
             add_below(document.root(), pointer, &mut pointers);
         }
         pointers.retain(|pointer| {
@@ -194,12 +198,12 @@ impl<H: FnMut(&Wider) -> Option<bool>> Search<'_, '_, H> {
         pointers
     }
 
-    /// The rules that do not find all objects of their Kinds, with those objects.
+    /// The rules that do not find all objects of their Kinds, with these objects.
     fn relations(&self) -> Option<String> {
         let mut all: Vec<Reported> = self
             .related
             .iter()
-            .map(|it| Reported::read(&it.json))
+            .map(|related| Reported::read(&related.json))
             .collect();
         all.push(Reported::read(&self.object.json));
         let relatives = Relatives::of(all.as_slice());
@@ -209,8 +213,11 @@ impl<H: FnMut(&Wider) -> Option<bool>> Search<'_, '_, H> {
         let lacking = rules.filter_map(|(index, (rule, _))| {
             let found = relatives.find(rule, object, document.root()).positions;
             let others = self.related.iter().enumerate();
-            let missed = others.filter(|(at, it)| !found.contains(at) && matches(rule, it));
-            let missed: Vec<String> = missed.map(|(_, it)| label(it)).take(NAMED_MAX).collect();
+            let missed = others.filter(|(at, object)| !found.contains(at) && matches(rule, object));
+            let missed: Vec<String> = missed
+                .map(|(_, object)| label(object))
+                .take(NAMED_MAX)
+                .collect();
             (!missed.is_empty()).then(|| {
                 let missed = missed.join(", ");
                 format!(
@@ -252,15 +259,15 @@ fn relation(rule: &RelatedRule) -> String {
 fn not_asked_for(pointers: &[String], of: &str, to: &str) -> String {
     let named = pointers.iter().take(NAMED_MAX);
     let named: Vec<String> = named
-        .map(|it| format!("`{}`", crate::reading::cut(it)))
+        .map(|pointer| format!("`{}`", crate::reading::cut(pointer)))
         .collect();
     let (is, it) = match pointers {
-        [one] if one.is_empty() => return format!("the whole object{of} is not asked for"),
+        [one] if one.is_empty() => return format!("the complete object{of} is not requested"),
         [_] => ("is", "it"),
         _ => ("are", "them"),
     };
     let named = named.join(" and ");
-    format!("{named}{of} {is} not asked for: add {it} to {to}")
+    format!("{named}{of} {is} not requested: add {it} to {to}")
 }
 
 /// Adds the pointers one step below `pointer`, through every item of arrays.

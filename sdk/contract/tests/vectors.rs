@@ -1,6 +1,6 @@
-//! The published examples of views, against which readers in other languages are checked.
+//! The published examples of views, with which parsers in other languages are checked.
 //!
-//! `UPDATE_EXPECT=1` writes them anew.
+//! `UPDATE_EXPECT=1` writes them again.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use expect_test::expect_file;
 use kindsight_contract::{Document, Tree, ViewWriter, Writer};
 use serde_json::{Value, json};
 
-/// Documents that between them have every kind of node, and every way texts are written.
+/// Documents that together contain every kind of node, and every form of text.
 fn documents() -> Vec<Value> {
     vec![
         json!(null),
@@ -40,7 +40,7 @@ fn view(json: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_vectors_are_what_the_writer_writes_and_the_reader_reads() {
+fn the_vectors_match_the_writer_and_the_reader() {
     let vectors = documents().into_iter().map(|document| {
         let json = document.to_string();
         let bytes = view(&json);

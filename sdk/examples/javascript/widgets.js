@@ -1,4 +1,5 @@
-// Interpreter: widgets of example.com, from wit/interpreter.wit and the schemas beside it alone.
+// Interpreter: widgets of example.com, written only from wit/interpreter.wit and the schemas beside
+// it.
 
 export const description = {
   describe: () => JSON.stringify({
@@ -12,8 +13,8 @@ export const description = {
       related: [{ group: "", kind: "Pod", relation: "owned", limit: 1 }],
     }],
     states: [
-      { name: "Ready", phase: "ready", summary: "Works as asked" },
-      { name: "Pending", phase: "pending", summary: "On its way" },
+      { name: "Ready", phase: "ready", summary: "Works as requested" },
+      { name: "Pending", phase: "pending", summary: "Not ready yet" },
       { name: "Draining", phase: "pending", summary: "Finishing its work before it stops" },
     ],
   }),
@@ -26,7 +27,7 @@ export const description = {
       expect: { state: "Ready", reason: "Running" },
     },
     {
-      name: "a running widget whose Pods nobody reports",
+      name: "a running widget whose Pods are not reported",
       object: widget({ phase: "Running" }),
       expect: { state: "Ready" },
     },
@@ -38,7 +39,7 @@ export const description = {
     },
     { name: "a draining widget", object: widget({ phase: "Draining" }), expect: { state: "Draining" } },
     { name: "a new widget", object: widget({}), expect: { state: "Pending", reason: "NotRunning" } },
-    { name: "a phase that is no text", object: widget({ phase: 1 }), expect: { failure: "invalid-object" } },
+    { name: "a phase that is not a text", object: widget({ phase: 1 }), expect: { failure: "invalid-object" } },
   ]),
 };
 
@@ -47,8 +48,8 @@ export const text = {
     try {
       return judge(input);
     } catch (error) {
-      // A failure is thrown: a case of the variant by its name, with its text. Any other exception
-      // would be a trap without its text.
+      // A failure must be thrown with the name of the variant's case and its text. Any other
+      // exception would be a trap without a text.
       throw error.tag ? error : { tag: "internal", val: String(error) };
     }
   },
@@ -60,7 +61,7 @@ function judge({ object, related: [pods] }) {
     throw { tag: "invalid-object", val: "status.phase is not a string" };
   }
   if (phase === "Running") {
-    // An empty set means that there are none only where the coverage is complete.
+    // An empty set means that there are no Pods only if the coverage is complete.
     if (pods.coverage === "complete" && pods.total === 0) {
       return verdict("Pending", "NoPods", "says that it runs, and owns no Pod");
     }

@@ -16,7 +16,7 @@ HEAD, NODE = 4, 16
 
 
 class View:
-    """A document that was read already: nodes of a fixed size, then the text they refer to."""
+    """A parsed document: nodes of a fixed size, then the text to which they refer."""
 
     def __init__(self, data):
         (self.count,) = struct.unpack_from("<I", data)
@@ -24,30 +24,31 @@ class View:
         self.text = data[HEAD + NODE * self.count :]
 
     def node(self, index):
-        """Kind, key and the last two numbers of a node."""
+        """The kind, the key and the last two numbers of a node."""
         if not 0 <= index < self.count:
             raise ValueError(f"no node {index}")
         head, key, one, other = struct.unpack_from("<IIII", self.data, HEAD + NODE * index)
         return head & 0xFF, self.span(key, head >> 8), one, other
 
     def span(self, start, length):
-        """Text of a key, a string or a number; where its length is 0, its start means nothing."""
+        """The text of a key, a string or a number. If its length is 0, its start has no meaning."""
         if length and start + length > len(self.text):
             raise ValueError(f"no text of {length} bytes at {start}")
         return self.text[start : start + length].decode() if length else ""
 
     def parts(self, index):
-        """Indices of the parts of an array or object, in order."""
+        """The indices of the parts of an array or object, in order."""
         _, _, _, end = self.node(index)
         part = index + 1
         while part < end:
             yield part
             kind, _, _, after = self.node(part)
-            # The end is always later, or a view of other origin would lead round in circles.
+            # The end must be greater, because an untrusted view could otherwise cause an endless
+            # loop.
             part = max(after, part + 1) if kind in (ARRAY, OBJECT) else part + 1
 
     def value(self, index=0):
-        """The value of a node with all its parts. An interpreter walks to what it looks for instead."""
+        """The value of a node with all its parts. An interpreter would only read the values that it needs."""
         kind, _, one, other = self.node(index)
         if kind == OBJECT:
             return {self.node(part)[1]: self.value(part) for part in self.parts(index)}
@@ -64,7 +65,7 @@ def main():
     wrong = 0
     for number, vector in enumerate(vectors):
         value = View(bytes.fromhex(vector["view"])).value()
-        # As text: Python holds 1 and True for equal.
+        # Compared as text, because Python treats 1 and True as equal.
         if json.dumps(value, sort_keys=True) != json.dumps(vector["document"], sort_keys=True):
             wrong += 1
             print(f"vector {number}: read {value!r} instead of {vector['document']!r}")

@@ -1,8 +1,8 @@
 //! The nested run of Cargo that builds the guests.
 //!
-//! It uses a target folder of its own, `<target>/plugins`: the outer Cargo holds the lock on
-//! `<target>`, and both profiles of the host share the result. Toolchain and lock file are the same;
-//! flags, wrappers and targets for the host are not passed on.
+//! It uses a separate target folder, `<target>/plugins`, because the outer Cargo holds the lock on
+//! `<target>`, and because both profiles of the host share the result. Toolchain and lock file are
+//! the same. Flags, wrappers and targets for the host are not passed on.
 
 use std::env;
 use std::fs::{self, File};
@@ -11,12 +11,12 @@ use std::process::Command;
 
 use crate::{Error, Guest, Result, target, variable};
 
-/// The profile in the root manifest that guests are built with.
+/// The profile of guests in the root manifest.
 const PROFILE: &str = "plugin";
 
-/// Flags for guests. Every call in a component checks its stack and its deadline, which makes calls
-/// more expensive than natively: with more of them inlined a verdict takes some 6 % less time, and a
-/// component 2 % more bytes.
+/// Flags for guests. Every call in a component checks its stack and its deadline, so calls are more
+/// expensive than in native code. With more inlining, a verdict takes about 6 % less time, and a
+/// component has 2 % more bytes.
 const FLAGS: &str = "-Cllvm-args=--inline-threshold=800";
 
 /// Builds the guests and returns their core modules, in the same order.
@@ -43,8 +43,8 @@ fn module(modules: &Path, guest: &Guest) -> Result<Vec<u8>> {
     fs::read(&path).map_err(|error| Error::Io(format!("failed to read {}", path.display()), error))
 }
 
-/// Takes a lock that is held until the modules are read. Cargo's own lock ends with its run, and
-/// another build script could overwrite the files before this one has read them.
+/// Acquires a lock that is held until the modules are read. Cargo's own lock ends with its run, and
+/// another build script could then overwrite the files before this one has read them.
 fn lock(folder: &Path) -> Result<File> {
     let failed = |error| Error::Io(format!("failed to lock {}", folder.display()), error);
     fs::create_dir_all(folder).map_err(failed)?;
@@ -70,12 +70,13 @@ fn command(root: &Path, folder: &Path) -> Result<Command> {
             cargo.env_remove(&name);
         }
     }
-    // Set and not removed: this also overrides flags in the user's Cargo configuration.
+    // Set instead of removed, so that it also overrides flags in the user's Cargo configuration.
     cargo.env("CARGO_ENCODED_RUSTFLAGS", FLAGS);
     Ok(cargo)
 }
 
-/// Returns whether an environment variable configures the outer build and must not affect this one.
+/// Returns whether an environment variable configures the outer build and must not affect the
+/// nested one.
 fn is_for_the_host(name: &str) -> bool {
     const NAMES: [&str; 6] = [
         "RUSTFLAGS",
@@ -95,7 +96,7 @@ fn is_for_the_host(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The outer build's target folder: the one above `<profile>/build/<package>/out`.
+/// The outer build's target folder, which contains `<profile>/build/<package>/out`.
 fn target_folder(out: &Path) -> Result<PathBuf> {
     let build = out.ancestors().find(|path| path.ends_with("build"));
     let folder = build.and_then(|build| build.ancestors().nth(2));
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_steers_the_host_build_is_not_passed_on() {
+    fn settings_of_the_host_build_are_not_passed_on() {
         for name in [
             "RUSTFLAGS",
             "CARGO_TARGET_DIR",

@@ -1,13 +1,13 @@
-//! Builds interpreters to Wasm components, for the build scripts of crates that carry them.
+//! Builds interpreters to Wasm components, for the build scripts of crates that contain them.
 //!
 //! ```text
 //! build script ─▶ build ─▶ nested Cargo, wasm32-unknown-unknown ─▶ core modules ─▶ components
 //!                                                              OUT_DIR/<name>.wasm, OUT_DIR/guests.rs
 //! ```
 //!
-//! Plain `cargo run` and `cargo test` need no step before them, even from an empty target folder. A
-//! crate that carries guests names this one under `[build-dependencies]`, calls [`build`] from
-//! its build script and includes the list:
+//! `cargo run` and `cargo test` need no preparation, even with an empty target folder. A crate that
+//! contains guests has this crate in its `[build-dependencies]`, calls [`build`] from its build
+//! script and includes the list:
 //!
 //! ```text
 //! pub static BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/guests.rs"));
@@ -26,11 +26,11 @@ use std::process::ExitStatus;
 /// A crate that is built to a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
-    /// Name in the list, and of its file in `OUT_DIR` (`<name>.wasm`).
+    /// Name in the list, and of the file in `OUT_DIR` (`<name>.wasm`).
     pub name: String,
-    /// The package that is built; it has one `cdylib` of the same name.
+    /// The package that is built. It must have one `cdylib` with the same name.
     pub package: String,
-    /// Folder from the root of the workspace; changes in it cause a rebuild.
+    /// Folder, relative to the root of the workspace. Changes in it cause a rebuild.
     pub folder: String,
 }
 
@@ -40,7 +40,7 @@ pub enum Error {
     /// A variable that Cargo sets for build scripts is missing.
     #[error("`{0}` is not set: run this from a build script, through Cargo")]
     NotABuildScript(&'static str),
-    /// A folder is not where Cargo puts it.
+    /// A folder has an unexpected path.
     #[error("{0}")]
     Layout(&'static str),
     /// The standard library of the guests' target is missing.
@@ -50,11 +50,11 @@ pub enum Error {
         target::TRIPLE
     )]
     NoTarget,
-    /// The nested Cargo failed; carries its output.
+    /// The nested Cargo failed. Contains its output.
     #[error("failed to build the guests ({0}):\n{1}")]
     Cargo(ExitStatus, String),
     /// A built module is not a guest.
-    #[error("failed to make a component of {0}: {1}")]
+    #[error("failed to convert {0} to a component: {1}")]
     Component(String, String),
     /// A file or process operation failed.
     #[error("{0}")]
@@ -64,13 +64,13 @@ pub enum Error {
 /// Result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Builds all of them in one run, and writes `OUT_DIR/guests.rs`: an expression, a slice with one
-/// `<row> { name, wasm }` for each, in the order they are given.
+/// Builds all guests in one run, and writes `OUT_DIR/guests.rs`: an expression, a slice with one
+/// `<row> { name, wasm }` for each guest, in the given order.
 ///
-/// Tells Cargo to run the build script again when a guest, the SDK or the contract changes.
+/// Cargo runs the build script again when a guest, the SDK or the contract changes.
 ///
 /// # Errors
-/// Shown by Cargo; nothing is left half done.
+/// Cargo shows the error. No partial result is written.
 pub fn build(guests: &[Guest], row: &str) -> Result<()> {
     let out = PathBuf::from(variable("OUT_DIR")?);
     let root = workspace_root()?;
@@ -92,11 +92,11 @@ pub fn build(guests: &[Guest], row: &str) -> Result<()> {
     write(&out.join("guests.rs"), list.as_bytes())
 }
 
-/// The crates in one folder of the workspace, in order of name: one guest each, named like its
-/// folder, of the package `<prefix><folder>`.
+/// The crates in one folder of the workspace, in order of name. Each is a guest with the name of
+/// its folder and the package `<prefix><folder>`.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// If the folder cannot be read.
 pub fn guests_in(folder: &str, prefix: &str) -> Result<Vec<Guest>> {
     let path = workspace_root()?.join(folder);
     let failed = |error| Error::Io(format!("failed to list {}", path.display()), error);
@@ -117,7 +117,7 @@ pub fn guests_in(folder: &str, prefix: &str) -> Result<Vec<Guest>> {
     Ok(guests)
 }
 
-/// The nearest folder above the crate that has the lock file.
+/// The nearest folder above the crate that contains the lock file.
 fn workspace_root() -> Result<PathBuf> {
     let manifest = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let mut above = manifest.ancestors();
@@ -141,7 +141,7 @@ fn watch(root: &Path, guests: &[Guest]) {
     let own = guests.iter().flat_map(|guest| {
         ["src", "fixtures", "Cargo.toml"].map(|part| format!("{}/{part}", guest.folder))
     });
-    // A path that does not exist would make Cargo run the script every time.
+    // A path that does not exist would cause Cargo to run the script every time.
     let own = own.filter(|path| root.join(path).exists());
     for path in shared.chain(own) {
         println!("cargo::rerun-if-changed={}", root.join(path).display());

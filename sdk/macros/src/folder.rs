@@ -18,10 +18,10 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Reads every `*.yaml`.
+    /// Reads all files `*.yaml`.
     ///
     /// # Errors
-    /// The first file that cannot be read, or is wrong, with the line.
+    /// The first file that cannot be read or contains an error, with the line.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let files = yaml_files(path)?;
         if files.is_empty() {
@@ -32,7 +32,7 @@ impl Folder {
             fixtures.extend(read_file(&path.join(file))?);
         }
         let json = Value::Array(fixtures).to_string();
-        // What is wrong with one file was found there: what is left are names that two files share.
+        // Errors within one file were found before. Only names that two files share are left.
         Fixture::parse_all(&json)
             .map_err(|problems| format!("{}: {}", path.display(), problems.join("; ")))?;
         let path = path.to_owned();
@@ -77,7 +77,7 @@ fn read_file(file: &Path) -> Result<Vec<Value>, String> {
     Ok(fixtures)
 }
 
-/// The fixtures of one document: a list of them, or one.
+/// The fixtures of one document: a list of fixtures, or a single fixture.
 fn items(document: Value) -> Vec<Value> {
     match document {
         Value::Array(items) => items,
@@ -86,7 +86,7 @@ fn items(document: Value) -> Vec<Value> {
     }
 }
 
-/// Checks each fixture as a host does it, but strictly: what a host would warn of is wrong.
+/// Checks each fixture in the same way as a host, but strictly: a host's warning is an error here.
 fn check(fixtures: &[Value], text: &str) -> Result<(), (usize, String)> {
     let lines = lines_of(text);
     for (index, fixture) in fixtures.iter().enumerate() {
@@ -108,7 +108,8 @@ fn check(fixtures: &[Value], text: &str) -> Result<(), (usize, String)> {
     Ok(())
 }
 
-/// The lines on which fixtures begin: items of a list that is not indented, and documents that are none.
+/// The lines on which fixtures begin: items of a list that is not indented, and documents that are
+/// single fixtures.
 fn lines_of(text: &str) -> Vec<usize> {
     let mut lines = Vec::new();
     let mut begins = true;
@@ -155,7 +156,7 @@ mod tests {
         let folder = folder.expect("fixtures");
         assert_eq!(folder.files, ["a.yaml", "b.yaml"]);
         let (fixtures, _) = Fixture::parse_all(&folder.json).expect("fixtures");
-        let names: Vec<&str> = fixtures.iter().map(|it| &*it.name).collect();
+        let names: Vec<&str> = fixtures.iter().map(|fixture| &*fixture.name).collect();
         assert_eq!(names, ["one", "two", "three", "four"]);
         assert_eq!(
             fixtures[0].object,
@@ -179,7 +180,7 @@ mod tests {
             (
                 "a.yaml",
                 &unknown,
-                "a.yaml:7: fixture `two`: nwo: not a member of the contract, ignored; those here are name, object, related, coverage, now, settings, expect",
+                "a.yaml:7: fixture `two`: nwo: not a member of the contract, ignored; the known members are name, object, related, coverage, now, settings, expect",
             ),
             (
                 "a.yaml",
@@ -194,7 +195,7 @@ mod tests {
         assert!(error.starts_with("a.yaml:9: not YAML: "), "{error}");
         let error = read(&[("a.yaml", &twin)]).expect_err("a twin");
         assert!(
-            error.ends_with("[1].name: the name `one` is there twice"),
+            error.ends_with("[1].name: the name `one` is used twice"),
             "{error}"
         );
         assert!(

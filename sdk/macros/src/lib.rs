@@ -1,4 +1,5 @@
-//! Macros of the kindsight SDK, which exports them again: depend on `kindsight-sdk`.
+//! Macros of the kindsight SDK, which exports them. Depend on `kindsight-sdk` instead of this
+//! crate.
 
 mod folder;
 
@@ -8,11 +9,13 @@ use proc_macro::{Literal, TokenStream, TokenTree};
 
 use folder::Folder;
 
-/// Reads the fixtures of a folder of the crate: every `*.yaml` in it, while the crate is compiled.
+/// Reads the fixtures of a folder of the crate, from all its files `*.yaml`, while the crate is
+/// compiled.
 ///
-/// `fixtures!("fixtures")` is an expression of the type `Fixtures`. A file holds a list of fixtures,
-/// or several documents with one or a list in each; their members are those of the contract
-/// (`wit/fixtures.schema.json`). What is wrong with one does not compile, with its file and line.
+/// `fixtures!("fixtures")` is an expression of the type `Fixtures`. A file contains a list of
+/// fixtures, or several documents with one fixture or a list in each. Their members are defined by
+/// the contract (`wit/fixtures.schema.json`). An invalid fixture is a compile error with its file
+/// and line.
 #[proc_macro]
 pub fn fixtures(input: TokenStream) -> TokenStream {
     let read = folder_name(input).and_then(|name| {
@@ -37,13 +40,13 @@ fn folder_name(input: TokenStream) -> Result<String, String> {
     let literal = literal.to_string();
     let name = literal
         .strip_prefix('"')
-        .and_then(|it| it.strip_suffix('"'));
+        .and_then(|literal| literal.strip_suffix('"'));
     let name = name.filter(|name| !name.is_empty() && !name.contains('\\'));
     name.map(str::to_owned).ok_or_else(usage)
 }
 
-/// The fixtures as an expression. Cargo compiles it again when a file changes that it includes; files
-/// that are added are found by the SDK's check.
+/// The fixtures as an expression. Cargo compiles it again when one of the included files changes.
+/// The SDK's check finds files that were added.
 fn expression(folder: &Folder) -> String {
     let path = Literal::string(&folder.path.display().to_string());
     let json = Literal::string(&folder.json);
@@ -57,7 +60,7 @@ fn expression(folder: &Folder) -> String {
         format!("::core::include_bytes!({})", Literal::string(&file))
     });
     let included: Vec<String> = included.collect();
-    // A component does not tell where it was built.
+    // A component must not reveal where it was built.
     format!(
         "{{
             const _: &[&[u8]] = &[{included}];

@@ -1,12 +1,12 @@
-//! Verdicts that change with the time alone.
+//! Verdicts that change when time passes.
 
 use std::borrow::Cow;
 
 use crate::Verdict;
 
 impl Verdict {
-    /// This verdict before `deadline_ms`, with a request to be judged again then; `then` from that
-    /// time on. Both times in Unix milliseconds.
+    /// Returns this verdict before `deadline_ms`, with a recheck at that time, and `then` after it.
+    /// Both times are in Unix milliseconds.
     #[must_use]
     pub fn until(self, deadline_ms: i64, now_ms: i64, then: impl FnOnce() -> Self) -> Self {
         if now_ms < deadline_ms {
@@ -16,8 +16,8 @@ impl Verdict {
         }
     }
 
-    /// Pending before `deadline_ms`, Failed from then on, with the same reason and message. Both times
-    /// in Unix milliseconds.
+    /// Pending before `deadline_ms`, Failed after it, with the same reason and message. Both times
+    /// are in Unix milliseconds.
     pub fn pending_until(
         deadline_ms: i64,
         now_ms: i64,
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_deadline_is_the_first_moment_of_what_follows_it() {
+    fn the_next_verdict_begins_at_the_deadline() {
         let table = [
             (9, "Pending", Some(10)),
             (10, "Failed", None),

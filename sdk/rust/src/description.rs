@@ -7,10 +7,10 @@ use kindsight_contract as contract;
 
 use crate::{Phase, standard};
 
-/// A state an interpreter may answer with: a word with its phase and a sentence for users. See
-/// [`states`] for the shared ones.
+/// A state that an interpreter's answers may contain: a name with its phase and a sentence for
+/// users. See [`states`] for the shared states.
 ///
-/// A constant, so that what is declared and what is answered cannot differ in a letter:
+/// Use constants, so that the declared name and the name in an answer are always the same:
 ///
 /// ```
 /// use kindsight_sdk::prelude::*;
@@ -32,7 +32,8 @@ pub struct State {
 }
 
 impl State {
-    /// A state: one `CamelCase` word, the phase the host counts it as, one sentence for users.
+    /// A state: one `CamelCase` word, the phase as which the host counts it, and one sentence for
+    /// users.
     pub const fn new(name: &'static str, phase: Phase, summary: &'static str) -> Self {
         Self {
             name,
@@ -42,7 +43,7 @@ impl State {
         }
     }
 
-    /// The same, final: an object in it does not leave it by itself.
+    /// The same state, but final: an object in it does not leave it without an external cause.
     #[must_use]
     pub const fn final_(self) -> Self {
         Self {
@@ -51,12 +52,12 @@ impl State {
         }
     }
 
-    /// The word.
+    /// The name of the state.
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// The phase the host counts it as.
+    /// The phase as which the host counts the state.
     pub const fn phase(self) -> Phase {
         self.phase
     }
@@ -102,36 +103,36 @@ pub mod states {
     use super::State;
     use crate::Phase;
 
-    /// Works as asked.
-    pub const READY: State = State::new("Ready", Phase::Ready, "Works as asked");
-    /// Has finished well.
+    /// The object works as requested.
+    pub const READY: State = State::new("Ready", Phase::Ready, "Works as requested");
+    /// The object has completed successfully.
     pub const SUCCEEDED: State =
-        State::new("Succeeded", Phase::Ready, "Has finished well").final_();
-    /// Exists; reports nothing about whether it works.
+        State::new("Succeeded", Phase::Ready, "Completed successfully").final_();
+    /// The object exists, and does not report whether it works.
     pub const PRESENT: State = State::new(
         "Present",
         Phase::Present,
-        "Exists; reports nothing about whether it works",
+        "Exists; does not report whether it works",
     );
-    /// Works, and something is wrong that does not stop it.
+    /// The object works, but has a problem that does not stop it.
     pub const DEGRADED: State = State::new(
         "Degraded",
         Phase::Degraded,
-        "Works, and something is wrong that does not stop it",
+        "Works, but has a problem that does not stop it",
     );
-    /// On its way.
-    pub const PENDING: State = State::new("Pending", Phase::Pending, "On its way");
-    /// Stopped on purpose.
+    /// The object is not ready yet.
+    pub const PENDING: State = State::new("Pending", Phase::Pending, "Not ready yet");
+    /// The object was stopped on purpose.
     pub const SUSPENDED: State = State::new("Suspended", Phase::Suspended, "Stopped on purpose");
-    /// Needs somebody to change something.
+    /// The object requires a change by a user.
     pub const FAILED: State = State::new(
         "Failed",
         Phase::Failed,
-        "Will not become ready unless somebody changes something",
+        "Will not become ready without a change by a user",
     );
-    /// Being deleted.
+    /// The object is being deleted.
     pub const TERMINATING: State = State::new("Terminating", Phase::Terminating, "Being deleted");
-    /// Could not be determined.
+    /// The state could not be determined.
     pub const UNKNOWN: State = State::new("Unknown", Phase::Unknown, "Could not be determined");
     /// All shared states, which most interpreters declare.
     pub const ALL: [State; 9] = [
@@ -147,7 +148,7 @@ pub mod states {
     ];
 }
 
-/// Description of an interpreter, built up line by line.
+/// The description of an interpreter, built step by step.
 #[derive(Debug, Clone)]
 pub struct Description(contract::Description);
 
@@ -162,22 +163,22 @@ impl Description {
         })
     }
 
-    /// Adds a Kind it judges.
+    /// Adds a Kind that the interpreter judges.
     #[must_use]
     pub fn kind(mut self, kind: Kind) -> Self {
         self.0.kinds.push(kind.0);
         self
     }
 
-    /// Adds several Kinds it judges.
+    /// Adds several Kinds that the interpreter judges.
     #[must_use]
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = Kind>) -> Self {
         self.0.kinds.extend(kinds.into_iter().map(|kind| kind.0));
         self
     }
 
-    /// Adds states it may answer with, shared ones and its own. Those of [`standard`] are added by
-    /// themselves.
+    /// Adds states that the interpreter's answers may contain: shared states and its own. The
+    /// states of [`standard`] are added automatically.
     #[must_use]
     pub fn states(mut self, states: &[State]) -> Self {
         let states = states.iter().map(|state| state.declared());
@@ -185,8 +186,8 @@ impl Description {
         self
     }
 
-    /// Explains a reason it may answer with to people who meet it, with a page that says what to do.
-    /// It may answer with other reasons too.
+    /// Explains a reason to users who see it, with an optional page with advice. Answers may
+    /// contain other reasons too.
     #[must_use]
     pub fn reason(mut self, name: &str, summary: &str, help_url: Option<&str>) -> Self {
         self.0.reasons.push(contract::Reason {
@@ -204,10 +205,15 @@ impl Description {
         self
     }
 
-    /// The JSON text of the contract.
+    /// Writes the JSON text of the contract.
     pub fn to_json(mut self) -> String {
         for state in standard::STATES {
-            if !self.0.states.iter().any(|it| it.name == state.name) {
+            if !self
+                .0
+                .states
+                .iter()
+                .any(|declared| declared.name == state.name)
+            {
                 self.0.states.push(state.declared());
             }
         }
@@ -215,25 +221,26 @@ impl Description {
     }
 }
 
-/// A Kind an interpreter judges, with the fields and related objects it needs.
+/// A Kind that an interpreter judges, with the fields and related objects that it needs.
 #[derive(Debug, Clone)]
 pub struct Kind(contract::HandledKind);
 
-/// Relation by which a related object is found.
+/// The relation by which a related object is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
-    /// It names the judged object as an owner.
+    /// The related object names the judged object as an owner.
     Owned,
-    /// As [`Self::Owned`], through any number of owners in between.
+    /// The same as [`Self::Owned`], through any number of intermediate owners.
     Descendant,
-    /// The judged object names it as an owner.
+    /// The judged object names the related object as an owner.
     Owner,
-    /// Its labels match the selector at this JSON pointer of the judged object.
+    /// The labels of the related object match the selector at this JSON pointer of the judged
+    /// object.
     SelectedBy(&'static str),
-    /// Its label with this key has the judged object's name as its value.
+    /// The label of the related object with this key has the judged object's name as its value.
     Labelled(&'static str),
-    /// Its name is the value at this JSON pointer of the judged object; `*` stands for the items of a
-    /// list.
+    /// The name of the related object is the value at this JSON pointer of the judged object. `*`
+    /// matches the items of a list.
     Named(&'static str),
 }
 
@@ -263,15 +270,15 @@ impl Kind {
         })
     }
 
-    /// Takes only objects with a value other than `null` at this JSON pointer.
+    /// Restricts the Kind to objects with a value other than `null` at this JSON pointer.
     #[must_use]
     pub fn when(mut self, pointer: &str) -> Self {
         self.0.when = Some(pointer.to_owned());
         self
     }
 
-    /// Adds fields it needs, as JSON pointers; `*` stands for the items of a list. `apiVersion` and
-    /// `kind` always come.
+    /// Adds required fields as JSON pointers. `*` matches the items of a list. `apiVersion` and
+    /// `kind` are always included.
     #[must_use]
     pub fn fields(mut self, pointers: &[&str]) -> Self {
         let fields = pointers.iter().map(|&pointer| pointer.to_owned());
@@ -279,14 +286,14 @@ impl Kind {
         self
     }
 
-    /// Says that verdicts depend on the time.
+    /// Declares that verdicts depend on the time.
     #[must_use]
     pub fn uses_now(mut self) -> Self {
         self.0.uses_now = true;
         self
     }
 
-    /// Adds related objects it needs: any version of `group`/`kind`, at most `limit` of them.
+    /// Adds required related objects: any version of `group`/`kind`, at most `limit` objects.
     #[must_use]
     pub fn related(
         mut self,
@@ -334,14 +341,16 @@ mod tests {
         let (description, warnings) = contract::Description::parse(&json).expect("it is right");
         assert_eq!(warnings, [""; 0]);
         let states = description.states.iter();
-        let states: Vec<(&str, &str)> = states.map(|it| (&*it.name, &*it.summary)).collect();
+        let states: Vec<(&str, &str)> = states
+            .map(|state| (&*state.name, &*state.summary))
+            .collect();
         assert_eq!(
             states,
             [
-                ("Ready", "Works as asked"),
+                ("Ready", "Works as requested"),
                 ("Failed", "In its own words"),
-                ("Present", "Exists; reports nothing about whether it works"),
-                ("Pending", "On its way"),
+                ("Present", "Exists; does not report whether it works"),
+                ("Pending", "Not ready yet"),
                 ("Terminating", "Being deleted"),
             ]
         );

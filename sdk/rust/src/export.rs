@@ -10,7 +10,7 @@ use crate::bindings::exports::kindsight::interpreter::{description, view};
 use crate::bindings::kindsight::interpreter::{log as host_log, types};
 use crate::{Failure, Input, Interpreter, Object, Verdict};
 
-/// Adapter from an [`Interpreter`] to the generated bindings; used by [`crate::export!`].
+/// The adapter from an [`Interpreter`] to the generated bindings, used by [`crate::export!`].
 pub struct Adapter<I>(PhantomData<I>);
 
 impl<I: Interpreter> description::Guest for Adapter<I> {
@@ -41,13 +41,14 @@ impl<I: Interpreter> view::Guest for Adapter<I> {
     }
 }
 
-/// One call: the view, and the time for Kinds that asked for it. The harness calls it natively.
+/// One call with the view and, for Kinds that requested it, the time. The harness calls it
+/// natively.
 pub(crate) fn judge<I: Interpreter>(view: &[u8], now_ms: Option<i64>) -> Result<Verdict, Failure> {
     let document = Document::view(view).map_err(|error| Failure::Internal(error.to_string()))?;
     judge_document::<I>(&document, now_ms)
 }
 
-/// As [`judge`], with a view that is read already.
+/// The same as [`judge`], with a parsed view.
 pub(crate) fn judge_document<I: Interpreter>(
     document: &Document<'_>,
     now_ms: Option<i64>,
@@ -60,7 +61,7 @@ pub(crate) fn judge_document<I: Interpreter>(
     let input = Input::new(root, now_ms);
     let verdict = I::judge(&Object::new(object), &input)?;
     if input.has_missed_time() {
-        let what = "the rule reads the time, which its Kind does not ask for: declare it with `.uses_now()`";
+        let what = "the rule reads the time, which its Kind does not request: declare it with `.uses_now()`";
         return Err(Failure::Internal(what.to_owned()));
     }
     Ok(Verdict {
@@ -81,8 +82,9 @@ impl From<Failure> for types::Failure {
     }
 }
 
-/// Cuts a text to the length the contract allows. Most are a controller's own, and the API conventions
-/// allow reasons eight times as long; hosts take over little more from one call.
+/// Truncates a text to the length that the contract permits. Most texts are written by a
+/// controller. The API conventions permit reasons eight times as long, and hosts accept little more
+/// from one call.
 fn clipped(mut text: Cow<'static, str>, bytes_max: usize) -> Cow<'static, str> {
     if text.len() > bytes_max {
         let end = text.floor_char_boundary(bytes_max);
@@ -91,8 +93,8 @@ fn clipped(mut text: Cow<'static, str>, bytes_max: usize) -> Cow<'static, str> {
     text
 }
 
-/// Writes one line into the host's log. Outside of a component, such as in `cargo test`, it goes to
-/// standard error.
+/// Writes one line to the host's log. Outside a component, for example in `cargo test`, it writes
+/// to standard error.
 pub fn log(level: LogLevel, message: &str) {
     if cfg!(target_arch = "wasm32") {
         host_log::emit(level, message);
@@ -109,7 +111,8 @@ pub fn log(level: LogLevel, message: &str) {
 
 pub use host_log::Level as LogLevel;
 
-/// On `wasm32-unknown-unknown` a panic is a bare trap; this sends its message to the host's log first.
+/// On `wasm32-unknown-unknown`, a panic is a trap without a message, so this writes the message to
+/// the host's log first.
 fn install_panic_hook() {
     #[cfg(target_arch = "wasm32")]
     {
@@ -123,10 +126,10 @@ fn install_panic_hook() {
     }
 }
 
-/// Makes a component of a type that implements [`crate::Interpreter`].
+/// Makes a component from a type that implements [`crate::Interpreter`].
 ///
-/// Also sets the component's allocator: talc, which is made for Wasm and for the small short-lived
-/// values that are all an interpreter makes.
+/// Also sets the component's allocator: talc, which is designed for Wasm and for small, short-lived
+/// values. An interpreter makes only such values.
 #[macro_export]
 macro_rules! export {
     ($interpreter:ty) => {
@@ -147,14 +150,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_cut_to_what_the_contract_allows() {
+    fn a_reason_is_truncated_to_the_limit_of_the_contract() {
         let clipped = |text: String| clipped(text.into(), REASON_BYTES_MAX);
         assert_eq!(clipped("Ready".to_owned()), "Ready");
         assert_eq!(clipped("x".repeat(1024)).len(), REASON_BYTES_MAX);
-        assert_eq!(
-            clipped("ä€".repeat(64)).len(),
-            127,
-            "no character is cut in two"
-        );
+        assert_eq!(clipped("ä€".repeat(64)).len(), 127, "no character is split");
     }
 }

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The fixtures of an interpreter: objects with the verdicts it promises, which the host checks before
-/// the component goes live.
+/// The fixtures of an interpreter: objects with the verdicts that it promises. The host checks them
+/// before the component goes live.
 ///
-/// Mostly the files of a folder, see [`fixtures!`](crate::fixtures!).
+/// Usually they are the files of a folder, see [`fixtures!`](crate::fixtures!).
 #[derive(Debug, Clone)]
 pub struct Fixtures {
     json: Cow<'static, str>,
-    /// The folder they were read from; empty where there is none, and in a component.
+    /// The folder from which they were read. Empty if there is no folder, and in a component.
     folder: &'static str,
     /// The names of its files, in order.
     files: &'static [&'static str],
@@ -44,7 +44,7 @@ impl Fixtures {
         }
     }
 
-    /// The JSON text of the contract.
+    /// Returns the JSON text of the contract.
     pub fn into_json(self) -> Cow<'static, str> {
         self.json
     }
@@ -66,7 +66,7 @@ impl Fixtures {
         let removed = self
             .files
             .iter()
-            .filter(|name| !now.iter().any(|it| it == *name));
+            .filter(|name| !now.iter().any(|present| present == *name));
         added
             .map(String::as_str)
             .chain(removed.copied())

@@ -1,7 +1,7 @@
-//! Runs an interpreter natively, without Wasm: for its author's tests and for benchmarks.
+//! Runs an interpreter natively, without Wasm, for its author's tests and for benchmarks.
 //!
-//! Objects are cut down to the declared fields first, and verdicts are checked and cut, with the code that
-//! the host uses: what a fixture promises holds there too.
+//! Objects are first reduced to the declared fields, and verdicts are checked and truncated with
+//! the same code as in the host. A fixture therefore has the same result there.
 
 mod call;
 mod damage;
@@ -23,16 +23,16 @@ pub use unread::unread_fields;
 /// Checks the description and every fixture of `I`.
 ///
 /// # Panics
-/// When the description breaks the contract, there is no fixture or one does not hold: names each that
-/// failed, with the actual verdict, and the field or relation that was not asked for. Also when a rule
-/// reads a field that its Kind, or its rule of related objects, does not declare: it is not there in
-/// production.
+/// If the description violates the contract, if there is no fixture, or if one fails. The message
+/// names each failed fixture with the actual verdict, and the missing field or relation. Also if a
+/// rule reads a field that its Kind, or its rule of related objects, does not declare, because the
+/// field is not passed in production.
 pub fn check_fixtures<I: Interpreter>() {
     let description = described::<I>();
     let unseen = I::fixtures().unseen_files();
     assert!(
         unseen.is_empty(),
-        "files of fixtures came or went since this was compiled: {}; save any source file and run it again",
+        "fixture files were added or removed since the compilation: {}; save any source file and run the test again",
         unseen.join(", ")
     );
     let fixtures = fixtures::<I>();
@@ -46,7 +46,7 @@ pub fn check_fixtures<I: Interpreter>() {
         .collect();
     assert!(
         wrong.is_empty(),
-        "{} of {} fixtures do not hold:\n{}",
+        "{} of {} fixtures failed:\n{}",
         wrong.len(),
         fixtures.len(),
         wrong.join("\n")
@@ -54,12 +54,12 @@ pub fn check_fixtures<I: Interpreter>() {
     let unasked = unasked::<I>(&description, &fixtures);
     assert!(
         unasked.is_empty(),
-        "rules read what they do not ask for, which the host does not pass:\n{}",
+        "rules read fields that they do not request, and that the host does not pass:\n{}",
         unasked.join("\n")
     );
 }
 
-/// The fields that are read without being asked for, each once, with the first fixture that shows it.
+/// The fields that are read but not requested, each once, with the first fixture that shows this.
 fn unasked<I: Interpreter>(description: &Description, fixtures: &[Fixture]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut told = Vec::new();
@@ -77,7 +77,8 @@ fn unasked<I: Interpreter>(description: &Description, fixtures: &[Fixture]) -> V
     told
 }
 
-/// The description of `I`, checked as the host does it, but strictly: what a host would warn of fails.
+/// The description of `I`, checked in the same way as by the host, but strictly: a host's warning
+/// is a failure here.
 fn described<I: Interpreter>() -> Description {
     let json = <Adapter<I> as Guest>::describe();
     let (description, warnings) = Description::parse(&json)
@@ -90,7 +91,7 @@ fn described<I: Interpreter>() -> Description {
     description
 }
 
-/// The fixtures of `I`, checked as its description.
+/// The fixtures of `I`, checked in the same way as its description.
 fn fixtures<I: Interpreter>() -> Vec<Fixture> {
     let json = <Adapter<I> as Guest>::fixtures();
     let (fixtures, warnings) = Fixture::parse_all(&json)
@@ -103,19 +104,19 @@ fn fixtures<I: Interpreter>() -> Vec<Fixture> {
     fixtures
 }
 
-/// Judges one whole object at the time 0, without related objects or settings.
+/// Judges one complete object at the time 0, without related objects or settings.
 ///
 /// # Errors
-/// The interpreter's failure; [`Failure::Unsupported`] also when no declared Kind matches, and
-/// [`Failure::Internal`] when it answers with a state it did not declare.
+/// The interpreter's failure. Also [`Failure::Unsupported`] if no declared Kind matches, and
+/// [`Failure::Internal`] if the answer contains a state that is not declared.
 pub fn judge<I: Interpreter>(json: &str) -> Result<Verdict, Failure> {
     judge_at::<I>(json, 0)
 }
 
-/// As [`judge`], at a given time in Unix milliseconds.
+/// The same as [`judge`], at a given time in Unix milliseconds.
 ///
 /// # Errors
-/// As [`judge`].
+/// The errors of [`judge`].
 pub fn judge_at<I: Interpreter>(json: &str, now_ms: i64) -> Result<Verdict, Failure> {
     run::<I>(&Fixture {
         name: String::new(),
@@ -128,7 +129,7 @@ pub fn judge_at<I: Interpreter>(json: &str, now_ms: i64) -> Result<Verdict, Fail
     })
 }
 
-/// Judges an input that is a view already, exactly as the component would be called: for benchmarks.
+/// Judges an input in the form of a view, exactly as the component would be called, for benchmarks.
 ///
 /// # Errors
 /// The interpreter's failure.

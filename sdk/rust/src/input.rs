@@ -1,4 +1,4 @@
-//! Input of a call beside the object.
+//! The input of a call in addition to the object.
 
 use std::cell::Cell;
 
@@ -6,23 +6,23 @@ use kindsight_contract::{Coverage, member};
 
 use crate::{Failure, Node, Object};
 
-/// Input of a call beside the object: related objects, settings, and the time.
+/// The input of a call in addition to the object: related objects, settings, and the time.
 pub struct Input<'a> {
     root: Node<'a>,
     now_ms: Option<i64>,
-    /// True once the time was asked for and there was none.
+    /// Set if the time was requested but was not passed.
     has_missed_time: Cell<bool>,
 }
 
-/// The related objects that one rule found. They can be kept as long as the input.
+/// The related objects of a rule. They can be kept as long as the input.
 #[derive(Clone, Copy)]
 pub struct RelatedSet<'a> {
     set: Node<'a>,
 }
 
 impl<'a> RelatedSet<'a> {
-    /// The objects, in order of namespace and name; fewer than [`Self::total`] where there were more
-    /// than the rule's limit, or they were too large together.
+    /// The objects, in order of namespace and name. There are fewer than [`Self::total`] if their
+    /// number was over the rule's limit or their total size was too large.
     pub fn objects(self) -> impl ExactSizeIterator<Item = Object<'a>> + Clone {
         self.set.get(member::OBJECTS).items().map(Object::new)
     }
@@ -32,7 +32,8 @@ impl<'a> RelatedSet<'a> {
         self.set.get(member::TOTAL).integer().unwrap_or_default()
     }
 
-    /// Coverage of such objects: with [`Coverage::Complete`] an empty set means that there is none.
+    /// The coverage of the objects that the rule requests. With [`Coverage::Complete`], an empty
+    /// set means that there are none.
     pub fn coverage(self) -> Coverage {
         let word = self.set.get(member::COVERAGE).text_or_empty();
         Coverage::of(word).unwrap_or(Coverage::Unknown)
@@ -40,7 +41,7 @@ impl<'a> RelatedSet<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// The input in a document whose root this is.
+    /// The input in a document with this root.
     pub(crate) fn new(root: Node<'a>, now_ms: Option<i64>) -> Self {
         Self {
             root,
@@ -49,10 +50,11 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The time of judging, in Unix milliseconds, for Kinds that are declared with `uses_now`. A verdict
-    /// that depends on it sets when to be judged again, with [`crate::Verdict::recheck_at`].
+    /// The time of the call, in Unix milliseconds, for Kinds that are declared with `uses_now`. A
+    /// verdict that depends on the time should set a time for a recheck, with
+    /// [`crate::Verdict::recheck_at`].
     ///
-    /// Where the Kind did not ask for the time there is none: the call ends in a failure that says so.
+    /// If the Kind did not request the time, the call ends in a failure with this reason.
     pub fn now_ms(&self) -> i64 {
         self.now_ms.unwrap_or_else(|| {
             self.has_missed_time.set(true);
@@ -60,7 +62,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// True if the time was asked for and there was none.
+    /// Returns whether the time was requested but was not passed.
     pub(crate) fn has_missed_time(&self) -> bool {
         self.has_missed_time.get()
     }
@@ -73,16 +75,16 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The operator's settings, with the schema's defaults; an empty object where there are none.
+    /// The operator's settings, with the schema's defaults, or an empty object without settings.
     pub fn settings(&self) -> Node<'a> {
         self.root.get(member::SETTINGS)
     }
 
-    /// A time in milliseconds that the operator sets in seconds under `name`; `default_s` seconds
-    /// where it is not set.
+    /// A setting in milliseconds that the operator gives in seconds under `name`. The default is
+    /// `default_s` seconds.
     ///
     /// # Errors
-    /// [`Failure::InvalidSettings`] when it is set to anything but a whole number that is not negative.
+    /// [`Failure::InvalidSettings`] if the setting is not a whole number, or is negative.
     pub fn setting_ms(&self, name: &str, default_s: i64) -> Result<i64, Failure> {
         let setting = self.settings().get(name);
         let seconds = match setting.integer() {
@@ -90,7 +92,7 @@ impl<'a> Input<'a> {
             Some(seconds) if seconds >= 0 => seconds,
             _ => {
                 return Err(Failure::InvalidSettings(format!(
-                    "`{name}` is not a number of seconds: a whole number, 0 or more, is right"
+                    "`{name}` is not a number of seconds: use a whole number that is not negative"
                 )));
             }
         };

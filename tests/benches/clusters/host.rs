@@ -10,10 +10,10 @@ use kindsight_store::{RedbStore, Store};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-/// Time for anything that the host does by itself.
+/// Time in which the host must notice any change.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// A host without clusters at first.
+/// A host that starts without clusters.
 pub(crate) struct Host {
     pub(crate) client: Client,
     pub(crate) address: std::net::SocketAddr,
@@ -45,8 +45,8 @@ impl Host {
 
     /// Watches these clusters from now on.
     pub(crate) fn watch(&self, clusters: &[&Cluster]) {
-        let sources = clusters.iter().map(|it| {
-            let sources = kubeconfig_clusters(&it.kubeconfig(), None);
+        let sources = clusters.iter().map(|cluster| {
+            let sources = kubeconfig_clusters(&cluster.kubeconfig(), None);
             let source = sources.expect("a kubeconfig").pop().expect("a context");
             let options = WatchOptions {
                 selection: crate::is_asked_for("selector").then(labelled),
@@ -73,15 +73,15 @@ impl Host {
     fn connection(&self, cluster: &Cluster) -> Option<String> {
         let answer = self.client.get("/v2/clusters")?;
         let mut clusters = answer["clusters"].as_array()?.iter();
-        let found = clusters.find(|it| it["cluster"] == cluster.name())?;
+        let found = clusters.find(|found| found["cluster"] == cluster.name())?;
         found["connection"].as_str().map(str::to_owned)
     }
 }
 
-/// The objects of applications alone.
+/// Selects only the objects of applications.
 fn labelled() -> Selection {
     Selection {
-        selector: "app.kubernetes.io/part-of".parse().expect("a selector"),
+        selector: kindsight_model::parse_selector("app.kubernetes.io/part-of").expect("a selector"),
         children: [].into(),
     }
 }

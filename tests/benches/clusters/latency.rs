@@ -1,4 +1,4 @@
-//! Time from a change in a cluster to the answer: on the stream of an application, beside a bare watch.
+//! Time from a change in a cluster to the answer on the stream of an application, compared with a bare watch.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -15,7 +15,7 @@ use crate::host::Host;
 
 /// Time between two changes.
 const EVERY: Duration = Duration::from_millis(10);
-/// Time for which things change.
+/// Time for which objects change.
 const LASTS: Duration = Duration::from_mins(1);
 /// Deployments of the application that change, one after the other.
 const CHANGING: usize = 50;
@@ -33,7 +33,7 @@ type Arrivals = Receiver<(usize, Instant)>;
 pub(crate) fn run(cluster: &Cluster, host: &Host) {
     let told = on_stream(host);
     let bare = on_watch(cluster);
-    // Both have to be there before the first change.
+    // Both followers must be connected before the first change.
     thread::sleep(Duration::from_secs(2));
     let mut sent = HashMap::new();
     let began = Instant::now();
@@ -64,7 +64,7 @@ pub(crate) fn run(cluster: &Cluster, host: &Host) {
     }
 }
 
-/// Has many clients on the stream, and prints when the last of them was told of a change.
+/// Connects many clients to the stream, and prints when the last client receives a change.
 pub(crate) fn crowd(cluster: &Cluster, host: &Host) {
     let clients: Vec<Arrivals> = (0..CROWD).map(|_| on_stream(host)).collect();
     thread::sleep(Duration::from_secs(5));
@@ -75,11 +75,11 @@ pub(crate) fn crowd(cluster: &Cluster, host: &Host) {
         let mut last = began;
         for client in &clients {
             loop {
-                let (told, at) = client
+                let (received, at) = client
                     .recv_timeout(Duration::from_mins(1))
-                    .expect("it is told");
+                    .expect("the client receives the change");
                 last = last.max(at);
-                if told == number {
+                if received == number {
                     break;
                 }
             }
@@ -88,7 +88,7 @@ pub(crate) fn crowd(cluster: &Cluster, host: &Host) {
     }
     slowest.sort_by(f64::total_cmp);
     println!(
-        "{CROWD} clients on the stream: the last of them is told after {:.0} ms (median of {}), {:.0} ms at most",
+        "{CROWD} clients on the stream: the last client receives a change after {:.0} ms (median of {}), {:.0} ms at most",
         quantile(&slowest, 50),
         slowest.len(),
         quantile(&slowest, 100)
@@ -121,7 +121,7 @@ fn on_stream(host: &Host) -> Arrivals {
                 after
                     .split(' ')
                     .next()
-                    .and_then(|it| it.parse::<usize>().ok()),
+                    .and_then(|text| text.parse::<usize>().ok()),
             );
             rest = after;
         }
@@ -137,7 +137,7 @@ fn on_watch(cluster: &Cluster) -> Arrivals {
         let event: Value = serde_json::from_str(line).unwrap_or_default();
         let ready = event["object"]["status"]["readyReplicas"].as_u64();
         ready
-            .and_then(|it| usize::try_from(it).ok())
+            .and_then(|count| usize::try_from(count).ok())
             .into_iter()
             .collect()
     })
@@ -153,7 +153,7 @@ fn follow(
         for line in BufReader::new(body).lines().map_while(Result::ok) {
             let at = Instant::now();
             for number in numbers(&line) {
-                // The first line that has it.
+                // Only the first line with this number counts.
                 if seen.insert(number) && arrived.send((number, at)).is_err() {
                     return;
                 }
@@ -165,7 +165,7 @@ fn follow(
     arrivals
 }
 
-/// The value that so many percent are not above; zero where there is none.
+/// The value that `percent` percent of the values do not exceed; zero for an empty list.
 fn quantile(sorted: &[f64], percent: usize) -> f64 {
     let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
     sorted.get(at).copied().unwrap_or_default()

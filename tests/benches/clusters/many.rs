@@ -1,4 +1,4 @@
-//! Many clusters at a time, one of which hangs.
+//! Many clusters at a time. One of them hangs.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::host::Host;
 use crate::{count, mib, processor_time, resident};
 
-/// Clusters, where nobody says how many.
+/// The default number of clusters.
 const CLUSTERS: usize = 50;
 
 pub(crate) fn run() {
@@ -30,7 +30,7 @@ pub(crate) fn run() {
         host.wait(cluster, "connected");
     }
     println!(
-        "{count} clusters, one of which hangs: the others are ready after {:.1?}, with {:.0} MiB",
+        "{count} clusters, and one of them hangs: the others are ready after {:.1?}, with {:.0} MiB",
         began.elapsed(),
         mib(resident().saturating_sub(before))
     );

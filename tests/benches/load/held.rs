@@ -1,4 +1,4 @@
-//! Memory of objects that the pipeline holds: as reported, with their verdicts and what queries read.
+//! Memory of reported objects in the pipeline, with their verdicts and views for queries.
 
 use std::sync::Arc;
 
@@ -7,29 +7,28 @@ use base64::engine::general_purpose::STANDARD;
 use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext, Records};
 use kindsight_clusters::ClusterEvent;
 use kindsight_interpreter::{Interpreters, Limits};
-use kindsight_model::{Bundle, DeploymentId, DigName, Source, decode_bundle, decode_status};
+use kindsight_model::{DeploymentId, DigName, Source, Subject, decode_bundle, decode_status};
 use kindsight_pipeline::{Event, Pipeline};
-use kindsight_status::ReadModel;
 use kindsight_store::{Batch, CACHE_BYTES, RedbStore, Store};
 use serde_json::{Value, json};
 
 use super::{LATER, resident_kb};
 
-/// Apps, each with a report of its own.
+/// Number of apps. Each has a separate report.
 const APPS: usize = 100;
 /// Objects of each report.
 const OBJECTS: usize = 500;
 const CLUSTER: &str = "p+c";
 const CONTEXT: &str = "1";
 
-/// What the monitor of a cluster reported: its objects are repeated under other names.
+/// The report of a monitor. The benchmark repeats its objects under other names.
 const RECORDED: &[u8] = include_bytes!(
     "../../../host/server/recording/clusters/vfw-cluster-provider+edge01/2755581958183303505-firewall.json"
 );
 
-/// Reports everything, and prints the memory that stays beside the size of what was reported. Memory of
-/// interpreters and memo is made before, by the same objects in another run of names; so is that of the
-/// store's cache, which is as large however many objects are held.
+/// Reports all objects, and prints the remaining memory and the size of the reports. Memory of interpreters, memo and
+/// the store's cache is allocated before the measurement, by the same objects under other names. The size of the
+/// store's cache does not depend on the number of objects.
 pub(crate) fn print() {
     let limits = Limits {
         memo_bytes_max: 0,
@@ -37,12 +36,14 @@ pub(crate) fn print() {
     };
     let interpreters = Interpreters::start(limits, None).expect("an engine");
     let built_in = kindsight_plugins::BUILT_IN.iter();
-    let built_in = built_in.map(|it| {
-        let loaded = interpreters.load_built_in(it.wasm).expect("a component");
+    let built_in = built_in.map(|plugin| {
+        let loaded = interpreters
+            .load_built_in(plugin.wasm)
+            .expect("a component");
         (Source::BuiltIn, loaded)
     });
     interpreters.publish(built_in.collect()).expect("a set");
-    // The store is a file, as that of the program.
+    // The store is a file, as in production.
     let folder = tempfile::tempdir().expect("a folder");
     let store = RedbStore::open(&folder.path().join("store")).expect("a store");
     let store: Arc<dyn Store> = Arc::new(store);
@@ -50,17 +51,11 @@ pub(crate) fn print() {
     fill_cache(&*store);
     let id = CONTEXT.parse().expect("an identity");
     contexts.create_as(&id, &context()).expect("a context");
-    let read_model = Arc::new(ReadModel::default());
-    let mut pipeline = Pipeline::new(
-        contexts,
-        Records::new(store),
-        Arc::new(interpreters),
-        Arc::clone(&read_model),
-    );
+    let mut pipeline = Pipeline::new(contexts, Records::new(store), Arc::new(interpreters));
     let _ = pipeline.load(0).expect("a store that can be read");
     let templates = templates();
 
-    // One report of each shape, so that instances and buffers are there.
+    // One report of each shape, so that instances and buffers exist before the measurement.
     pipeline.handle(reported(0, 0, &templates).0, 0);
     let before = resident_kb();
     let (mut json_bytes, mut objects) = (0, 0);
@@ -81,7 +76,7 @@ pub(crate) fn print() {
     );
 }
 
-/// Fills the store's cache of pages with values that nobody reads.
+/// Fills the store's page cache with unused values.
 fn fill_cache(store: &dyn Store) {
     const VALUE_BYTES: usize = 4 << 20;
     for number in 0..2 * CACHE_BYTES / VALUE_BYTES {
@@ -106,7 +101,7 @@ fn context() -> NewContext {
 }
 
 fn templates() -> Vec<Value> {
-    let Bundle { objects, .. } = decode_bundle(RECORDED).expect("a bundle");
+    let objects = decode_bundle(RECORDED).expect("a bundle").report.objects;
     let read = objects.iter();
     let read = read.map(|object| serde_json::from_str(&object.json).expect("JSON"));
     read.collect()
@@ -126,9 +121,15 @@ fn reported(app: usize, run: usize, templates: &[Value]) -> (Event, usize, usize
         app: format!("app{app}").into(),
     };
     let bundle = decode_status(deployment, status.as_bytes()).expect("a bundle");
-    let bytes = bundle.objects.iter().map(|object| object.json.len()).sum();
-    let count = bundle.objects.len();
+    let bytes = bundle
+        .report
+        .objects
+        .iter()
+        .map(|object| object.json.len())
+        .sum();
+    let count = bundle.report.objects.len();
     let cluster = CLUSTER.parse().expect("a name");
-    let event = Event::Cluster(ClusterEvent::Bundle { cluster, bundle });
+    let reports = vec![(Subject::Deployment(bundle.deployment), bundle.report)];
+    let event = Event::Cluster(ClusterEvent::Reports { cluster, reports });
     (event, bytes, count)
 }

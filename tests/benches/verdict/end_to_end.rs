@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kindsight_interpreter::{Interpreters, Isolation, Published, Siblings, Worker};
-use kindsight_model::{Bundle, Object, Phase, Source, Verdict, decode_bundle};
+use kindsight_model::{Object, Phase, Source, Verdict, decode_bundle};
 use kindsight_sdk::harness;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use super::{limits, reported, seconds, worker};
 
 /// Objects of one bundle.
 const OBJECTS: usize = 64;
-/// Bundles whose objects all differ: an object is changed whenever it comes.
+/// Number of bundles. All their objects differ, so every reported object is a changed object.
 const BUNDLES: usize = 64;
 /// Memory of the memo: it holds some of the bundles and never answers.
 const MEMO_BYTES_MAX: usize = 1 << 20;
@@ -58,7 +58,7 @@ pub(crate) fn print() {
     let mut component = worker(Isolation::Pooled, MEMO_BYTES_MAX);
     let mut native = worker(Isolation::Pooled, MEMO_BYTES_MAX);
     let mut turns = Vec::new();
-    // One bundle each: less than a busy machine lets run without a pause.
+    // One bundle per turn, because a busy machine interrupts longer turns.
     for _ in 0..801 {
         let decode = seconds(1, &mut || drop(decode_bundle(bundle())));
         let component = seconds(1, &mut || by_component(&mut component, &set, bundle()));
@@ -82,8 +82,8 @@ pub(crate) fn print() {
 }
 
 fn by_component(worker: &mut Worker, set: &Arc<Published>, bytes: &[u8]) {
-    let Bundle { objects, .. } = decode_bundle(bytes).expect("a bundle");
-    let siblings = Siblings::of(objects.into());
+    let objects = decode_bundle(bytes).expect("a bundle").report.objects;
+    let siblings = Siblings::of(objects);
     for object in siblings.objects().iter() {
         let verdict = worker.judge(set, object, &siblings, 0);
         assert_ne!(verdict.phase, Phase::Unknown, "{verdict:?}");
@@ -91,8 +91,8 @@ fn by_component(worker: &mut Worker, set: &Arc<Published>, bytes: &[u8]) {
 }
 
 fn by_native_rule(worker: &mut Worker, set: &Arc<Published>, bytes: &[u8]) {
-    let Bundle { objects, .. } = decode_bundle(bytes).expect("a bundle");
-    let siblings = Siblings::of(objects.into());
+    let objects = decode_bundle(bytes).expect("a bundle").report.objects;
+    let siblings = Siblings::of(objects);
     for object in siblings.objects().iter() {
         let verdict = worker.judge_natively(set, object, &siblings, 0, |view, now_ms| {
             judge(object, view, now_ms)
@@ -101,7 +101,7 @@ fn by_native_rule(worker: &mut Worker, set: &Arc<Published>, bytes: &[u8]) {
     }
 }
 
-/// Makes of the rule's verdict what the host makes of an answer.
+/// Converts the rule's verdict as the host converts an answer.
 fn judge(object: &Object, view: &[u8], now_ms: Option<i64>) -> Verdict {
     let kind = KINDS
         .iter()
@@ -113,7 +113,7 @@ fn judge(object: &Object, view: &[u8], now_ms: Option<i64>) -> Verdict {
     verdict
 }
 
-/// A bundle of the five Kinds, whose objects differ from those of any other.
+/// A bundle of the five Kinds. Its objects differ from the objects of all other bundles.
 fn bundle(number: usize) -> Vec<u8> {
     let mut status = json!({});
     for at in 0..OBJECTS {

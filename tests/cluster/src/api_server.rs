@@ -1,4 +1,4 @@
-//! Files and arguments of an API server.
+//! The files and arguments of an API server.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::build::hex;
 use crate::etcd::Etcd;
 use crate::options::Options;
 
-/// Writes keys, certificates and tokens; returns the administrator's token.
+/// Writes keys, certificates and tokens. Returns the administrator's token.
 pub(crate) fn write_secrets(folder: &Path, authority: &Authority, options: &Options) -> String {
     write(folder, "ca.crt", authority.certificate());
     authority.server(None).write(folder, "server");
@@ -19,7 +19,7 @@ pub(crate) fn write_secrets(folder: &Path, authority: &Authority, options: &Opti
         key: key.serialize_pem(),
     };
     accounts.write(folder, "service-accounts");
-    // Nobody else knows the key, and so the token.
+    // The token is derived from the key, so that no other user can know it.
     let token = hex(&Sha256::digest(key.serialized_der()));
     let mut tokens = format!("{token},admin,1,\"system:masters\"\n");
     for (number, user) in options.users.iter().enumerate() {
@@ -31,7 +31,7 @@ pub(crate) fn write_secrets(folder: &Path, authority: &Authority, options: &Opti
     token
 }
 
-/// Returns the arguments of an API server over the files that [`write_secrets`] wrote.
+/// Returns the arguments of an API server that uses the files of [`write_secrets`].
 pub(crate) fn arguments(etcd: &Etcd, options: &Options, folder: &Path, port: u16) -> Vec<String> {
     let file = |name: &str| folder.join(name).display().to_string();
     let pairs = [
@@ -39,7 +39,8 @@ pub(crate) fn arguments(etcd: &Etcd, options: &Options, folder: &Path, port: u16
         ("bind-address", "127.0.0.1".to_owned()),
         ("advertise-address", "127.0.0.1".to_owned()),
         ("secure-port", port.to_string()),
-        // No endpoints for the Service `kubernetes`: a loopback address is not a valid one.
+        // The Service `kubernetes` gets no endpoints, because a loopback address is not valid for
+        // them.
         ("endpoint-reconciler-type", "none".to_owned()),
         ("service-cluster-ip-range", "10.0.0.0/24".to_owned()),
         ("cert-dir", folder.display().to_string()),
@@ -59,7 +60,9 @@ pub(crate) fn arguments(etcd: &Etcd, options: &Options, folder: &Path, port: u16
         ("authorization-mode", "RBAC".to_owned()),
         ("disable-admission-plugins", "ServiceAccount".to_owned()),
     ];
-    let pairs = pairs.into_iter().map(|(name, it)| format!("--{name}={it}"));
+    let pairs = pairs
+        .into_iter()
+        .map(|(name, value)| format!("--{name}={value}"));
     let pairs = pairs.chain(etcd.client_arguments());
     pairs.chain(options.arguments.iter().cloned()).collect()
 }

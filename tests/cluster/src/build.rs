@@ -1,4 +1,4 @@
-//! Executables built from the Go modules beside this crate, once.
+//! Executables that are built once from the Go modules beside this crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -11,15 +11,15 @@ use sha2::{Digest, Sha256};
 
 use crate::binaries::{Binary, Unavailable, tell};
 
-/// Digits of a digest that name a folder of the cache.
+/// Number of digits of a digest that form the name of a folder in the cache.
 const DIGEST_DIGITS: usize = 16;
 
 /// Build instructions of an executable.
 struct Recipe {
-    /// Folder of the module that pins its version, in this crate.
+    /// The folder of the module that pins its version, in this crate.
     module: &'static str,
     package: &'static str,
-    /// File name that Go gives it.
+    /// The file name that Go gives it.
     built_as: &'static str,
 }
 
@@ -45,29 +45,36 @@ fn recipe(binary: Binary) -> Recipe {
     }
 }
 
-/// Returns where executables are in the cache; what is missing is built there.
+/// Returns the paths of executables in the cache. Builds missing ones there.
 pub(crate) fn find_or_build(binaries: &[Binary]) -> Result<BTreeMap<Binary, PathBuf>, Unavailable> {
     let mut paths = BTreeMap::new();
-    let modules: BTreeSet<&str> = binaries.iter().map(|it| recipe(*it).module).collect();
+    let modules: BTreeSet<&str> = binaries
+        .iter()
+        .map(|binary| recipe(*binary).module)
+        .collect();
     for module in modules {
-        let of_module = |it: &&Binary| recipe(**it).module == module;
+        let of_module = |binary: &&Binary| recipe(**binary).module == module;
         let wanted: Vec<Binary> = binaries.iter().filter(of_module).copied().collect();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(module);
         let cache = cache(&source).map_err(|error| Unavailable(error.to_string()))?;
         if missing(&cache, &wanted).next().is_some() {
             build(&source, &cache, &wanted)?;
         }
-        paths.extend(wanted.iter().map(|it| (*it, cache.join(it.name()))));
+        paths.extend(
+            wanted
+                .iter()
+                .map(|binary| (*binary, cache.join(binary.name()))),
+        );
     }
     Ok(paths)
 }
 
 fn missing(cache: &Path, wanted: &[Binary]) -> impl Iterator<Item = Binary> {
-    let absent = |it: &Binary| !cache.join(it.name()).is_file();
+    let absent = |binary: &Binary| !cache.join(binary.name()).is_file();
     wanted.iter().copied().filter(absent)
 }
 
-/// Folder of the cache for the versions that a module pins.
+/// The folder of the cache for the versions that a module pins.
 fn cache(module: &Path) -> io::Result<PathBuf> {
     let mut digest = Sha256::new();
     for file in ["go.mod", "go.sum"] {
@@ -78,7 +85,7 @@ fn cache(module: &Path) -> io::Result<PathBuf> {
     Ok(cache_root().join("kubernetes").join(digest))
 }
 
-/// Folder of the cache for everything that tests fetch or build once.
+/// The folder of the cache for everything that tests download or build once.
 pub(crate) fn cache_root() -> PathBuf {
     let home = || env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let root = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
@@ -86,13 +93,14 @@ pub(crate) fn cache_root() -> PathBuf {
     root.join("kindsight")
 }
 
-/// Builds what is missing; another process that wants the same waits meanwhile.
+/// Builds missing executables. Another process that needs the same executables waits during this
+/// time.
 fn build(module: &Path, cache: &Path, wanted: &[Binary]) -> Result<(), Unavailable> {
     let name = |error: io::Error| Unavailable(format!("{}: {error}", cache.display()));
     fs::create_dir_all(cache).map_err(name)?;
     let lock = File::create(cache.join("lock")).map_err(name)?;
     lock.lock().map_err(name)?;
-    // The other process may have built it.
+    // Another process may have built it.
     let missing: Vec<Binary> = missing(cache, wanted).collect();
     if missing.is_empty() {
         return Ok(());
@@ -100,23 +108,23 @@ fn build(module: &Path, cache: &Path, wanted: &[Binary]) -> Result<(), Unavailab
     let fresh = cache.join("building");
     install(module, &fresh, &missing)?;
     for binary in missing {
-        // Whole or not there, also for a process that does not lock.
+        // The rename is atomic, also for a process that does not use the lock.
         fs::rename(
             fresh.join(recipe(binary).built_as),
             cache.join(binary.name()),
         )
         .map_err(name)?;
     }
-    // Empty now; another process makes it again where it needs it.
+    // The folder is empty now. Another process creates it again if necessary.
     let _ = fs::remove_dir(fresh);
     Ok(())
 }
 
 fn install(module: &Path, into: &Path, binaries: &[Binary]) -> Result<(), Unavailable> {
-    let names: Vec<&str> = binaries.iter().map(|it| it.name()).collect();
+    let names: Vec<&str> = binaries.iter().map(|binary| binary.name()).collect();
     let names = names.join(", ");
     let version = Command::new("go").arg("version").output();
-    if !version.is_ok_and(|it| it.status.success()) {
+    if !version.is_ok_and(|output| output.status.success()) {
         let them = if binaries.len() == 1 { "it" } else { "them" };
         return Err(Unavailable(format!(
             "no Go toolchain on the PATH to build {names} with, and KUBEBUILDER_ASSETS does not have \
@@ -131,7 +139,7 @@ fn install(module: &Path, into: &Path, binaries: &[Binary]) -> Result<(), Unavai
     let flags = env::var("GOFLAGS").unwrap_or_default();
     let output = Command::new("go")
         .args(["install", "-trimpath", "-ldflags", "-s -w"])
-        .args(binaries.iter().map(|it| recipe(*it).package))
+        .args(binaries.iter().map(|binary| recipe(*binary).package))
         .env("GOFLAGS", format!("{flags} -mod=readonly").trim())
         .env("GOBIN", into)
         .current_dir(module)
@@ -146,7 +154,7 @@ fn install(module: &Path, into: &Path, binaries: &[Binary]) -> Result<(), Unavai
     Err(Unavailable(format!("go install failed: {last}")))
 }
 
-/// Time of a build on two cores with nothing in Go's cache.
+/// The duration of a build on two cores with an empty Go cache.
 fn minutes(binaries: &[Binary]) -> u32 {
     let has = |binary| binaries.contains(&binary);
     let control_plane = [

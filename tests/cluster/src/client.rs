@@ -12,17 +12,17 @@ use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 use crate::authority::Identity;
 use crate::process::PERIOD;
 
-/// Time one request may take.
+/// The time limit of one request.
 const ANSWER_MAX: Duration = Duration::from_secs(20);
-/// Most bytes of an answer.
+/// Maximum size of an answer, in bytes.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 /// Name under which [`Client::apply`] owns fields.
 const FIELD_MANAGER: &str = "tests";
 
-/// Proof of who a client is.
+/// The credentials of a client.
 #[derive(Debug, Clone)]
 pub enum Credentials {
-    /// None: anonymous.
+    /// No credentials: anonymous.
     Nobody,
     /// A bearer token.
     Token(String),
@@ -30,17 +30,17 @@ pub enum Credentials {
     Certificate(Identity),
 }
 
-/// An answer, whatever its status.
+/// An answer with any status.
 #[derive(Debug)]
 pub struct Answer {
     /// Status code.
     pub status: u16,
-    /// Body; a string where it is not JSON.
+    /// The body, as a string if it is not JSON.
     pub body: Value,
 }
 
-/// A client of one API server. Apart from [`Client::request`], its methods panic with the server's
-/// words when an answer is not what they are for.
+/// A client of one API server. Except for [`Client::request`], its methods panic with the server's
+/// text if an answer has an unexpected status.
 #[derive(Debug, Clone)]
 pub struct Client {
     agent: Agent,
@@ -50,7 +50,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Makes one that trusts servers of an authority, given as PEM.
+    /// Makes a client that trusts the servers of an authority, given as PEM.
     pub fn new(url: &str, authority: Option<&str>, credentials: &Credentials) -> Self {
         let certificate = |pem: &str| Certificate::from_pem(pem.as_bytes()).expect("a certificate");
         let trusted: Vec<_> = authority.into_iter().map(certificate).collect();
@@ -73,7 +73,7 @@ impl Client {
         }
     }
 
-    /// The same client with another time per request.
+    /// The same client with a different timeout per request.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         let tls = self.agent.config().tls_config().clone();
@@ -83,7 +83,8 @@ impl Client {
         }
     }
 
-    /// The same client with another value of the header `Authorization`, such as a token of etcd.
+    /// The same client with a different value of the header `Authorization`, such as a token of
+    /// etcd.
     pub(crate) fn authorized(self, value: &str) -> Self {
         Self {
             token: Some(value.to_owned()),
@@ -91,10 +92,10 @@ impl Client {
         }
     }
 
-    /// Sends a request; a body goes with the media type that is named.
+    /// Sends a request. A body is sent with the given media type.
     ///
     /// # Errors
-    /// No answer came.
+    /// If no answer arrived.
     pub fn request(
         &self,
         method: Method,
@@ -123,11 +124,11 @@ impl Client {
         Ok(Answer { status, body })
     }
 
-    /// The body of an answer that does not end, such as that of a watch, for as long as the
-    /// [timeout](Self::with_timeout).
+    /// The body of an answer that does not end, such as the answer of a watch. It can be read until
+    /// the [timeout](Self::with_timeout).
     ///
     /// # Panics
-    /// When no answer begins.
+    /// If no answer begins.
     pub fn stream(&self, path: &str) -> impl Read + use<> {
         let mut request = Request::get(format!("{}{path}", self.url));
         if let Some(token) = &self.token {
@@ -143,13 +144,13 @@ impl Client {
         self.request(Method::GET, "/readyz", None).is_ok()
     }
 
-    /// Returns what is at a path, such as `/api/v1/nodes`; `None` for 404.
+    /// Returns the content of a path, such as `/api/v1/nodes`, or `None` for 404.
     pub fn get(&self, path: &str) -> Option<Value> {
         self.expect(&Method::GET, path, None)
     }
 
-    /// Creates or changes an object as `kubectl apply --server-side` does, in the namespace `default`
-    /// where it names none. Returns it as the server has it.
+    /// Creates or changes an object as `kubectl apply --server-side` does, in the namespace
+    /// `default` if it names none. Returns the object from the server's answer.
     pub fn apply(&self, object: &Value) -> Value {
         self.apply_below(object, "")
     }
@@ -165,13 +166,13 @@ impl Client {
         self.patch(&path, "application/apply-patch+yaml", object)
     }
 
-    /// Sends a patch of that media type; returns the object as the server has it then.
+    /// Sends a patch with this media type. Returns the object from the server's answer.
     pub fn patch(&self, path: &str, media_type: &str, patch: &Value) -> Value {
         let answer = self.expect(&Method::PATCH, path, Some((media_type, patch)));
         answer.unwrap_or_else(|| panic!("nothing to change at {path}"))
     }
 
-    /// Creates what a collection has not; returns it as the server has it.
+    /// Creates an object in a collection. Returns the object from the server's answer.
     pub fn create(&self, collection: &str, object: &Value) -> Value {
         let answer = self.expect(
             &Method::POST,
@@ -181,16 +182,17 @@ impl Client {
         answer.unwrap_or_else(|| panic!("no collection {collection}"))
     }
 
-    /// Deletes what is at a path; false when it is not there. What has finalizers goes later.
+    /// Deletes the object at a path. Returns false if it does not exist. An object with finalizers
+    /// is removed later.
     pub fn delete(&self, path: &str) -> bool {
         self.expect(&Method::DELETE, path, None).is_some()
     }
 
-    /// Polls a path until it is so, and returns what is there then. Where nothing is, the predicate
-    /// sees `null`: `wait(path, Value::is_null, …)` waits for a deletion.
+    /// Polls a path until its content meets the condition, and returns the content. If the path
+    /// does not exist, the content is `null`: `wait(path, Value::is_null, …)` waits for a deletion.
     ///
     /// # Panics
-    /// When time is up, with what was there last.
+    /// If the time has passed, with the last content.
     pub fn wait(&self, path: &str, is_so: impl Fn(&Value) -> bool, timeout: Duration) -> Value {
         let begin = Instant::now();
         loop {
@@ -209,7 +211,7 @@ impl Client {
     /// Polls a path until the server answers with a status.
     ///
     /// # Panics
-    /// When time is up, with the last answer.
+    /// If the time has passed, with the last answer.
     pub fn wait_for_status(&self, path: &str, status: u16, timeout: Duration) {
         let begin = Instant::now();
         loop {
@@ -225,10 +227,10 @@ impl Client {
         }
     }
 
-    /// Path of an object, by its Kind as the server knows it at this moment.
+    /// The path of an object, determined from the Kinds that the server serves at present.
     ///
     /// # Panics
-    /// When the server does not serve the Kind.
+    /// If the server does not serve the Kind.
     pub fn path(&self, object: &Value) -> String {
         let text = |pointer| object.pointer(pointer).and_then(Value::as_str);
         let version = text("/apiVersion").expect("an apiVersion");
@@ -243,9 +245,9 @@ impl Client {
         let kind = text("/kind").expect("a kind");
         let resources = served.pointer("/resources").and_then(Value::as_array);
         let mut resources = resources.into_iter().flatten();
-        let resource = resources.find(|it| {
-            let plural = it["name"].as_str().unwrap_or_default();
-            it["kind"] == kind && !plural.contains('/')
+        let resource = resources.find(|resource| {
+            let plural = resource["name"].as_str().unwrap_or_default();
+            resource["kind"] == kind && !plural.contains('/')
         });
         let resource = resource.unwrap_or_else(|| panic!("{version} has no {kind}"));
         let plural = resource["name"].as_str().unwrap_or_default();

@@ -18,11 +18,11 @@ use crate::pods::stages;
 use crate::ports::free_port;
 use crate::process::Process;
 
-/// An API server and, as the options say, controllers, scheduler and fake nodes. All of it is ended when
-/// it is dropped.
+/// An API server and, depending on the options, controllers, a scheduler and fake nodes. All
+/// processes are stopped when it is dropped.
 #[derive(Debug)]
 pub struct Cluster {
-    /// First, so that they end before the server they talk to.
+    /// The first field, so that the controllers stop before their server.
     controllers: Vec<Process>,
     api_server: Process,
     name: String,
@@ -30,16 +30,16 @@ pub struct Cluster {
     authority: Authority,
     admin: Credentials,
     client: Client,
-    /// Removed after the processes ended.
+    /// Removed after the processes have ended.
     folder: TempDir,
 }
 
 impl Cluster {
-    /// Starts a cluster whose API server keeps its objects in that etcd, and waits until its nodes are
-    /// Ready. RBAC is on.
+    /// Starts a cluster whose API server stores its objects in this etcd, and waits until its nodes
+    /// are Ready. RBAC is enabled.
     ///
     /// # Panics
-    /// When it does not become ready, with the end of a log.
+    /// If it does not become ready, with the end of a log.
     pub fn start(etcd: &Etcd, options: &Options) -> Self {
         let mut cluster = Self::start_api_server(etcd, options);
         cluster.wait_until_ready();
@@ -54,37 +54,38 @@ impl Cluster {
         cluster
     }
 
-    /// Name it was started with.
+    /// The name with which it was started.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Address of the API server: `https://127.0.0.1:PORT`.
+    /// The address of the API server: `https://127.0.0.1:PORT`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Authority of the API server's certificate. What it signs for clients is let in.
+    /// The authority of the API server's certificate. The server accepts client certificates that
+    /// it signs.
     pub fn authority(&self) -> &Authority {
         &self.authority
     }
 
-    /// Credentials of the administrator.
+    /// The credentials of the administrator.
     pub fn admin(&self) -> &Credentials {
         &self.admin
     }
 
-    /// Kubeconfig file of the administrator; its context is named like the cluster.
+    /// The kubeconfig file of the administrator. Its context has the name of the cluster.
     pub fn kubeconfig(&self) -> PathBuf {
         self.folder.path().join("kubeconfig")
     }
 
-    /// Folder of its files: logs, certificates, and whatever a test puts there.
+    /// The folder of the cluster's files: logs, certificates, and files of the test.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Ids of its processes, as far as they run.
+    /// The ids of its running processes.
     pub fn process_ids(&self) -> Vec<u32> {
         let processes = self.controllers.iter().chain([&self.api_server]);
         processes.filter_map(Process::id).collect()
@@ -100,33 +101,35 @@ impl Cluster {
         Client::new(&self.url, Some(self.authority.certificate()), credentials)
     }
 
-    /// Ends the API server as a service manager does, and waits. Controllers stay, and wait for it.
+    /// Stops the API server as a service manager does, and waits. The controllers keep running and
+    /// wait for the server.
     pub fn stop(&mut self) {
         self.api_server.stop();
     }
 
-    /// Kills the API server, in the middle of whatever it does.
+    /// Kills the API server immediately.
     pub fn kill(&mut self) {
         self.api_server.kill();
     }
 
-    /// Starts the API server on the same port and data, and waits until it is ready.
+    /// Starts the API server with the same port and data, and waits until it is ready.
     pub fn start_again(&mut self) {
         self.api_server.start_again();
         self.wait_until_ready();
     }
 
-    /// Freezes the API server: connections stay open and nobody answers.
+    /// Freezes the API server: connections stay open but get no answers.
     pub fn pause(&mut self) {
         self.api_server.pause();
     }
 
-    /// Lets the API server go on.
+    /// Continues the frozen API server.
     pub fn resume(&mut self) {
         self.api_server.resume();
     }
 
-    /// Gives the API server a new certificate, valid until then; it serves it within a few seconds.
+    /// Gives the API server a new certificate that is valid until this time. The server uses it
+    /// within a few seconds.
     pub fn renew_certificate(&self, until: Option<SystemTime>) {
         self.authority.server(until).write(self.folder(), "server");
     }
@@ -212,7 +215,7 @@ impl Cluster {
     }
 }
 
-/// Requests of most tests, as the administrator; [`Client`] has all of them.
+/// The requests that most tests need, as the administrator. [`Client`] has all requests.
 impl Cluster {
     /// [`Client::apply`]
     pub fn apply(&self, object: &Value) -> Value {
@@ -243,5 +246,5 @@ impl Cluster {
 fn is_ready_node(node: &Value) -> bool {
     let conditions = node.pointer("/status/conditions").and_then(Value::as_array);
     let mut conditions = conditions.into_iter().flatten();
-    conditions.any(|it| it["type"] == "Ready" && it["status"] == "True")
+    conditions.any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }

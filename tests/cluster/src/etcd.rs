@@ -17,43 +17,43 @@ use crate::watchdog::Watchdog;
 
 pub use keys::{EtcdKeys, KeyValue};
 
-/// Time a process has to become ready, on a busy machine.
+/// The time within which a process must become ready on a busy machine.
 pub(crate) const READY_MAX: Duration = Duration::from_mins(2);
-/// Time of one question whether etcd is healthy.
+/// The time limit of one health check.
 const HEALTH_MAX: Duration = Duration::from_secs(1);
-/// File with the authority's certificate.
+/// The file with the authority's certificate.
 const CA: &str = "ca.crt";
 
-/// A running member of an etcd, most often the only one, ended when it is dropped.
+/// A running member of an etcd, usually the only one. It is stopped when it is dropped.
 #[derive(Debug)]
 pub struct Etcd {
     process: Process,
     url: String,
     security: Option<Security>,
     binaries: Binaries,
-    /// Removed after the process ended.
+    /// Removed after the process has ended.
     folder: TempDir,
 }
 
-/// Certificates of an etcd that lets nobody in without one.
+/// The certificates of an etcd that requires client certificates.
 #[derive(Debug)]
 struct Security {
     authority: Authority,
     client: Identity,
 }
 
-/// Place of a member in its store.
+/// The role of a member in its etcd.
 #[derive(Debug)]
 struct Member {
     name: &'static str,
-    /// Its address for the others.
+    /// Its address for the other members.
     peer: String,
-    /// All members, as etcd's `--initial-cluster` names them.
+    /// All members, in the format of etcd's `--initial-cluster`.
     cluster: String,
 }
 
 impl Member {
-    /// The only one of its store.
+    /// The only member of its etcd.
     fn alone() -> Self {
         let (name, peer) = ("default", peer_url());
         let cluster = format!("{name}={peer}");
@@ -70,18 +70,19 @@ fn peer_url() -> String {
 }
 
 impl Etcd {
-    /// Starts one that does not wait for the disk: its data outlive its process, and not the machine.
+    /// Starts a member that does not sync to disk. Its data survives the process, but not a crash
+    /// of the machine.
     ///
     /// # Panics
-    /// When it does not become healthy, with the end of its log.
+    /// If it does not become healthy, with the end of its log.
     pub fn start(binaries: &Binaries) -> Self {
         Self::start_with(binaries, &["--unsafe-no-fsync"])
     }
 
-    /// Starts one with arguments of the caller's.
+    /// Starts a member with additional arguments.
     ///
     /// # Panics
-    /// When it does not become healthy, with the end of its log.
+    /// If it does not become healthy, with the end of its log.
     pub fn start_with(binaries: &Binaries, arguments: &[&str]) -> Self {
         let member = Member::alone();
         let mut etcd = Self::launch(binaries, arguments, None, &member);
@@ -89,10 +90,10 @@ impl Etcd {
         etcd
     }
 
-    /// Starts three members of one store.
+    /// Starts three members of one etcd.
     ///
     /// # Panics
-    /// When they do not become healthy, with the end of a log.
+    /// If they do not become healthy, with the end of a log.
     pub fn start_three(binaries: &Binaries) -> [Self; 3] {
         let peers = ["a", "b", "c"].map(|name| (name, peer_url()));
         let cluster = peers.each_ref().map(|(name, url)| format!("{name}={url}"));
@@ -105,17 +106,17 @@ impl Etcd {
             };
             Self::launch(binaries, &["--unsafe-no-fsync"], None, &member)
         });
-        // None is healthy alone.
+        // No member is healthy without the others.
         for member in &mut members {
             member.wait_until_healthy();
         }
         members
     }
 
-    /// Starts one that speaks TLS alone and asks clients for a certificate of its authority.
+    /// Starts a member that accepts only TLS and requires client certificates of its authority.
     ///
     /// # Panics
-    /// When it does not become healthy, with the end of its log.
+    /// If it does not become healthy, with the end of its log.
     pub fn start_with_tls(binaries: &Binaries) -> Self {
         let authority = Authority::new("etcd tests");
         let client = authority.client("tests", "clients", None);
@@ -146,7 +147,7 @@ impl Etcd {
             format!("--initial-cluster={}", member.cluster),
             format!("--data-dir={}", data.display()),
         ];
-        all.extend(arguments.iter().map(|&it| it.to_owned()));
+        all.extend(arguments.iter().map(|&argument| argument.to_owned()));
         if let Some(security) = &security {
             all.extend(security.write(folder.path()));
         }
@@ -161,61 +162,62 @@ impl Etcd {
         }
     }
 
-    /// Address for clients: `http://127.0.0.1:PORT`, or `https` with TLS.
+    /// The address for clients: `http://127.0.0.1:PORT`, or `https` with TLS.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Id of its process, while it runs.
+    /// The id of its process, while the process runs.
     pub fn process_id(&self) -> Option<u32> {
         self.process.id()
     }
 
-    /// Ends it as a service manager does, and waits.
+    /// Stops the process as a service manager does, and waits.
     pub fn stop(&mut self) {
         self.process.stop();
     }
 
-    /// Kills it, in the middle of whatever it does.
+    /// Kills the process immediately.
     pub fn kill(&mut self) {
         self.process.kill();
     }
 
-    /// Starts it on the same port and data, and waits until it is healthy.
+    /// Starts the process with the same port and data, and waits until it is healthy.
     pub fn start_again(&mut self) {
         self.process.start_again();
         self.wait_until_healthy();
     }
 
-    /// Starts it on the same port without its data, as one that knows nothing of what it was.
+    /// Starts the process with the same port but without its data, as a new and empty member.
     ///
     /// # Panics
-    /// When its data cannot be removed, or it does not become healthy.
+    /// If its data cannot be removed, or it does not become healthy.
     pub fn start_empty(&mut self) {
         std::fs::remove_dir_all(self.folder.path().join("data")).expect("remove its data");
         self.start_again();
     }
 
-    /// Freezes it: connections stay open and nobody answers.
+    /// Freezes the process: connections stay open but get no answers.
     pub fn pause(&mut self) {
         self.process.pause();
     }
 
-    /// Lets it go on.
+    /// Continues the frozen process.
     pub fn resume(&mut self) {
         self.process.resume();
     }
 
-    /// Authority of its certificate, which also signs those of clients; none without TLS.
+    /// The authority of its certificate, which also signs client certificates, or `None` without
+    /// TLS.
     pub fn authority(&self) -> Option<&Authority> {
-        self.security.as_ref().map(|it| &it.authority)
+        self.security.as_ref().map(|security| &security.authority)
     }
 
     pub(crate) fn binaries(&self) -> &Binaries {
         &self.binaries
     }
 
-    /// Arguments with which an API server connects to it.
+    /// The arguments with which an API server connects to it.
     pub(crate) fn client_arguments(&self) -> Vec<String> {
         let file = |name: &str| self.folder.path().join(name).display().to_string();
         let mut arguments = vec![format!("--etcd-servers={}", self.url)];
@@ -242,7 +244,7 @@ impl Etcd {
         let client = self.client().with_timeout(HEALTH_MAX);
         let is_healthy = || {
             let answer = client.request(Method::GET, "/health", None);
-            answer.is_ok_and(|it| it.body["health"] == "true")
+            answer.is_ok_and(|answer| answer.body["health"] == "true")
         };
         self.process
             .wait_until("it is healthy", READY_MAX, is_healthy);
@@ -250,7 +252,7 @@ impl Etcd {
 }
 
 impl Security {
-    /// Writes the files and returns the arguments that name them.
+    /// Writes the files, and returns the arguments that name them.
     fn write(&self, folder: &Path) -> Vec<String> {
         write(folder, CA, self.authority.certificate());
         self.authority.server(None).write(folder, "server");
@@ -265,7 +267,7 @@ impl Security {
     }
 }
 
-/// A folder that goes with its owner, at the latest with the process.
+/// A folder that is removed with its owner, or at the latest with the process.
 pub(crate) fn new_folder(name: &str) -> TempDir {
     let folder = TempDir::with_prefix_in(name, Watchdog::get().folder());
     folder.expect("a temporary folder")

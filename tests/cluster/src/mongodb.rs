@@ -17,38 +17,38 @@ pub use documents::MongoDocuments;
 pub use mongodb::bson;
 pub use programs::MongoPrograms;
 
-/// A running MongoDB, ended when it is dropped.
+/// A running MongoDB. It is stopped when it is dropped.
 #[derive(Debug)]
 pub struct MongoServer {
     process: Process,
     port: u16,
     access: Access,
-    /// Removed after the process ended.
+    /// Removed after the process has ended.
     folder: TempDir,
 }
 
-/// Those that one lets in.
+/// The clients that a server accepts.
 #[derive(Debug, Default)]
 struct Access {
-    /// The authority of its certificate; none where it speaks no TLS.
+    /// The authority of its certificate, or `None` without TLS.
     authority: Option<Authority>,
-    /// The one user, of the database `admin`, and its password; none where everybody is let in.
+    /// The only user, in the database `admin`, and its password, or `None` without authentication.
     user: Option<(&'static str, &'static str)>,
 }
 
 impl MongoServer {
-    /// Starts one that lets everybody in.
+    /// Starts a server without authentication.
     ///
     /// # Panics
-    /// When it does not listen, with the end of its log.
+    /// If it does not listen, with the end of its log.
     pub fn start(programs: &MongoPrograms) -> Self {
         Self::launch(programs, Access::default())
     }
 
-    /// Starts one that speaks TLS alone, with a certificate of an authority of its own.
+    /// Starts a server that accepts only TLS, with a certificate of its own authority.
     ///
     /// # Panics
-    /// When it does not listen, with the end of its log.
+    /// If it does not listen, with the end of its log.
     pub fn start_with_tls(programs: &MongoPrograms) -> Self {
         let authority = Some(Authority::new("MongoDB tests"));
         Self::launch(
@@ -60,10 +60,10 @@ impl MongoServer {
         )
     }
 
-    /// Starts one that lets this user of the database `admin` in alone.
+    /// Starts a server that accepts only this user, in the database `admin`.
     ///
     /// # Panics
-    /// When it does not listen, with the end of its log.
+    /// If it does not listen, with the end of its log.
     pub fn start_with_user(
         programs: &MongoPrograms,
         name: &'static str,
@@ -75,7 +75,7 @@ impl MongoServer {
         };
         let server = Self::launch(programs, access);
         if let MongoPrograms::Mongod(_) = programs {
-            // The first user of all may be made without one.
+            // The first user can be created without authentication.
             MongoDocuments::connect(&server.url()).create_user(name, password);
         }
         server
@@ -107,15 +107,15 @@ impl MongoServer {
         server
     }
 
-    /// Address for clients, `mongodb://127.0.0.1:PORT`, without a database and options.
+    /// The address for clients, `mongodb://127.0.0.1:PORT`, without database and options.
     pub fn url(&self) -> String {
         format!("mongodb://127.0.0.1:{}", self.port)
     }
 
-    /// A client that lays documents and shows them. One with TLS has none.
+    /// A client that writes and reads documents. Not available with TLS.
     ///
     /// # Panics
-    /// When the server does not answer.
+    /// If the server does not answer.
     pub fn documents(&self) -> MongoDocuments {
         let address = format!("127.0.0.1:{}", self.port);
         MongoDocuments::connect(&match self.access.user {
@@ -126,32 +126,32 @@ impl MongoServer {
         })
     }
 
-    /// A file with the certificate of its authority.
+    /// The file with the certificate of its authority.
     ///
     /// # Panics
-    /// When it speaks no TLS.
+    /// If it does not use TLS.
     pub fn ca(&self) -> std::path::PathBuf {
-        assert!(self.access.authority.is_some(), "it speaks no TLS");
+        assert!(self.access.authority.is_some(), "the server uses TLS");
         self.folder.path().join("ca.crt")
     }
 
-    /// Ends it. One in memory loses its documents.
+    /// Stops the server. An in-memory server loses its documents.
     pub fn stop(&mut self) {
         self.process.stop();
     }
 
-    /// Starts it on the same port, and waits until it listens.
+    /// Starts the server with the same port, and waits until it listens.
     pub fn start_again(&mut self) {
         self.process.start_again();
         self.wait_until_it_listens();
     }
 
-    /// Freezes it: connections stay open and nobody answers.
+    /// Freezes the server: connections stay open but get no answers.
     pub fn pause(&mut self) {
         self.process.pause();
     }
 
-    /// Lets it go on.
+    /// Continues the frozen server.
     pub fn resume(&mut self) {
         self.process.resume();
     }
@@ -167,7 +167,7 @@ fn write_certificates(authority: &Authority, folder: &Path) {
     let server = authority.server(None);
     write(folder, "ca.crt", authority.certificate());
     server.write(folder, "server");
-    // What mongod reads.
+    // The configuration file of mongod.
     write(
         folder,
         "server.pem",

@@ -2,14 +2,14 @@
 
 use crate::pods::Behaviour;
 
-/// A user with a token of its own. RBAC decides what it may do.
+/// A user with its own token. RBAC determines its permissions.
 #[derive(Debug, Clone)]
 pub struct User {
-    /// Its name.
+    /// The name of the user.
     pub name: String,
-    /// Its groups.
+    /// The groups of the user.
     pub groups: Vec<String>,
-    /// Its bearer token: letters and digits.
+    /// The bearer token of the user: letters and digits.
     pub token: String,
 }
 
@@ -25,8 +25,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// A whole cluster: API server, controllers, scheduler, and one fake node. The name is also the
-    /// prefix of its objects in etcd: what starts under the same name over the same etcd finds them.
+    /// A complete cluster: API server, controllers, scheduler, and one fake node. The name is also
+    /// the prefix of its objects in etcd: a cluster that is started with the same name and the same
+    /// etcd finds the objects again.
     pub fn new(name: &str) -> Self {
         Self {
             with_controllers: true,
@@ -35,7 +36,8 @@ impl Options {
         }
     }
 
-    /// An API server alone: quicker, and enough where a test writes every status itself.
+    /// Only an API server. It starts faster, and is sufficient if a test writes every status
+    /// itself.
     pub fn api_server(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -47,33 +49,33 @@ impl Options {
         }
     }
 
-    /// Number of fake nodes; with 0, no Pod leaves Pending.
+    /// Sets the number of fake nodes. With 0, all Pods remain Pending.
     #[must_use]
     pub fn nodes(mut self, nodes: usize) -> Self {
         self.nodes = nodes;
         self
     }
 
-    /// One more user, beside the administrator.
+    /// Adds a user in addition to the administrator.
     #[must_use]
     pub fn user(mut self, name: &str, groups: &[&str], token: &str) -> Self {
         self.users.push(User {
             name: name.to_owned(),
-            groups: groups.iter().map(|&it| it.to_owned()).collect(),
+            groups: groups.iter().map(|&group| group.to_owned()).collect(),
             token: token.to_owned(),
         });
         self
     }
 
-    /// One more argument of the API server, such as `--min-request-timeout=2`.
+    /// Adds an argument of the API server, such as `--min-request-timeout=2`.
     #[must_use]
     pub fn argument(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
         self
     }
 
-    /// Behaviour of Pods with a label. Without it, a Pod becomes Ready unless its own
-    /// [`BEHAVIOUR_LABEL`](crate::BEHAVIOUR_LABEL) says otherwise.
+    /// Sets the behaviour of Pods with a label. Without it, a Pod becomes Ready unless it has a
+    /// [`BEHAVIOUR_LABEL`](crate::BEHAVIOUR_LABEL).
     #[must_use]
     pub fn pods(mut self, label: &str, value: &str, behaviour: Behaviour) -> Self {
         let rule = (label.to_owned(), value.to_owned(), behaviour);

@@ -1,7 +1,7 @@
-//! Behaviour of Pods: kwok Stages that play the kubelet.
+//! The behaviour of Pods: kwok Stages that simulate the kubelet.
 //!
-//! A Stage matches Pods by their fields and then patches their status. Its Go templates are filled in by
-//! kwok.
+//! A Stage matches Pods by their fields and then patches their status. kwok fills in its Go
+//! templates.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use serde_json::{Value, json};
 
 use crate::options::Options;
 
-/// Label by which a Pod itself says how it behaves, as [`Behaviour::label`] spells it.
+/// The label with which a Pod selects its own behaviour. [`Behaviour::label`] lists its values.
 pub const BEHAVIOUR_LABEL: &str = "kindsight.dev/pod";
 
-/// Time between start and end of a Pod that completes.
+/// The time between start and end of a Pod that completes.
 const WORK_MILLISECONDS: u32 = 500;
 
-/// Fate of a Pod once it has a node.
+/// The behaviour of a Pod after it was assigned to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behaviour {
-    /// Image cannot be pulled: waits in `ImagePullBackOff`.
+    /// The image cannot be pulled: the Pod waits in `ImagePullBackOff`.
     ImagePullFails,
-    /// Containers end again and again: waits in `CrashLoopBackOff`.
+    /// The containers end repeatedly: the Pod waits in `CrashLoopBackOff`.
     CrashLoops,
-    /// Containers run and never get ready.
+    /// The containers run but never become ready.
     StaysUnready,
-    /// Nothing is ever heard of it: no status but that it was scheduled.
+    /// The kubelet never reports: the status only shows that the Pod was scheduled.
     StaysSilent,
 }
 
 impl Behaviour {
-    /// All of them.
+    /// All behaviours.
     pub const ALL: &[Self] = &[
         Self::ImagePullFails,
         Self::CrashLoops,
@@ -37,7 +37,7 @@ impl Behaviour {
         Self::StaysSilent,
     ];
 
-    /// Value of [`BEHAVIOUR_LABEL`] for it.
+    /// The value of [`BEHAVIOUR_LABEL`] for this behaviour.
     pub fn label(self) -> &'static str {
         match self {
             Self::ImagePullFails => "image-pull-fails",
@@ -47,7 +47,7 @@ impl Behaviour {
         }
     }
 
-    /// Status of a Pod that just started; none where it never gets one.
+    /// The status of a Pod that just started, or `None` if it never gets one.
     fn status(self) -> Option<String> {
         match self {
             Self::ImagePullFails => Some(status("Pending", NOT_READY, IMAGE_PULL_BACK_OFF)),
@@ -58,11 +58,11 @@ impl Behaviour {
     }
 }
 
-/// The configuration of kwok for a cluster: JSON documents, which are YAML too.
+/// The kwok configuration of a cluster: JSON documents, which are also valid YAML.
 pub(crate) fn stages(options: &Options) -> String {
     let own = Behaviour::ALL
         .iter()
-        .map(|it| (BEHAVIOUR_LABEL, it.label(), *it));
+        .map(|behaviour| (BEHAVIOUR_LABEL, behaviour.label(), *behaviour));
     let given = options.behaviours.iter();
     let rules: Vec<_> = given
         .map(|(label, value, behaviour)| (label.as_str(), value.as_str(), *behaviour))
@@ -84,7 +84,11 @@ pub(crate) fn stages(options: &Options) -> String {
     for (number, (label, value, behaviour)) in rules.iter().enumerate() {
         let name = format!("pod-{}-{number}", behaviour.label());
         let when = starts([matches(label, "In", &[value])]);
-        stages.extend(behaviour.status().map(|it| patch(&name, &when, &it, 0)));
+        stages.extend(
+            behaviour
+                .status()
+                .map(|status| patch(&name, &when, &status, 0)),
+        );
     }
     let stages: Vec<String> = stages.iter().map(Value::to_string).collect();
     stages.join("\n---\n")
@@ -95,7 +99,7 @@ fn matches(label: &str, operator: &str, values: &[&str]) -> Value {
     json!({"key": key, "operator": operator, "values": values})
 }
 
-/// Pods that have no address: until then, the kubelet has said nothing about them.
+/// Matches Pods without an address, for which the kubelet has not reported yet.
 fn starts(more: impl IntoIterator<Item = Value>) -> Vec<Value> {
     let mut when = vec![
         json!({"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"}),
@@ -105,7 +109,7 @@ fn starts(more: impl IntoIterator<Item = Value>) -> Vec<Value> {
     when
 }
 
-/// Pods of Jobs that do their work.
+/// Matches Pods of Jobs that complete their work.
 fn completes() -> Vec<Value> {
     vec![
         json!({"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"}),
@@ -123,7 +127,7 @@ fn patch(name: &str, when: &[Value], status: &str, delay_milliseconds: u32) -> V
     stage(name, when, delay_milliseconds, &json!({"patches": [patch]}))
 }
 
-/// A Job's Pods carry a finalizer that the Job controller takes off itself: the kubelet only deletes.
+/// The Job controller removes the finalizer of a Job's Pods itself. The kubelet only deletes.
 fn deletion() -> Value {
     let when = vec![json!({"key": ".metadata.deletionTimestamp", "operator": "Exists"})];
     stage("pod-goes", &when, 0, &json!({"delete": true}))
@@ -143,7 +147,7 @@ fn stage(name: &str, when: &[Value], delay_milliseconds: u32, next: &Value) -> V
     })
 }
 
-/// Status of a Pod whose containers are all in one state.
+/// The status of a Pod whose containers are all in the same state.
 fn status(phase: &str, ready: &str, container: &str) -> String {
     STARTED
         .replace("$phase", phase)

@@ -1,4 +1,4 @@
-//! One process: started, paused, stopped, and gone when it is dropped.
+//! A process that can be started, paused and stopped, and that is killed when it is dropped.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -14,14 +14,14 @@ use rustix::process::{
 
 use crate::watchdog::Watchdog;
 
-/// Time a process has to end when it is asked to; then it is killed.
+/// The time within which a process must end after a stop request. Then it is killed.
 const STOP_MAX: Duration = Duration::from_secs(10);
-/// Time between two looks at whether something happened.
+/// The interval of polling.
 pub(crate) const PERIOD: Duration = Duration::from_millis(50);
-/// End of a log that is shown when its process ended early.
+/// The size of the part of a log that is shown if its process ended early, in bytes.
 const LOG_TAIL_BYTES: usize = 4000;
 
-/// A process in a group of its own, which logs to a file.
+/// A process in its own process group, which logs to a file.
 #[derive(Debug)]
 pub(crate) struct Process {
     name: String,
@@ -35,7 +35,7 @@ impl Process {
     /// Starts a program. Its log is `<name>.log` in the folder.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// If it cannot be started.
     pub(crate) fn start<I>(name: &str, program: &Path, arguments: I, folder: &Path) -> Self
     where
         I: IntoIterator,
@@ -52,7 +52,7 @@ impl Process {
         process
     }
 
-    /// Starts it once more, with the arguments of the first time; does nothing if it runs.
+    /// Starts the program again with the same arguments, unless it is running.
     pub(crate) fn start_again(&mut self) {
         if self.is_running() {
             return;
@@ -77,7 +77,8 @@ impl Process {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Tells whether it runs. One that ended by itself is forgotten: its number may be another's soon.
+    /// Returns whether the process is running. The id of a process that has ended is dropped,
+    /// because another process may get it.
     pub(crate) fn is_running(&mut self) -> bool {
         match self.child.as_mut().map(Child::try_wait) {
             Some(Ok(None)) => true,
@@ -89,7 +90,7 @@ impl Process {
         }
     }
 
-    /// Asks it to end, waits, and kills it when it takes too long.
+    /// Requests the process to end, waits, and kills it if this takes too long.
     pub(crate) fn stop(&mut self) {
         self.resume();
         self.signal(Signal::TERM);
@@ -100,22 +101,24 @@ impl Process {
         self.kill();
     }
 
-    /// Kills it, with whatever it started.
+    /// Kills the process and all processes that it started.
     pub(crate) fn kill(&mut self) {
         if self.is_running()
             && let Some(child) = &self.child
         {
-            // One that ends at this moment is waited for like the rest.
+            // If it ends at this moment, the call fails, and the process is still waited for.
             let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
         }
         self.reap();
     }
 
-    /// Freezes it, and returns when it stands: its connections stay open and nobody answers.
+    /// Freezes the process, and returns when it has stopped: its connections stay open but get no
+    /// answers.
     pub(crate) fn pause(&mut self) {
         self.signal(Signal::STOP);
         if let Some(child) = &self.child {
-            // Its threads stop one after the other. Whether it stopped or ended is left to be asked.
+            // The threads stop one after the other. The flag leaves the state for later calls that
+            // wait.
             let stopped = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             let _ = waitid(WaitId::Pid(Pid::from_child(child)), stopped);
         }
@@ -129,7 +132,7 @@ impl Process {
         if self.is_running()
             && let Some(child) = &self.child
         {
-            // It may end by itself at this moment.
+            // It may end at this moment.
             let _ = kill_process(Pid::from_child(child), signal);
         }
     }
@@ -137,15 +140,15 @@ impl Process {
     fn reap(&mut self) {
         if let Some(mut child) = self.child.take() {
             Watchdog::get().ended(child.id());
-            // Fails only for a child that was waited for.
+            // This fails only if the child was already waited for.
             let _ = child.wait();
         }
     }
 
-    /// Polls until it is so.
+    /// Polls until the condition is met.
     ///
     /// # Panics
-    /// When the process ended, or time is up; with the end of its log.
+    /// If the process has ended, or the time has passed, with the end of its log.
     pub(crate) fn wait_until(&mut self, what: &str, timeout: Duration, is_so: impl Fn() -> bool) {
         let begin = Instant::now();
         while !is_so() {

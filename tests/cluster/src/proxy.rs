@@ -1,4 +1,5 @@
-//! Faults on the way to a server: connections that are cut, and a server that cannot be reached.
+//! Faults between clients and a server: connections that are cut, and a server that cannot be
+//! reached.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,20 +9,20 @@ use std::thread;
 
 use crate::cluster::Cluster;
 
-/// A proxy in front of an API server or an etcd, which passes bytes on and cuts connections when it is told to. It ends
-/// when it is dropped.
+/// A proxy in front of an API server or an etcd. It forwards bytes, and cuts connections on
+/// request. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
     way: Arc<Way>,
 }
 
-/// The way to the server.
+/// The connections to the server.
 #[derive(Debug)]
 struct Way {
     server: String,
     is_open: AtomicBool,
-    /// What the server says goes nowhere.
+    /// Whether the bytes from the server are discarded.
     is_mute: AtomicBool,
     has_ended: AtomicBool,
     /// Both ends of each connection.
@@ -29,18 +30,19 @@ struct Way {
 }
 
 impl Proxy {
-    /// Begins to pass on what comes to an API server, on a free port of loopback.
+    /// Starts a proxy in front of an API server, on a free port of loopback.
     ///
     /// # Panics
-    /// When there is no free port.
+    /// If there is no free port.
     pub fn start(cluster: &Cluster) -> Self {
         Self::before(cluster.url())
     }
 
-    /// Begins to pass on what comes to a server, given as `scheme://host:port`, on a free port of loopback.
+    /// Starts a proxy in front of a server, given as `scheme://host:port`, on a free port of
+    /// loopback.
     ///
     /// # Panics
-    /// When there is no free port.
+    /// If there is no free port.
     pub fn before(server: &str) -> Self {
         let server = server.split_once("://").map_or(server, |(_, host)| host);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -64,17 +66,17 @@ impl Proxy {
         Self { address, way }
     }
 
-    /// Address for clients of an API server, whose certificate is valid for it.
+    /// The address for clients of an API server, for which the server's certificate is valid.
     pub fn url(&self) -> String {
         format!("https://{}", self.address)
     }
 
-    /// Address for clients: `host:port`.
+    /// The address for clients: `host:port`.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Cuts all connections; new ones are taken.
+    /// Cuts all connections. New connections are accepted.
     pub fn cut(&self) {
         let connections = self.way.connections.lock();
         let mut connections = connections.unwrap_or_else(PoisonError::into_inner);
@@ -84,18 +86,19 @@ impl Proxy {
         }
     }
 
-    /// Cuts all connections, and every new one at once.
+    /// Cuts all connections, and immediately cuts every new one.
     pub fn close(&self) {
         self.way.is_open.store(false, Ordering::Relaxed);
         self.cut();
     }
 
-    /// Loses what the server says from now on, and passes on what it is told: its clients get no answers.
+    /// Discards the server's bytes from now on, and still forwards the clients' bytes: clients get
+    /// no answers.
     pub fn mute(&self) {
         self.way.is_mute.store(true, Ordering::Relaxed);
     }
 
-    /// Cuts all connections, of which the rest is lost, and takes new ones with their answers.
+    /// Cuts all present connections, and accepts new ones that get answers.
     pub fn open(&self) {
         if self.way.is_mute.load(Ordering::Relaxed) {
             self.close();
@@ -109,7 +112,7 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         self.way.has_ended.store(true, Ordering::Relaxed);
         self.close();
-        // Wakes the thread that accepts.
+        // Wakes the thread that accepts connections.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -124,7 +127,7 @@ impl Way {
         };
         let Ok(copies) = client
             .try_clone()
-            .and_then(|it| Ok([it, server.try_clone()?]))
+            .and_then(|client| Ok([client, server.try_clone()?]))
         else {
             return;
         };
@@ -143,7 +146,8 @@ impl Way {
     }
 }
 
-/// Passes bytes on until either end closes, and closes both then. Loses those that come while it is told to.
+/// Forwards bytes until either end closes, then closes both. Discards bytes while `is_lost` returns
+/// true.
 fn pass_on(mut from: TcpStream, mut to: TcpStream, is_lost: impl Fn() -> bool) {
     let mut bytes = [0; 16 * 1024];
     while let Ok(read @ 1..) = from.read(&mut bytes) {

@@ -18,7 +18,7 @@ fn good(version: &str) -> Vec<u8> {
 }
 
 impl Host {
-    /// Makes so many calls, each with another input, that end as `what` says.
+    /// Makes `times` calls, each with another input, that end as `what` says.
     fn call(&self, times: usize, what: &str) {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
         for _ in 0..times {
@@ -30,7 +30,7 @@ impl Host {
 }
 
 #[test]
-fn what_fails_too_often_is_rolled_back() {
+fn an_interpreter_that_fails_too_often_is_rolled_back() {
     let host = Host::new();
     let (first, second) = (good("1.0.0"), component("a", "2.0.0"));
     host.load(&file("a", first));
@@ -48,14 +48,14 @@ fn what_fails_too_often_is_rolled_back() {
     );
     expect!["Breaker None: 10 of its last 11 calls ended in a fault; rolled back to 1.0.0"]
         .assert_eq(&host.last_event("a"));
-    expect!["refused: received: `a` was rolled back from these bytes (10 of its last 11 calls ended in a fault); upload them to try again"]
+    expect!["refused: received: these bytes of `a` were rolled back (10 of its last 11 calls ended in a fault); upload them to try again"]
         .assert_eq(&host.load(&file("a", second)));
     host.catalog.check_breaker(now + Duration::from_secs(2));
     assert_eq!(host.judges("a"), "a 1.0.0", "the faults were not its own");
 }
 
 #[test]
-fn without_another_version_it_stays_live_and_is_shown_as_faulting() {
+fn a_faulting_version_without_an_alternative_remains_live() {
     let generic = kindsight_plugins::built_in("generic")
         .expect("built in")
         .wasm
@@ -84,7 +84,7 @@ fn without_another_version_it_stays_live_and_is_shown_as_faulting() {
         ["interpreter a is faulting: 20 of its last 21 calls ended in a fault"]
     );
     expect!["Load Some(Upload): a 1.0.0 is live"].assert_eq(&host.last_event("a"));
-    // A minute later nobody has seen it fail any more.
+    // After a minute, the old faults no longer count.
     for second in 4..=140 {
         host.catalog.check_breaker(at(second));
     }
@@ -93,7 +93,7 @@ fn without_another_version_it_stays_live_and_is_shown_as_faulting() {
     assert!(host.catalog.breaker_notes().is_empty());
 }
 
-/// What the live version fails on, the one before fails on too: it is no better.
+/// The previous version fails on the same inputs as the live version, so it is no better.
 #[test]
 fn it_does_not_roll_back_to_a_version_that_fails_as_much() {
     let host = Host::over(Arc::default(), &[component("a", "1.0.0")]);
@@ -105,7 +105,7 @@ fn it_does_not_roll_back_to_a_version_that_fails_as_much() {
     assert_eq!(host.catalog.breaker_notes().len(), 1);
 }
 
-/// The version before has to judge the Kind itself: a more general rule is none of its versions.
+/// The previous version must judge the Kind itself. A more general interpreter is not a version of this interpreter.
 #[test]
 fn a_version_that_does_not_speak_for_the_kind_is_no_better() {
     let host = Host::new();
@@ -119,7 +119,7 @@ fn a_version_that_does_not_speak_for_the_kind_is_no_better() {
     assert_eq!(host.judges("a"), "a 2.0.0");
 }
 
-/// A cluster that sends its report again each second has the same bad objects each time.
+/// A cluster that repeats its report each second repeats the same bad objects.
 #[test]
 fn the_same_input_counts_once() {
     let host = Host::new();
@@ -147,7 +147,11 @@ fn objects_that_were_sent_count_nowhere() {
         .map(|number| crate::thing("a", &format!(r#"{{"do": "panic", "number": {number}}}"#)))
         .collect();
     let judged = interpreters.judge_sent(&sent, 0, &Arc::default());
-    assert!(judged.iter().all(|it| &*it.reason == "InterpreterTrapped"));
+    assert!(
+        judged
+            .iter()
+            .all(|verdict| &*verdict.reason == "InterpreterTrapped")
+    );
     let fine: Arc<[Object]> = [crate::thing("a", "{}")].into();
     for _ in 0..2 {
         interpreters.judge_sent(&fine, 0, &Arc::default());
@@ -224,14 +228,14 @@ fn it_can_be_turned_off() {
 }
 
 #[test]
-fn what_failed_long_ago_is_forgotten() {
+fn old_faults_do_not_count() {
     let host = Host::new();
     host.load(&upload("a", component("a", "1.0.0")));
     host.load(&upload("a", component("a", "2.0.0")));
     let start = Instant::now();
     let at = |second| start + Duration::from_secs(second);
     host.catalog.check_breaker(at(0));
-    // Four in a hundred now, and nothing but faults, too few to count, a while later.
+    // First 4 % of the calls fail. Later all calls fail, but there are too few calls to count.
     host.call(96, "waver");
     host.call(4, "panic");
     for second in 1..=70 {
@@ -244,7 +248,7 @@ fn what_failed_long_ago_is_forgotten() {
     assert_eq!(host.judges("a"), "a 2.0.0");
 }
 
-/// A version that refuses the settings cannot be live, so there is nothing to roll back to.
+/// A version that refuses the settings cannot be live, so a rollback to it is impossible.
 #[test]
 fn it_does_not_roll_back_to_a_version_that_refuses_the_settings() {
     let host = Host::new();

@@ -1,4 +1,4 @@
-//! A process that is killed at any write: the next one is in the state before the change or after it.
+//! A process that is killed at any write. The next process has the state before the change or after it.
 
 use std::sync::Arc;
 
@@ -15,48 +15,62 @@ type Picture = (Vec<(InterpreterName, Arc<Entry>)>, Vec<String>);
 
 type Step = (&'static str, fn(&Catalog) -> bool);
 
-/// All commands that change the catalog, each on the state after the one before.
+/// All commands that change the catalog. Each command starts from the state that the previous command left.
 const SCRIPT: &[Step] = &[
-    ("load", |it| {
-        it.admit(&upload("a", component("a", "1.0.0"))).is_ok()
+    ("load", |catalog| {
+        catalog.admit(&upload("a", component("a", "1.0.0"))).is_ok()
     }),
-    ("load another", |it| {
-        it.admit(&upload("a", component_with("a", "2.0.0", LOOSE)))
+    ("load another", |catalog| {
+        catalog
+            .admit(&upload("a", component_with("a", "2.0.0", LOOSE)))
             .is_ok()
     }),
-    ("load a file", |it| {
-        it.admit(&file("b", component("b", "1.0.0"))).is_ok()
+    ("load a file", |catalog| {
+        catalog.admit(&file("b", component("b", "1.0.0"))).is_ok()
     }),
-    ("candidate", |it| {
-        it.admit(&candidate("a", component_with("a", "3.0.0", LOOSE)))
+    ("candidate", |catalog| {
+        catalog
+            .admit(&candidate("a", component_with("a", "3.0.0", LOOSE)))
             .is_ok()
     }),
-    ("promote", |it| it.promote(&name("a"), None).is_ok()),
-    ("settings", |it| {
+    ("promote", |catalog| {
+        catalog.promote(&name("a"), None).is_ok()
+    }),
+    ("settings", |catalog| {
         let settings = serde_json::json!({"level": 1});
-        it.set_settings(&name("a"), settings.as_object().cloned())
+        catalog
+            .set_settings(&name("a"), settings.as_object().cloned())
             .is_ok()
     }),
-    ("roll back", |it| it.rollback(&name("a")).is_ok()),
+    ("roll back", |catalog| catalog.rollback(&name("a")).is_ok()),
     // A remembered refusal is a change like any other.
-    ("refuse", |it| {
-        it.admit(&upload("a", b"no component".to_vec())).is_err()
+    ("refuse", |catalog| {
+        catalog
+            .admit(&upload("a", b"no component".to_vec()))
+            .is_err()
     }),
-    ("disable", |it| it.set_disabled(&name("b"), true).is_ok()),
-    ("enable", |it| it.set_disabled(&name("b"), false).is_ok()),
-    ("replace the file", |it| {
-        it.admit(&file("b", component("b", "2.0.0"))).is_ok()
+    ("disable", |catalog| {
+        catalog.set_disabled(&name("b"), true).is_ok()
     }),
-    ("trip the breaker", |it| {
-        it.trip_breaker(&name("b"), &digest(&component("b", "2.0.0")), "faults")
+    ("enable", |catalog| {
+        catalog.set_disabled(&name("b"), false).is_ok()
+    }),
+    ("replace the file", |catalog| {
+        catalog.admit(&file("b", component("b", "2.0.0"))).is_ok()
+    }),
+    ("trip the breaker", |catalog| {
+        catalog
+            .trip_breaker(&name("b"), &digest(&component("b", "2.0.0")), "faults")
             .is_ok()
     }),
-    ("override", |it| {
-        it.admit(&upload("b", component("b", "3.0.0"))).is_ok()
+    ("override", |catalog| {
+        catalog.admit(&upload("b", component("b", "3.0.0"))).is_ok()
     }),
-    ("remove", |it| it.remove(&name("b"), Source::Upload).is_ok()),
-    ("remove the file", |it| {
-        it.remove(&name("b"), Source::Directory).is_ok()
+    ("remove", |catalog| {
+        catalog.remove(&name("b"), Source::Upload).is_ok()
+    }),
+    ("remove the file", |catalog| {
+        catalog.remove(&name("b"), Source::Directory).is_ok()
     }),
 ];
 
@@ -76,7 +90,7 @@ fn picture(host: &Host) -> Picture {
     (host.catalog.entries(), host.live())
 }
 
-/// The pictures before the first step, and after each; and how many writes it took.
+/// The pictures before the first step and after each step, and the number of writes.
 fn undisturbed() -> (Vec<Picture>, usize) {
     let host = open(Arc::default()).expect("a catalog");
     let mut pictures = vec![picture(&host)];
@@ -115,7 +129,11 @@ fn a_crash_at_any_write_leaves_the_old_or_the_new() {
         let host = open(FailingStore::over(store.kept())).expect("it opens again");
         let now = picture(&host);
         let what = SCRIPT.get(done).map_or("the end", |(what, _)| *what);
-        let is_old_or_new = pictures.iter().skip(done).take(2).any(|it| *it == now);
+        let is_old_or_new = pictures
+            .iter()
+            .skip(done)
+            .take(2)
+            .any(|picture| *picture == now);
         assert!(
             is_old_or_new,
             "killed at write {max}, in `{what}`: {now:#?}"

@@ -88,7 +88,7 @@ impl FailingStore {
         let mut components: BTreeMap<Digest, Vec<u8>> = BTreeMap::new();
         for part in parts {
             let digest = part.key.trim_start_matches(COMPONENTS).split('/').next();
-            let digest = digest.and_then(|it| it.parse().ok()).expect("a digest");
+            let digest = digest.and_then(|text| text.parse().ok()).expect("a digest");
             components.entry(digest).or_default().extend(part.value);
         }
         Kept {
@@ -100,7 +100,10 @@ impl FailingStore {
 
     fn names(&self) -> Vec<(String, Vec<u8>)> {
         let names = self.store.range(NAMES).expect("it is read").entries;
-        names.into_iter().map(|it| (it.key, it.value)).collect()
+        names
+            .into_iter()
+            .map(|entry| (entry.key, entry.value))
+            .collect()
     }
 
     /// Makes those calls fail until `mend`.
@@ -118,7 +121,7 @@ impl FailingStore {
         self.lock().writes_max = Some(max);
     }
 
-    /// Number of writes so far, including those that failed.
+    /// Number of writes so far, including failed writes.
     pub(crate) fn writes(&self) -> usize {
         self.lock().writes
     }
@@ -153,7 +156,7 @@ impl FailingStore {
 
 fn is_component(batch: &Batch) -> bool {
     let mut writes = batch.writes().iter();
-    writes.any(|it| matches!(it, Write::Put { key, .. } if key.starts_with(COMPONENTS)))
+    writes.any(|write| matches!(write, Write::Put { key, .. } if key.starts_with(COMPONENTS)))
 }
 
 impl Store for FailingStore {

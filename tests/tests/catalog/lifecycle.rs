@@ -8,7 +8,7 @@ use kindsight_model::Source;
 use crate::{Host, candidate, component, digest, file, name, outcome_text, upload};
 
 #[test]
-fn what_is_loaded_is_live_and_the_same_bytes_again_change_nothing() {
+fn a_loaded_component_is_live_and_loading_it_again_changes_nothing() {
     let host = Host::new();
     let first = upload("a", component("a", "1.0.0"));
     expect!["Live: a 1.0.0 is live"].assert_eq(&host.load(&first));
@@ -51,13 +51,13 @@ fn a_candidate_waits_until_it_is_promoted_by_its_digest() {
     let next = component("a", "2.0.0");
     expect!["refused: `a` has no candidate"]
         .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
-    expect!["Candidate: a 2.0.0 is accepted and waits to be promoted"]
+    expect!["Candidate: a 2.0.0 is accepted and can be promoted"]
         .assert_eq(&host.load(&candidate("a", next.clone())));
     expect!["Unchanged: a 2.0.0 is candidate already: nothing changed"]
         .assert_eq(&host.load(&candidate("a", next.clone())));
     assert_eq!(host.judges("a"), "a 1.0.0");
     let other = digest(b"another");
-    expect!["refused: the candidate of `a` is sha256:… and not sha256:…"].assert_eq(&outcome_text(
+    expect!["refused: the candidate of `a` is sha256:…, not sha256:…"].assert_eq(&outcome_text(
         &host.catalog.promote(&name("a"), Some(&other)),
     ));
     assert_eq!(host.judges("a"), "a 1.0.0");
@@ -90,11 +90,11 @@ fn a_later_candidate_takes_the_place_of_an_earlier_one() {
 }
 
 #[test]
-fn what_was_rolled_back_is_refused_until_somebody_uploads_it() {
+fn a_rolled_back_version_is_refused_until_it_is_uploaded() {
     let host = Host::new();
     let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
     host.load(&file("a", first));
-    expect!["refused: `a` has no version to roll back to; `disable` leaves it out"]
+    expect!["refused: `a` has no version to roll back to; use `disable` to exclude it"]
         .assert_eq(&outcome_text(&host.catalog.rollback(&name("a"))));
     host.load(&file("a", second.clone()));
     expect!["Live: a 1.0.0 is live again, rolled back from 2.0.0"]
@@ -104,7 +104,7 @@ fn what_was_rolled_back_is_refused_until_somebody_uploads_it() {
         host.versions("a", Source::Directory),
         ["1.0.0 Live", "2.0.0 RolledBack"]
     );
-    expect!["refused: received: `a` was rolled back from these bytes (rolled back by hand); upload them to try again"]
+    expect!["refused: received: these bytes of `a` were rolled back (rolled back by an operator); upload them to try again"]
         .assert_eq(&host.load(&file("a", second.clone())));
     assert_eq!(host.judges("a"), "a 1.0.0");
     assert_eq!(
@@ -188,7 +188,7 @@ fn a_disabled_interpreter_is_live_from_no_source_until_it_is_enabled() {
     assert_eq!(host.judges("a"), "a 3.0.0");
 }
 
-/// Every version that is known comes back by its digest: live before, rolled back, built in.
+/// Every known version can be promoted by its digest: a formerly live, a rolled-back and a built-in version.
 #[test]
 fn a_known_version_is_promoted_by_its_digest() {
     let built_in = component("a", "1.0.0");
@@ -207,28 +207,28 @@ fn a_known_version_is_promoted_by_its_digest() {
     expect!["Live: a 2.0.0 is live, replacing 3.0.0 from upload"].assert_eq(&promote(&second));
     host.catalog.set_disabled(&name("a"), true).expect("a name");
     expect!["Live: a 2.0.0 is enabled and live"].assert_eq(&promote(&second));
-    expect!["Live: a 1.0.0 is live, replacing 2.0.0 from upload; 2.0.0 from upload, which covered it, is previous now"]
+    expect!["Live: a 1.0.0 is live, replacing 2.0.0 from upload; 2.0.0 from upload, which overrode it, is previous now"]
         .assert_eq(&promote(&built_in));
     assert_eq!(host.judges("a"), "a 1.0.0");
-    expect!["refused: no version of `a` that is kept has the digest sha256:…"]
+    expect!["refused: `a` has no stored version with the digest sha256:…"]
         .assert_eq(&promote(b"another"));
 }
 
-/// The directory does not bring back what was taken out by hand.
+/// The directory does not restore a version that an operator replaced.
 #[test]
-fn a_file_that_covers_a_promoted_version_stays_out() {
+fn a_file_that_would_cover_a_promoted_version_is_refused() {
     let built_in = component("a", "1.0.0");
     let host = Host::over(std::sync::Arc::default(), std::slice::from_ref(&built_in));
     host.load(&file("a", component("a", "2.0.0")));
     let promoted = host.catalog.promote(&name("a"), Some(&digest(&built_in)));
-    expect!["Live: a 1.0.0 is live, replacing 2.0.0 from directory; 2.0.0 from directory, which covered it, is rolled-back now"]
+    expect!["Live: a 1.0.0 is live, replacing 2.0.0 from directory; 2.0.0 from directory, which overrode it, is rolled-back now"]
         .assert_eq(&outcome_text(&promoted));
-    expect!["refused: received: `a` was rolled back from these bytes (another version was promoted by hand); upload them to try again"]
+    expect!["refused: received: these bytes of `a` were rolled back (another version was promoted by an operator); upload them to try again"]
         .assert_eq(&host.load(&file("a", component("a", "2.0.0"))));
     assert_eq!(host.judges("a"), "a 1.0.0");
 }
 
-/// An operator and the circuit breaker see the same faults; only one of them goes back.
+/// An operator and the circuit breaker see the same faults. Only one of them rolls back.
 #[test]
 fn of_two_rollbacks_from_one_version_the_second_is_refused() {
     let host = Host::new();

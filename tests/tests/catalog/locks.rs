@@ -1,4 +1,4 @@
-//! Locks: readers wait for nobody, and commands do not wait for each other's slow work.
+//! Locks: readers never wait, and commands do not wait for the slow work of other commands.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use kindsight_interpreter::Interpreters;
 
 use crate::{Host, component, engine_limits, file, name, upload};
 
-/// Time after which something waits.
+/// Time after which a call counts as blocked.
 const WAITS: Duration = Duration::from_secs(20);
 
-/// A component is being stored for as long as it takes: everything else goes on.
+/// While a component is stored, all other commands continue.
 #[test]
-fn nothing_waits_for_a_component_that_is_stored() {
+fn storing_a_component_delays_no_other_command() {
     let host = Host::new();
     host.load(&upload("b", component("b", "1.0.0")));
     host.load(&upload("b", component("b", "2.0.0")));
@@ -57,7 +57,7 @@ fn changes_made_at_the_same_time_all_hold() {
     assert_eq!(again.live(), live);
 }
 
-/// The version to go back to is neither in memory nor in a cache: it is compiled, and nobody notices.
+/// The previous version is neither in memory nor in a cache. It is compiled without a delay for other calls.
 #[test]
 fn readers_and_other_commands_do_not_wait_for_a_rollback_that_compiles() {
     let interpreters = Interpreters::start(engine_limits(), None).expect("an engine");

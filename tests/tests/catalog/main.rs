@@ -1,5 +1,5 @@
-//! The catalog over real interpreters, from their admission to a restart, over a store that fails
-//! wherever a test wants it to.
+//! The catalog over real interpreters, from their admission to a restart, over a store that fails at a place that the
+//! test selects.
 
 mod breaker;
 mod crash;
@@ -38,7 +38,7 @@ struct Host {
 }
 
 impl Host {
-    /// Over an empty store, with nothing built in.
+    /// A host over an empty store, without built-in interpreters.
     fn new() -> Self {
         Self::over(Arc::default(), &[])
     }
@@ -110,7 +110,13 @@ impl Host {
         let set = self.catalog.interpreters().published();
         let live = set.interpreters();
         let mut live: Vec<String> = live
-            .map(|(source, it)| format!("{} {} {source:?}", it.by().name, it.by().version))
+            .map(|(source, interpreter)| {
+                format!(
+                    "{} {} {source:?}",
+                    interpreter.by().name,
+                    interpreter.by().version
+                )
+            })
             .collect();
         live.sort();
         live
@@ -132,7 +138,7 @@ impl Host {
         )
     }
 
-    /// Versions and outcomes from one source, the one that changed last first.
+    /// Versions and outcomes from one source, the last changed version first.
     fn versions(&self, name: &str, source: Source) -> Vec<String> {
         let entry = self.catalog.entry(&self::name(name)).expect("an entry");
         let Some(source) = entry.sources.get(&source) else {
@@ -140,7 +146,7 @@ impl Host {
         };
         let versions = source.versions.iter();
         versions
-            .map(|it| format!("{} {:?}", it.version, it.outcome))
+            .map(|version| format!("{} {:?}", version.version, version.outcome))
             .collect()
     }
 
@@ -169,7 +175,7 @@ fn engine_limits() -> Limits {
     }
 }
 
-/// An engine whose compiled components are shared by all tests: most of them load the same ones.
+/// An engine with a cache that all tests share, because most of them load the same components.
 fn start(limits: Limits) -> Interpreters {
     static CACHE: OnceLock<CodeCache> = OnceLock::new();
     let cache = CACHE.get_or_init(|| {
@@ -184,7 +190,7 @@ fn component(name: &str, version: &str) -> Vec<u8> {
     component_with(name, version, "")
 }
 
-/// The same, with further members of its description, each after a comma.
+/// Like [`component`], with further members of the description, each after a comma.
 fn component_with(name: &str, version: &str, more: &str) -> Vec<u8> {
     kindsight_tests::hostile(&format!(
         r#"{{"name": "{name}", "version": "{version}", "kinds": [["{name}", "*", "Thing"]]{more}}}"#
@@ -236,7 +242,7 @@ fn thing(group: &str, spec: &str) -> Object {
     Object::from_json(json).expect("an object")
 }
 
-/// Outcome as users read it, without digests: they change with every build.
+/// The outcome as users read it, without digests, because digests change with every build.
 fn outcome_text(outcome: &Result<Outcome, Refusal>) -> String {
     without_digests(&match outcome {
         Ok(report) => format!("{:?}: {}", report.status, report.detail),

@@ -1,4 +1,4 @@
-//! Names: what nobody uses leaves none, and every name can be given back.
+//! Names: a refused or unused component leaves no name, and every unused name can be removed.
 
 use expect_test::expect;
 use kindsight_model::Source;
@@ -51,22 +51,22 @@ fn disable_needs_something_to_disable() {
 }
 
 #[test]
-fn a_name_of_which_nothing_is_used_can_be_removed() {
+fn an_unused_name_can_be_removed() {
     let host = Host::new();
-    let remove = |it: &str| outcome_text(&host.catalog.remove(&name(it), Source::Upload));
+    let remove = |of: &str| outcome_text(&host.catalog.remove(&name(of), Source::Upload));
     host.load(&upload("a", component("a", "1.0.0")));
     expect!["None: a is removed from upload"].assert_eq(&remove("a"));
     assert!(
         host.catalog.entry(&name("a")).is_some(),
         "it can be gone back to"
     );
-    expect!["None: a is forgotten: no version of it was used any more"].assert_eq(&remove("a"));
+    expect!["None: a is removed: none of its versions was in use"].assert_eq(&remove("a"));
     assert!(host.catalog.entry(&name("a")).is_none());
     expect!["refused: there is no such interpreter"].assert_eq(&remove("a"));
 }
 
 #[test]
-fn names_of_which_nothing_is_used_are_removed_together() {
+fn unused_names_are_removed_together() {
     let host = Host::new();
     for letter in ["a", "b", "c", "d"] {
         host.load(&upload(letter, component(letter, "1.0.0")));

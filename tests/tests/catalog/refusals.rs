@@ -44,9 +44,9 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
     expect![[r#"
         refused: validated: not a WebAssembly component: it is WebAssembly as text (WAT): `wasm-tools parse FILE.wat -o FILE.wasm` makes it binary
         refused: validated: does not export `kindsight:interpreter/description`
-        refused: tried: 1 of its fixtures do not hold: fixture `works`: not a Kubernetes object: it has no `kind`
-        refused: tried: it calls itself `b` and was sent as `a`: send it under its own name
-        refused: received: the digest of the bytes is sha256:…, and sha256:… was expected
+        refused: tried: 1 of its fixtures failed: fixture `works`: not a Kubernetes object: it has no `kind`
+        refused: tried: its name is `b`, but it was sent as `a`: send it under its own name
+        refused: received: the digest of the bytes is sha256:…, but sha256:… was expected
     "#]]
     .assert_eq(&outcomes);
     let published = host.catalog.interpreters().published();
@@ -60,10 +60,10 @@ fn a_refusal_names_its_step_and_is_remembered_under_the_name() {
 }
 
 #[test]
-fn what_is_live_under_another_name_is_refused_too() {
+fn a_live_component_sent_under_another_name_is_refused() {
     let host = Host::new();
     host.load(&upload("a", component("a", "1.0.0")));
-    expect!["refused: tried: it calls itself `a` and was sent as `b`: send it under its own name"]
+    expect!["refused: tried: its name is `a`, but it was sent as `b`: send it under its own name"]
         .assert_eq(&host.load(&upload("b", component("a", "1.0.0"))));
     assert_eq!(host.live(), ["a 1.0.0 Upload"]);
 }
@@ -80,7 +80,7 @@ fn an_expected_digest_that_is_right_is_no_hindrance() {
 }
 
 #[test]
-fn a_refusal_of_what_is_live_already_does_not_change_it() {
+fn a_refused_reload_leaves_the_live_version_unchanged() {
     let host = Host::new();
     let bytes = component("a", "1.0.0");
     host.load(&upload("a", bytes.clone()));
@@ -93,7 +93,7 @@ fn a_refusal_of_what_is_live_already_does_not_change_it() {
 }
 
 #[test]
-fn what_cannot_be_kept_does_not_go_live() {
+fn a_component_that_cannot_be_stored_does_not_go_live() {
     let host = Host::new();
     host.load(&upload("a", component("a", "1.0.0")));
     let next = upload("a", component("a", "2.0.0"));
@@ -126,7 +126,7 @@ fn what_cannot_be_kept_does_not_go_live() {
 }
 
 #[test]
-fn what_cannot_be_dropped_costs_only_space() {
+fn a_component_that_cannot_be_deleted_costs_only_space() {
     let host = Host::new();
     host.load(&upload("a", component("a", "1.0.0")));
     host.store.fail(Failing::ListComponents);
@@ -149,14 +149,14 @@ fn a_component_on_its_way_in_is_not_dropped_by_another_change() {
     host.load(&upload("b", component("b", "1.0.0")));
     let bytes = component("a", "1.0.0");
     let catalog = Arc::clone(&host.catalog);
-    // Stored, and not in the state yet.
+    // The component is stored, but the state does not refer to it yet.
     host.store.after_component(Box::new(move || {
         let (done, is_done) = mpsc::channel();
         std::thread::spawn(move || {
             let _ = catalog.set_disabled(&name("b"), true);
             let _ = done.send(());
         });
-        // It may have to wait until this change is through.
+        // The other change may wait until this change is complete.
         let _ = is_done.recv_timeout(Duration::from_millis(500));
     }));
     host.admit(&upload("a", bytes.clone())).expect("it loads");

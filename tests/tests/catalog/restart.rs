@@ -26,7 +26,7 @@ fn over_state(state: &[u8]) -> Arc<FailingStore> {
 }
 
 #[test]
-fn everything_is_as_it_was() {
+fn the_state_is_unchanged() {
     let host = Host::new();
     host.load(&file("a", component("a", "1.0.0")));
     host.load(&upload("a", component_with("a", "2.0.0", LOOSE)));
@@ -78,7 +78,7 @@ fn a_rollback_after_a_restart_is_one_call() {
 }
 
 #[test]
-fn what_this_binary_brings_replaces_what_the_last_one_brought() {
+fn built_in_interpreters_of_a_new_binary_replace_the_previous_ones() {
     let host = Host::over(
         Arc::default(),
         &[component("a", "1.0.0"), component("b", "1.0.0")],
@@ -114,7 +114,7 @@ fn a_component_that_was_tampered_with_is_not_used() {
     host.load(&upload("a", component("a", "2.0.0")));
     host.load(&upload("b", component("b", "1.0.0")));
     let mut kept = host.store.kept();
-    // Another good component in its place, as somebody would put it there.
+    // An attacker could put another valid component in its place.
     for (name, version) in [("a", "2.0.0"), ("b", "1.0.0")] {
         let changed = kept.components.get_mut(&digest(&component(name, version)));
         *changed.expect("it is kept") = component(name, "6.6.6");
@@ -125,9 +125,9 @@ fn a_component_that_was_tampered_with_is_not_used() {
         host.versions("a", Source::Upload),
         ["1.0.0 Live", "2.0.0 Refused"]
     );
-    expect!["Refuse None: component sha256:…: the stored bytes have another digest"]
+    expect!["Refuse None: component sha256:…: the stored bytes have a different digest"]
         .assert_eq(&host.last_event("a"));
-    expect!["Refuse None: component sha256:…: the stored bytes have another digest"]
+    expect!["Refuse None: component sha256:…: the stored bytes have a different digest"]
         .assert_eq(&host.last_event("b"));
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
         .assert_eq(&host.load(&upload("a", component("a", "2.0.0"))));
@@ -142,11 +142,11 @@ fn a_component_that_is_gone_is_stepped_over() {
     kept.components.remove(&digest(&component("a", "2.0.0")));
     let host = Host::over(FailingStore::over(kept), &[]);
     assert_eq!(host.live(), ["a 1.0.0 Upload"]);
-    expect!["Refuse None: component sha256:…: it is not stored any more; it came by upload"]
+    expect!["Refuse None: component sha256:…: it is no longer stored; its source is upload"]
         .assert_eq(&host.last_event("a"));
 }
 
-/// One interpreter whose settings do not fit any more must not keep the host from starting.
+/// An interpreter whose settings no longer fit must not prevent the start of the host.
 #[test]
 fn settings_that_do_not_fit_any_more_do_not_keep_the_host_from_starting() {
     let built_in = component_with("a", "1.0.0", LOOSE);
@@ -160,7 +160,7 @@ fn settings_that_do_not_fit_any_more_do_not_keep_the_host_from_starting() {
     let host = Host::over(store, &[component("a", "2.0.0")]);
     assert_eq!(host.judges("b"), "b 1.0.0");
     assert_eq!(host.judges("a"), "nobody");
-    expect!["Disable None: disabled, since its settings do not fit any more: a 2.0.0 (sha256:…) takes no settings"]
+    expect!["Disable None: disabled because its settings are no longer valid: a 2.0.0 (sha256:…) has no settings"]
         .assert_eq(&host.last_event("a"));
     host.catalog
         .set_settings(&name("a"), None)
@@ -174,7 +174,7 @@ fn settings_that_do_not_fit_any_more_do_not_keep_the_host_from_starting() {
 #[test]
 fn a_state_of_a_later_release_is_left_alone() {
     let store = over_state(br#"{"format": 4, "shelves": []}"#);
-    expect!["the catalog of interpreters has format 4, this release reads up to 3: use the release that wrote it, or a later one"]
+    expect!["the catalog of interpreters has format 4, this release supports up to 3: use the release that wrote it, or a later one"]
         .assert_eq(&error(Arc::clone(&store)));
     assert_eq!(store.writes(), 0);
 }
@@ -219,11 +219,13 @@ fn a_damaged_state_says_so() {
 fn a_store_that_does_not_answer_says_so() {
     let store = Arc::new(FailingStore::default());
     store.fail(Failing::ReadState);
-    expect!["read the catalog of interpreters: the store failed: the disk does not answer"]
-        .assert_eq(&error(store));
+    expect![
+        "failed to read the catalog of interpreters: the store failed: the disk does not answer"
+    ]
+    .assert_eq(&error(store));
 }
 
-/// What the release before wrote is moved at the first start, and that release refuses what it finds.
+/// The first start moves the state of the previous release. The previous release then refuses the moved state.
 #[test]
 fn a_state_of_the_release_before_is_read_and_moved() {
     let host = Host::new();
@@ -235,7 +237,7 @@ fn a_state_of_the_release_before_is_read_and_moved() {
         {"digest": "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
          "version": "", "outcome": "refused", "why": "junk", "received-ms": 1}]}}}"#;
     let junk: Vec<String> = (0..900)
-        .map(|it| format!(r#""junk-{it}": {junk}"#))
+        .map(|number| format!(r#""junk-{number}": {junk}"#))
         .collect();
     let state = format!(
         r#"{{"format": 2, "entries": {{"a": {entry}, {}}}}}"#,
@@ -267,9 +269,9 @@ fn a_component_that_cannot_be_read_now_is_not_dropped() {
     assert_eq!(host.live(), ["a 1.0.0 Upload"]);
 }
 
-/// Hosts of before took an interpreter out where nothing of its name was left.
+/// Hosts of earlier releases removed an interpreter if no component of its name was left.
 #[test]
-fn what_an_older_host_took_out_comes_back_by_its_digest() {
+fn a_version_removed_by_an_older_host_is_restored_by_its_digest() {
     let built_in = component("a", "1.0.0");
     let version = serde_json::json!({"digest": digest(&built_in), "version": "1.0.0",
         "outcome": "rolled-back", "why": "too many faults", "received-ms": 1});
@@ -278,7 +280,7 @@ fn what_an_older_host_took_out_comes_back_by_its_digest() {
     let store = over_state(state.to_string().as_bytes());
     let host = Host::over(store, std::slice::from_ref(&built_in));
     assert_eq!(host.judges("a"), "nobody");
-    expect!["Unchanged: a was not disabled: nothing changed; no version of it is live; 1.0.0 was rolled back from (too many faults): `promote --digest sha256:…` brings it back"]
+    expect!["Unchanged: a was not disabled: nothing changed; no version of it is live; 1.0.0 was rolled back (too many faults): `promote --digest sha256:…` restores it"]
         .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), false)));
     let promoted = host.catalog.promote(&name("a"), Some(&digest(&built_in)));
     expect!["Live: a 1.0.0 is live"].assert_eq(&outcome_text(&promoted));

@@ -44,7 +44,7 @@ fn settings_reach_the_component() {
 }
 
 #[test]
-fn settings_that_the_schema_refuses_are_told_with_their_place() {
+fn settings_that_the_schema_refuses_are_reported_with_their_path() {
     let host = Host::new();
     host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     host.set(&json!({"level": 3}));
@@ -71,7 +71,7 @@ fn settings_that_the_schema_refuses_are_told_with_their_place() {
 fn a_component_without_a_schema_takes_none() {
     let host = Host::new();
     host.load(&upload("a", component("a", "1.0.0")));
-    expect!["refused: published: settings of `a`: a 1.0.0 (sha256:…) takes no settings"]
+    expect!["refused: published: settings of `a`: a 1.0.0 (sha256:…) has no settings"]
         .assert_eq(&host.set(&json!({"level": 3})));
     assert_eq!(
         host.catalog.entry(&name("a")).expect("an entry").settings,
@@ -91,7 +91,7 @@ fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
         (host.judges("a").as_str(), host.says().as_str()),
         ("a 1.0.0", "level 3")
     );
-    expect!["Candidate: a 2.0.0 is accepted and waits to be promoted"]
+    expect!["Candidate: a 2.0.0 is accepted and can be promoted"]
         .assert_eq(&host.load(&crate::candidate("a", stricter)));
     expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
         .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
@@ -104,7 +104,7 @@ fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
         .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
 }
 
-/// A schema that refers to other places harms nobody but its author.
+/// A schema with references to other documents affects only its own interpreter.
 #[test]
 fn a_schema_cannot_reach_out() {
     let host = Host::new();
@@ -130,7 +130,7 @@ fn a_schema_cannot_reach_out() {
     assert_eq!(host.says(), "no settings");
 }
 
-/// 2.6 KB of parts that each refer twice to the next: nothing ever validates by it.
+/// A schema of 2.6 KB whose parts each refer twice to the next part. A validation never ends.
 fn bomb(parts: usize) -> String {
     let each = (0..parts).map(|number| {
         let next = format!(r##"{{"$ref": "#/$defs/d{}"}}"##, number + 1);
@@ -150,13 +150,13 @@ fn a_schema_that_takes_for_ever_is_refused_before_anything_validates_by_it() {
     host.load(&upload("a", component("a", "1.0.0")));
     for parts in [27, 40] {
         let component = component_with("a", "2.0.0", &bomb(parts));
-        expect!["refused: validated: its settings-schema: with every `$ref` followed it is nested deeper than 64, which is the limit"]
+        expect!["refused: validated: its settings-schema: with every `$ref` followed, it is nested deeper than 64, which is the limit"]
             .assert_eq(&host.load(&upload("a", component)));
         assert_eq!(host.live(), ["a 1.0.0 Upload"]);
     }
 }
 
-/// An earlier release accepted it, with settings: the start goes on without it.
+/// An earlier release accepted the schema and settings. The start continues without the interpreter.
 #[test]
 fn a_stored_schema_that_takes_for_ever_does_not_freeze_a_start() {
     let host = Host::new();
@@ -174,10 +174,7 @@ fn a_stored_schema_that_takes_for_ever_does_not_freeze_a_start() {
         *value = text.into_bytes();
     }
     let host = Host::over(crate::failing_store::FailingStore::over(kept), &[]);
-    assert!(
-        host.live().is_empty(),
-        "the version before takes no settings"
-    );
+    assert!(host.live().is_empty(), "the version before has no settings");
     let entry = host.catalog.entry(&name("a")).expect("an entry");
     let why: Vec<&str> = entry.unavailable().map(|(_, why)| why).collect();
     assert!(why[0].contains("nested deeper than 64"), "{why:?}");
@@ -189,7 +186,7 @@ fn a_stored_schema_that_takes_for_ever_does_not_freeze_a_start() {
 }
 
 #[test]
-fn what_the_operator_leaves_out_is_filled_in_by_the_schema() {
+fn missing_settings_get_the_defaults_of_the_schema() {
     const DEFAULTS: &str = r#", "settings-schema": "{\"type\": \"object\", \"required\": [\"level\"], \"properties\": {\"level\": {\"type\": \"integer\", \"default\": 5}, \"more\": {}}}""#;
     let host = Host::new();
     host.load(&upload("a", component_with("a", "1.0.0", DEFAULTS)));

@@ -1,25 +1,23 @@
 //! Trials of settings before they are set: the interpreter's own refusal reaches the operator.
 
-use std::sync::Arc;
-
 use expect_test::expect;
 use kindsight_api::interpreters::LiveCondition;
 use kindsight_interpreter::ReportedGroup;
-use kindsight_model::Object;
+use kindsight_model::{Coverage, ObjectList};
 use serde_json::{Value, json};
 
 use crate::settings::{SCHEMA, object};
 use crate::{Host, component_with, name, outcome_text, thing, upload};
 
 impl Host {
-    /// Sets them where these objects of its Kind are reported.
+    /// Sets the settings while a cluster reports objects with these specs.
     fn set_beside(&self, settings: &Value, specs: &[&str]) -> String {
-        let objects: Arc<[Object]> = specs.iter().map(|spec| thing("a", spec)).collect();
+        let objects: ObjectList = specs.iter().map(|spec| thing("a", spec)).collect();
         let reported = ReportedGroup {
             label: "app in p+c".into(),
             objects,
             related: [].into(),
-            covered: Arc::default(),
+            covered: Coverage::partial(),
         };
         let any = self.catalog.when(LiveCondition::Any);
         outcome_text(&any.set_settings(&name("a"), object(settings), &[reported]))
@@ -66,9 +64,9 @@ fn objects_that_another_interpreter_judges_are_not_asked_about_settings() {
     host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     let reported = ReportedGroup {
         label: "app in p+c".into(),
-        objects: [thing("b", UNUSABLE)].into(),
+        objects: vec![thing("b", UNUSABLE)].into(),
         related: [].into(),
-        covered: Arc::default(),
+        covered: Coverage::partial(),
     };
     let any = host.catalog.when(LiveCondition::Any);
     let outcome = any.set_settings(&name("a"), object(&json!({"level": 4})), &[reported]);
@@ -76,13 +74,13 @@ fn objects_that_another_interpreter_judges_are_not_asked_about_settings() {
 }
 
 #[test]
-fn a_trial_of_settings_ends_in_time_and_says_what_it_left_out() {
+fn a_trial_of_settings_ends_in_time_and_counts_omitted_objects() {
     let host = Host::new();
     host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     let mut specs = vec!["{}"; 10_000];
     specs.push(UNUSABLE);
     let outcome = host.set_beside(&json!({"level": 4}), &specs);
-    let begin = "Live: the settings of a are set; there was time to try them on ";
+    let begin = "Live: the settings of a are set; they were tried on only ";
     assert!(outcome.starts_with(begin), "{outcome}");
     assert_eq!(host.says(), "level 4");
 }

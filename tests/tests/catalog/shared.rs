@@ -1,4 +1,4 @@
-//! Two hosts over one store: each follows the other, and none overwrites changes it has not seen.
+//! Two hosts over one store: each follows the other, and neither overwrites changes that it has not seen.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,7 +25,7 @@ fn hosts() -> (Host, Host) {
 }
 
 #[test]
-fn what_one_host_is_sent_is_live_on_the_other() {
+fn an_upload_to_one_host_is_live_on_the_other() {
     let (first, second) = hosts();
     first.load(&upload("a", component("a", "1.0.0")));
     assert!(second.live().is_empty(), "it has not looked");
@@ -54,9 +54,9 @@ fn what_one_host_is_sent_is_live_on_the_other() {
     assert_eq!(second.judges("a"), "a 1.0.0");
 }
 
-/// Nobody calls `follow`: the second host watches the store.
+/// The test does not call `follow`; the second host watches the store.
 #[test]
-fn a_host_follows_another_as_it_changes() {
+fn a_host_follows_the_changes_of_another() {
     let (first, second) = hosts();
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     let shutdown = CancellationToken::new();
@@ -76,7 +76,7 @@ fn a_host_follows_another_as_it_changes() {
 }
 
 #[test]
-fn following_tells_who_shows_verdicts_and_looking_in_vain_does_not() {
+fn following_counts_a_swap_only_after_a_change() {
     let (first, second) = hosts();
     let before = swaps(&second);
     first.load(&upload("a", component("a", "1.0.0")));
@@ -107,16 +107,16 @@ fn no_change_of_another_host_is_overwritten() {
     ));
 }
 
-/// Another host may write between reading and writing: nothing is lost, and one of them is refused.
+/// Another host may write between a read and a write of this host. No change is lost, and one of the changes is refused.
 #[test]
-fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
+fn one_of_two_simultaneous_changes_must_be_retried() {
     let (first, second) = hosts();
     let (catalog, other) = (Arc::clone(&second.catalog), component("b", "1.0.0"));
     first.store.before_state(Box::new(move || {
         catalog.admit(&upload("b", other)).expect("it is first");
     }));
     let incoming = upload("a", component("a", "1.0.0"));
-    expect!["refused: another host changed the interpreters at the same moment: try again"]
+    expect!["refused: another host changed the interpreters at the same time: try again"]
         .assert_eq(&first.load(&incoming));
     assert_eq!(second.live(), ["b 1.0.0 Upload"]);
     first.load(&incoming);
@@ -126,7 +126,7 @@ fn of_two_changes_at_one_moment_one_is_told_to_try_again() {
 }
 
 #[test]
-fn a_host_that_cannot_follow_keeps_what_is_live() {
+fn a_host_that_cannot_follow_keeps_its_live_set() {
     let (first, second) = hosts();
     first.load(&upload("a", component("a", "1.0.0")));
     second.catalog.follow().expect("a state");
@@ -139,9 +139,9 @@ fn a_host_that_cannot_follow_keeps_what_is_live() {
     assert_eq!(second.judges("a"), "a 2.0.0");
 }
 
-/// A host that cannot follow does not hold it against the component that comes meanwhile.
+/// If a host cannot follow, a component that is uploaded during this time is not blamed.
 #[test]
-fn a_component_is_not_blamed_for_what_cannot_be_followed() {
+fn a_fault_of_the_store_is_not_held_against_a_component() {
     let first = Host::new();
     let second = Host::over(Arc::clone(&first.store), &[]);
     first.load(&upload("a", component("a", "1.0.0")));
@@ -171,7 +171,7 @@ fn the_same_bytes_on_another_host_change_nothing() {
     assert_eq!(entry.history.len(), 2, "refusals are shared too");
 }
 
-/// While a release is rolled out, hosts bring different interpreters: each judges by its own.
+/// During the rollout of a release, hosts have different built-in interpreters. Each host judges with its own.
 #[test]
 fn hosts_of_two_releases_do_not_answer_each_other_for_ever() {
     let (older, newer) = (component("base", "1.0.0"), component("base", "2.0.0"));

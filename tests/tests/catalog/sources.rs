@@ -37,7 +37,7 @@ fn upload_is_over_directory_is_over_built_in() {
 }
 
 #[test]
-fn what_was_removed_may_come_again() {
+fn a_removed_component_can_be_uploaded_again() {
     let host = Host::new();
     let incoming = file("a", component("a", "1.0.0"));
     host.load(&incoming);
@@ -55,11 +55,11 @@ fn what_was_removed_may_come_again() {
 }
 
 #[test]
-fn two_files_of_one_name_are_told_of_each_other() {
+fn each_of_two_files_of_one_name_gets_a_note() {
     let host = Host::new();
     host.load(&file("a", component("a", "1.0.0")));
     for bytes in [component("a", "2.0.0"), component("a", "1.0.0")] {
-        expect!["refused: published: `a.wasm` has the same name `a`: leave one of them out"]
+        expect!["refused: published: `a.wasm` has the same name `a`: remove one of them"]
             .assert_eq(&host.load(&file("b", bytes)));
         assert_eq!(host.live(), ["a 1.0.0 Directory"]);
     }
@@ -108,7 +108,7 @@ fn a_file_that_is_gone_leaves_no_version() {
         &outcome_text(&host.catalog.remove(&name("a"), Source::Directory)),
     );
     assert!(host.catalog.files().is_empty());
-    expect!["refused: received: `a` was rolled back from these bytes (too many faults); upload them to try again"]
+    expect!["refused: received: these bytes of `a` were rolled back (too many faults); upload them to try again"]
         .assert_eq(&host.load(&file("a", bytes)));
 }
 
@@ -119,10 +119,10 @@ fn two_names_of_one_source_may_not_claim_the_same() {
     let claims = kindsight_tests::hostile(
         r#"{"name": "thief", "kinds": [["b", "*", "Thing"], ["a", "*", "Thing"]]}"#,
     );
-    expect!["refused: published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"]
+    expect!["refused: published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: remove one of them"]
         .assert_eq(&host.load(&upload("thief", claims.clone())));
     assert_eq!(host.live(), ["a 1.0.0 Upload"]);
-    expect!["published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"]
+    expect!["published: a 1.0.0 (sha256:…) and thief 1.0.0 (sha256:…) both claim `a/* Thing`: remove one of them"]
         .assert_eq(&host.last_refusal());
     assert!(host.catalog.entry(&name("thief")).is_none());
     assert_eq!(
@@ -135,9 +135,9 @@ fn two_names_of_one_source_may_not_claim_the_same() {
     assert_eq!(host.judges("a"), "a 1.0.0", "the higher source is heard");
 }
 
-/// A disabled interpreter conflicts with no other.
+/// A disabled interpreter conflicts with no other interpreter.
 #[test]
-fn what_is_disabled_claims_nothing() {
+fn a_disabled_interpreter_claims_no_kinds() {
     let host = Host::new();
     host.load(&upload("a", component("a", "1.0.0")));
     host.catalog.set_disabled(&name("a"), true).expect("a name");
@@ -145,7 +145,7 @@ fn what_is_disabled_claims_nothing() {
     expect!["Live: b 1.0.0 is live"].assert_eq(&host.load(&upload("b", twin)));
     let enabled = outcome_text(&host.catalog.set_disabled(&name("a"), false));
     expect![
-        "refused: published: a 1.0.0 (sha256:…) and b 1.0.0 (sha256:…) both claim `a/* Thing`: leave one of them out"
+        "refused: published: a 1.0.0 (sha256:…) and b 1.0.0 (sha256:…) both claim `a/* Thing`: remove one of them"
     ]
     .assert_eq(&enabled);
     assert_eq!(host.live(), ["b 1.0.0 Upload"]);

@@ -9,7 +9,7 @@ use crate::{Host, candidate, component, file, name, outcome_text, upload};
 
 /// A component that judges these Kinds, each as `group/version/Kind`.
 fn judging(name: &str, kinds: &[&str]) -> Vec<u8> {
-    let kinds: Vec<Vec<&str>> = kinds.iter().map(|it| it.split('/').collect()).collect();
+    let kinds: Vec<Vec<&str>> = kinds.iter().map(|kind| kind.split('/').collect()).collect();
     let description = serde_json::json!({"name": name, "kinds": kinds});
     kindsight_tests::hostile(&description.to_string())
 }
@@ -31,7 +31,7 @@ impl Host {
 }
 
 #[test]
-fn kinds_that_another_one_judged_are_told_with_its_source() {
+fn takeovers_name_the_source_of_the_other_interpreter() {
     let host = host();
     let kinds = [
         "a/*/Thing",
@@ -43,7 +43,7 @@ fn kinds_that_another_one_judged_are_told_with_its_source() {
     let taking = upload("b", judging("b", &kinds));
     let expected = ["a/*/Thing, a/v1/Other, group/*/Member from a 1.0.0 built-in"];
     assert_eq!(host.takes(&candidate("b", taking.bytes.clone())), expected);
-    expect!["Upload: b 1.0.0 is accepted and waits to be promoted; would take a/*/Thing, a/v1/Other, group/*/Member from a 1.0.0 built-in"]
+    expect!["Upload: b 1.0.0 is accepted and can be promoted; would take a/*/Thing, a/v1/Other, group/*/Member from a 1.0.0 built-in"]
         .assert_eq(&host.last_event("b").replace("Load Some(Upload)", "Upload"));
     let promoted = host.catalog.promote(&name("b"), None).expect("promoted");
     assert_eq!(takeover_lines(&promoted.takes), expected);
@@ -61,7 +61,7 @@ fn kinds_that_another_one_judged_are_told_with_its_source() {
 }
 
 #[test]
-fn what_does_not_judge_takes_nothing() {
+fn a_component_that_wins_no_kind_takes_nothing_over() {
     let host = host();
     host.load(&upload("b", judging("b", &["a/*/Thing"])));
     assert!(
@@ -75,7 +75,7 @@ fn what_does_not_judge_takes_nothing() {
     let wider = upload("d", judging("d", &["a/*/*", "*/*/Thing"]));
     assert!(
         host.takes(&wider).is_empty(),
-        "less specific than what is there"
+        "less specific than the other interpreter"
     );
 }
 
@@ -83,9 +83,9 @@ fn what_does_not_judge_takes_nothing() {
 fn the_name_of_a_built_in_one_is_not_taken_without_its_kinds() {
     let host = host();
     let other = judging("a", &["a/*/Thing", "b/*/Thing"]);
-    expect!["refused: published: `a` is the name of a built-in interpreter, and this one does not judge its a/*/Other, group/*/*, which a more general one would then judge: give it another name, or to replace the built-in one send it with `--replace-built-in` (`?replace=true`)"]
+    expect!["refused: published: `a` is the name of a built-in interpreter, but this component does not judge its a/*/Other, group/*/*, so a more general interpreter would judge them: give it another name, or send it with `--replace-built-in` (`?replace=true`) to replace the built-in interpreter"]
         .assert_eq(&host.load(&upload("a", other.clone())));
-    expect!["refused: published: `a` is the name of a built-in interpreter, and this one does not judge its a/*/Other, group/*/*, which a more general one would then judge: give it another name, or to replace the built-in one start the server with `--replace-built-in`"]
+    expect!["refused: published: `a` is the name of a built-in interpreter, but this component does not judge its a/*/Other, group/*/*, so a more general interpreter would judge them: give it another name, or start the server with `--replace-built-in` to replace the built-in interpreter"]
         .assert_eq(&host.load(&file("other-stem", other.clone())));
     assert!(host.admit(&candidate("a", other.clone())).is_err());
     assert_eq!(host.live(), ["a 1.0.0 BuiltIn", "rest 1.0.0 BuiltIn"]);
@@ -109,7 +109,7 @@ fn more_kinds_under_the_name_of_a_built_in_one_are_an_update() {
 }
 
 #[test]
-fn a_component_is_known_by_its_own_name_whatever_its_file_is_called() {
+fn a_component_has_its_declared_name_under_any_file_name() {
     let host = Host::new();
     let unnamed = IncomingComponent {
         name: None,
@@ -117,7 +117,7 @@ fn a_component_is_known_by_its_own_name_whatever_its_file_is_called() {
     };
     expect!["Live: b 1.0.0 is live"].assert_eq(&host.load(&unnamed));
     host.load(&file("a-stem", component("a", "1.0.0")));
-    // What comes in a file called like another interpreter is not held against that one.
+    // An interpreter is not affected by junk in a file with its name.
     host.load(&file("b", b"junk".to_vec()));
     host.load(&file("a-stem", b"junk".to_vec()));
     let history = |of: &str| {

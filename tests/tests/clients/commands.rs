@@ -1,11 +1,11 @@
-//! Commands to interpreters: junk fills nothing, and none keeps a rollback from its turn.
+//! Commands to interpreters: junk does not fill the catalog, and no command delays a rollback.
 
 use std::io::Write as _;
 
 use crate::http::{Answer, Request, connect};
 use crate::stage::Stage;
 
-/// Uploads of junk: a few less than there may be names.
+/// Uploads of junk: slightly fewer than the maximum number of names.
 const JUNK: usize = 987;
 /// Clients that send the head of an upload, some bytes of it, and no more.
 const SLOW_UPLOADS: usize = 8;
@@ -23,7 +23,7 @@ fn load(stage: &Stage, name: &str, version: &str) -> Answer {
     answer
 }
 
-/// A settings schema of so many parts that each refer twice to the next.
+/// A settings schema of `parts` parts. Each part refers twice to the next part.
 fn bomb(parts: usize) -> String {
     let each = (0..parts).map(|number| {
         let next = format!(r##"{{"$ref": "#/$defs/d{}"}}"##, number + 1);
@@ -40,8 +40,8 @@ fn bomb(parts: usize) -> String {
     )
 }
 
-/// Validating by it would take for ever, or half a minute.
-pub(crate) fn a_schema_bomb_freezes_nobody() {
+/// A validation with this schema would never end, or take half a minute.
+pub(crate) fn a_schema_bomb_does_not_block_the_host() {
     let stage = Stage::start();
     for parts in [40, 27, 12] {
         let refused = stage.upload("widgets", &component("widgets", "1.0.0", &bomb(parts)));
@@ -87,7 +87,7 @@ pub(crate) fn junk_fills_no_names() {
     assert_eq!(stage.get("/v2/interpreters/good").status, 200);
 }
 
-pub(crate) fn slow_uploads_keep_nobody_from_going_back() {
+pub(crate) fn slow_uploads_do_not_delay_a_rollback() {
     let stage = Stage::start();
     load(&stage, "widgets", "1.0.0");
     load(&stage, "widgets", "2.0.0");
@@ -114,14 +114,14 @@ pub(crate) fn slow_uploads_keep_nobody_from_going_back() {
         assert_eq!(answer.status, 200, "{answer:?}");
         assert_eq!(answer.json()["version"], version, "{answer:?}");
         let took = begin.elapsed();
-        // Up to two seconds of it may be spent on waiting for answers to follow.
+        // A command may wait for up to two seconds until answers show its effect.
         assert!(took.as_secs() < 5, "{command} took {took:?}");
         stage.assert_healthy();
     }
     drop(slow);
 }
 
-/// Two operators see the same faults; only one of them goes back.
+/// Two operators see the same faults. Only one of them rolls back.
 pub(crate) fn a_rollback_under_a_condition_is_made_once() {
     let stage = Stage::start();
     for version in ["1.0.0", "2.0.0", "3.0.0"] {

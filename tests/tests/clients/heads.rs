@@ -1,4 +1,4 @@
-//! Heads of requests that are no heads.
+//! Invalid heads of requests.
 
 use crate::http::send_raw;
 use crate::stage::Stage;
@@ -15,8 +15,8 @@ fn refused(stage: &Stage, request: &[u8], status: u16) {
     assert!(problem["detail"].as_str().is_some_and(|it| !it.is_empty()));
 }
 
-/// Raw bytes in a target, methods and versions that there are not.
-pub(crate) fn a_target_that_is_none_is_answered_with_the_reason() {
+/// Raw bytes in a target, and methods and versions that do not exist.
+pub(crate) fn an_invalid_request_target_is_answered_with_the_reason() {
     let stage = Stage::start();
     for target in [&b"/<script>"[..], b"/\xff", b"/a b", b"/\x7f", b"http://"] {
         let request = [

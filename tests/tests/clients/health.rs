@@ -4,8 +4,8 @@ use std::net::TcpStream;
 
 use crate::stage::Stage;
 
-/// What the other cases attack, and what they measure it by.
-pub(crate) fn a_server_that_nobody_attacks_is_healthy() {
+/// The other cases attack such a server, and measure its health in the same way.
+pub(crate) fn an_idle_server_is_healthy() {
     let stage = Stage::start();
     stage.assert_healthy();
     let ready = stage.get("/readyz");

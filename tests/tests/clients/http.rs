@@ -1,4 +1,4 @@
-//! A client that sends the bytes it is told to, whatever a server thinks of them.
+//! A client that sends arbitrary bytes, valid or not.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -12,7 +12,7 @@ pub(crate) const ANSWER_MAX: Duration = Duration::from_mins(1);
 pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,
     pub(crate) target: &'a str,
-    /// Beside `Host`, `Content-Length` and `Connection`, which are added where they are not here.
+    /// Headers. `Host`, `Content-Length` and `Connection` are added if they are absent here.
     pub(crate) headers: &'a [(&'a str, &'a str)],
     pub(crate) body: &'a [u8],
 }
@@ -49,13 +49,13 @@ impl Request<'_> {
         [head.as_bytes(), self.body].concat()
     }
 
-    /// Sends the request on a connection of its own, and reads the answer to its end.
+    /// Sends the request on a new connection, and reads the answer to its end.
     pub(crate) fn send(&self, address: SocketAddr) -> io::Result<Answer> {
         send_raw(address, &self.bytes(address))
     }
 }
 
-/// Sends bytes on a connection of their own, and reads what comes back until the server closes it.
+/// Sends bytes on a new connection, and reads the answer until the server closes the connection.
 pub(crate) fn send_raw(address: SocketAddr, bytes: &[u8]) -> io::Result<Answer> {
     let mut stream = connect(address)?;
     // A server may answer and close before it has read everything.
@@ -78,14 +78,14 @@ pub(crate) fn connect(address: SocketAddr) -> io::Result<TcpStream> {
 }
 
 impl Answer {
-    /// Reads a whole answer. A chunked body is put together.
+    /// Parses a complete answer. The chunks of a chunked body are joined.
     fn parse(bytes: &[u8]) -> io::Result<Self> {
         let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
         let text = String::from_utf8_lossy(bytes);
         let (head, body) = text
             .split_once("\r\n\r\n")
             .ok_or_else(|| invalid("an answer without an end of its headers"))?;
-        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
+        let status = head.split(' ').nth(1).and_then(|text| text.parse().ok());
         let is_chunked = head
             .to_ascii_lowercase()
             .contains("transfer-encoding: chunked");

@@ -1,4 +1,4 @@
-//! Objects that are sent to be judged: whatever they are, they change nothing for others.
+//! Objects that clients send to be judged do not affect other clients.
 
 use std::time::{Duration, Instant};
 
@@ -21,14 +21,17 @@ const KINDS: [(&str, &str, &str); 5] = [
     ("gateway.networking.k8s.io", "Gateway", "/status/listeners"),
 ];
 
-/// Requests that once made each of these interpreters time out until the circuit breaker took them out,
-/// for everybody and for good.
-pub(crate) fn nobody_switches_an_interpreter_off_by_what_they_send() {
+/// Requests with which each of these interpreters once timed out until the circuit breaker disabled them permanently for
+/// all clients.
+pub(crate) fn submitted_objects_cannot_trip_the_circuit_breaker() {
     let stage = Stage::start();
     let before = interpreters(&stage);
     for (group, kind, pointer) in KINDS {
         for name in ["numbers", "empty objects", "counts"] {
-            let shape = SHAPES.iter().find(|(it, _)| *it == name).expect("a shape");
+            let shape = SHAPES
+                .iter()
+                .find(|(shape, _)| *shape == name)
+                .expect("a shape");
             let object = worst::object(group, kind, pointer, shape, OBJECT_BYTES);
             let body = format!("[{}]", vec![object; OBJECTS].join(","));
             let answer = stage.json("POST", "/v2/interpret", &body);
@@ -46,7 +49,7 @@ pub(crate) fn nobody_switches_an_interpreter_off_by_what_they_send() {
             stage.assert_healthy();
         }
     }
-    // Longer than the circuit breaker takes to look.
+    // Longer than the interval of the circuit breaker.
     let sent = Instant::now();
     while sent.elapsed() < Duration::from_millis(1500) {
         stage.assert_healthy();
@@ -59,12 +62,16 @@ pub(crate) fn nobody_switches_an_interpreter_off_by_what_they_send() {
 fn interpreters(stage: &Stage) -> serde_json::Value {
     let list = stage.get("/v2/interpreters").json();
     let each = list["interpreters"].as_array().expect("a list");
-    assert!(each.iter().all(|it| it["status"] == "live"), "{list}");
+    assert!(
+        each.iter()
+            .all(|interpreter| interpreter["status"] == "live"),
+        "{list}"
+    );
     list
 }
 
-/// A client that goes away takes no worker with it, and neither do sixteen.
-pub(crate) fn what_nobody_waits_for_is_not_judged() {
+/// A client that disconnects leaves no worker occupied, and neither do sixteen clients.
+pub(crate) fn objects_of_a_closed_request_are_not_judged() {
     let stage = Stage::start();
     let object = worst::object("x.example", "Foo", "/status", &SHAPES[0], 50_000);
     let body = format!("[{}]", vec![object; 150].join(","));
@@ -78,7 +85,7 @@ pub(crate) fn what_nobody_waits_for_is_not_judged() {
             body: body.as_bytes(),
         };
         let mut stream = crate::http::connect(stage.address()).expect("a connection");
-        // The server may answer that too many others are there.
+        // The server may answer that there are too many requests.
         let _ = std::io::Write::write_all(&mut stream, &request.bytes(stage.address()));
     }
     let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}"#;

@@ -1,4 +1,4 @@
-//! Names that do not exist: what they cost does not grow with what does exist.
+//! Names that do not exist: their cost does not grow with the size of the store.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -20,7 +20,7 @@ const RESOURCES: usize = 20_000;
 const DIGS: usize = 2_000;
 /// Names in one query.
 const NAMES: usize = 600;
-/// Time for one answer, of a build that is not optimized and on a machine that does other things too.
+/// Maximum time for one answer, with an unoptimized build on a busy machine.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
 
 /// The status of the one group that was instantiated.
@@ -50,7 +50,7 @@ pub(crate) fn instantiate(store: &Arc<dyn Store>) {
 fn create(store: &Arc<dyn Store>, dig: &str, instance: Option<&str>) {
     let action = Action {
         state: LifecycleState::Instantiated,
-        instance: instance.map(|it| it.parse().expect("an id")),
+        instance: instance.map(|id| id.parse().expect("an id")),
         time: "2026-11-22T00:00:00Z".to_owned(),
     };
     let record = DigRecord {
@@ -62,7 +62,7 @@ fn create(store: &Arc<dyn Store>, dig: &str, instance: Option<&str>) {
     records.create_dig(&name, &record).expect("a record");
 }
 
-/// Hundreds of names that nobody knows, over a large store; and a group that nobody knows.
+/// Hundreds of unknown names over a large store, and an unknown group.
 pub(crate) fn unknown_names_cost_no_more_than_their_answer() {
     let stage = Stage::with(|settings, folder| {
         instantiate(&settings.store);

@@ -1,4 +1,4 @@
-//! Pages in a browser on the machine of the server: they can make it send what a page may send.
+//! Pages in a browser on the machine of the server, which can make the browser send requests.
 
 use crate::http::Request;
 use crate::stage::Stage;
@@ -18,7 +18,7 @@ const REQUESTS: [(&str, &str); 8] = [
 ];
 
 /// DNS rebinding: the name in `Host` leads to this machine, and the page's origin is the same.
-pub(crate) fn a_page_under_a_name_of_its_own_reads_and_changes_nothing() {
+pub(crate) fn a_page_under_its_own_host_name_can_neither_read_nor_change() {
     let stage = Stage::start();
     let port = stage.address().port();
     for name in ["evil.example", "localhost.evil.example", "0.0.0.0", "127.1"] {
@@ -46,8 +46,8 @@ pub(crate) fn a_page_under_a_name_of_its_own_reads_and_changes_nothing() {
     stage.assert_healthy();
 }
 
-/// Requests that a browser sends to any address, without asking it first.
-pub(crate) fn a_page_of_another_site_computes_and_changes_nothing() {
+/// Requests that a browser sends to any address without a preflight.
+pub(crate) fn a_page_of_another_site_can_neither_compute_nor_change() {
     let stage = Stage::start();
     for headers in [
         &[
@@ -79,7 +79,7 @@ pub(crate) fn a_page_of_another_site_computes_and_changes_nothing() {
     stage.assert_healthy();
 }
 
-/// What a form sends, and what would have to be unpacked.
+/// Bodies with the content type of a form, and compressed bodies.
 pub(crate) fn a_body_of_another_type_or_compressed_is_not_read() {
     let stage = Stage::start();
     let json = ("Content-Type", "application/json");

@@ -1,4 +1,4 @@
-//! Content of Secrets: taken out before a guest, an answer or the store sees it.
+//! Content of Secrets is removed before a guest, an answer or the store receives it.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use kindsight_tests::hostile;
 use crate::names::{STATUS, instantiate};
 use crate::stage::Stage;
 
-/// The content, plain, as `data` holds it, and that once more as `res` holds it.
+/// The content: plain, encoded as in `data`, and encoded again as in `res`.
 const HIDDEN: [&str; 3] = ["hunter2", "aHVudGVyMg", "YUhWdWRHVnlNZz"];
 
 /// A Secret, and a ConfigMap that remembers one in an annotation.
@@ -25,9 +25,9 @@ fn objects() -> [String; 2] {
     [secret.to_owned(), config_map]
 }
 
-/// A component that asks for whole objects and repeats every text in them, uploaded in place of the
-/// built-in interpreter of Secrets, and once more as its candidate.
-pub(crate) fn a_guest_that_tells_all_it_is_told_tells_no_secret() {
+/// A component that requests complete objects and repeats all their texts. It replaces the built-in interpreter of
+/// Secrets, and is also uploaded as a candidate.
+pub(crate) fn a_guest_that_repeats_its_input_reveals_no_secret() {
     let [secret, config_map] = objects();
     let mut store: Option<Arc<dyn Store>> = None;
     let stage = Stage::with(|settings, folder| {
@@ -73,7 +73,7 @@ pub(crate) fn a_guest_that_tells_all_it_is_told_tells_no_secret() {
             assert!(!answer.body.contains(hidden), "{answer:?}");
         }
     }
-    // What rules about Secrets need stays.
+    // The parts that rules about Secrets need are kept.
     for kept in ["Opaque", "password", "REDACTED"] {
         assert!(
             status.body.contains(kept) && judged.body.contains(kept),

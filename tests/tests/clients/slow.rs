@@ -7,31 +7,31 @@ use std::time::{Duration, Instant};
 use crate::http::connect;
 use crate::stage::Stage;
 
-/// Time in which a request is answered that slow clients must not delay.
+/// Maximum time of a request that slow clients must not delay.
 const PROMPT_MAX: Duration = Duration::from_secs(4);
 
-/// Opens a connection and sends something that is no whole request.
+/// Opens a connection and sends an incomplete request.
 fn begin(stage: &Stage, begin: &[u8]) -> TcpStream {
     let mut stream = connect(stage.address()).expect("a connection");
     stream.write_all(begin).expect("a server that listens");
     stream
 }
 
-/// Sends one more byte on each; what is closed by now does not count.
+/// Sends one more byte on each connection; ignores closed connections.
 fn trickle(streams: &mut [TcpStream], byte: u8) {
     for stream in streams {
         let _ = stream.write_all(&[byte]);
     }
 }
 
-/// The head of a request with a body that does not come.
+/// The head of a request whose body is never sent.
 fn head(method: &str, target: &str, media_type: &str, length: usize) -> String {
     format!(
         "{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
     )
 }
 
-/// Answered in time, whatever it is.
+/// Calls `ask`, and checks that it returns in time.
 fn promptly<T>(ask: impl FnOnce() -> T) -> T {
     within(PROMPT_MAX, ask)
 }
@@ -43,8 +43,8 @@ fn within<T>(max: Duration, ask: impl FnOnce() -> T) -> T {
     answer
 }
 
-/// More connections than there may be, each a byte ahead now and then.
-pub(crate) fn more_slow_heads_than_connections_keep_nobody_out() {
+/// More connections than the limit, each with one more byte from time to time.
+pub(crate) fn more_slow_heads_than_connections_do_not_block_other_clients() {
     let stage = Stage::with(|settings, _| settings.rest_limits.connections_max = 150);
     let mut slow = Vec::new();
     for number in 0..300 {
@@ -61,8 +61,8 @@ pub(crate) fn more_slow_heads_than_connections_keep_nobody_out() {
     }
 }
 
-/// A byte at a time is no end.
-pub(crate) fn a_head_has_an_end_however_often_a_byte_comes() {
+/// A client that sends one byte at a time cannot prolong its request indefinitely.
+pub(crate) fn an_endless_head_is_cut_off() {
     let head_time_max = Duration::from_secs(1);
     let stage = Stage::with(|settings, _| settings.rest_limits.head_time_max = head_time_max);
     let mut slow = begin(&stage, b"GET /healthz HTTP/1.1\r\nX: ");
@@ -76,8 +76,8 @@ pub(crate) fn a_head_has_an_end_however_often_a_byte_comes() {
     stage.assert_healthy();
 }
 
-/// More bodies than are judged at a time.
-pub(crate) fn slow_bodies_keep_nobody_from_judging() {
+/// More slow bodies than requests that are judged at a time.
+pub(crate) fn slow_bodies_do_not_delay_other_requests() {
     let stage = Stage::start();
     let head = head("POST", "/v2/interpret", "application/json", 1000) + "[";
     let mut slow: Vec<_> = (0..64).map(|_| begin(&stage, head.as_bytes())).collect();
@@ -89,8 +89,8 @@ pub(crate) fn slow_bodies_keep_nobody_from_judging() {
     }
 }
 
-/// More uploads than commands at a time.
-pub(crate) fn slow_uploads_keep_nobody_from_rolling_back() {
+/// More slow uploads than concurrent commands.
+pub(crate) fn slow_uploads_do_not_delay_rollbacks() {
     let stage = Stage::start();
     let head = head("PUT", "/v2/interpreters/apps", "application/wasm", 1 << 20);
     let mut slow: Vec<_> = (0..16).map(|_| begin(&stage, head.as_bytes())).collect();
@@ -103,7 +103,7 @@ pub(crate) fn slow_uploads_keep_nobody_from_rolling_back() {
     }
 }
 
-/// Bodies that come quickly but for their last byte, until the bytes of all are used up.
+/// Bodies that arrive quickly except for their last byte, until the limit of bytes is reached.
 pub(crate) fn bodies_that_stand_still_give_way_to_those_that_move() {
     const MIB: usize = 1 << 20;
     let stage = Stage::with(|settings, _| {
@@ -117,7 +117,7 @@ pub(crate) fn bodies_that_stand_still_give_way_to_those_that_move() {
     let _slow: Vec<_> = (0..8)
         .map(|_| {
             let mut stream = connect(stage.address()).expect("a connection");
-            // A server without room takes less.
+            // A server without free bytes reads less.
             let timeout = Some(Duration::from_millis(200));
             stream.set_write_timeout(timeout).expect("a timeout");
             let _ = stream.write_all(&most);
@@ -125,9 +125,9 @@ pub(crate) fn bodies_that_stand_still_give_way_to_those_that_move() {
         })
         .collect();
     let objects = format!("[{}]", " ".repeat(MIB / 2));
-    // Those that wait for room come first, and stand still in their turn.
+    // Requests that wait for free bytes have priority, and then stall themselves.
     let asked = || stage.json("POST", "/v2/interpret", &objects).status == 200;
     let is_answered = within(3 * PROMPT_MAX, || (0..5).any(|_| asked()));
-    assert!(is_answered, "nobody is answered any more");
+    assert!(is_answered, "the server no longer answers");
     stage.assert_healthy();
 }

@@ -1,4 +1,4 @@
-//! A server to attack: started from settings in this process, with nothing but built-in interpreters.
+//! A server to attack: started from settings in this process, with only the built-in interpreters.
 
 mod filling;
 
@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 
 use crate::http::{Answer, Request};
 
-/// Time in which `/healthz` has to be answered, whatever is going on.
+/// Time in which `/healthz` must be answered, even during an attack.
 const HEALTHY_MAX: Duration = Duration::from_secs(2);
 
 /// The status of the deployment intent group of [`Stage::filled`].
@@ -35,7 +35,7 @@ impl Stage {
         Self::with(|_, _| {})
     }
 
-    /// Starts a server with other settings; `change` also gets a folder of its own.
+    /// Starts a server with other settings; `change` also gets a folder for its files.
     pub(crate) fn with(change: impl FnOnce(&mut Settings, &Path)) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
@@ -56,8 +56,8 @@ impl Stage {
         }
     }
 
-    /// Starts a server over a deployment intent group of so many resources, each with a name of 200
-    /// characters; [`STATUS`] is its status. Settings as in [`Stage::with`].
+    /// Starts a server over a deployment intent group with `resources` resources, each with a name of 200
+    /// characters. [`STATUS`] is the path of its status. Settings as in [`Stage::with`].
     pub(crate) fn filled(resources: usize, change: impl FnOnce(&mut Settings, &Path)) -> Self {
         Self::with(|settings, folder| {
             filling::fill(&settings.store, resources);
@@ -115,7 +115,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // A server that hangs must not keep the other cases from their turn.
+        // A server that hangs must not block the other cases.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -125,7 +125,7 @@ impl Drop for Stage {
 /// Memory of this process that is in use, in bytes: client and server.
 pub(crate) fn resident_bytes() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = statm.split(' ').nth(1).and_then(|it| it.parse().ok());
+    let pages = statm.split(' ').nth(1).and_then(|text| text.parse().ok());
     pages.unwrap_or(0_usize) * 4096
 }
 

@@ -1,4 +1,4 @@
-//! Clients that ask for much and read nothing.
+//! Clients that request large answers and do not read them.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -10,19 +10,19 @@ use crate::stage::{STATUS, Stage, resident_bytes};
 const MIB: usize = 1 << 20;
 /// The most bytes of answers that the server may hold.
 const ANSWERS_BYTES_MAX: usize = 8 * MIB;
-/// Memory beyond that which an attack may cost: buffers of connections, and what is being judged and
-/// made. Without a limit on answers each attack would cost more than 150 MiB.
+/// Further memory that an attack may cost: buffers of connections, and answers that are being judged and written.
+/// Without a limit on answers, each attack would cost more than 150 MiB.
 const OTHER_BYTES_MAX: usize = 96 * MIB;
 
-/// Time in which one who comes back is answered.
+/// Time in which a client that tries again gets its answer.
 const ANSWERED_MAX: Duration = Duration::from_secs(15);
 
-/// Sends a request on each of so many connections, and reads nothing.
+/// Sends a request on each of `connections` connections, and does not read the answers.
 fn ask(stage: &Stage, connections: usize, request: &Request<'_>) -> Vec<TcpStream> {
     let bytes = request.bytes(stage.address());
     let open = |number| {
         let mut stream = connect(stage.address()).expect("a connection");
-        // A connection that was closed in favour of another is as good.
+        // The server may have closed this connection in favour of another.
         let _ = stream.write_all(&bytes);
         if number % 50 == 0 {
             stage.assert_healthy();
@@ -33,7 +33,7 @@ fn ask(stage: &Stage, connections: usize, request: &Request<'_>) -> Vec<TcpStrea
 }
 
 fn attack(stage: &Stage, connections: usize, request: &Request<'_>) {
-    // What is needed once is not what the attack costs.
+    // Memory that is allocated once does not count as cost of the attack.
     assert_eq!(stage.send(request).status, 200);
     let before = resident_bytes();
     let unread = ask(stage, connections, request);
@@ -44,7 +44,7 @@ fn attack(stage: &Stage, connections: usize, request: &Request<'_>) {
         "{} MiB more",
         grown / MIB
     );
-    // There is room again as soon as somebody does read.
+    // Bytes are free again as soon as a client reads its answer.
     let begin = Instant::now();
     while stage.send(request).status != 200 {
         assert!(begin.elapsed() < ANSWERED_MAX, "nobody is answered");
@@ -53,7 +53,7 @@ fn attack(stage: &Stage, connections: usize, request: &Request<'_>) {
 }
 
 /// Some hundred answers of half a MiB each.
-pub(crate) fn answers_about_a_status_that_nobody_reads_are_bounded() {
+pub(crate) fn unread_answers_on_a_status_are_bounded() {
     let stage = Stage::filled(2000, |settings, _| {
         settings.rest_limits.answers_bytes_max = ANSWERS_BYTES_MAX;
     });
@@ -69,7 +69,7 @@ pub(crate) fn answers_about_a_status_that_nobody_reads_are_bounded() {
 }
 
 /// The verdicts on many small things.
-pub(crate) fn verdicts_that_nobody_reads_are_bounded() {
+pub(crate) fn unread_verdicts_are_bounded() {
     let stage = Stage::with(|settings, _| {
         settings.rest_limits.answers_bytes_max = ANSWERS_BYTES_MAX;
     });

@@ -31,9 +31,9 @@ pub(crate) struct Answer {
     pub(crate) state: String,
     pub(crate) reason: String,
     pub(crate) message: String,
-    /// Its Kind has a rule of its own.
+    /// True if the Kind has its own rule.
     pub(crate) has_rule: bool,
-    /// No interpreter judged it, or the one that did failed.
+    /// True if no interpreter judged the object, or the interpreter failed.
     pub(crate) is_fault: bool,
 }
 
@@ -71,7 +71,7 @@ fn load_all(interpreters: &Interpreters) -> Result<Vec<(Source, Arc<Interpreter>
     std::thread::scope(|scope| {
         let loads: Vec<_> = kindsight_plugins::BUILT_IN
             .iter()
-            .map(|it| (it.name, scope.spawn(|| interpreters.load(it.wasm))))
+            .map(|plugin| (plugin.name, scope.spawn(|| interpreters.load(plugin.wasm))))
             .collect();
         let loaded = loads.into_iter().map(|(name, load)| {
             let loaded = load
@@ -99,7 +99,7 @@ impl From<Verdict> for Answer {
     }
 }
 
-/// Reasons the host gives where an interpreter failed: by a fault of its own, or because it cannot
+/// Reasons of the host for a failure of an interpreter: because of its own fault, or because it cannot
 /// read an object of a real cluster.
 const FAULTS: [&str; 9] = [
     "InterpreterTimedOut",

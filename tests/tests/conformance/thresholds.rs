@@ -10,7 +10,7 @@ const EXACT_WITH_RULE_PER_MILLE_MIN: usize = 950;
 /// Least exact cases in a thousand, of Kinds without a rule.
 const EXACT_WITHOUT_RULE_PER_MILLE_MIN: usize = 500;
 
-/// Thresholds that these counts miss. Waived cases are in none of them.
+/// Thresholds that these counts miss. Waived cases do not count.
 pub(crate) fn problems(tallies: &Tallies) -> Vec<String> {
     let with_rule = too_few(&tallies.with_rule, EXACT_WITH_RULE_PER_MILLE_MIN);
     let without_rule = too_few(&tallies.without_rule, EXACT_WITHOUT_RULE_PER_MILLE_MIN);

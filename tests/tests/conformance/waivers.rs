@@ -47,11 +47,13 @@ impl Waivers {
 
     /// Reason of the waiver for that answer to the case, if there is one.
     pub(crate) fn reason(&self, file: &str, id: &str, answer: &Answer) -> Option<&str> {
-        let waiver = |it: &&Waiver| it.file == file && it.id == id && it.says == answer.state;
+        let waiver = |waiver: &&Waiver| {
+            waiver.file == file && waiver.id == id && waiver.says == answer.state
+        };
         self.0.iter().find(waiver).map(|it| it.reason.as_str())
     }
 
-    /// Waivers that no case needs any more, and those that are there twice.
+    /// Waivers that no case needs any more, and duplicate waivers.
     pub(crate) fn problems(&self, reports: &[Report]) -> Vec<String> {
         let needed = |waiver: &Waiver| {
             let mut reports = reports.iter().filter(|report| report.file == waiver.file);
@@ -65,9 +67,10 @@ impl Waivers {
             let earlier = &self.0[..*index];
             earlier
                 .iter()
-                .any(|it| it.file == waiver.file && it.id == waiver.id)
+                .any(|other| other.file == waiver.file && other.id == waiver.id)
         });
-        let twice = twice.map(|(_, it)| format!("{}: {} is waived twice", it.file, it.id));
+        let twice =
+            twice.map(|(_, waiver)| format!("{}: {} is waived twice", waiver.file, waiver.id));
         unneeded.chain(twice).collect()
     }
 }

@@ -96,7 +96,7 @@ fn the_second_load_comes_from_the_cache() {
 fn a_file_with_the_name_of_another_is_not_run() {
     check_replaced("another in its place", |cached, file| {
         cached.load("other");
-        let other = cached.files().into_iter().find(|it| it != file);
+        let other = cached.files().into_iter().find(|other| other != file);
         fs::rename(other.expect("a file"), file).expect("renamed");
     });
 }
@@ -105,7 +105,7 @@ fn a_file_with_the_name_of_another_is_not_run() {
 fn a_file_of_another_host_is_not_run() {
     check_replaced("a file of another host", |_, file| {
         let other = Cached::new();
-        // Another component under this name, as somebody would put it there who can compile.
+        // Another component under this name, as an attacker with a compiler could make it.
         other.load("evil");
         fs::copy(&other.files()[0], file).expect("copied");
     });
@@ -119,7 +119,7 @@ fn a_file_of_another_host_is_not_run() {
 }
 
 #[test]
-fn what_is_no_private_file_is_not_read() {
+fn a_file_that_is_not_private_is_not_read() {
     check_replaced("a link", |cached, file| {
         let elsewhere = cached.folder.path().join("elsewhere");
         fs::rename(file, &elsewhere).expect("moved");
@@ -131,7 +131,7 @@ fn what_is_no_private_file_is_not_read() {
     check_replaced("the group can write it", |_, file| {
         fs::set_permissions(file, fs::Permissions::from_mode(0o620)).expect("a mode");
     });
-    check_replaced("a pipe that nobody writes to", |_, file| {
+    check_replaced("a pipe without a writer", |_, file| {
         fs::remove_file(file).expect("removed");
         let made = std::process::Command::new("mkfifo").arg(file).status();
         assert!(made.expect("mkfifo").success());

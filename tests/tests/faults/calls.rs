@@ -1,4 +1,4 @@
-//! One bad call: the verdict users see, and the calls after it.
+//! One bad call: its verdict for users, and the calls after it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::{by_hand, hostile, object, one_worker, start, thing, verdict_text};
 const NEIGHBOUR: &str =
     r#"{"name": "neighbour", "kinds": [["neighbour.example.com", "*", "Thing"]]}"#;
 
-/// Both live: the guest that misbehaves, and one beside it that does not.
+/// Two live interpreters: the guest that misbehaves, and a healthy neighbour.
 fn with_neighbour(limits: Limits) -> Interpreters {
     let interpreters = start(limits);
     let set = [r#"{"name": "hostile"}"#, NEIGHBOUR]
@@ -86,9 +86,9 @@ fn an_answer_outside_the_contract_costs_exactly_its_verdict() {
             {"do": "undeclared-state", "text": "a\u001b[31m very long name, longer than any state may be, and longer than is of use to anybody"}
               Unknown InterpreterUndeclaredState: interpreter hostile 1.0.0 (sha256:…) answered with state `a [31m very long name, longer than any state may be, and longer than is of use t`, which it does not declare
             {"do": "long-message", "bytes": 1048576}
-              Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
+              Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host accepts
             {"do": "internal", "text": "lost my \u001b[31mway\nhome"}
-              Unknown InterpreterFailed: interpreter hostile 1.0.0 (sha256:…) reports a fault of its own: lost my  [31mway home
+              Unknown InterpreterFailed: interpreter hostile 1.0.0 (sha256:…) reported an internal fault: lost my  [31mway home
             {"do": "invalid-object", "text": "spec.do makes no sense"}
               Unknown InvalidObject: interpreter hostile 1.0.0 (sha256:…) cannot judge this object: spec.do makes no sense
         "#]],
@@ -123,7 +123,7 @@ fn garbage_in_an_answer_costs_exactly_its_verdict() {
         let loaded = interpreters.load(&module);
         let garbage = loaded.unwrap_or_else(|error| panic!("{what}: {error}"));
         let neighbour = hostile(&interpreters, NEIGHBOUR);
-        let set = [garbage, neighbour].map(|it| (Source::Upload, it));
+        let set = [garbage, neighbour].map(|interpreter| (Source::Upload, interpreter));
         interpreters.publish(set.into()).expect("a set");
         let batch: Arc<[Object]> = [
             object("hand.example.com", "{}"),
@@ -213,7 +213,7 @@ fn an_instance_is_retired_after_its_calls() {
 }
 
 #[test]
-fn nothing_is_carried_from_object_to_object_where_every_call_has_its_own_instance() {
+fn isolated_calls_share_no_state() {
     let limits = Limits {
         isolation: Isolation::PerCall,
         ..one_worker()

@@ -25,7 +25,7 @@ fn check(components: impl IntoIterator<Item = (&'static str, Vec<u8>)>, expected
 fn described<'a>(descriptions: &[&'a str]) -> Vec<(&'a str, Vec<u8>)> {
     let components = descriptions
         .iter()
-        .map(|it| (*it, kindsight_tests::hostile(it)));
+        .map(|description| (*description, kindsight_tests::hostile(description)));
     components.collect()
 }
 
@@ -70,7 +70,7 @@ fn a_description_that_cannot_be_is_refused() {
             {"name": "a", "kinds": [["*x.example.com", "*", "A"], ["a.b", "", "A"]]}
               tried: its description is wrong: kinds[0].group: a group is exact, `*.suffix` or `*`; kinds[1].version: a version is exact or `*`
             {"name": "a", "kinds": [["a.b", "*", "A"], ["a.b", "*", "A"]]}
-              tried: its description is wrong: kinds[1]: `a.b/* A` is there twice
+              tried: its description is wrong: kinds[1]: `a.b/* A` is declared twice
             {"name": "a", "states": []}
               loaded as a
             {"name": "a", "states": ["Ready", "Not Ready", "Ready", ""]}
@@ -154,7 +154,7 @@ fn broken_promises_are_refused() {
         [("fixtures", kindsight_tests::hostile(&description))],
         &expect![[r#"
             fixtures
-              tried: 7 of its fixtures do not hold: fixture `waits`: expected state Pending, got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object: ; fixture `is none`: not a Kubernetes object: it has no `kind`; fixture `is another\'s`: no Kind of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it has no `kind`
+              tried: 7 of its fixtures failed: fixture `waits`: expected state Pending, got Ready AsAsked (); fixture `panics`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked; fixture `loops`: ran past its deadline of 50 ms of processor time; fixture `declines`: it says it does not judge such an object: ; fixture `is none`: not a Kubernetes object: it has no `kind`; fixture `is another\'s`: no Kind of its description matches  Other; fixture `a \u{1b}[31mred name`: not a Kubernetes object: it has no `kind`
         "#]],
     );
 }
@@ -248,11 +248,11 @@ fn another_contract_is_refused() {
             nothing
               validated: does not export `kindsight:interpreter/description`
             the next major version
-              validated: is written for version 2.0.0 of the contract, this host speaks 1.x
+              validated: is written for version 2.0.0 of the contract, this host supports 1.x
             both, of the wrong shape
-              tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `describe`
+              tried: the types of its exports differ from the contract: `kindsight:interpreter/description@1.0.0` has no function `describe`
             functions of other shapes
-              tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `fixtures`
+              tried: the types of its exports differ from the contract: `kindsight:interpreter/description@1.0.0` has no function `fixtures`
             a core module without the contract
               validated: a core module without the contract's types (it has no `component-type` section): `kindsight_sdk::export!(YourInterpreter);` is missing in its src/lib.rs, or this is the .wasm of a program and not of a library (`crate-type = ["cdylib"]`)
             a core module for WASI
@@ -262,7 +262,7 @@ fn another_contract_is_refused() {
 }
 
 #[test]
-fn what_does_not_start_is_refused() {
+fn a_component_that_cannot_be_instantiated_is_refused() {
     let with = |fields: &str| Module {
         fields: fields.to_owned(),
         ..Module::default()
@@ -381,7 +381,7 @@ fn a_fault_names_no_function_of_the_component() {
 }
 
 #[test]
-fn what_is_too_large_is_refused_unread() {
+fn a_component_that_is_too_large_is_refused_unread() {
     let interpreters = start(kindsight_interpreter::Limits {
         component_bytes_max: 1000,
         ..one_worker()

@@ -77,11 +77,11 @@ fn logged(what: &str) -> (Vec<String>, String) {
     (lines, judged.reason.to_string())
 }
 
-/// What is loaded or refused logs a thousand lines in each of `describe` and `fixtures`.
+/// A description with which the guest logs a thousand lines in each of `describe` and `fixtures`.
 const FLOODS: &str = r#""name": "talker", "describe": "flood-log", "list-fixtures": "flood-log""#;
 
 #[test]
-fn lines_that_are_dropped_while_a_component_is_loaded_are_counted_and_told() {
+fn log_lines_dropped_during_a_load_are_counted_and_reported() {
     let interpreters = start(one_worker());
     let talker = hostile(&interpreters, &format!("{{{FLOODS}}}"));
     let told = "1936 of its log lines were dropped while it was loaded: it may log 32 in a call, 100 in 10 s";
@@ -91,7 +91,10 @@ fn lines_that_are_dropped_while_a_component_is_loaded_are_counted_and_told() {
         interpreters.publish(live).expect("a set");
         let set = interpreters.published();
         let stats = set.stats("talker");
-        assert_eq!(stats.map(|it| it.snapshot().log_lines_dropped), expected);
+        assert_eq!(
+            stats.map(|stats| stats.snapshot().log_lines_dropped),
+            expected
+        );
     }
 
     let wrong = format!(r#"{{{FLOODS}, "states": ["Ready", "Ready"]}}"#);
@@ -115,7 +118,7 @@ fn a_flood_ends_after_its_lines_and_costs_no_verdict() {
     );
 }
 
-/// The lines of so many calls, each about another object, and the number of those that were dropped.
+/// The log lines of `calls` calls, each about another object, and the number of dropped lines.
 fn logged_by_calls(what: &str, calls: usize) -> (Vec<String>, u64) {
     let interpreters = start(one_worker());
     let talker = hostile(&interpreters, r#"{"name": "talker"}"#);

@@ -37,7 +37,7 @@ fn the_most_specific_pattern_is_asked() {
     ];
     let mut set = Vec::new();
     for (name, pattern) in patterns {
-        // Each is more specific than all before it, whatever the order of the set.
+        // Each pattern is more specific than all earlier ones. The order of the set does not matter.
         set.insert(0, (Source::Upload, claims(&interpreters, name, pattern)));
         interpreters.publish(set.clone()).expect("a set");
         assert_eq!(asked(&interpreters, object("a.example.com", "{}")), name);
@@ -51,7 +51,7 @@ fn the_most_specific_pattern_is_asked() {
 }
 
 #[test]
-fn who_declines_hands_the_object_to_the_next() {
+fn a_declined_object_is_judged_by_the_next_interpreter() {
     let interpreters = start(one_worker());
     let generic = kindsight_plugins::built_in("generic").expect("built in");
     let generic = interpreters.load(generic.wasm).expect("it loads");
@@ -67,7 +67,7 @@ fn who_declines_hands_the_object_to_the_next() {
 }
 
 #[test]
-fn where_all_decline_nobody_has_spoken() {
+fn an_object_that_all_interpreters_decline_has_no_verdict() {
     let interpreters = start(one_worker());
     let declining = hostile(&interpreters, r#"{"name": "hostile"}"#);
     interpreters
@@ -81,7 +81,7 @@ fn where_all_decline_nobody_has_spoken() {
     let judged = interpreters.judge_each(&batch, 0);
     assert_eq!(
         crate::verdict_text(&judged[0]),
-        "Unknown NoInterpreter: no interpreter speaks for hostile.example.com/v1 Thing"
+        "Unknown NoInterpreter: no interpreter handles hostile.example.com/v1 Thing"
     );
 }
 
@@ -95,7 +95,7 @@ fn two_of_one_source_may_not_claim_the_same() {
         .publish(vec![(Source::Upload, Arc::clone(&first))])
         .expect("a set");
     let refuse = |set: [&Arc<Interpreter>; 2]| {
-        let set = set.map(|it| (Source::Upload, Arc::clone(it)));
+        let set = set.map(|interpreter| (Source::Upload, Arc::clone(interpreter)));
         let error = interpreters
             .publish(set.into())
             .expect_err("it contradicts itself");
@@ -106,10 +106,10 @@ fn two_of_one_source_may_not_claim_the_same() {
             .replace(second.digest().short(), "…")
     };
     expect![
-        "first 1.0.0 (…) and second 1.0.0 (…) both claim `a.example.com/* Thing`: leave one of them out"
+        "first 1.0.0 (…) and second 1.0.0 (…) both claim `a.example.com/* Thing`: remove one of them"
     ]
     .assert_eq(&without_digests(&refuse([&first, &second])));
-    expect!["first 1.0.0 (…) and first 1.0.0 (…) have the same name: leave one of them out"]
+    expect!["first 1.0.0 (…) and first 1.0.0 (…) have the same name: remove one of them"]
         .assert_eq(&without_digests(&refuse([&first, &twin])));
     assert_eq!(
         interpreters.published().generation(),

@@ -1,5 +1,5 @@
-//! The hostile suite: each component with the step that stops it and the message users see, through
-//! the catalog. After each, a healthy interpreter beside it still judges right.
+//! The hostile suite: each component is loaded through the catalog, with the step that stops it and its message for
+//! users. After each, a healthy interpreter on the same host must still judge correctly.
 
 mod answers;
 mod calls;
@@ -34,9 +34,9 @@ struct Case {
 enum Expected {
     /// Refused at this step of loading.
     Refused(LoadStep),
-    /// It goes live, and the call about this object shows the fault.
+    /// The component becomes live, and the call about this object shows the fault.
     Called(Object),
-    /// It goes live and does no harm: a call about this object ends well.
+    /// The component becomes live and is harmless: a call about this object succeeds.
     Harmless(Object),
 }
 
@@ -141,7 +141,7 @@ impl Host {
         judged.remove(0)
     }
 
-    /// Asks the healthy one something new, so that no memo answers for it.
+    /// Judges a new object with the healthy interpreter, so that the verdict is not taken from a memo.
     fn is_healthy(&mut self) -> bool {
         self.healthy += 1;
         let spec = format!(r#"{{"number": {}}}"#, self.healthy);
@@ -192,7 +192,7 @@ impl Host {
     fn is_remembered(&self, name: &str, step: LoadStep, why: &str) {
         let file = format!("{name}.wasm");
         let mut refused = self.catalog.refused().into_iter();
-        let refused = refused.find(|it| it.file.as_ref() == Some(&file));
+        let refused = refused.find(|refused| refused.file.as_ref() == Some(&file));
         let refused = refused.expect("a refusal");
         assert_eq!(refused.step, step, "{name}");
         assert!(why.starts_with(&refused.why), "{name}: {}", refused.why);
@@ -201,7 +201,7 @@ impl Host {
     }
 }
 
-/// Text without what changes with every build of the guests: digests and offsets.
+/// Text without digests and offsets, which change with every build of the guests.
 fn steady(text: &str) -> String {
     let text = without_digests(text);
     let mut parts = text.split("at offset 0x");

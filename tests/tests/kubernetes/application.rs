@@ -1,4 +1,4 @@
-//! Applications of the configuration: selected by labels, over the clusters of their patterns.
+//! Configured applications: selected by labels, in all clusters that match their patterns.
 
 use kindsight_cluster::Options;
 use kindsight_clusters::{ConfiguredApp, ConfiguredApplication};
@@ -29,7 +29,7 @@ fn application(
         namespaces: namespaces.iter().map(|it| pattern(it)).collect(),
         apps: vec![ConfiguredApp {
             name: app.into(),
-            selector: selector.parse().expect("a selector"),
+            selector: kindsight_model::parse_selector(selector).expect("a selector"),
         }],
     }
 }
@@ -39,7 +39,7 @@ fn config(name: &str, namespace: &str, labels: &Value) -> Value {
         "metadata": {"name": name, "namespace": namespace, "labels": labels}})
 }
 
-/// Objects of the applications, of a chart, and of both.
+/// Applies objects of the applications, of a chart, and of both.
 fn apply_all(stage: &Stage) {
     let of = |labels: Value| {
         let mut labels = labels;
@@ -47,7 +47,7 @@ fn apply_all(stage: &Stage) {
         labels["app.kubernetes.io/component"] = "chart".into();
         labels
     };
-    // Of both: the first of the configuration has it.
+    // Both applications select this object. The first one in the configuration gets it.
     stage.apply(&config(
         "front",
         "web",
@@ -75,8 +75,8 @@ fn names(stage: &Stage) -> Vec<String> {
     let list = stage.server.get("/v2/applications").expect("a list");
     let names = list["applications"].as_array().into_iter().flatten();
     names
-        .map(|it| {
-            let text = |key: &str| it[key].as_str().unwrap_or_default();
+        .map(|application| {
+            let text = |key: &str| application[key].as_str().unwrap_or_default();
             format!(
                 "{} {} {}",
                 text("project"),
@@ -88,7 +88,7 @@ fn names(stage: &Stage) -> Vec<String> {
 }
 
 #[test]
-fn an_application_of_the_configuration_has_what_its_selectors_select() {
+fn a_configured_application_has_the_selected_objects() {
     let options = [Options::api_server("edge01"), Options::api_server("edge02")];
     let applications = [
         application(
@@ -107,22 +107,26 @@ fn an_application_of_the_configuration_has_what_its_selectors_select() {
     let Some(stage) = stage else { return };
     apply_all(&stage);
 
-    let web = stage.wait(WEB, "both clusters have it", |it| resources(it).len() == 2);
+    let web = stage.wait(WEB, "both clusters have it", |answer| {
+        resources(answer).len() == 2
+    });
     let expected = ["edge01", "edge02"]
         .map(|cluster| format!("{cluster} frontend ConfigMap/front Present Exists"));
     assert_eq!(resources(&web), expected);
     assert_eq!(web["ready-status"], "Present");
     assert_eq!(web["project"], "shop");
 
-    let edge = stage.wait(EDGE, "the second has the other", |it| {
-        resources(it).len() == 2
+    let edge = stage.wait(EDGE, "the second has the other", |answer| {
+        resources(answer).len() == 2
     });
     let expected =
         ["back", "elsewhere"].map(|name| format!("edge02 any ConfigMap/{name} Present Exists"));
     assert_eq!(resources(&edge), expected);
 
-    // What nothing of the configuration selects is found as before.
-    let shop = stage.wait(SHOP, "the rest is found", |it| resources(it).len() == 3);
+    // Objects that no configured application selects are found by their own marks.
+    let shop = stage.wait(SHOP, "the rest is found", |answer| {
+        resources(answer).len() == 3
+    });
     let expected = [
         "edge01 chart ConfigMap/back Present Exists",
         "edge01 chart ConfigMap/canary Present Exists",
@@ -135,8 +139,8 @@ fn an_application_of_the_configuration_has_what_its_selectors_select() {
 
     stage.clusters[0].delete("/api/v1/namespaces/web/configmaps/front");
     let gone = "edge01 frontend ConfigMap/front NotPresent Gone";
-    let answer = stage.wait(WEB, "its deletion is told", |it| {
-        resources(it).contains(&gone.to_owned())
+    let answer = stage.wait(WEB, "its deletion is shown", |answer| {
+        resources(answer).contains(&gone.to_owned())
     });
     assert_eq!(answer["ready-status"], "Present");
 }

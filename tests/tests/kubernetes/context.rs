@@ -1,5 +1,5 @@
-//! An application that an AppContext sends to a watched cluster: told by the reports of a monitor, or by its
-//! objects where there is none.
+//! An application that an AppContext sends to a watched cluster. Its state is taken from the reports of a monitor, or
+//! from its objects if there is no monitor.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use kindsight_appcontext::{
     Records, ResourceName,
 };
 use kindsight_cluster::{Cluster, Options};
-use kindsight_clusters::{ClusterSource, ReportMode, WatchOptions};
-use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
+use kindsight_clusters::{ClusterSource, WatchOptions};
+use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState, ReportMode};
 use serde_json::{Value, json};
 
 use crate::monitor;
 use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources, workload};
 
-/// Status of what the context sends.
+/// Path of the status of the group in the context.
 pub(crate) const PROD: &str =
     "/v2/projects/p/composite-apps/suite/v1/deployment-intent-groups/prod/status?type=cluster";
 
 const ID: &str = "4711";
 const FRONT: &str = "4711-front";
 
-/// Everything of the app `front`; each object has the label of the deployment, and those of a chart.
+/// All objects of the app `front`. Each has the label of the deployment and the labels of a chart.
 pub(crate) fn front() -> Vec<Value> {
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
         "spec": {"selector": {"app": "front"}, "ports": [{"port": 80}]}});
@@ -107,37 +107,37 @@ pub(crate) fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
 /// The app `front` of an answer; resources in order.
 fn of_front(answer: &Value) -> Value {
     let mut apps = answer["apps"].as_array().into_iter().flatten();
-    let mut front = apps.find(|it| it["name"] == "front").cloned();
+    let mut front = apps.find(|app| app["name"] == "front").cloned();
     if let Some(front) = &mut front {
         let all = front["clusters"][0]["resources"].as_array_mut();
         all.expect("resources")
-            .sort_by_key(|it| format!("{}/{}", it["GVK"]["Kind"], it["name"]));
+            .sort_by_key(|resource| format!("{}/{}", resource["GVK"]["Kind"], resource["name"]));
     }
     front.unwrap_or_default()
 }
 
 fn pods(answer: &Value) -> usize {
-    let told = resources(answer);
-    told.iter().filter(|it| it.contains(" front Pod/")).count()
+    let lines = resources(answer);
+    lines.iter().filter(|it| it.contains(" front Pod/")).count()
 }
 
 /// Returns whether the store has a report on the app `front`.
 fn is_stored(contexts: &AppContexts, id: &ContextId) -> bool {
     let context = contexts.read(id).expect("a store").expect("a context");
     let mut apps = context.apps.iter();
-    let front = apps.find(|it| it.name == "front").expect("the app");
-    front.clusters[0].bundle_status_json.is_some()
+    let front = apps.find(|app| app.name == "front").expect("the app");
+    front.clusters[0].bundle.json().is_some()
 }
 
-/// Waits for an answer, and checks that nothing that is there is ever told to be missing or unknown.
+/// Waits for an answer, and checks that no answer shows an existing object as missing or unknown.
 fn wait(stage: &Stage, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-    stage.wait(PROD, what, |it| {
-        for told in resources(it) {
-            let is_wrong = told.contains(" NotPresent ") || told.contains(" Unknown ");
-            let is_known = told.contains("/missing ") || told.contains("/big ");
-            assert!(!is_wrong || is_known, "{what}: {told}");
+    stage.wait(PROD, what, |answer| {
+        for line in resources(answer) {
+            let is_wrong = line.contains(" NotPresent ") || line.contains(" Unknown ");
+            let is_known = line.contains("/missing ") || line.contains("/big ");
+            assert!(!is_wrong || is_known, "{what}: {line}");
         }
-        is_so(it)
+        is_so(answer)
     })
 }
 
@@ -145,12 +145,12 @@ fn scale(cluster: &Cluster, replicas: usize) {
     let path = format!("/apis/apps/v1/namespaces/{NAMESPACE}/deployments/front");
     let patch = json!({"spec": {"replicas": replicas}});
     cluster.patch(&path, "application/merge-patch+json", &patch);
-    let is_done = |it: &Value| it["status"]["readyReplicas"] == replicas;
+    let is_done = |deployment: &Value| deployment["status"]["readyReplicas"] == replicas;
     cluster.wait(&path, is_done, crate::stage::PATIENCE);
 }
 
 #[test]
-fn an_app_of_a_context_is_told_alike_by_a_monitor_and_by_its_objects() {
+fn an_app_of_a_context_is_the_same_by_monitor_and_by_objects() {
     let Some(stage) = Stage::whole(&["edge01"]) else {
         return;
     };
@@ -159,37 +159,37 @@ fn an_app_of_a_context_is_told_alike_by_a_monitor_and_by_its_objects() {
         cluster.apply(&object);
     }
     stage.wait_for_state("Ready");
-    // What was found by its labels belongs to the context from now on, and is not gone.
+    // Objects that were found by their labels now belong to the context, and are not listed as gone.
     let (contexts, id) = instantiate(&stage);
-    let is_rolled_out = |it: &Value| {
-        let told = resources(it);
-        pods(it) == 2
-            && told
+    let is_rolled_out = |answer: &Value| {
+        let lines = resources(answer);
+        pods(answer) == 2
+            && lines
                 .iter()
                 .any(|it| it.starts_with("edge01 front Deployment/front Ready"))
     };
-    stage.wait(PROD, "its objects are told", is_rolled_out);
-    let list = stage.wait("/v2/applications", "it is not found twice", |it| {
-        it["applications"]
+    stage.wait(PROD, "its objects are shown", is_rolled_out);
+    let list = stage.wait("/v2/applications", "it is not found twice", |answer| {
+        answer["applications"]
             .as_array()
-            .is_some_and(|it| it.len() == 1)
+            .is_some_and(|list| list.len() == 1)
     });
     assert_eq!(list["applications"][0]["project"], "p");
-    let direct = wait(&stage, "its objects are told", is_rolled_out);
-    let told = resources(&direct);
+    let direct = wait(&stage, "its objects are shown", is_rolled_out);
+    let lines = resources(&direct);
     for expected in [
         "edge01 front ConfigMap/missing NotPresent",
         "edge01 front Secret/key Present",
         "edge01 yard Crane/big Unknown NotReported",
     ] {
         assert!(
-            told.iter().any(|it| it.starts_with(expected)),
-            "{expected} in {told:#?}"
+            lines.iter().any(|it| it.starts_with(expected)),
+            "{expected} in {lines:#?}"
         );
     }
-    assert!(!is_stored(&contexts, &id), "nobody reported it");
+    assert!(!is_stored(&contexts, &id), "there is no report");
 
-    // A monitor that is still writing its first report hides nothing.
+    // An incomplete first report of a monitor hides no object.
     monitor::install(cluster);
     monitor::begin(cluster, FRONT);
     let everything = monitor::everything(cluster, FRONT);
@@ -197,41 +197,43 @@ fn an_app_of_a_context_is_told_alike_by_a_monitor_and_by_its_objects() {
         json!({"ready": false, "resourceCount": 0, "podStatuses": everything["podStatuses"]});
     monitor::report(cluster, FRONT, &half);
     scale(cluster, 3);
-    wait(&stage, "the report lags behind", |it| pods(it) == 3);
+    wait(&stage, "the report lags behind", |answer| pods(answer) == 3);
     assert!(!is_stored(&contexts, &id), "the report is not used yet");
     scale(cluster, 2);
-    let direct = wait(&stage, "its objects are told", is_rolled_out);
+    let direct = wait(&stage, "its objects are shown", is_rolled_out);
 
-    // From a report that has everything, the answer is the same.
+    // With a complete report, the answer is the same as from objects.
     monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
     wait(&stage, "the report is used", |_| is_stored(&contexts, &id));
-    let bundle = wait(&stage, "the report is told", is_rolled_out);
+    let bundle = wait(&stage, "the report is shown", is_rolled_out);
     assert_eq!(of_front(&bundle), of_front(&direct));
-    // One whose definition leaves out owners differs in nothing but these.
+    // A report without owners gives the same answer apart from the owners.
     let pruned = monitor::pruned(monitor::everything(cluster, FRONT));
     monitor::report(cluster, FRONT, &pruned);
-    let bundle = wait(&stage, "the pruned report is told", |it| {
-        of_front(it) != of_front(&direct)
+    let bundle = wait(&stage, "the pruned report is shown", |answer| {
+        of_front(answer) != of_front(&direct)
     });
     assert_eq!(resources(&bundle), resources(&direct));
-    // The monitor alone is asked: it did not see this.
+    // Only the monitor's report counts, and it does not contain this change.
     scale(cluster, 3);
-    let seen = wait(&stage, "the report stays", is_rolled_out);
+    let seen = wait(&stage, "the report is unchanged", is_rolled_out);
     assert_eq!(pods(&seen), 2);
 
-    // Without the monitor, the objects tell again.
+    // Without the monitor, the state is taken from the objects again.
     monitor::uninstall(cluster);
-    let direct = wait(&stage, "its objects are told again", |it| pods(it) == 3);
+    let direct = wait(&stage, "its objects are shown again", |answer| {
+        pods(answer) == 3
+    });
     assert!(direct.get("stale-since").is_none(), "{direct:#}");
 
     // Without the context, they are found by their labels.
     contexts.delete(&id).expect("deleted");
-    stage.wait(SHOP, "its objects are found", |it| {
-        it["ready-status"] == "Ready" && resources(it).iter().any(|it| it.contains("Pod/"))
+    stage.wait(SHOP, "its objects are found", |answer| {
+        answer["ready-status"] == "Ready" && resources(answer).iter().any(|it| it.contains("Pod/"))
     });
 }
 
-/// A whole cluster whose `AppContexts` are reported in this mode, with everything applied and sent.
+/// A complete cluster whose `AppContexts` are reported in this mode. All objects are applied, and the context exists.
 fn in_mode(mode: ReportMode) -> Option<(Stage, AppContexts, ContextId)> {
     let options = [Options::new("edge01")];
     let stage = Stage::start_as(
@@ -258,29 +260,29 @@ fn in_mode(mode: ReportMode) -> Option<(Stage, AppContexts, ContextId)> {
 }
 
 #[test]
-fn a_cluster_of_bundles_alone_tells_what_its_monitor_says() {
+fn a_cluster_in_mode_bundles_shows_the_reports_of_its_monitor() {
     let Some((stage, contexts, id)) = in_mode(ReportMode::Bundles) else {
         return;
     };
     let cluster = &stage.clusters[0];
-    stage.wait_for_cluster("edge01", "its mode is told", |it| {
-        it["connection"] == "connected" && it["mode"] == "bundles"
+    stage.wait_for_cluster("edge01", "its mode is shown", |cluster| {
+        cluster["connection"] == "connected" && cluster["mode"] == "bundles"
     });
-    let nothing = stage.wait(PROD, "nothing is known", |it| !it["apps"].is_null());
-    let told = resources(&nothing);
-    let front = told.iter().find(|it| it.contains("Deployment/front"));
+    let nothing = stage.wait(PROD, "nothing is known", |answer| !answer["apps"].is_null());
+    let lines = resources(&nothing);
+    let front = lines.iter().find(|it| it.contains("Deployment/front"));
     assert!(
         front.is_some_and(|it| it.contains(" Unknown ")),
-        "{told:#?}"
+        "{lines:#?}"
     );
     monitor::begin(cluster, FRONT);
     monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
-    stage.wait(PROD, "the report is told", |it| pods(it) == 2);
-    // It is stored behind the answer.
+    stage.wait(PROD, "the report is shown", |answer| pods(answer) == 2);
+    // The report is stored after it is shown.
     stage.wait(PROD, "it is stored", |_| is_stored(&contexts, &id));
     scale(cluster, 3);
     monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
-    stage.wait(PROD, "the next one is told", |it| pods(it) == 3);
+    stage.wait(PROD, "the next report is shown", |answer| pods(answer) == 3);
 }
 
 #[test]
@@ -291,8 +293,8 @@ fn a_cluster_of_objects_alone_reads_no_report() {
     let cluster = &stage.clusters[0];
     monitor::begin(cluster, FRONT);
     monitor::report(cluster, FRONT, &monitor::everything(cluster, FRONT));
-    stage.wait(PROD, "its objects are told", |it| pods(it) == 2);
+    stage.wait(PROD, "its objects are shown", |answer| pods(answer) == 2);
     scale(cluster, 3);
-    stage.wait(PROD, "they are followed", |it| pods(it) == 3);
+    stage.wait(PROD, "they are followed", |answer| pods(answer) == 3);
     assert!(!is_stored(&contexts, &id), "the report is not read");
 }

@@ -1,12 +1,12 @@
-//! Connections that are cut, and versions that are too old: all of it is fresh again afterwards, and nothing
-//! was told meanwhile that was not so.
+//! Connections that are cut, and resource versions that have expired. All answers are fresh again afterwards, and no
+//! answer was false during the faults.
 
 use std::time::{Duration, Instant};
 
 use kindsight_cluster::Options;
 use serde_json::{Value, json};
 
-use crate::history::{transitions_in, transitions_of_whole};
+use crate::history::{transitions_in, transitions_of_application};
 use crate::stage::{SHOP, Stage, labelled, resources};
 
 /// Time for which connections are cut each second.
@@ -19,7 +19,7 @@ fn config(name: &str, value: &str) -> Value {
     labelled(config, "front")
 }
 
-/// A Service without a selector, which is ready as it is.
+/// A Service without a selector, which is always ready.
 fn service(name: &str) -> Value {
     let service = json!({
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": name},
@@ -35,40 +35,40 @@ fn stage() -> Option<Stage> {
     stage.apply(&service("front"));
     stage.wait_for_state("Ready");
     stage.apply(&config("settings", "0"));
-    stage.wait(SHOP, "it is found", |it| {
-        it["ready-status"] == "Ready" && resources(it).len() == 2
+    stage.wait(SHOP, "it is found", |answer| {
+        answer["ready-status"] == "Ready" && resources(answer).len() == 2
     });
     Some(stage)
 }
 
-/// Waits until the answer has exactly these ConfigMaps beside the Service, and is fresh.
+/// Waits until the answer has exactly the Service and these ConfigMaps, and is fresh.
 fn wait_for_fresh(stage: &Stage, names: &[String]) {
     let mut expected: Vec<String> = names
         .iter()
         .map(|name| format!("edge01 front ConfigMap/{name} Present Exists"))
         .collect();
     expected.sort();
-    stage.wait(SHOP, "all of it, and fresh", |it| {
-        let mut told = resources(it);
-        told.retain(|it| it.contains("ConfigMap"));
-        told == expected && it["apps"][0]["clusters"][0]["stale-since"].is_null()
+    stage.wait(SHOP, "all of it, and fresh", |answer| {
+        let mut lines = resources(answer);
+        lines.retain(|it| it.contains("ConfigMap"));
+        lines == expected && answer["apps"][0]["clusters"][0]["stale-since"].is_null()
     });
-    stage.wait_for_cluster("edge01", "it is connected", |it| {
-        it["connection"] == "connected"
+    stage.wait_for_cluster("edge01", "it is connected", |cluster| {
+        cluster["connection"] == "connected"
     });
 }
 
-/// Checks that all that is told is that the Service and these ConfigMaps came.
+/// Checks that the history contains only the creation of the Service and of these ConfigMaps.
 fn check_history(stage: &Stage, names: &[String]) {
     let came = names.iter().map(|name| format!("{name} - > Present"));
     let mut expected: Vec<String> = came.chain(["front - > Ready".to_owned()]).collect();
     expected.sort();
     assert_eq!(transitions_in(stage, "edge01"), expected);
-    assert_eq!(transitions_of_whole(stage), ["- > Ready"]);
+    assert_eq!(transitions_of_application(stage), ["- > Ready"]);
 }
 
 #[test]
-fn a_watch_that_is_cut_every_second_tells_nothing_that_was_not_so() {
+fn a_watch_that_is_cut_every_second_shows_no_false_state() {
     let Some(stage) = stage() else { return };
     let cluster = &stage.clusters[0];
     let mut names = vec!["settings".to_owned()];
@@ -83,9 +83,9 @@ fn a_watch_that_is_cut_every_second_tells_nothing_that_was_not_so() {
         while Instant::now() < next {
             let answer = stage.server.get(SHOP).expect("the application");
             assert_eq!(answer["ready-status"], "Ready", "{answer:#}");
-            let told = resources(&answer).len();
-            assert!(told >= most, "fewer than before: {answer:#}");
-            most = told;
+            let count = resources(&answer).len();
+            assert!(count >= most, "fewer than before: {answer:#}");
+            most = count;
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -94,18 +94,18 @@ fn a_watch_that_is_cut_every_second_tells_nothing_that_was_not_so() {
 }
 
 #[test]
-fn what_changed_while_versions_became_too_old_is_listed_again() {
+fn changes_behind_expired_versions_are_listed_again() {
     let Some(mut stage) = stage() else { return };
     stage.proxies[0].close();
-    stage.wait_for_cluster("edge01", "its loss is noticed", |it| {
-        it["connection"] == "stale"
+    stage.wait_for_cluster("edge01", "its loss is noticed", |cluster| {
+        cluster["connection"] == "stale"
     });
     let cluster = &mut stage.clusters[0];
     for number in 0..20 {
         cluster.apply(&config(&format!("c{number}"), "1"));
     }
     cluster.delete("/api/v1/namespaces/web/configmaps/c0");
-    // Its cache of watches begins anew: it knows no version from before.
+    // The restarted server has an empty watch cache, so it does not know older versions.
     cluster.kill();
     cluster.start_again();
     stage.proxies[0].open();

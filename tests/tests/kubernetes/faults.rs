@@ -1,11 +1,11 @@
-//! API servers that are stopped, killed and hang: what was known stays, marked as stale.
+//! API servers that are stopped, are killed or hang: the known objects remain, marked as stale.
 
 use std::time::Duration;
 
 use kindsight_cluster::Options;
 use serde_json::{Value, json};
 
-use crate::history::{transitions_in, transitions_of_whole};
+use crate::history::{transitions_in, transitions_of_application};
 use crate::stage::{SHOP, Stage, labelled, resources};
 
 fn config(name: &str) -> Value {
@@ -21,20 +21,20 @@ fn is_connected(clusters: &Value) -> bool {
     clusters["connection"] == "connected"
 }
 
-/// Checks that all that is told is that ConfigMaps of these names came, in each cluster.
+/// Checks that the history contains only the creation of ConfigMaps with these names, in each cluster.
 fn check_history(stage: &Stage, names: [&[&str]; 2]) {
     for (cluster, names) in ["edge01", "edge02"].iter().zip(names) {
         let came = names.iter().map(|name| format!("{name} - > Present"));
         assert_eq!(transitions_in(stage, cluster), came.collect::<Vec<_>>());
     }
-    assert_eq!(transitions_of_whole(stage), ["- > Present"]);
+    assert_eq!(transitions_of_application(stage), ["- > Present"]);
 }
 
 /// When the first cluster was heard last.
 fn last_event(stage: &Stage) -> Value {
     let clusters = stage.server.get("/v2/clusters").expect("the clusters");
     let mut clusters = clusters["clusters"].as_array().into_iter().flatten();
-    let first = clusters.find(|it| it["cluster"] == "edge01");
+    let first = clusters.find(|cluster| cluster["cluster"] == "edge01");
     first.expect("the cluster")["last-event"].clone()
 }
 
@@ -44,13 +44,15 @@ fn a_cluster_that_is_away_keeps_its_last_answer_and_costs_no_other() {
     let stage = Stage::start(&options, |cluster| cluster.admin().clone());
     let Some(mut stage) = stage else { return };
     stage.apply(&config("settings"));
-    stage.wait(SHOP, "both have it", |it| resources(it).len() == 2);
+    stage.wait(SHOP, "both have it", |answer| resources(answer).len() == 2);
     stage.wait_for_cluster("edge01", "it is connected", is_connected);
 
     stage.clusters[0].kill();
     stage.wait_for_cluster("edge01", "its loss is noticed", is_stale);
     stage.clusters[1].apply(&config("more"));
-    let answer = stage.wait(SHOP, "the other is heard", |it| resources(it).len() == 3);
+    let answer = stage.wait(SHOP, "the other is heard", |answer| {
+        resources(answer).len() == 3
+    });
     let kept = "edge01 front ConfigMap/settings Present";
     assert!(
         resources(&answer).iter().any(|it| it.starts_with(kept)),
@@ -65,16 +67,18 @@ fn a_cluster_that_is_away_keeps_its_last_answer_and_costs_no_other() {
     stage.clusters[0].start_again();
     stage.clusters[0].apply(&config("more"));
     stage.wait_for_cluster("edge01", "it is heard again", is_connected);
-    let answer = stage.wait(SHOP, "all is fresh", |it| resources(it).len() == 4);
+    let answer = stage.wait(SHOP, "all is fresh", |answer| resources(answer).len() == 4);
     assert!(
         !answer.to_string().contains("cannot be reached"),
         "{answer:#}"
     );
 
-    // A quiet cluster is heard, again and again.
+    // A cluster without changes is still probed repeatedly.
     let before = last_event(&stage);
-    stage.wait_for_cluster("edge01", "it is asked", |it| it["last-event"] != before);
-    // Silence: the connections stay open, and nothing comes. What was on its way may still be heard.
+    stage.wait_for_cluster("edge01", "it is asked", |cluster| {
+        cluster["last-event"] != before
+    });
+    // The server freezes: its connections remain open without data. Data that was already sent may still arrive.
     stage.clusters[0].pause();
     std::thread::sleep(Duration::from_secs(1));
     let before = last_event(&stage);
@@ -88,7 +92,9 @@ fn a_cluster_that_is_away_keeps_its_last_answer_and_costs_no_other() {
     stage.clusters[0].resume();
     stage.wait_for_cluster("edge01", "it is heard again", is_connected);
     stage.clusters[0].apply(&config("last"));
-    stage.wait(SHOP, "it is followed again", |it| resources(it).len() == 5);
+    stage.wait(SHOP, "it is followed again", |answer| {
+        resources(answer).len() == 5
+    });
     check_history(
         &stage,
         [&["last", "more", "settings"], &["more", "settings"]],

@@ -1,5 +1,4 @@
-//! What `kubectl get` says of an application: read from the API servers, and compared with the answer object
-//! by object.
+//! Comparison of answers with the output of `kubectl get`, object by object. The objects are read from the API servers.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use crate::stage::{NAMESPACE, SHOP, Stage, resources};
 
-/// Collections of the namespace that the application has objects in.
+/// Collections in which the application has objects.
 const COLLECTIONS: [(&str, &str); 14] = [
     ("ConfigMap", "/api/v1"),
     ("ControllerRevision", "/apis/apps/v1"),
@@ -26,19 +25,19 @@ const COLLECTIONS: [(&str, &str); 14] = [
     ("Ingress", "/apis/networking.k8s.io/v1"),
 ];
 
-/// Waits until the answer on `shop` has the objects that the clusters have, each in the state that `kubectl
-/// get` shows, and nothing else.
+/// Waits until the answer on `shop` has exactly the objects of the clusters, each in the state that `kubectl get`
+/// shows.
 pub(crate) fn wait_until_equal(stage: &Stage, step: &str) -> Value {
     stage.wait(SHOP, &format!("{step}: as kubectl has it"), |answer| {
-        let told: BTreeSet<String> = resources(answer).iter().map(|it| shown(it)).collect();
+        let lines: BTreeSet<String> = resources(answer).iter().map(|it| shown(it)).collect();
         let clusters = stage.clusters.iter();
         let there: BTreeSet<String> = clusters.flat_map(objects).collect();
-        told == there
+        lines == there
     })
 }
 
-/// A line of [`resources`] as `cluster Kind/name state`, without its app and its reason. The states of Kinds
-/// of which `kubectl get` shows none are left out.
+/// A line of [`resources`] as `cluster Kind/name state`, without its app and its reason. The state is omitted if
+/// `kubectl get` shows no state for the Kind.
 fn shown(line: &str) -> String {
     let mut words = line.split(' ');
     let cluster = words.next().unwrap_or_default();
@@ -59,7 +58,7 @@ fn shown(line: &str) -> String {
     format!("{cluster} {object} {state}")
 }
 
-/// The objects of the application in a cluster: those with its label, and what they own.
+/// The objects of the application in a cluster: the objects with its label, and the objects that they own.
 fn objects(cluster: &Cluster) -> Vec<String> {
     let mut all: Vec<(&str, Value)> = Vec::new();
     for (kind, api) in COLLECTIONS {
@@ -68,35 +67,35 @@ fn objects(cluster: &Cluster) -> Vec<String> {
             kind => format!("{}s", kind.to_lowercase()),
         };
         let list = cluster.get(&format!("{api}/namespaces/{NAMESPACE}/{plural}"));
-        let items = list.map(|mut it| it["items"].take());
+        let items = list.map(|mut list| list["items"].take());
         let items = items.as_ref().and_then(Value::as_array);
-        all.extend(items.into_iter().flatten().map(|it| (kind, it.clone())));
+        all.extend(items.into_iter().flatten().map(|item| (kind, item.clone())));
     }
     let mut uids: BTreeSet<String> = BTreeSet::new();
     loop {
-        let belongs = |it: &Value| {
-            let metadata = &it["metadata"];
+        let belongs = |object: &Value| {
+            let metadata = &object["metadata"];
             let mut owners = metadata["ownerReferences"].as_array().into_iter().flatten();
             metadata["labels"]["app.kubernetes.io/instance"] == "shop"
                 || owners.any(|owner| uids.contains(owner["uid"].as_str().unwrap_or_default()))
         };
         let mine = all.iter().filter(|(_, it)| belongs(it));
         let found: BTreeSet<String> = mine
-            .filter_map(|(_, it)| it["metadata"]["uid"].as_str().map(str::to_owned))
+            .filter_map(|(_, object)| object["metadata"]["uid"].as_str().map(str::to_owned))
             .collect();
         if found == uids {
             break;
         }
         uids = found;
     }
-    let mine = all
-        .iter()
-        .filter(|(_, it)| uids.contains(it["metadata"]["uid"].as_str().unwrap_or_default()));
-    let told = mine.map(|(kind, it)| {
-        let name = it["metadata"]["name"].as_str().unwrap_or_default();
-        format!("{} {kind}/{name} {}", cluster.name(), state(kind, it))
+    let mine = all.iter().filter(|(_, object)| {
+        uids.contains(object["metadata"]["uid"].as_str().unwrap_or_default())
     });
-    told.collect()
+    let lines = mine.map(|(kind, object)| {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        format!("{} {kind}/{name} {}", cluster.name(), state(kind, object))
+    });
+    lines.collect()
 }
 
 /// The state that the columns of `kubectl get` show.
@@ -105,7 +104,7 @@ fn state(kind: &str, object: &Value) -> &'static str {
     let number = |value: &Value| value.as_u64().unwrap_or_default();
     let condition = |name: &str| {
         let mut conditions = status["conditions"].as_array().into_iter().flatten();
-        conditions.any(|it| it["type"] == name && it["status"] == "True")
+        conditions.any(|condition| condition["type"] == name && condition["status"] == "True")
     };
     let is_observed = status["observedGeneration"] == object["metadata"]["generation"];
     let wanted = number(&object["spec"]["replicas"]);

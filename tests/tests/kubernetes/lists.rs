@@ -1,4 +1,5 @@
-//! Lists: streamed by servers that know how, in pages by others, and parts of a Kind beside its watch.
+//! Lists: streamed by servers with this feature, in pages by other servers, and lists of parts of a Kind in addition to
+//! its watch.
 
 use kindsight_cluster::Options;
 use serde_json::{Value, json};
@@ -26,34 +27,42 @@ fn an_application_is_found_and_followed_whether_or_not_lists_are_streamed() {
         for name in ["one", "two", "three", "four", "five", "six"] {
             stage.apply(&config(name));
         }
-        stage.wait(SHOP, "all are found", |it| resources(it).len() == 6);
-        // What was passed over before it had a label comes by its own event, and goes without it.
+        stage.wait(SHOP, "all are found", |answer| resources(answer).len() == 6);
+        // An object without a label was skipped. An event adds it when it gets the label, and removes it without.
         let mut later = config("later");
         later["metadata"]["labels"] = json!({});
         stage.apply(&later);
         stage.apply(&config("later"));
-        stage.wait(SHOP, "one more is found", |it| resources(it).len() == 7);
+        stage.wait(SHOP, "one more is found", |answer| {
+            resources(answer).len() == 7
+        });
         let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/later");
         let unlabel = json!({"metadata": {"labels": null}});
         stage.clusters[0].patch(&path, "application/merge-patch+json", &unlabel);
-        stage.wait(SHOP, "its label is gone", |it| {
-            let told = resources(it);
-            !told.iter().any(|it| it.contains("ConfigMap/later Present"))
+        stage.wait(SHOP, "its label is gone", |answer| {
+            let lines = resources(answer);
+            !lines
+                .iter()
+                .any(|it| it.contains("ConfigMap/later Present"))
         });
         // Another session lists again.
         stage.clusters[0].kill();
-        stage.wait_for_cluster("edge01", "it is away", |it| it["connection"] == "stale");
+        stage.wait_for_cluster("edge01", "it is away", |cluster| {
+            cluster["connection"] == "stale"
+        });
         stage.clusters[0].start_again();
         stage.apply(&config("seven"));
-        stage.wait(SHOP, "it is followed again", |it| {
-            let told = resources(it);
-            told.iter().any(|it| it.contains("ConfigMap/seven Present"))
+        stage.wait(SHOP, "it is followed again", |answer| {
+            let lines = resources(answer);
+            lines
+                .iter()
+                .any(|it| it.contains("ConfigMap/seven Present"))
         });
     }
 }
 
 #[test]
-fn what_an_object_owns_is_read_when_its_owner_comes_to_belong_to_an_application() {
+fn owned_objects_are_read_once_their_owner_joins_an_application() {
     let Some(stage) = stage(&[]) else { return };
     let cluster = &stage.clusters[0];
     let owner = |labels: Value| {
@@ -67,7 +76,7 @@ fn what_an_object_owns_is_read_when_its_owner_comes_to_belong_to_an_application(
             {"apiVersion": "v1", "kind": "ServiceAccount", "name": "owner", "uid": uid},
         ]}})
     };
-    // Few of them are read by name, more by their namespace, beside others of the Kind.
+    // A few owned objects are read by name. Many are listed by their namespace, with other objects of the Kind.
     for at in 0..20 {
         cluster.apply(&json!({"apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": format!("other-{at}"), "namespace": "default"}}));
@@ -77,12 +86,12 @@ fn what_an_object_owns_is_read_when_its_owner_comes_to_belong_to_an_application(
             cluster.apply(&owned(&format!("owned-{at}")));
         }
         cluster.apply(&owner(json!({"app.kubernetes.io/instance": "shop"})));
-        stage.wait(SHOP, "what it owns is found", |it| {
-            resources(it).len() == count + 1
+        stage.wait(SHOP, "its owned objects are found", |answer| {
+            resources(answer).len() == count + 1
         });
         cluster.apply(&owner(json!({})));
-        stage.wait("/v2/applications", "the application goes", |it| {
-            it["applications"].as_array().is_some_and(Vec::is_empty)
+        stage.wait("/v2/applications", "the application disappears", |answer| {
+            answer["applications"].as_array().is_some_and(Vec::is_empty)
         });
     }
 }

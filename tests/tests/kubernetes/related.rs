@@ -1,5 +1,5 @@
-//! Objects that an application names and that belong to others, or to nobody: rules see them, and know when
-//! there are none.
+//! Objects that an application names, but that belong to another application or to none. Rules see these objects, and
+//! can tell when they do not exist.
 
 use kindsight_cluster::{Credentials, Options};
 use serde_json::{Value, json};
@@ -14,22 +14,22 @@ fn stage() -> Option<Stage> {
 
 /// Waits until a resource has a state and a reason, both in one text.
 fn wait_for(stage: &Stage, resource: &str, state: &str) -> Value {
-    stage.wait(SHOP, &format!("{resource} is {state}"), |it| {
-        let told = resources(it);
+    stage.wait(SHOP, &format!("{resource} is {state}"), |answer| {
+        let lines = resources(answer);
         let resource = format!(" {resource} ");
-        let mut told = told.iter().filter_map(|it| it.split_once(&resource));
-        told.any(|(_, is)| is.trim_end() == state)
+        let mut lines = lines.iter().filter_map(|it| it.split_once(&resource));
+        lines.any(|(_, is)| is.trim_end() == state)
     })
 }
 
-/// An object of the namespace that belongs to nobody.
-fn of_nobody(mut object: Value) -> Value {
+/// An object of the namespace that belongs to no application.
+fn without_application(mut object: Value) -> Value {
     object["metadata"]["namespace"] = NAMESPACE.into();
     object
 }
 
 #[test]
-fn an_ingress_whose_service_belongs_to_another_application_knows_when_it_goes() {
+fn an_ingress_notices_the_deletion_of_a_service_of_another_application() {
     let Some(stage) = stage() else { return };
     let backend = |name: &str| {
         json!({"path": "/", "pathType": "Prefix",
@@ -40,7 +40,7 @@ fn an_ingress_whose_service_belongs_to_another_application_knows_when_it_goes() 
         "spec": {"rules": [{"host": "shop.example.org", "http": {"paths": [backend("base")]}}]},
     });
     let ingress = labelled(ingress, "front");
-    let mut service = of_nobody(json!({"apiVersion": "v1", "kind": "Service",
+    let mut service = without_application(json!({"apiVersion": "v1", "kind": "Service",
         "metadata": {"name": "base"}, "spec": {"ports": [{"port": 80}]}}));
     stage.apply(&service);
     stage.apply(&ingress);
@@ -50,12 +50,12 @@ fn an_ingress_whose_service_belongs_to_another_application_knows_when_it_goes() 
         "status": {"loadBalancer": {"ingress": [{"ip": "10.1.1.1"}]}},
     });
     stage.clusters[0].client().apply_status(&status);
-    let told = wait_for(&stage, "Ingress/front", "Ready AddressAssigned");
-    assert_eq!(resources(&told).len(), 1, "the Service is not listed");
+    let answer = wait_for(&stage, "Ingress/front", "Ready AddressAssigned");
+    assert_eq!(resources(&answer).len(), 1, "the Service is not listed");
     let path = stage.clusters[0].client().path(&service);
     stage.clusters[0].delete(&path);
     wait_for(&stage, "Ingress/front", "Degraded BackendNotFound");
-    // Put back by another application.
+    // The Service is created again, as part of another application.
     service["metadata"]["labels"] = json!({"app.kubernetes.io/instance": "base"});
     stage.apply(&service);
     wait_for(&stage, "Ingress/front", "Ready AddressAssigned");
@@ -83,14 +83,14 @@ fn a_claim_knows_whether_there_is_its_storage_class() {
 }
 
 #[test]
-fn a_service_knows_its_endpoints_also_where_they_belong_to_nobody() {
+fn a_service_knows_endpoints_outside_of_every_application() {
     let Some(stage) = stage() else { return };
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
         "spec": {"selector": {"app": "base"}, "ports": [{"port": 80}]}});
     stage.apply(&labelled(service, "front"));
     wait_for(&stage, "Service/front", "Pending NoReadyEndpoints");
     let slice = |is_ready: bool| {
-        of_nobody(json!({
+        without_application(json!({
             "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
             "metadata": {"name": "front-1", "labels": {"kubernetes.io/service-name": "front"}},
             "endpoints": [{"addresses": ["10.1.1.1"], "conditions": {"ready": is_ready}}],
@@ -128,7 +128,7 @@ fn a_service_whose_pods_belong_to_another_application_fares_as_they_do() {
 }
 
 #[test]
-fn a_rule_that_asks_for_a_kind_that_is_left_out_has_it_watched_once_it_may_be() {
+fn an_excluded_kind_is_watched_once_a_rule_needs_it_and_permission_exists() {
     let options = [Options::api_server("edge01").user("watcher", &[], "watchertoken")];
     let token = |_: &_| Credentials::Token("watchertoken".to_owned());
     let Some(stage) = Stage::start(&options, token) else {
@@ -160,11 +160,11 @@ fn a_rule_that_asks_for_a_kind_that_is_left_out_has_it_watched_once_it_may_be() 
     wait_for(&stage, "ConfigMap/settings", "Present NotSearched");
     cluster.apply(&role(may("leases")));
     wait_for(&stage, "ConfigMap/settings", "Pending NoLease");
-    let lease = of_nobody(
+    let lease = without_application(
         json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
         "metadata": {"name": "leader"}, "spec": {"holderIdentity": "me"}}),
     );
     cluster.apply(&lease);
-    let told = wait_for(&stage, "ConfigMap/settings", "Ready Held");
-    assert_eq!(resources(&told).len(), 1, "the Lease is not listed");
+    let answer = wait_for(&stage, "ConfigMap/settings", "Ready Held");
+    assert_eq!(resources(&answer).len(), 1, "the Lease is not listed");
 }

@@ -1,4 +1,5 @@
-//! A server that is killed and started again: what it knew is shown as such, and what changed meanwhile is told.
+//! A server that is killed and started again. It shows its last-known state as unconfirmed, and later the changes that
+//! happened while it was down.
 
 use std::time::Duration;
 
@@ -37,17 +38,17 @@ fn admin(cluster: &Cluster) -> Credentials {
     cluster.admin().clone()
 }
 
-/// Names and times since when of all resources.
+/// Names and start times of all resources.
 fn since(answer: &Value) -> Vec<(String, String)> {
     let list = |of: &Value, name: &str| of[name].as_array().cloned().unwrap_or_default();
     let apps = list(answer, "apps").into_iter();
-    let clusters = apps.flat_map(|it| list(&it, "clusters"));
-    let all = clusters.flat_map(|it| list(&it, "resources"));
-    all.map(|it| (it["name"].to_string(), it["since"].to_string()))
+    let clusters = apps.flat_map(|app| list(&app, "clusters"));
+    let all = clusters.flat_map(|cluster| list(&cluster, "resources"));
+    all.map(|resource| (resource["name"].to_string(), resource["since"].to_string()))
         .collect()
 }
 
-/// A Deployment that is ready, with a child, and two that nobody owns; returns the answer about them.
+/// Applies a ready Deployment with a child, and two ConfigMaps without an owner; returns the answer about them.
 fn deploy(stage: &Stage) -> Value {
     let front = workload("Deployment", "front", &json!({}), &json!({}));
     let made = stage.clusters[0].apply(&front);
@@ -60,19 +61,19 @@ fn deploy(stage: &Stage) -> Value {
         stage.clusters[0].apply(&object);
     }
     set_status(stage, true);
-    stage.wait(SHOP, "all of it is ready", |it| {
-        it["ready-status"] == "Ready" && resources(it).len() == 4
+    stage.wait(SHOP, "all of it is ready", |answer| {
+        answer["ready-status"] == "Ready" && resources(answer).len() == 4
     })
 }
 
-/// Waits until everything was written, which is every two seconds, and ends the server without a stop.
+/// Waits until the server has written its state, which it does every two seconds, and ends the server without a stop.
 fn kill(stage: &mut Stage) {
     std::thread::sleep(Duration::from_secs(6));
     stage.end_server();
 }
 
 #[test]
-fn what_was_known_is_stale_after_a_kill_until_it_is_heard_and_only_what_changed_is_told() {
+fn after_a_kill_last_known_state_is_stale_and_only_changes_are_transitions() {
     let stage = Stage::start(&[Options::api_server("edge01")], admin);
     let Some(mut stage) = stage else { return };
     let data = tempfile::tempdir().expect("a folder");
@@ -81,7 +82,7 @@ fn what_was_known_is_stale_after_a_kill_until_it_is_heard_and_only_what_changed_
     let known = transitions(&stage);
     kill(&mut stage);
 
-    // The cluster cannot be reached at the start: what was known is all that there is.
+    // The cluster cannot be reached at the start, so the server has only the last-known state.
     stage.clusters[0].pause();
     stage.start_server(data.path(), admin);
     let answer = stage.server.get(SHOP).expect("what was known");
@@ -108,18 +109,20 @@ fn what_was_known_is_stale_after_a_kill_until_it_is_heard_and_only_what_changed_
     }
     set_status(&stage, false);
     stage.start_server(data.path(), admin);
-    let answer = stage.wait(SHOP, "what changed is heard", |it| {
-        is_fresh(it) && it["ready-status"] == "Pending"
+    let answer = stage.wait(SHOP, "the change is heard", |answer| {
+        is_fresh(answer) && answer["ready-status"] == "Pending"
     });
-    let told = resources(&answer);
-    let told = told.iter().map(|it| it.split(' ').skip(2).take(2));
-    let told: Vec<String> = told.map(|it| it.collect::<Vec<_>>().join(" ")).collect();
+    let lines = resources(&answer);
+    let lines = lines.iter().map(|line| line.split(' ').skip(2).take(2));
+    let lines: Vec<String> = lines
+        .map(|words| words.collect::<Vec<_>>().join(" "))
+        .collect();
     let expected = [
         "ConfigMap/kept Present",
         "ConfigMap/settings NotPresent",
         "Deployment/front Pending",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(lines, expected);
     let all = transitions(&stage);
     assert_eq!(all[..known.len()], known);
     let mut news = all[known.len()..].to_vec();
@@ -134,7 +137,7 @@ fn what_was_known_is_stale_after_a_kill_until_it_is_heard_and_only_what_changed_
 }
 
 #[test]
-fn what_may_not_be_seen_any_more_after_a_kill_is_unknown_and_not_gone() {
+fn objects_forbidden_since_a_kill_are_unknown_and_not_gone() {
     const TOKEN: &str = "watchertoken";
     let token = |_: &Cluster| Credentials::Token(TOKEN.to_owned());
     let options = [Options::api_server("edge01").user("watcher", &[], TOKEN)];
@@ -149,8 +152,8 @@ fn what_may_not_be_seen_any_more_after_a_kill_is_unknown_and_not_gone() {
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
         "spec": {"ports": [{"port": 80}]}});
     stage.clusters[0].apply(&labelled(service, "front"));
-    let before = stage.wait(SHOP, "both are seen", |it| {
-        is_fresh(it) && resources(it).len() == 2
+    let before = stage.wait(SHOP, "both are seen", |answer| {
+        is_fresh(answer) && resources(answer).len() == 2
     });
     let known = transitions(&stage);
     kill(&mut stage);
@@ -159,13 +162,13 @@ fn what_may_not_be_seen_any_more_after_a_kill_is_unknown_and_not_gone() {
     stage.start_server(data.path(), token);
     let answer = stage.wait(SHOP, "the rest is heard", is_fresh);
     let service = "edge01 front Service/front Unknown NotReported";
-    let told = resources(&answer);
-    assert!(told.iter().any(|it| it.ends_with(service)), "{told:?}");
+    let lines = resources(&answer);
+    assert!(lines.iter().any(|it| it.ends_with(service)), "{lines:?}");
     assert_eq!(answer["ready-status"], "Unknown");
 
     stage.clusters[0].apply(&role(&["configmaps", "services"]));
-    let answer = stage.wait(SHOP, "the right is used", |it| {
-        it["ready-status"] != "Unknown"
+    let answer = stage.wait(SHOP, "the permission is used", |answer| {
+        answer["ready-status"] != "Unknown"
     });
     assert_eq!(resources(&answer), resources(&before));
     let news = transitions(&stage)[known.len()..].to_vec();

@@ -1,4 +1,5 @@
-//! Rights: what is not allowed is told and costs nothing else, and heals by itself.
+//! Permissions: a missing permission is reported, affects only its Kind, and the fault ends when the permission is
+//! granted.
 
 use kindsight_cluster::{Credentials, Options};
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ fn not_covered(cluster: &Value, kind: &str) -> bool {
 }
 
 #[test]
-fn a_right_that_is_missing_is_told_and_heals_when_it_comes() {
+fn a_missing_permission_is_reported_until_it_is_granted() {
     let options = [Options::api_server("edge01").user("watcher", &[], "watchertoken")];
     let token = |_: &_| Credentials::Token("watchertoken".to_owned());
     let Some(stage) = Stage::start(&options, token) else {
@@ -45,42 +46,47 @@ fn a_right_that_is_missing_is_told_and_heals_when_it_comes() {
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
         "spec": {"ports": [{"port": 80}]}});
     cluster.apply(&labelled(service, "front"));
-    stage.wait(SHOP, "what may be seen is seen", |it| {
-        resources(it).len() == 1
+    stage.wait(SHOP, "permitted Kinds are watched", |answer| {
+        resources(answer).len() == 1
     });
-    stage.wait_for_cluster("edge01", "what may not is told", |it| {
-        not_covered(it, "Service")
-            && !not_covered(it, "ConfigMap")
-            && it["connection"] == "connected"
-            && it["coverage"] == "partial"
+    stage.wait_for_cluster("edge01", "forbidden Kinds are reported", |cluster| {
+        not_covered(cluster, "Service")
+            && !not_covered(cluster, "ConfigMap")
+            && cluster["connection"] == "connected"
+            && cluster["coverage"] == "partial"
     });
 
     cluster.apply(&role(&["configmaps", "services"]));
-    stage.wait(SHOP, "the right is used", |it| resources(it).len() == 2);
-    stage.wait_for_cluster("edge01", "the right is told", |it| {
-        !not_covered(it, "Service")
+    stage.wait(SHOP, "the permission is used", |answer| {
+        resources(answer).len() == 2
+    });
+    stage.wait_for_cluster("edge01", "the permission is noticed", |cluster| {
+        !not_covered(cluster, "Service")
     });
 
-    // Withdrawn: what it was used for may be out of date now.
+    // The permission is withdrawn: the objects of its Kind are unknown, and nothing else is affected.
     cluster.apply(&role(&["configmaps"]));
-    stage.wait_for_cluster("edge01", "the loss is told", |it| {
-        let why = it["error"].as_str().unwrap_or_default();
-        let is_told = why.starts_with("a Kind cannot be followed any more: Service: not allowed: ");
-        not_covered(it, "Service") && it["connection"] == "stale" && is_told
+    stage.wait_for_cluster("edge01", "the withdrawal is reported", |cluster| {
+        not_covered(cluster, "Service") && cluster["connection"] == "connected"
     });
     let more = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "more"}});
     cluster.apply(&labelled(more, "front"));
-    let answer = stage.wait(SHOP, "the rest is followed", |it| resources(it).len() == 3);
-    assert!(answer["stale-since"].is_string(), "{answer:#}");
+    let answer = stage.wait(SHOP, "the rest is followed", |answer| {
+        resources(answer).len() == 3
+    });
+    assert!(answer["stale-since"].is_null(), "{answer:#}");
+    assert_eq!(answer["cluster-status"]["Unknown"], 1, "{answer:#}");
 
-    // Given back: it is fresh again, and nothing ever went.
+    // The permission is granted again, and no object was ever listed as gone.
     cluster.apply(&role(&["configmaps", "services"]));
-    let answer = stage.wait(SHOP, "the right is used again", |it| {
-        it["stale-since"].is_null()
+    let answer = stage.wait(SHOP, "the permission is used again", |answer| {
+        answer["cluster-status"]["Unknown"].is_null()
     });
     assert_eq!(resources(&answer).len(), 3, "{answer:#}");
     let came = [
         "front - > Ready",
+        "front Ready > Unknown",
+        "front Unknown > Ready",
         "more - > Present",
         "settings - > Present",
     ];

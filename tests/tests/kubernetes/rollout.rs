@@ -1,4 +1,4 @@
-//! An application from nothing to Ready, and what becomes of it.
+//! The life of an application, from its first object to its deletion.
 
 use kindsight_cluster::{BEHAVIOUR_LABEL, Behaviour, Cluster, Options};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::kubectl::wait_until_equal;
 use crate::stage::{AGGREGATED, NAMESPACE, SHOP, Stage, labelled, resources, workload};
 
-/// Everything of the application `shop`.
+/// All objects of the application `shop`.
 fn shop() -> Vec<Value> {
     let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "seed"}, "spec": {
         "template": {
@@ -48,7 +48,7 @@ fn shop() -> Vec<Value> {
 }
 
 #[test]
-fn an_application_is_found_rolls_out_fails_and_goes() {
+fn an_application_is_found_rolls_out_fails_and_is_deleted() {
     let Some(stage) = Stage::two() else { return };
     for object in shop() {
         stage.apply(&object);
@@ -63,17 +63,19 @@ fn an_application_is_found_rolls_out_fails_and_goes() {
 
     stage.clusters[1].apply(&front(3, &json!({})));
     let scaled = wait_until_equal(&stage, "scaled");
-    let told = resources(&scaled);
-    let pods = told.iter().filter(|it| it.starts_with("edge02 front Pod/"));
-    assert_eq!(pods.count(), 3, "{told:#?}");
+    let lines = resources(&scaled);
+    let pods = lines
+        .iter()
+        .filter(|it| it.starts_with("edge02 front Pod/"));
+    assert_eq!(pods.count(), 3, "{lines:#?}");
 
-    // An image that cannot be pulled: the Deployment says what its Pod says.
+    // An image that cannot be pulled: the Deployment has the reason of its Pod.
     let fails = json!({BEHAVIOUR_LABEL: Behaviour::ImagePullFails.label()});
     stage.clusters[0].apply(&front(2, &fails));
-    let bad = stage.wait(SHOP, "the image fails", |it| {
-        let told = resources(it);
-        let mut told = told.iter();
-        let front = told.find(|it| it.starts_with("edge01 front Deployment/front"));
+    let bad = stage.wait(SHOP, "the image fails", |answer| {
+        let lines = resources(answer);
+        let mut lines = lines.iter();
+        let front = lines.find(|it| it.starts_with("edge01 front Deployment/front"));
         front.is_some_and(|it| it.contains("ImagePullBackOff"))
     });
     assert_ne!(bad["ready-status"], "Ready");
@@ -82,13 +84,13 @@ fn an_application_is_found_rolls_out_fails_and_goes() {
     stage.wait_for_state("Ready");
     wait_until_equal(&stage, "mended");
 
-    // Deleted: told for a while, and no longer counted; put back, it is as it was.
+    // A deleted object is listed for some time, but does not count. When it is created again, its old state returns.
     let settings = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/settings");
     stage.clusters[1].delete(&settings);
-    let gone = stage.wait(SHOP, "the deletion is told", |it| {
-        let told = resources(it);
-        let mut told = told.iter();
-        told.any(|it| it.contains("ConfigMap/settings NotPresent Gone"))
+    let gone = stage.wait(SHOP, "the deletion is shown", |answer| {
+        let lines = resources(answer);
+        let mut lines = lines.iter();
+        lines.any(|it| it.contains("ConfigMap/settings NotPresent Gone"))
     });
     assert_eq!(gone["ready-status"], "Ready");
     stage.clusters[1].apply(&settings_of_front());
@@ -96,25 +98,25 @@ fn an_application_is_found_rolls_out_fails_and_goes() {
     stage.clusters[0].delete(&settings);
     wait_until_equal(&stage, "the deletion is forgotten");
 
-    // A label that is taken away, a namespace, then everything.
+    // Removes a label, then a namespace, then all objects.
     let unlabel = json!({"metadata": {"labels": null}});
     let base = format!("/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/base");
     for cluster in &stage.clusters {
         cluster.patch(&base, "application/merge-patch+json", &unlabel);
     }
-    wait_until_equal(&stage, "without the app whose label went");
+    wait_until_equal(&stage, "without the app whose label was removed");
     stage.clusters[1].delete(&format!("/api/v1/namespaces/{NAMESPACE}"));
-    stage.wait(SHOP, "what was in the namespace goes", |it| {
-        let told = resources(it);
-        !told.iter().any(|it| it.starts_with("edge02"))
+    stage.wait(SHOP, "the objects of the namespace disappear", |answer| {
+        let lines = resources(answer);
+        !lines.iter().any(|it| it.starts_with("edge02"))
     });
     wait_until_equal(&stage, "without a namespace");
     for object in shop() {
         let path = stage.clusters[0].client().path(&object);
         stage.clusters[0].delete(&path);
     }
-    stage.wait("/v2/applications", "the application goes", |it| {
-        it["applications"].as_array().is_some_and(Vec::is_empty)
+    stage.wait("/v2/applications", "the application disappears", |answer| {
+        answer["applications"].as_array().is_some_and(Vec::is_empty)
     });
 }
 
@@ -151,7 +153,7 @@ fn give_an_address(cluster: &Cluster) {
 }
 
 #[test]
-fn what_others_deploy_is_found_by_their_marks() {
+fn applications_of_other_tools_are_found_by_their_marks() {
     let options = [Options::api_server("edge01")];
     let stage = Stage::start(&options, |cluster| cluster.admin().clone());
     let Some(stage) = stage else { return };
@@ -160,7 +162,7 @@ fn what_others_deploy_is_found_by_their_marks() {
             "name": name, "namespace": NAMESPACE, "labels": labels, "annotations": annotations,
         }})
     };
-    // As their charts have it, with the instance label that all of them carry.
+    // The marks of each tool, with the instance label that all charts have.
     let instance = json!({"app.kubernetes.io/instance": "chart"});
     stage.apply(&marked(
         "by-helm",
@@ -180,17 +182,21 @@ fn what_others_deploy_is_found_by_their_marks() {
     ));
     stage.apply(&marked("by-kubectl", instance, json!({})));
     let names = ["argoed", "chart", "fluxed", "helmed"];
-    stage.wait("/v2/applications", "each by its own mark", |it| {
-        let applications = it["applications"].as_array().into_iter().flatten();
-        let found: Vec<&str> = applications
-            .filter_map(|it| it["composite-app-name"].as_str())
-            .collect();
-        found == names
-    });
+    stage.wait(
+        "/v2/applications",
+        "each is found by its own mark",
+        |answer| {
+            let applications = answer["applications"].as_array().into_iter().flatten();
+            let found: Vec<&str> = applications
+                .filter_map(|application| application["composite-app-name"].as_str())
+                .collect();
+            found == names
+        },
+    );
 }
 
 #[test]
-fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
+fn a_kind_is_watched_from_its_installation_to_its_removal() {
     let Some(stage) = Stage::two() else { return };
     let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}});
     stage.apply(&labelled(config, "front"));
@@ -222,22 +228,22 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
             .wait_for_status(path, 200, std::time::Duration::from_secs(30));
         cluster.apply(&crane);
     }
-    let told = stage.wait(SHOP, "the crane is watched", |it| {
-        resources(it)
+    let answer = stage.wait(SHOP, "the crane is watched", |answer| {
+        resources(answer)
             .iter()
             .filter(|it| it.contains(" yard Crane/big "))
             .count()
             == 2
     });
-    assert_ne!(told["ready-status"], "Present");
-    // A rule for it that comes meanwhile.
+    assert_ne!(answer["ready-status"], "Present");
+    // An interpreter for the Kind is added.
     stage.drop_interpreter("crane");
-    stage.wait(SHOP, "the crane is judged by its own rule", |it| {
-        let told = resources(it);
-        let mut cranes = told.iter().filter(|it| it.contains(" Crane/big "));
+    stage.wait(SHOP, "the crane is judged by its own rule", |answer| {
+        let lines = resources(answer);
+        let mut cranes = lines.iter().filter(|it| it.contains(" Crane/big "));
         cranes.all(|it| it.ends_with(" Crane/big Draining Draining"))
     });
-    // A newer version that the server prefers: the crane is there all the time.
+    // The server prefers a newer version of the Kind. The crane is never shown as absent.
     let mut newer = definition.clone();
     let mut version = newer["spec"]["versions"][0].clone();
     version["name"] = "v2".into();
@@ -248,19 +254,19 @@ fn a_kind_that_is_installed_later_is_watched_and_goes_with_its_definition() {
     let began = std::time::Instant::now();
     while began.elapsed().as_secs() < 6 {
         let answer = stage.server.get(SHOP).expect("the application");
-        let told = resources(&answer);
-        let cranes = told
+        let lines = resources(&answer);
+        let cranes = lines
             .iter()
             .filter(|it| it.contains(" yard Crane/big Draining"));
-        assert_eq!(cranes.count(), 2, "{told:#?}");
+        assert_eq!(cranes.count(), 2, "{lines:#?}");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     for cluster in &stage.clusters {
         cluster
             .delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/cranes.example.com");
     }
-    stage.wait(SHOP, "the crane goes with its Kind", |it| {
-        !resources(it).iter().any(|it| it.contains("Crane/big"))
+    stage.wait(SHOP, "the crane disappears with its Kind", |answer| {
+        !resources(answer).iter().any(|it| it.contains("Crane/big"))
     });
     stage.wait_for_state("Present");
 }

@@ -1,5 +1,5 @@
-//! Clusters of which the configuration wants objects with some labels alone: the API server is asked for these,
-//! and what an application owns is there all the same.
+//! Clusters with a configured selector. Only labelled objects are requested from the API server. Objects that an
+//! application owns are found nevertheless.
 
 mod audit;
 
@@ -11,16 +11,16 @@ use crate::context::{PROD, front, instantiate};
 use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources};
 use audit::Audit;
 
-/// A cluster of which objects with the label `team=web` are wanted, watched with all rights, with these
-/// further Kinds of objects that others own.
+/// A cluster with the selector `team=web`, watched with all permissions. `children` are further Kinds of objects with
+/// owners.
 fn stage(children: &[&str]) -> Option<(Stage, Audit)> {
     let audit = Audit::new();
     let options = audit.asked_of(Options::api_server("edge01"));
     let selection = Selection {
-        selector: "team=web".parse().expect("a selector"),
+        selector: kindsight_model::parse_selector("team=web").expect("a selector"),
         children: children
             .iter()
-            .map(|it| it.parse().expect("a pattern"))
+            .map(|pattern| pattern.parse().expect("a pattern"))
             .collect(),
     };
     let stage = Stage::start_as(
@@ -30,7 +30,7 @@ fn stage(children: &[&str]) -> Option<(Stage, Audit)> {
             ClusterSource::Kubernetes(cluster) => {
                 let options = WatchOptions {
                     selection: Some(selection.clone()),
-                    // Leases too, so that a swap has a Kind to ask for.
+                    // Without Events only; Leases are watched too, so that a swap changes the watch of a Kind.
                     left_out: ["Event".into(), "Event.events.k8s.io".into()].into(),
                     ..WatchOptions::default()
                 };
@@ -42,7 +42,7 @@ fn stage(children: &[&str]) -> Option<(Stage, Audit)> {
     Some((stage, audit))
 }
 
-/// An object with the labels of the application `shop`, and `team=web` where it is of the team.
+/// An object with the labels of the application `shop`, and with the label `team=web` if `of_team`.
 fn object(api_version: &str, kind: &str, name: &str, of_team: bool) -> Value {
     let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
     let mut object = labelled(object, "front");
@@ -56,7 +56,7 @@ fn config(name: &str, of_team: bool) -> Value {
     object("v1", "ConfigMap", name, of_team)
 }
 
-/// The same object without labels, as one that this object owns.
+/// The object without the labels of the application, and with this owner.
 fn owned(mut object: Value, owner: &Value) -> Value {
     object["metadata"]["labels"] = json!({"app": "front"});
     let text = |pointer| owner.pointer(pointer).cloned().expect("a text");
@@ -86,11 +86,11 @@ fn pod(name: &str) -> Value {
     pod
 }
 
-/// Kinds and names of an answer, with the state of what is not there.
+/// Kinds and names of the resources in an answer, and the state of resources that are not known to exist.
 fn names(answer: &Value) -> Vec<String> {
-    let told = resources(answer);
-    let names = told.iter().filter_map(|it| {
-        let mut words = it.split(' ').skip(2);
+    let lines = resources(answer);
+    let names = lines.iter().filter_map(|line| {
+        let mut words = line.split(' ').skip(2);
         let (name, state) = (words.next()?, words.next()?);
         Some(match state {
             "NotPresent" | "Unknown" => format!("{name} {state}"),
@@ -101,7 +101,7 @@ fn names(answer: &Value) -> Vec<String> {
 }
 
 fn wait_for(stage: &Stage, what: &str, expected: &[&str]) {
-    stage.wait(SHOP, what, |it| names(it) == expected);
+    stage.wait(SHOP, what, |answer| names(answer) == expected);
 }
 
 fn label(stage: &Stage, name: &str, team: Option<&str>) {
@@ -111,20 +111,20 @@ fn label(stage: &Stage, name: &str, team: Option<&str>) {
 }
 
 #[test]
-fn what_carries_the_labels_is_found_with_all_that_it_owns() {
+fn labelled_objects_are_found_with_all_objects_that_they_own() {
     let Some((stage, audit)) = stage(&[]) else {
         return;
     };
     let cluster = &stage.clusters[0];
-    stage.wait_for_cluster("edge01", "its selector is told", |it| {
-        it["connection"] == "connected" && it["selector"] == "team=web"
+    stage.wait_for_cluster("edge01", "its selector is shown", |cluster| {
+        cluster["connection"] == "connected" && cluster["selector"] == "team=web"
     });
     let deployment = cluster.apply(&workload("Deployment", "front", true));
     let set = workload("ReplicaSet", "front-1", false);
     let set = cluster.apply(&owned(set, &deployment));
     cluster.apply(&owned(pod("front-1-a"), &set));
     cluster.apply(&config("settings", true));
-    // Of a Kind that is watched without the selector, and of one that is watched with it.
+    // The Kind of the first object is watched without the selector, the Kind of the others with it.
     cluster.apply(&pod("stray"));
     cluster.apply(&config("other", false));
     cluster.apply(&owned(config("owned", false), &deployment));
@@ -134,17 +134,20 @@ fn what_carries_the_labels_is_found_with_all_that_it_owns() {
         "Pod/front-1-a",
         "ReplicaSet/front-1",
     ];
-    wait_for(&stage, "it has what carries the labels", &all);
+    wait_for(
+        &stage,
+        "labelled objects and their children are found",
+        &all,
+    );
 
     label(&stage, "settings", None);
-    let gone = [&["ConfigMap/settings NotPresent"][..], &all[1..]].concat();
-    wait_for(&stage, "the label that is gone is told", &gone);
-    wait_for(&stage, "it is forgotten", &all[1..]);
+    // It exists without its label, so it is not listed as gone.
+    wait_for(&stage, "it left", &all[1..]);
     label(&stage, "other", Some("web"));
     let other = [&["ConfigMap/other"][..], &all[1..]].concat();
-    wait_for(&stage, "the label that came is told", &other);
+    wait_for(&stage, "the added label is noticed", &other);
 
-    // Lists, watches, and the parts that were read when objects came to be needed whole.
+    // Lists, watches, and separate reads of Kinds whose objects became necessary without the selector.
     for (plural, is_cut) in [
         ("configmaps", true),
         ("deployments", true),
@@ -153,13 +156,13 @@ fn what_carries_the_labels_is_found_with_all_that_it_owns() {
         ("customresourcedefinitions", false),
         ("replicasets", false),
         ("pods", false),
-        // A rule asks for the Services of any Ingress.
+        // A rule requests the Services of any Ingress.
         ("services", false),
     ] {
         let asked = audit.requests(plural);
         assert!(!asked.is_empty(), "{plural}");
         let selector = "&labelSelector=team%3Dweb";
-        let is_so = |it: &String| it.contains(selector) == is_cut;
+        let is_so = |uri: &String| uri.contains(selector) == is_cut;
         assert!(asked.iter().all(is_so), "{asked:#?}");
     }
     let part = format!("/namespaces/{NAMESPACE}/configmaps?limit=");
@@ -192,12 +195,12 @@ fn children_below_an_owner_without_the_labels_are_found_where_the_configuration_
         let set = cluster.apply(&owned(set, &deployment));
         cluster.apply(&owned(pod("front-1-a"), &set));
         cluster.apply(&config("last", true));
-        wait_for(&stage, "it has what it owns", expected);
+        wait_for(&stage, "its owned objects are found", expected);
     }
 }
 
 #[test]
-fn a_kind_that_an_interpreter_asks_for_is_watched_whole_from_then_on() {
+fn a_kind_that_an_interpreter_needs_is_watched_without_the_selector() {
     let Some((stage, audit)) = stage(&[]) else {
         return;
     };
@@ -211,11 +214,11 @@ fn a_kind_that_an_interpreter_asks_for_is_watched_whole_from_then_on() {
     cluster.apply(&settings);
     wait_for(&stage, "it is found", &["ConfigMap/settings"]);
     stage.drop_interpreter("leases");
-    stage.wait(SHOP, "the Lease is known", |it| {
-        // An absence is told only where everything was searched.
-        let told = resources(it);
-        assert!(!told.iter().any(|it| it.contains("NoLease")), "{told:#?}");
-        told.iter().any(|it| it.ends_with("Ready Held"))
+    stage.wait(SHOP, "the Lease is known", |answer| {
+        // An absence is shown only if all objects of the Kind were listed.
+        let lines = resources(answer);
+        assert!(!lines.iter().any(|it| it.contains("NoLease")), "{lines:#?}");
+        lines.iter().any(|it| it.ends_with("Ready Held"))
     });
     let asked = audit.requests("leases");
     let is_cut = |it: &String| it.contains("labelSelector");
@@ -224,7 +227,7 @@ fn a_kind_that_an_interpreter_asks_for_is_watched_whole_from_then_on() {
 }
 
 #[test]
-fn what_an_app_context_sends_is_told_without_the_labels() {
+fn resources_of_an_app_context_are_shown_without_the_labels() {
     let Some((stage, audit)) = stage(&[]) else {
         return;
     };
@@ -243,14 +246,14 @@ fn what_an_app_context_sends_is_told_without_the_labels() {
         "Secret/key",
         "Service/front",
     ];
-    stage.wait(PROD, "what it sent is told", |it| {
-        let told = names(it);
-        // Before everything was seen, nothing is missing.
-        let is_wrong = |it: &&String| it.ends_with(" NotPresent") && **it != sent[0];
-        assert_eq!(told.iter().find(is_wrong), None);
-        let mut told = told;
-        told.sort();
-        told == sent
+    stage.wait(PROD, "its resources are shown", |answer| {
+        let lines = names(answer);
+        // No object is shown as missing before all Kinds were listed.
+        let is_wrong = |name: &&String| name.ends_with(" NotPresent") && **name != sent[0];
+        assert_eq!(lines.iter().find(is_wrong), None);
+        let mut lines = lines;
+        lines.sort();
+        lines == sent
     });
     let asked = audit.requests("configmaps");
     assert!(
@@ -258,12 +261,14 @@ fn what_an_app_context_sends_is_told_without_the_labels() {
         "{asked:#?}"
     );
     contexts.delete(&id).expect("deleted");
-    stage.wait("/v2/applications", "it is sent no more", |it| {
-        let all = it["applications"].as_array().into_iter().flatten();
-        let suite = all.filter(|it| it["composite-app-name"] == "suite");
-        suite.map(|it| &it["clusters"]).eq([&json!([])])
+    stage.wait("/v2/applications", "it is no longer sent", |answer| {
+        let all = answer["applications"].as_array().into_iter().flatten();
+        let suite = all.filter(|application| application["composite-app-name"] == "suite");
+        suite
+            .map(|application| &application["clusters"])
+            .eq([&json!([])])
     });
-    wait_for(&stage, "the rest is as it was", &["ConfigMap/kept"]);
+    wait_for(&stage, "the other object is unchanged", &["ConfigMap/kept"]);
     let history = crate::history::transitions(&stage);
     assert_eq!(history, ["kept - > Present", "- - > Present"]);
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// Time for anything that a cluster does by itself.
+/// Time for any step of a cluster's controllers.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The namespace of the application.
@@ -22,7 +22,7 @@ pub(crate) const NAMESPACE: &str = "web";
 /// Token of the watcher.
 const TOKEN: &str = "watchertoken";
 
-/// Label of the roles that the watcher's role is put together from.
+/// Label of the roles that are aggregated into the watcher's role.
 pub(crate) const AGGREGATED: &str = "rbac.kindsight.dev/aggregate-to-kindsight";
 
 /// Status of the application `shop`.
@@ -32,10 +32,10 @@ pub(crate) const SHOP: &str =
 /// Clusters and a server.
 pub(crate) struct Stage {
     pub(crate) clusters: Vec<Cluster>,
-    /// In front of each cluster.
+    /// A proxy in front of each cluster.
     pub(crate) proxies: Vec<Proxy>,
     pub(crate) server: Client,
-    /// None while the server is down.
+    /// `None` while the server is stopped.
     runtime: Option<Runtime>,
     pub(crate) store: Arc<dyn Store>,
     folder: TempDir,
@@ -43,8 +43,8 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Clusters of these settings, with a namespace each, and a server that watches them as `who` says; none
-    /// where there are no executables.
+    /// Starts clusters with these options, each with a namespace, and a server that watches them with the credentials
+    /// of `who`. `None` if the executables are not available.
     pub(crate) fn start(
         clusters: &[Options],
         who: impl Fn(&Cluster) -> Credentials,
@@ -52,7 +52,7 @@ impl Stage {
         Self::start_as(clusters, who, |it| it)
     }
 
-    /// As [`Stage::start`], with the sources of clusters as `change` makes them of the usual ones.
+    /// Like [`Stage::start`]; `change` adapts the usual source of each cluster.
     pub(crate) fn start_as(
         clusters: &[Options],
         who: impl Fn(&Cluster) -> Credentials,
@@ -62,7 +62,7 @@ impl Stage {
         let etcd = Etcd::start(&binaries);
         let clusters: Vec<Cluster> = clusters
             .iter()
-            .map(|it| Cluster::start(&etcd, it))
+            .map(|options| Cluster::start(&etcd, options))
             .collect();
         for cluster in &clusters {
             cluster.apply(&json!({
@@ -75,7 +75,7 @@ impl Stage {
         std::fs::create_dir(&interpreters).expect("a folder of interpreters");
         let proxies: Vec<Proxy> = clusters.iter().map(Proxy::start).collect();
         let sources = clusters.iter().zip(&proxies);
-        let sources = sources.map(|(it, proxy)| source(it, proxy, &who(it)));
+        let sources = sources.map(|(cluster, proxy)| source(cluster, proxy, &who(cluster)));
         let settings = Settings {
             cache: Some(folder.path().join("cache")),
             interpreters: Some(interpreters),
@@ -95,12 +95,12 @@ impl Stage {
         })
     }
 
-    /// Ends the server as a kill would: nothing is written any more.
+    /// Ends the server as a kill would. It writes no further data.
     pub(crate) fn end_server(&mut self) {
         self.runtime = None;
     }
 
-    /// Starts a server over a data folder, instead of the one that runs; it lists what is gone for a minute.
+    /// Starts a server over a data folder in place of the running server. It lists gone objects for a minute.
     pub(crate) fn start_server(&mut self, data: &Path, who: impl Fn(&Cluster) -> Credentials) {
         self.end_server();
         let DataDir {
@@ -111,7 +111,7 @@ impl Stage {
         } = DataDir::open(data).expect("a data folder");
         assert!(remembered.is_some(), "the file is in use");
         let clusters = self.clusters.iter().zip(&self.proxies);
-        let clusters = clusters.map(|(it, proxy)| source(it, proxy, &who(it)));
+        let clusters = clusters.map(|(cluster, proxy)| source(cluster, proxy, &who(cluster)));
         let (runtime, server) = serve(Settings {
             clusters: clusters.collect(),
             gone_for: Duration::from_mins(1),
@@ -122,16 +122,16 @@ impl Stage {
         (self.runtime, self.server) = (Some(runtime), server);
     }
 
-    /// Two whole clusters, watched with the rights of `deploy/rbac.yaml` and those to Secrets.
+    /// Two complete clusters, watched with the permissions of `deploy/rbac.yaml` and the permission to read Secrets.
     pub(crate) fn two() -> Option<Self> {
         Self::whole(&["edge01", "edge02"])
     }
 
-    /// Whole clusters of these names, watched with the same rights.
+    /// Complete clusters with these names, watched with the same permissions.
     pub(crate) fn whole(names: &[&str]) -> Option<Self> {
         let options = names.iter();
         let options: Vec<Options> = options
-            .map(|it| Options::new(it).user("watcher", &[], TOKEN))
+            .map(|name| Options::new(name).user("watcher", &[], TOKEN))
             .collect();
         Self::start(&options, |cluster| {
             grant(cluster);
@@ -139,10 +139,12 @@ impl Stage {
         })
     }
 
-    /// Puts a guest of the tests into the directory of interpreters. It is compiled here: the server would
-    /// start this program to compile it, and finds it in the cache instead.
+    /// Puts a guest of the tests into the directory of interpreters. This method compiles the guest into the cache,
+    /// because the server would start this test program as a compiler.
     pub(crate) fn drop_interpreter(&self, name: &str) {
-        let guest = kindsight_tests::GUESTS.iter().find(|it| it.name == name);
+        let guest = kindsight_tests::GUESTS
+            .iter()
+            .find(|guest| guest.name == name);
         let wasm = guest.expect("a guest of this name").wasm;
         let cache = CodeCache::open(&self.folder.path().join("cache")).expect("the cache");
         let engine = Interpreters::start(Limits::default(), Some(cache)).expect("an engine");
@@ -158,7 +160,7 @@ impl Stage {
         }
     }
 
-    /// Waits until the server's answer is as it should be, and returns it.
+    /// Waits until the server's answer meets the condition, and returns it.
     pub(crate) fn wait(&self, target: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();
         loop {
@@ -169,7 +171,7 @@ impl Stage {
             assert!(
                 began.elapsed() < PATIENCE,
                 "{what}: still {}",
-                answer.map_or("404".to_owned(), |it| format!("{it:#}"))
+                answer.map_or("404".to_owned(), |answer| format!("{answer:#}"))
             );
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -177,20 +179,20 @@ impl Stage {
 
     /// Waits for a state of the application `shop`.
     pub(crate) fn wait_for_state(&self, state: &str) -> Value {
-        self.wait(SHOP, state, |it| it["ready-status"] == state)
+        self.wait(SHOP, state, |answer| answer["ready-status"] == state)
     }
 
-    /// Waits until `GET /v2/clusters` says this of a cluster.
+    /// Waits until the entry of a cluster in `GET /v2/clusters` meets the condition.
     pub(crate) fn wait_for_cluster(&self, name: &str, what: &str, is_so: impl Fn(&Value) -> bool) {
-        self.wait("/v2/clusters", what, |it| {
-            let clusters = it["clusters"].as_array();
+        self.wait("/v2/clusters", what, |answer| {
+            let clusters = answer["clusters"].as_array();
             let mut clusters = clusters.into_iter().flatten();
-            clusters.any(|it| it["cluster"] == name && is_so(it))
+            clusters.any(|cluster| cluster["cluster"] == name && is_so(cluster))
         });
     }
 }
 
-/// A server on an executor of its own, with which it ends.
+/// Starts a server on its own executor. The server ends with the executor.
 fn serve(settings: Settings) -> (Runtime, Client) {
     let runtime = Runtime::new().expect("an executor");
     let server = runtime.block_on(Server::start(settings)).expect("a server");
@@ -199,7 +201,7 @@ fn serve(settings: Settings) -> (Runtime, Client) {
     (runtime, Client::new(&url, None, &Credentials::Nobody))
 }
 
-/// Gives the watcher the rights that an operator would, and waits until they count.
+/// Gives the watcher the permissions that an operator would give, and waits until they take effect.
 fn grant(cluster: &Cluster) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/rbac.yaml");
     let roles = std::fs::read_to_string(path).expect("deploy/rbac.yaml");
@@ -240,12 +242,12 @@ fn source(cluster: &Cluster, proxy: &Proxy, who: &Credentials) -> ClusterSource 
 
 /// The resources of an answer as `cluster app Kind/name state reason`, in order.
 pub(crate) fn resources(answer: &Value) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for app in answer["apps"].as_array().into_iter().flatten() {
         for cluster in app["clusters"].as_array().into_iter().flatten() {
             for resource in cluster["resources"].as_array().into_iter().flatten() {
                 let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-                told.push(format!(
+                lines.push(format!(
                     "{} {} {}/{} {} {}",
                     text(&cluster["cluster"]),
                     text(&app["name"]),
@@ -257,8 +259,8 @@ pub(crate) fn resources(answer: &Value) -> Vec<String> {
             }
         }
     }
-    told.sort();
-    told
+    lines.sort();
+    lines
 }
 
 /// An object of the application, with its labels.
@@ -270,7 +272,7 @@ pub(crate) fn labelled(mut object: Value, app: &str) -> Value {
     object
 }
 
-/// A workload of Pods with these labels, as each controller takes it.
+/// A workload of Pods with these labels, in a form that each controller accepts.
 pub(crate) fn workload(kind: &str, name: &str, pod_labels: &Value, more: &Value) -> Value {
     let mut labels = json!({"app": name});
     merge(&mut labels, pod_labels);

@@ -1,4 +1,4 @@
-//! Answers in EMCO's newer dialect by route, for the document.
+//! Answers in EMCO's newer dialect by route, for the OpenAPI document.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,9 +9,9 @@ use super::{ClusterStatus, EmcoNames, GroupStatus, LogicalCloudStatus};
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum EmcoGroupAnswer {
-    /// Its status.
+    /// The status of the group.
     Status(Box<GroupStatus<'static>>),
-    /// With `apps`, `clusters` or `resources`.
+    /// The answer to a query with `apps`, `clusters` or `resources`.
     Names(EmcoNames<'static>),
 }
 
@@ -19,9 +19,9 @@ pub enum EmcoGroupAnswer {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum EmcoClusterAnswer {
-    /// Their status.
+    /// The status of the resources.
     Status(Box<ClusterStatus<'static>>),
-    /// With `apps`, `clusters` or `resources`.
+    /// The answer to a query with `apps`, `clusters` or `resources`.
     Names(EmcoNames<'static>),
 }
 
@@ -29,8 +29,8 @@ pub enum EmcoClusterAnswer {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum EmcoLogicalCloudAnswer {
-    /// Its status.
+    /// The status of the logical cloud.
     Status(Box<LogicalCloudStatus<'static>>),
-    /// With `clusters` or `resources`.
+    /// The answer to a query with `clusters` or `resources`.
     Names(EmcoNames<'static>),
 }

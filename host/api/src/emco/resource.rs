@@ -9,13 +9,13 @@ use utoipa::ToSchema;
 use crate::status::Detail;
 
 words! {
-    /// The words that EMCO's newer dialect has for the state of resources in their cluster.
+    /// The states of resources in their cluster in EMCO's newer dialect.
     ReadyStatus {
-        /// It works, or has done what it is there for.
+        /// The resource works, or has completed its task.
         Ready = "Ready",
-        /// It is there and does not work, or nobody can tell.
+        /// The resource exists but does not work, or its state is unknown.
         NotReady = "NotReady",
-        /// The cluster has no such object, or has not told of one.
+        /// The cluster does not contain the object, or has not reported it.
         NotPresent = "NotPresent",
     }
 }
@@ -30,12 +30,12 @@ pub struct ResourceStatus<'a> {
     /// Name of the resource.
     #[schema(example = "sink-configmap")]
     pub name: Cow<'a, str>,
-    /// With `output=detail`: the manifest, or with `type=cluster` and `status=ready` the object as the cluster
-    /// reported it, where it did. Values of Secrets are `REDACTED`.
+    /// With `output=detail`: the manifest, or with `type=cluster` and `status=ready` the object
+    /// that the cluster reported, if it did. Values of Secrets are `REDACTED`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = serde_json::Value)]
     pub detail: Option<Detail>,
-    /// With `type=rsync`: result of sending it to the cluster.
+    /// With `type=rsync`: the result of sending it to the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = RsyncStatus)]
     pub rsync_status: Option<RsyncStatus>,
@@ -43,7 +43,7 @@ pub struct ResourceStatus<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ReadyStatus)]
     pub cluster_status: Option<ReadyStatus>,
-    /// With `status=deployed`: result of sending it to the cluster.
+    /// With `status=deployed`: the result of sending it to the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = RsyncStatus)]
     pub deployed_status: Option<RsyncStatus>,
@@ -54,7 +54,7 @@ pub struct ResourceStatus<'a> {
 }
 
 impl<'a> ResourceStatus<'a> {
-    /// Of which nothing but its identity is told.
+    /// Makes a status that contains only the identity of the resource.
     pub fn new(gvk: &'a Gvk, name: &'a str) -> Self {
         Self {
             gvk: Cow::Borrowed(gvk),

@@ -14,42 +14,43 @@ use super::{HistoryEntry, InterpreterStatus, InterpreterVersion};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct InterpreterDetail {
-    /// Name of the interpreter.
+    /// The name of the interpreter.
     #[schema(value_type = String, example = "apps")]
     pub name: InterpreterName,
-    /// State of the interpreter.
+    /// The state of the interpreter.
     pub status: InterpreterStatus,
-    /// Source of the live version; left out if there is none.
+    /// The source of the live version. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Source)]
     pub source: Option<Source>,
-    /// The live version, as the component names it; left out if there is none.
+    /// The live version, as the component names it. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "1.0.0")]
     pub version: Option<String>,
-    /// Digest of the live version, `sha256:` and 64 hex digits; left out if there is none.
+    /// The digest of the live version, `sha256:` and 64 hex digits. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub digest: Option<Digest>,
-    /// Purpose of the interpreter, in its own words; may be empty.
+    /// The purpose of the interpreter, from its own description. Can be empty.
     pub summary: String,
-    /// The Kinds it judges, with the fields and related objects it is given.
+    /// The Kinds that it judges, with the fields and related objects that it receives.
     pub kinds: Vec<HandledKind>,
-    /// The states it may give.
+    /// The states that its verdicts can contain.
     pub states: Vec<DeclaredState>,
-    /// The reasons it explains; left out if it explains none. It may give others.
+    /// The reasons that it explains. Omitted if it explains none. Its verdicts can contain other
+    /// reasons too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<DeclaredReason>,
-    /// Members of its description and fixtures that this server does not know and ignores; left out if
-    /// there are none.
+    /// Members of its description and fixtures that this server does not know and ignores. Omitted
+    /// if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["licence: not a member of the contract, ignored"]))]
     pub warnings: Vec<String>,
-    /// Its settings; left out if there are none.
+    /// Its settings. Omitted if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub settings: Option<Map<String, Value>>,
-    /// JSON Schema of its settings; left out if it takes none.
+    /// The JSON Schema of its settings. Omitted if it has no settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub settings_schema: Option<Value>,
@@ -57,69 +58,70 @@ pub struct InterpreterDetail {
     pub limits: CallLimits,
     /// Statistics of its calls since it went live on this server.
     pub statistics: CallStatistics,
-    /// Set while too many of its calls end in a fault; left out otherwise.
+    /// Present while too many of its calls end in a fault. Omitted otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faulting: Option<Faulting>,
-    /// Number of times that it began to fail too often, since this server began.
+    /// How often it began to fail too frequently since this server started.
     #[serde(default)]
     pub trips: u64,
-    /// The versions that are known, newest first.
+    /// The known versions, newest first.
     pub versions: Vec<InterpreterVersion>,
-    /// The changes that were made to it, newest first. The oldest are forgotten.
+    /// The changes of the interpreter, newest first. The oldest are dropped.
     pub history: Vec<HistoryEntry>,
 }
 
-/// Faults of the live version, more than it may have. It stays live where no other version of it does
-/// better on what it failed on.
+/// Faults of the live version beyond the permitted number. The version stays live if no other
+/// version of the interpreter gives better results on the failed inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Faulting {
     /// Number of different inputs that clusters reported within about the last minute.
     #[schema(example = 12)]
     pub calls: u64,
-    /// Number of these that ended in a fault.
+    /// Number of these inputs whose call ended in a fault.
     #[schema(example = 12)]
     pub faults: u64,
-    /// Begin of its failing too often.
+    /// The time at which it began to fail too frequently.
     #[schema(value_type = String, format = DateTime)]
     pub since: Timestamp,
 }
 
-/// One sort of object that an interpreter judges.
+/// A pattern of objects that an interpreter judges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct HandledKind {
-    /// Pattern `group/version/Kind`, where `*` stands for all.
+    /// Pattern `group/version/Kind`, in which `*` matches everything.
     #[schema(example = "apps/*/Deployment")]
     pub pattern: String,
-    /// JSON pointer of a field that objects must have; left out if it judges all of them.
+    /// JSON pointer of a field that objects must have. Omitted if the interpreter judges all
+    /// objects of the pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "/status/conditions")]
     pub when: Option<String>,
-    /// `true` if its verdicts depend on the time; otherwise left out.
+    /// `true` if its verdicts depend on the time. Omitted otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uses_now: bool,
     /// The fields that are passed, as JSON pointers.
     #[schema(example = json!(["/status"]))]
     pub fields: Vec<String>,
-    /// Related objects that are passed, each in words.
+    /// The related objects that are passed, each as text.
     #[schema(example = json!(["core/*/Pod that it owns, at most 100"]))]
     pub related: Vec<String>,
 }
 
-/// A state that an interpreter may give.
+/// A state that an interpreter's verdicts can contain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct DeclaredState {
-    /// The word.
+    /// The name of the state.
     #[schema(example = "Draining")]
     pub name: String,
-    /// The phase it is counted as.
+    /// The phase as which it counts.
     pub phase: Phase,
     /// Its meaning.
     #[schema(example = "It ends what it has begun and takes nothing new.")]
     pub summary: String,
-    /// `true` if a resource in this state does not leave it by itself; otherwise left out.
+    /// `true` if a resource does not leave this state without an external cause. Omitted otherwise.
     #[serde(default, rename = "final", skip_serializing_if = "std::ops::Not::not")]
     pub is_final: bool,
 }
@@ -128,13 +130,13 @@ pub struct DeclaredState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct DeclaredReason {
-    /// The word.
+    /// The name of the reason.
     #[schema(example = "NoPorts")]
     pub name: String,
     /// Its meaning.
     #[schema(example = "No port is attached yet.")]
     pub summary: String,
-    /// Page that says what to do about it; left out if there is none.
+    /// Page with advice about the reason. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "https://example.com/help/no-ports")]
     pub help_url: Option<String>,
@@ -144,24 +146,25 @@ pub struct DeclaredReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct CallLimits {
-    /// Processor time of one call, in milliseconds, with making an instance where there is none.
+    /// Processor time of one call, in milliseconds, including the time for making an instance if
+    /// needed.
     #[schema(example = 50)]
     pub call_deadline_ms: u64,
-    /// Processor time that is added for each MiB of input, in milliseconds.
+    /// Additional processor time for each MiB of input, in milliseconds.
     #[serde(default)]
     #[schema(example = 100)]
     pub call_deadline_per_mib_ms: u64,
-    /// Largest input: the object and its related objects, trimmed, in bytes. Related objects that do not
-    /// fit are left out.
+    /// Maximum size of the input: the object and its related objects, reduced to the requested
+    /// fields, in bytes. Related objects that do not fit are omitted.
     #[serde(default)]
     #[schema(example = 4_194_304)]
     pub input_bytes_max: u64,
-    /// Memory of one instance, in bytes.
+    /// Maximum memory of one instance, in bytes.
     #[schema(example = 67_108_864)]
     pub memory_bytes_max: u64,
-    /// Calls after which an instance is replaced by a fresh one.
+    /// Number of calls after which an instance is replaced by a new one.
     pub calls_max: u64,
-    /// Lines it may log in one call.
+    /// Maximum number of lines that it can log in one call.
     #[schema(example = 32)]
     pub log_lines_max: u64,
 }
@@ -175,13 +178,13 @@ pub struct CallStatistics {
     /// Number of calls that ended in a fault, by the name of the fault.
     #[schema(example = json!({"InterpreterTrapped": 3}))]
     pub faults: BTreeMap<String, u64>,
-    /// Duration of the calls, in microseconds.
+    /// The duration of the calls, in microseconds.
     pub latency_us: Latency,
-    /// The most memory one instance took, in bytes.
+    /// The largest memory of one instance, in bytes.
     pub memory_high_water_bytes: u64,
-    /// Number of instances now.
+    /// The present number of instances.
     pub instances: u64,
-    /// Number of lines it logged above its limits, in a call or in 10 s: they are in no log.
+    /// Number of dropped log lines above its limits, in a call or in 10 s.
     #[serde(default)]
     pub log_lines_dropped: u64,
 }
@@ -190,12 +193,12 @@ pub struct CallStatistics {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Latency {
-    /// The longest of the faster half.
+    /// The longest duration of the faster half of the calls.
     pub p50: u64,
-    /// The longest of the fastest 90 %.
+    /// The longest duration of the fastest 90 % of the calls.
     pub p90: u64,
-    /// The longest of the fastest 99 %.
+    /// The longest duration of the fastest 99 % of the calls.
     pub p99: u64,
-    /// The longest of all.
+    /// The longest duration of all calls.
     pub max: u64,
 }

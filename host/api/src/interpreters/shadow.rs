@@ -1,4 +1,4 @@
-//! Reports of shadow runs: the verdicts that a candidate would change.
+//! Reports of shadow runs, with the verdicts that a candidate would change.
 
 use kindsight_model::{Digest, InterpreterName, Verdict};
 use serde::{Deserialize, Serialize};
@@ -6,20 +6,20 @@ use utoipa::ToSchema;
 
 use super::Latency;
 
-/// Comparison of a candidate with the live version, over every object the server knows.
+/// The comparison of a candidate with the live version, on every object that the server knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ShadowReport {
     /// Name of the interpreter.
     #[schema(value_type = String, example = "apps")]
     pub name: InterpreterName,
-    /// The live version; left out if there is none.
+    /// The live version. Omitted if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ShadowedVersion)]
     pub live: Option<ShadowedVersion>,
     /// The candidate.
     pub candidate: ShadowedVersion,
-    /// Number of objects that were judged by both.
+    /// Number of objects that both versions judged.
     pub objects: u64,
     /// Number of verdicts that would change.
     pub changed: u64,
@@ -27,7 +27,7 @@ pub struct ShadowReport {
     pub faults: ShadowFaults,
     /// Durations of calls, in microseconds.
     pub latency_us: ShadowLatency,
-    /// The changes, most frequent first. At most 200.
+    /// The changes, most frequent first, at most 200.
     pub changes: Vec<VerdictChange>,
 }
 
@@ -35,7 +35,7 @@ pub struct ShadowReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ShadowedVersion {
-    /// Digest of the component, `sha256:` and 64 hex digits.
+    /// The digest of the component, `sha256:` and 64 hex digits.
     #[schema(value_type = String)]
     pub digest: Digest,
     /// The version, as the component names it.
@@ -47,9 +47,9 @@ pub struct ShadowedVersion {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ShadowFaults {
-    /// Of the live version.
+    /// Number of faults of the live version.
     pub live: u64,
-    /// Of the candidate.
+    /// Number of faults of the candidate.
     pub candidate: u64,
 }
 
@@ -57,45 +57,46 @@ pub struct ShadowFaults {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ShadowLatency {
-    /// Of the live version; all 0 if there is none.
+    /// Durations of the live version's calls. All 0 if there is no live version.
     pub live: Latency,
-    /// Of the candidate.
+    /// Durations of the candidate's calls.
     pub candidate: Latency,
 }
 
-/// Objects of one Kind of which the state would change in the same way.
+/// Objects of one Kind whose state would change in the same way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct VerdictChange {
     /// Their Kind, as `group/version/Kind`.
     #[schema(example = "apps/v1/Deployment")]
     pub kind: String,
-    /// Their state by the live version.
+    /// Their state according to the live version.
     #[schema(example = "Ready")]
     pub from: String,
-    /// Their state by the candidate; the same where only reason or message differ.
+    /// Their state according to the candidate. It is the same if only the reason or message
+    /// differs.
     #[schema(example = "Pending")]
     pub to: String,
     /// Number of objects.
     pub count: u64,
-    /// Some of them. At most 5.
+    /// Some of these objects, at most 5.
     pub samples: Vec<ChangeSample>,
 }
 
-/// One object of which the verdict would change.
+/// One object whose verdict would change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ChangeSample {
-    /// The report that holds it: `context/app/provider+cluster`.
+    /// The report that contains the object: `context/app/provider+cluster`.
     #[schema(example = "7/sink/vfw-cluster-provider+edge01")]
     pub place: String,
-    /// Namespace of the object; empty if it has none.
+    /// The namespace of the object. Empty if it has none.
     pub namespace: String,
-    /// Name of the object.
+    /// The name of the object.
     pub name: String,
-    /// The verdict by the live version.
+    /// The verdict of the live version.
     pub from: SampledVerdict,
-    /// The verdict by the candidate.
+    /// The verdict of the candidate.
     pub to: SampledVerdict,
 }
 
@@ -106,9 +107,9 @@ pub struct SampledVerdict {
     /// The state.
     #[schema(example = "Pending")]
     pub state: String,
-    /// Reason of the state, in one word; may be empty.
+    /// The reason of the state, as one word. Can be empty.
     pub reason: String,
-    /// Reason of the state, in a sentence; may be empty.
+    /// The reason of the state, as a sentence. Can be empty.
     pub message: String,
 }
 

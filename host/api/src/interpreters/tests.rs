@@ -16,7 +16,7 @@ fn a_change_about_no_component_has_an_empty_digest() {
 }
 
 #[test]
-fn a_promotion_of_whatever_waits_has_an_empty_body() {
+fn a_promotion_without_a_digest_has_an_empty_body() {
     let json = serde_json::to_string(&Promotion::default()).unwrap();
     assert_eq!(json, "{}");
     assert!(serde_json::from_str::<Promotion>(r#"{"digets":""}"#).is_err());

@@ -7,24 +7,25 @@ use utoipa::ToSchema;
 
 use super::ChangedBy;
 
-/// One version of an interpreter: one component.
+/// One version of an interpreter, which is one component.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct InterpreterVersion {
-    /// Digest of the component, `sha256:` and 64 hex digits.
+    /// The digest of the component, `sha256:` and 64 hex digits.
     #[schema(value_type = String)]
     pub digest: Digest,
-    /// The version, as the component names it; empty if it was refused before that.
+    /// The version, as the component names it. Empty if the component was refused before its
+    /// version was known.
     #[schema(example = "1.0.0")]
     pub version: String,
     /// Source of the component.
     pub source: Source,
     /// State of this version.
     pub outcome: VersionOutcome,
-    /// Reason of the state; left out where there is none.
+    /// The reason of the state. Omitted if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// Time at which it was received.
+    /// The time at which the component was received.
     #[schema(value_type = String, format = DateTime)]
     pub received: Timestamp,
 }
@@ -38,20 +39,20 @@ pub struct HistoryEntry {
     pub time: Timestamp,
     /// The change.
     pub action: CatalogAction,
-    /// The source that changed it, or the host by itself.
+    /// The source that made the change, or `host`.
     pub source: ChangedBy,
-    /// Digest of the component it was about; empty if it was about none.
+    /// The digest of the component that the change concerned. Empty if it concerned none.
     #[serde(with = "digest_or_empty")]
     #[schema(value_type = String)]
     pub digest: Option<Digest>,
-    /// Version of that component, as it names it; may be empty.
+    /// The version of that component, as it names it. Can be empty.
     pub version: String,
-    /// Result of the change, in a sentence.
+    /// The result of the change, as a sentence.
     #[schema(example = "live in place of 1.0.0")]
     pub outcome: String,
 }
 
-/// A digest, or the empty text for none.
+/// A digest, or an empty text for `None`.
 mod digest_or_empty {
     use kindsight_model::Digest;
     use serde::de::Error as _;

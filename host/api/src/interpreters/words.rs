@@ -1,22 +1,22 @@
-//! Closed sets of words about interpreters that only the wire has.
+//! Closed sets of words about interpreters that only the wire format uses.
 
 use kindsight_model::{Source, words};
 
 words! {
-    /// State of an interpreter: `live`; `disabled`, left out by hand; `none`, no version of it is
-    /// live.
+    /// State of an interpreter: `live`; `disabled` by an operator; or `none`, if no version of it
+    /// is live.
     InterpreterStatus {
         /// A version of it judges.
         Live = "live",
-        /// Left out of what is published, whatever its versions.
+        /// The interpreter is not part of the published set, regardless of its versions.
         Disabled = "disabled",
-        /// It has no live version.
+        /// The interpreter has no live version.
         None = "none",
     }
 }
 
 words! {
-    /// The author of a change: one of the sources of components, or the host by itself.
+    /// The origin of a change: one of the sources of components, or the host itself.
     ChangedBy {
         /// The binary.
         BuiltIn = "built-in",
@@ -24,24 +24,25 @@ words! {
         Directory = "directory",
         /// The API.
         Upload = "upload",
-        /// The host by itself, such as its circuit breaker.
+        /// The host itself, for example its circuit breaker.
         Host = "host",
     }
 }
 
 words! {
-    /// State of an interpreter after a command: `live`; `candidate`, accepted and not live;
-    /// `disabled`; `unchanged`, it was so already; `none`, no version of it is live.
+    /// State of an interpreter after a command: `live`; `candidate`, which is accepted but not
+    /// live; `disabled`; `unchanged`, if the command had no effect; or `none`, if no version of it
+    /// is live.
     OutcomeStatus {
         /// A version of it judges.
         Live = "live",
-        /// Accepted, and waiting to be promoted.
+        /// A component was accepted, and can be promoted.
         Candidate = "candidate",
-        /// Left out of what is published.
+        /// The interpreter is not part of the published set.
         Disabled = "disabled",
-        /// It was so already.
+        /// The command had no effect, because the state was already as requested.
         Unchanged = "unchanged",
-        /// It has no live version.
+        /// The interpreter has no live version.
         None = "none",
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// JSON that is written as it came, and kept as text when it is read.
+/// JSON that is written unchanged, and kept as text when it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detail(Arc<str>);
 
 impl Detail {
-    /// Of JSON text.
+    /// Wraps JSON text.
     pub fn new(json: Arc<str>) -> Self {
         Self(json)
     }
@@ -22,8 +22,8 @@ impl Detail {
 }
 
 impl Serialize for Detail {
-    /// Text that is not JSON, which a [`kindsight_model::Object`] never holds, would be `null`: one bad
-    /// object must not cost the others their answer.
+    /// Writes text that is not JSON as `null`, so that one bad object does not prevent the answer
+    /// on the others. A [`kindsight_model::Object`] never contains such text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serde_json::from_str::<&RawValue>(&self.0)
             .ok()

@@ -22,20 +22,20 @@ pub struct Resource<'a> {
     #[serde(borrow)]
     #[schema(example = "sink-configmap")]
     pub name: Cow<'a, str>,
-    /// With `output=detail`: the manifest, or with `type=cluster` the object as the cluster reported
-    /// it. Values of Secrets are `REDACTED`.
+    /// With `output=detail`: the manifest, or with `type=cluster` the object that the cluster
+    /// reported. Values of Secrets are `REDACTED`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = serde_json::Value)]
     pub detail: Option<Detail>,
-    /// With `type=rsync`: result of sending it to the cluster.
+    /// With `type=rsync`: the result of sending it to the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = RsyncStatus)]
     pub rsync_status: Option<RsyncStatus>,
-    /// With `type=cluster`: its state, in the word of the interpreter.
+    /// With `type=cluster`: its state, as the interpreter names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "Ready")]
     pub cluster_status: Option<Cow<'a, str>>,
-    /// With `type=cluster`: its namespace; left out if it has none.
+    /// With `type=cluster`: its namespace. Omitted if it has none.
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(example = "default")]
     pub namespace: Cow<'a, str>,
@@ -43,49 +43,51 @@ pub struct Resource<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Phase)]
     pub phase: Option<Phase>,
-    /// With `type=cluster`: reason of the state, in one word.
+    /// With `type=cluster`: the reason of the state, as one word.
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(example = "Progressing")]
     pub reason: Cow<'a, str>,
-    /// With `type=cluster`: reason of the state, in a sentence.
+    /// With `type=cluster`: the reason of the state, as a sentence.
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(example = "1 of 2 replicas are ready")]
     pub message: Cow<'a, str>,
-    /// With `type=cluster`: time since when it is in this state, by the object itself where its interpreter
-    /// tells, else since this server first saw it so.
+    /// With `type=cluster`: start time of the state according to the object. If the interpreter
+    /// does not provide it, the time when this server first detected the state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub since: Option<Timestamp>,
-    /// With `type=cluster`: `false` for a resource that only the cluster has, such as the Pods of a
-    /// Deployment; otherwise left out.
+    /// With `type=cluster`: `false` for a resource that exists only in the cluster, such as the
+    /// Pods of a Deployment. Omitted otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = bool)]
     pub expected: Option<bool>,
-    /// With `type=cluster`: `true` for a hook, which ran once for an installation or an upgrade: it is counted
-    /// in `cluster-status`, and in what begins with `ready-` only where nothing else is left. Otherwise left
-    /// out.
+    /// With `type=cluster`: `true` for a hook, which ran once for an installation or an upgrade. A
+    /// hook counts in `cluster-status`, but counts in the members that begin with `ready-` only if
+    /// nothing else is left. Omitted otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = bool)]
     pub hook: Option<bool>,
-    /// With `type=cluster`: the resource of the same app and cluster that owns it, which makes it a child:
-    /// it is counted in `cluster-status`, and not in what begins with `ready-`, where its owner answers for
-    /// it. Left out for what was sent, and for what has no owner in the report.
+    /// With `type=cluster`: the owner of this resource, if a resource of the same app and cluster
+    /// owns it. This makes it a child: it counts in `cluster-status`, but not in the members that
+    /// begin with `ready-`, because its owner represents it. Omitted for resources with a manifest,
+    /// and if the report does not contain an owner.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ResourceOwner<'a>)]
     pub owner: Option<ResourceOwner<'a>>,
-    /// With `explain=true`: the interpreter that judged it; left out where the host itself did.
+    /// With `explain=true`: the interpreter that judged the resource. Omitted if the host itself
+    /// did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = InterpretedBy)]
     pub interpreter: Option<Arc<InterpretedBy>>,
-    /// With `explain=true`: what that interpreter declares of the state and the reason; left out where it
-    /// declares nothing of either.
+    /// With `explain=true`: that interpreter's declaration of the state and the reason. Omitted if
+    /// it declares neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Explanation)]
     pub explanation: Option<Explanation>,
 }
 
 impl<'a> Resource<'a> {
-    /// Of which nothing but its identity is told.
+    /// Makes a resource that contains only its identity.
     pub fn new(gvk: &'a Gvk, name: &'a str) -> Self {
         Self {
             gvk: Cow::Borrowed(gvk),
@@ -118,7 +120,7 @@ pub struct ResourceOwner<'a> {
     #[serde(borrow)]
     #[schema(example = "packetgen-warmup")]
     pub name: Cow<'a, str>,
-    /// Namespace of the owner; left out if it has none.
+    /// Namespace of the owner. Omitted if it has none.
     #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
     #[schema(example = "default")]
     pub namespace: Cow<'a, str>,

@@ -43,10 +43,13 @@ impl Stage {
         assert!(matches!(self.record(json), Recorded::Written(_)));
     }
 
-    /// The report as it is read, and that which is under `/context/`.
+    /// The report as it is read, and the stored value under `/context/`.
     fn read(&self) -> (String, String) {
         let snapshot = self.contexts.read(&self.id).unwrap().unwrap();
-        let read = snapshot.apps[0].clusters[0].bundle_status_json.clone();
+        let read = snapshot.apps[0].clusters[0]
+            .bundle
+            .json()
+            .map(str::to_owned);
         let app = self.contexts.load(&self.id).unwrap().app("a").unwrap();
         let stored = app.cluster(&edge()).unwrap().bundle().get().unwrap();
         (read.unwrap(), stored.unwrap())

@@ -296,8 +296,8 @@ fn a_bundle_over_the_limit_leaves_the_old_one() {
         Err(Error::Store(StoreError::TooLarge { .. }))
     ));
     let snapshot = contexts.read(&id()).unwrap().unwrap();
-    let bundle = &snapshot.apps[0].clusters[0].bundle_status_json;
-    assert_eq!(bundle.as_deref(), Some("{}"));
+    let bundle = &snapshot.apps[0].clusters[0].bundle;
+    assert_eq!(bundle.json(), Some("{}"));
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_context_is_read_as_it_was_created() {
             );
             let read = cluster.resources.iter().map(|read| NewResource {
                 resource: ResourceName::new(&read.name, &read.kind).unwrap(),
-                manifest: read.manifest.clone().unwrap(),
+                manifest: read.manifest.as_deref().unwrap().to_owned(),
             });
             assert_eq!(read.collect::<Vec<_>>(), new.resources);
         }

@@ -36,6 +36,24 @@ pub(crate) enum ClusterKey<'k> {
     ResourceReference(&'k str),
 }
 
+impl ClusterKey<'_> {
+    /// The key without the key of its cluster.
+    pub(crate) fn below(self) -> String {
+        match self {
+            Self::Root => String::new(),
+            Self::Group => "!@#metaGrp/".to_owned(),
+            Self::Bundle => "status/".to_owned(),
+            Self::Connectivity => "readystatus/".to_owned(),
+            Self::Reference => "reference/".to_owned(),
+            Self::ResourceOrder => "resource/instruction/order/".to_owned(),
+            Self::ResourceDependency => "resource/instruction/dependency/".to_owned(),
+            Self::Resource(name) => format!("resource/{name}/"),
+            Self::ResourceStatus(name) => format!("resource/{name}/status/"),
+            Self::ResourceReference(name) => format!("resource/{name}/reference/"),
+        }
+    }
+}
+
 /// Parses a key of the context whose root key is `root`.
 pub(crate) fn context_key<'k>(root: &str, key: &'k str) -> ContextKey<'k> {
     let Some(below) = key.strip_prefix(root) else {

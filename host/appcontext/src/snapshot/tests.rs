@@ -1,3 +1,4 @@
+mod images;
 mod later_release;
 mod updated;
 

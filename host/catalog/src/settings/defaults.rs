@@ -1,13 +1,13 @@
-//! Defaults of a settings schema.
+//! The defaults of a settings schema.
 
 use serde_json::{Map, Value};
 
 /// Adds the members that are missing in `settings` and have a `default` among the schema's
-/// `properties`, at every depth. An object that is missing itself is made where its members have
-/// defaults, unless it would then lack a member that it requires.
+/// `properties`, at every depth. A missing object is created if its members have defaults, unless
+/// it would then lack a required member.
 ///
-/// Nothing but plain `properties` is looked at: a default under `$ref`, `allOf` or the like depends on
-/// which part of the schema holds.
+/// Only plain `properties` are read: whether a default under `$ref`, `allOf` or similar keywords
+/// applies depends on the settings.
 pub(super) fn fill(schema: &Value, settings: &mut Map<String, Value>) {
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, schema) in properties.into_iter().flatten() {
@@ -23,7 +23,7 @@ pub(super) fn fill(schema: &Value, settings: &mut Map<String, Value>) {
     }
 }
 
-/// The value of a member that is missing; none where the schema has no default for it.
+/// The value of a missing member, or `None` if the schema has no default for it.
 fn default(schema: &Value) -> Option<Value> {
     match schema.get("default") {
         Some(Value::Object(default)) => {
@@ -36,7 +36,8 @@ fn default(schema: &Value) -> Option<Value> {
     }
 }
 
-/// An object of defaults alone; none where there are none, or it would lack a member that it requires.
+/// An object that consists of defaults, or `None` if there are none or a required member would be
+/// missing.
 pub(super) fn filled(schema: &Value) -> Option<Map<String, Value>> {
     let mut members = Map::new();
     fill(schema, &mut members);
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_alone_are_settings_only_if_nothing_required_is_missing() {
+    fn defaults_are_settings_only_if_no_required_member_is_missing() {
         let with = |required: &[&str]| json!({"required": required, "properties": {"a": {"default": 1}, "b": {}}});
         assert_eq!(filled(&with(&["a"])), json!({"a": 1}).as_object().cloned());
         assert_eq!(filled(&with(&["b"])), None);

@@ -1,22 +1,24 @@
-//! The cost of a settings schema, counted before anything is validated by it.
+//! The cost of a settings schema, computed before any settings are validated with it.
 //!
-//! A schema of 2.6 KB may refer to its parts 2^40 times. So it is walked as a validator would, with
-//! every reference followed, and refused when its component is loaded where that takes too many steps.
+//! A schema of 2.6 KB can refer to its parts 2^40 times. The schema is therefore walked in the same
+//! way as by a validator, with every reference followed. If this takes too many steps, the
+//! component is refused when it is loaded.
 
 use serde_json::{Map, Value};
 
-/// Steps of a schema with every reference followed: each value in it is one. Schemas for people to fill
-/// in have some hundred.
+/// Maximum number of steps of a schema with every reference followed. Each value in it is one step.
+/// Schemas for human users have some hundred steps.
 const SCHEMA_STEPS_MAX: usize = 10_000;
-/// Nested values on the way from the root of a schema, with every reference followed.
+/// Maximum number of nested values below the root of a schema, with every reference followed.
 const SCHEMA_DEPTH_MAX: usize = 64;
-/// Bytes of one regular expression.
+/// Maximum length of one regular expression, in bytes.
 const PATTERN_BYTES_MAX: usize = 512;
-/// Steps of a pattern, which costs more at each byte than any other keyword.
+/// Number of steps for which a pattern counts, because it costs more per byte than any other
+/// keyword.
 const PATTERN_STEPS: usize = 64;
 
-/// Keywords that are refused: those that reach out of the schema, or give a reference another meaning,
-/// and those that have a validator go through the same part of the settings again at every level.
+/// Keywords that are refused. Some refer to other documents, some change the meaning of references,
+/// and some make a validator process the same part of the settings again at every level.
 const REFUSED: [&str; 7] = [
     "$anchor",
     "$dynamicAnchor",
@@ -26,9 +28,9 @@ const REFUSED: [&str; 7] = [
     "unevaluatedItems",
     "unevaluatedProperties",
 ];
-/// Keywords whose value is data: what looks like a reference in it is none.
+/// Keywords whose value is data, so that a `$ref` in it is not a reference.
 const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
-/// Keywords whose members are named by the author: a property may be called `$anchor`.
+/// Keywords whose members have names from the author: a property may have the name `$anchor`.
 const NAMED: [&str; 5] = [
     "$defs",
     "definitions",
@@ -40,16 +42,16 @@ const NAMED: [&str; 5] = [
 /// The cost of a schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// Steps for each part of the settings, at most.
+    /// Maximum number of steps for each part of the settings.
     pub(crate) steps: usize,
-    /// It compares the elements of arrays with each other.
+    /// Whether it compares the elements of arrays with each other.
     pub(crate) asks_for_unique: bool,
 }
 
-/// Checks whether a schema is within the budget. Called at every load; takes a millisecond at most.
+/// Checks whether a schema is within the budget. Called at every load. Takes at most a millisecond.
 ///
 /// # Errors
-/// The limit that it is over, or the keyword that is refused, for its author.
+/// The exceeded limit or the refused keyword, for the author.
 pub(crate) fn check(schema: &str) -> Result<(), String> {
     let checked = cost(schema).map(|_| ());
     checked.map_err(|why| format!("its settings-schema: {why}"))
@@ -58,7 +60,7 @@ pub(crate) fn check(schema: &str) -> Result<(), String> {
 /// The cost of a schema within the budget.
 ///
 /// # Errors
-/// As [`check`].
+/// The errors of [`check`].
 pub(crate) fn cost(schema: &str) -> Result<Cost, String> {
     let root: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
     let mut walk = Walk {
@@ -73,7 +75,7 @@ pub(crate) fn cost(schema: &str) -> Result<Cost, String> {
 struct Walk<'s> {
     root: &'s Value,
     cost: Cost,
-    /// The references that were followed on the way here.
+    /// The references that were followed to reach this value.
     references: Vec<&'s str>,
 }
 
@@ -82,18 +84,18 @@ impl<'s> Walk<'s> {
         self.cost.steps += steps;
         if self.cost.steps > SCHEMA_STEPS_MAX {
             return Err(format!(
-                "with every `$ref` followed it has more than {SCHEMA_STEPS_MAX} steps, which is the limit"
+                "with every `$ref` followed, it has more than {SCHEMA_STEPS_MAX} steps, which is the limit"
             ));
         }
         if depth > SCHEMA_DEPTH_MAX {
             return Err(format!(
-                "with every `$ref` followed it is nested deeper than {SCHEMA_DEPTH_MAX}, which is the limit"
+                "with every `$ref` followed, it is nested deeper than {SCHEMA_DEPTH_MAX}, which is the limit"
             ));
         }
         Ok(())
     }
 
-    /// A value in which members are keywords.
+    /// Walks a value whose members are keywords.
     fn schema(&mut self, value: &'s Value, depth: usize) -> Result<(), String> {
         self.step(1, depth)?;
         match value {
@@ -160,9 +162,9 @@ impl<'s> Walk<'s> {
         match value {
             Value::Object(members) => {
                 let mut members = members.values();
-                members.try_for_each(|it| self.data(it, depth + 1))
+                members.try_for_each(|member| self.data(member, depth + 1))
             }
-            Value::Array(items) => items.iter().try_for_each(|it| self.data(it, depth + 1)),
+            Value::Array(items) => items.iter().try_for_each(|item| self.data(item, depth + 1)),
             _ => Ok(()),
         }
     }
@@ -171,10 +173,10 @@ impl<'s> Walk<'s> {
     fn reference(&mut self, value: &'s Value, depth: usize) -> Result<(), String> {
         let local = value
             .as_str()
-            .filter(|it| *it == "#" || it.starts_with("#/"));
+            .filter(|target| *target == "#" || target.starts_with("#/"));
         let Some(reference) = local else {
             return Err(format!(
-                "`$ref` {} is not of the form `#/…`: nothing else is followed",
+                "`$ref` {} does not have the form `#/…`: other references are not followed",
                 short(value)
             ));
         };
@@ -186,7 +188,8 @@ impl<'s> Walk<'s> {
         }
         let pointer = reference.strip_prefix('#').unwrap_or_default();
         let target = self.root.pointer(&decoded(pointer));
-        let target = target.ok_or_else(|| format!("`$ref` {} leads nowhere", short(value)))?;
+        let target =
+            target.ok_or_else(|| format!("`$ref` {} has no target in the schema", short(value)))?;
         self.references.push(reference);
         self.schema(target, depth + 1)?;
         self.references.pop();
@@ -194,13 +197,15 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// A pointer in a fragment, where `%` and `"` may be percent-encoded.
+/// Decodes a pointer in a URL fragment. `%` and `"` in it may be percent-encoded.
 fn decoded(pointer: &str) -> String {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        let byte = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
+        let digits = after
+            .get(..2)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         if let Some(byte) = byte.filter(|_| *first == b'%') {
             bytes.push(byte);
             rest = after.get(2..).unwrap_or_default();

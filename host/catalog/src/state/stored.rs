@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 
 use super::{CatalogState, Entry};
 
-/// The format that is written: a value for each name, and a head that every change replaces. A later
-/// one is not read; releases before this one find the head where they expect the whole state, and
-/// refuse its format.
+/// The format that is written: a value for each name, and a head that every change replaces. Later
+/// formats are not supported. Earlier releases find the head where they expect the complete state,
+/// and refuse its format.
 pub(crate) const FORMAT: u32 = 3;
-/// The format before: one document with all entries.
+/// The previous format: one document with all entries.
 const FORMAT_OF_ENTRIES: u32 = 2;
-/// The format before that: entries were `pages` and the versions of a source `slots`, a version that
-/// was rolled back from was `bad`, and an event about no component had an empty digest.
+/// The format before that one: entries were `pages`, the versions of a source were `slots`, a
+/// version that was rolled back was `bad`, and an event without a component had an empty digest.
 const FORMAT_OF_PAGES: u32 = 1;
 
 /// The reason why a stored state cannot be used.
@@ -33,16 +33,16 @@ pub(crate) enum StoredError {
     Store(#[from] kindsight_store::Error),
 }
 
-/// The head of a stored catalog: each change compares it and replaces it, so that of two hosts that
-/// change something at the same moment one has to read again.
+/// The head of a stored catalog. Each change compares and replaces it: if two hosts make a change
+/// at the same time, one of them must read again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) format: u32,
     /// Number of changes.
     #[serde(default)]
     pub(crate) generation: u64,
-    /// Digest of the head before and of everything this change wrote: the heads of two histories that
-    /// went apart, as after a backup, differ.
+    /// Digest of the previous head and of everything that this change wrote. After a backup was
+    /// restored, two histories can diverge, and their heads then differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<Digest>,
 }
@@ -53,12 +53,12 @@ struct FormatOnly {
 }
 
 impl Head {
-    /// Reads a head, or the format of a whole state that an earlier release wrote.
+    /// Parses a head, or the format of a complete state that an earlier release wrote.
     ///
     /// # Errors
-    /// A damaged one, and one of a later release.
+    /// If it is damaged, or was written by a later release.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        // By itself: what other formats look like is not known here.
+        // Parsed separately, because the structure of other formats is not known here.
         let FormatOnly { format } = serde_json::from_slice(bytes)?;
         if format != FORMAT {
             return Ok(Self {
@@ -74,18 +74,18 @@ impl Head {
         Ok(head)
     }
 
-    /// Returns whether the value it was read from is a whole state.
+    /// Returns whether the value contains a complete state.
     pub(crate) fn is_legacy(&self) -> bool {
         self.format < FORMAT
     }
 }
 
-/// Writes an entry as it is stored.
+/// Writes an entry in its stored form.
 pub(crate) fn write_entry(entry: &Entry) -> Result<Vec<u8>, serde_json::Error> {
     serde_json::to_vec(entry)
 }
 
-/// Reads a stored entry.
+/// Parses a stored entry.
 pub(crate) fn read_entry(bytes: &[u8]) -> Result<Arc<Entry>, serde_json::Error> {
     serde_json::from_slice(bytes).map(Arc::new)
 }
@@ -95,10 +95,10 @@ struct Entries {
     entries: BTreeMap<InterpreterName, Entry>,
 }
 
-/// Reads a whole state of an earlier format.
+/// Parses a complete state of an earlier format.
 ///
 /// # Errors
-/// `None` for a format that no earlier release wrote, otherwise what is wrong with it.
+/// `None` for a format that no earlier release wrote, or else the parse error.
 pub(crate) fn read_legacy(
     format: u32,
     bytes: &[u8],
@@ -110,11 +110,13 @@ pub(crate) fn read_legacy(
     };
     let entries = read.entries.into_iter();
     Ok(CatalogState {
-        entries: entries.map(|(name, it)| (name, Arc::new(it))).collect(),
+        entries: entries
+            .map(|(name, entry)| (name, Arc::new(entry)))
+            .collect(),
     })
 }
 
-/// Turns a document of [`FORMAT_OF_PAGES`] into one of [`FORMAT_OF_ENTRIES`].
+/// Converts a document of [`FORMAT_OF_PAGES`] to one of [`FORMAT_OF_ENTRIES`].
 fn upgrade(mut document: Map<String, Value>) -> Value {
     let Some(pages) = document.remove("pages") else {
         return Value::Object(document);
@@ -145,7 +147,10 @@ fn upgrade_entry(page: &mut Value) {
     for source in sources.into_iter().flat_map(Map::values_mut) {
         let versions = source.get_mut("versions").and_then(Value::as_array_mut);
         for version in versions.into_iter().flatten() {
-            if let Some(outcome) = version.get_mut("outcome").filter(|it| **it == "bad") {
+            if let Some(outcome) = version
+                .get_mut("outcome")
+                .filter(|outcome| **outcome == "bad")
+            {
                 *outcome = "rolled-back".into();
             }
         }
@@ -153,7 +158,9 @@ fn upgrade_entry(page: &mut Value) {
     let history = page.get_mut("history").and_then(Value::as_array_mut);
     for event in history.into_iter().flatten() {
         let event = event.as_object_mut();
-        if let Some(event) = event.filter(|it| it.get("digest").is_some_and(|it| *it == "")) {
+        if let Some(event) =
+            event.filter(|event| event.get("digest").is_some_and(|digest| *digest == ""))
+        {
             event.remove("digest");
         }
     }

@@ -19,22 +19,24 @@ fn version(digest: &str) -> Version {
     }
 }
 
-/// The letter that a digest was made of.
+/// The letter from which a digest was made.
 fn letter(of: &Digest) -> String {
     let letters = 'a'..='z';
     let mut letters = letters.map(String::from);
-    letters.find(|it| digest(it) == *of).expect("a letter")
+    letters
+        .find(|letter| digest(letter) == *of)
+        .expect("a letter")
 }
 
 fn outcomes(source: &SourceVersions) -> Vec<(String, VersionOutcome)> {
     let versions = source.versions.iter();
     versions
-        .map(|it| (letter(&it.digest), it.outcome))
+        .map(|version| (letter(&version.digest), version.outcome))
         .collect()
 }
 
 #[test]
-fn one_is_live_and_what_was_can_be_rolled_back_to() {
+fn one_version_is_live_and_previous_ones_allow_a_rollback() {
     use VersionOutcome::{Live, Previous, RolledBack};
     let mut source = SourceVersions::default();
     for digest in ["a", "b", "c"] {
@@ -66,7 +68,7 @@ fn one_is_live_and_what_was_can_be_rolled_back_to() {
 }
 
 #[test]
-fn a_version_that_comes_again_is_there_once() {
+fn a_version_that_is_loaded_again_is_listed_once() {
     let mut source = SourceVersions::default();
     source.go_live(version("a"));
     source.go_live(version("b"));
@@ -85,7 +87,7 @@ fn a_version_that_comes_again_is_there_once() {
 }
 
 #[test]
-fn what_is_kept_is_bounded() {
+fn the_number_of_kept_versions_is_limited() {
     let mut source = SourceVersions::default();
     for number in 0..100 {
         source.go_live(version(&format!("live {number}")));
@@ -96,7 +98,7 @@ fn what_is_kept_is_bounded() {
         source
             .versions
             .iter()
-            .filter(|it| it.outcome == outcome)
+            .filter(|version| version.outcome == outcome)
             .count()
     };
     assert_eq!(
@@ -141,16 +143,16 @@ fn refusals_drive_no_change_out_of_a_history() {
         entry
             .history
             .iter()
-            .filter(|it| it.action == action)
+            .filter(|event| event.action == action)
             .count()
     };
     assert_eq!(count(CatalogAction::Load), 10);
     assert_eq!(count(CatalogAction::Refuse), REFUSED_KEPT_MAX);
-    assert_eq!(entry.history.back().map(|it| it.time_ms), Some(9));
+    assert_eq!(entry.history.back().map(|event| event.time_ms), Some(9));
 }
 
 #[test]
-fn names_of_which_nothing_is_used_do_not_keep_good_names_out() {
+fn unused_names_do_not_block_new_names() {
     let mut state = CatalogState::default();
     for number in 0..NAMES_MAX {
         let entry = state.edit_or_new(&name(&format!("left-{number}")));
@@ -159,7 +161,7 @@ fn names_of_which_nothing_is_used_do_not_keep_good_names_out() {
         versions.go_live(version("a"));
         versions.empty();
     }
-    assert!(state.make_space_for(&name("left-1")), "it is there already");
+    assert!(state.make_space_for(&name("left-1")), "it exists already");
     assert_eq!(state.entries.len(), NAMES_MAX);
     assert!(state.make_space_for(&name("good")));
     assert_eq!(state.entries.len(), NAMES_MAX - 1);
@@ -172,7 +174,10 @@ fn names_of_which_nothing_is_used_do_not_keep_good_names_out() {
         versions.go_live(version("a"));
     }
     state.edit_or_new(&name("good")).is_disabled = true;
-    assert!(!state.make_space_for(&name("better")), "all are in use");
+    assert!(
+        !state.make_space_for(&name("better")),
+        "all names are in use"
+    );
 }
 
 #[test]
@@ -193,7 +198,7 @@ fn names_that_were_only_ever_refused_are_forgotten() {
 }
 
 #[test]
-fn the_one_before_stands_in_for_a_version_that_cannot_be_loaded() {
+fn the_previous_version_replaces_a_version_that_cannot_be_loaded() {
     use VersionOutcome::{Live, Previous, RolledBack};
     let mut entry = Entry::default();
     let built_in = entry.sources.entry(Source::BuiltIn).or_default();
@@ -206,13 +211,15 @@ fn the_one_before_stands_in_for_a_version_that_cannot_be_loaded() {
     assert_eq!(
         entry
             .effective()
-            .map(|(_, it)| letter(&it.digest))
+            .map(|(_, version)| letter(&version.digest))
             .as_deref(),
         Some("b")
     );
     assert_eq!(entry.unavailable().count(), 1);
     let source = entry.sources.entry(Source::Upload).or_default();
-    let now = source.roll_back("faults").map(|it| letter(&it.digest));
+    let now = source
+        .roll_back("faults")
+        .map(|version| letter(&version.digest));
     assert_eq!(now.as_deref(), Some("a"));
     assert_eq!(
         outcomes(source),
@@ -229,7 +236,7 @@ fn the_one_before_stands_in_for_a_version_that_cannot_be_loaded() {
     );
 }
 
-/// With everything at its limit an entry still is a value that etcd takes.
+/// With all parts at their limits, an entry is still a value that etcd accepts.
 #[test]
 fn the_largest_entry_fits_into_a_store() {
     let worst = "\"\u{0}".repeat(REASON_BYTES_MAX);

@@ -5,31 +5,31 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kindsight_folder::{ContentHash, LeftOut};
-use kindsight_model::{Bundle, ClusterName, DeploymentId};
+use kindsight_model::{Bundle, ClusterName, DeploymentId, Subject};
 
 use crate::ClusterEvent;
 
-/// Maximum number of faults that are told of one folder; the others are counted. More are not shown
-/// anywhere, and a folder may hold thousands of files that are no reports.
-const FAULTS_TOLD_MAX: usize = 20;
-/// The longest text about a file that cannot be read, in bytes: it may repeat a part of the file.
+/// Maximum number of faults that are reported of one folder; further faults are counted. A folder may have
+/// thousands of files without reports.
+const FAULTS_MAX: usize = 20;
+/// Maximum length of the error about an unreadable file, in bytes: the error may repeat a part of the file.
 const ERROR_BYTES_MAX: usize = 300;
 
 /// Reports of one folder.
 pub(super) struct Reports {
     cluster: ClusterName,
     files: BTreeMap<String, ReportFile>,
-    /// The files about each deployment. Of several, the last by name counts.
+    /// The files about each deployment. The last file by name is used.
     by_deployment: HashMap<DeploymentId, BTreeSet<String>>,
-    /// Hash of the content last reported for each deployment; none if it has to be reported again.
+    /// Hash of the last reported content of each deployment; none if it must be reported again.
     reported: HashMap<DeploymentId, Option<ContentHash>>,
     /// Deployments whose files changed since [`Reports::settle`].
     touched: BTreeSet<DeploymentId>,
     /// Deployments that were reported since [`Reports::settle`], which clears their faults.
     cleared: BTreeSet<DeploymentId>,
-    /// The files that are left out because of a limit, as text; empty for none.
+    /// The files that a limit leaves out, as text; empty for none.
     left_out: String,
-    /// The faults that were told last.
+    /// The last reported faults.
     faults: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Reports {
         }
     }
 
-    /// Handles a file with a valid bundle. It is reported if the file counts for its deployment, and its
+    /// Handles a file with a valid bundle. It is reported if the file is used for its deployment, and if its
     /// content is new or the deployment was reported as unreadable since.
     pub(super) fn accept(
         &mut self,
@@ -89,7 +89,7 @@ impl Reports {
         let counts = self.counting(&bundle.deployment) == Some(file);
         let known = self.files.get_mut(file)?;
         known.problem = None;
-        // A file that does not count stays blamed: a second file about a deployment is a fault as well.
+        // An unused file remains a fault: two files about one deployment are a fault as well.
         let blamed = known
             .blamed
             .take_if(|blamed| counts || *blamed != bundle.deployment);
@@ -102,15 +102,17 @@ impl Reports {
         }
         let reported = Some(hash);
         let before = self.reported.insert(bundle.deployment.clone(), reported);
-        let is_told = was_blamed || before != Some(reported);
-        if is_told {
+        let is_news = was_blamed || before != Some(reported);
+        if is_news {
             self.cleared.insert(bundle.deployment.clone());
         }
         let cluster = self.cluster.clone();
-        is_told.then_some(ClusterEvent::Bundle { cluster, bundle })
+        let Bundle { deployment, report } = bundle;
+        let reports = vec![(Subject::Deployment(deployment), report)];
+        is_news.then_some(ClusterEvent::Reports { cluster, reports })
     }
 
-    /// Handles a file without a valid bundle; its last valid content stays. `hash` is set if it was read.
+    /// Handles a file without a valid bundle; its last valid content remains. `hash` is set if the file was read.
     pub(super) fn reject(
         &mut self,
         file: &str,
@@ -126,7 +128,7 @@ impl Reports {
         let is_new = known.problem != problem;
         known.problem = problem;
         let event = is_new.then(|| self.unreadable(file, error));
-        // It has just been told.
+        // This fault was just reported.
         if let Some(blamed) = self.files.get(file).and_then(|it| it.blamed.as_ref())
             && is_new
         {
@@ -144,7 +146,7 @@ impl Reports {
         }
     }
 
-    /// Reports files that are left out because of a limit; none once there are none.
+    /// Reports files that a limit leaves out; none if there are none.
     pub(super) fn left_out(&mut self, entries: &LeftOut) -> Option<ClusterEvent> {
         self.left_out = if entries.is_empty() {
             String::new()
@@ -160,8 +162,8 @@ impl Reports {
         })
     }
 
-    /// Completes a scan: deployments without a file are gone, and of several files about one deployment
-    /// those that do not count are reported once.
+    /// Completes a scan. A deployment without a file is gone. If several files are about one deployment, each
+    /// unused file is reported once.
     pub(super) fn settle(&mut self) -> Settled {
         let (mut events, mut to_reread) = (Vec::new(), Vec::new());
         for deployment in std::mem::take(&mut self.touched) {
@@ -180,13 +182,13 @@ impl Reports {
                 to_reread.push(counting);
             }
         }
-        events.extend(self.tell_again());
-        events.extend(self.tell_faults());
+        events.extend(self.report_cleared_faults());
+        events.extend(self.report_faults());
         Settled { events, to_reread }
     }
 
-    /// Reports files again that cannot be read, where another report on their deployment cleared that.
-    fn tell_again(&mut self) -> Vec<ClusterEvent> {
+    /// Reports unreadable files again if another report on their deployment cleared the fault.
+    fn report_cleared_faults(&mut self) -> Vec<ClusterEvent> {
         let cleared = std::mem::take(&mut self.cleared);
         if cleared.is_empty() {
             return Vec::new();
@@ -205,9 +207,9 @@ impl Reports {
             .collect()
     }
 
-    /// Reports the faults of files that never told their deployment, if they are others than before. Also
-    /// where their names tell one: that is a guess, and nobody may know that one.
-    fn tell_faults(&mut self) -> Option<ClusterEvent> {
+    /// Reports the faults of files without a known deployment, if the faults changed. A deployment in the name of a
+    /// file is only a guess and may not exist, so these faults are included.
+    fn report_faults(&mut self) -> Option<ClusterEvent> {
         let files = self
             .files
             .iter()
@@ -218,7 +220,7 @@ impl Reports {
         });
         let left_out = Some(self.left_out.clone()).filter(|text| !text.is_empty());
         let mut all = left_out.into_iter().chain(files);
-        let mut faults: Vec<String> = all.by_ref().take(FAULTS_TOLD_MAX).collect();
+        let mut faults: Vec<String> = all.by_ref().take(FAULTS_MAX).collect();
         let more = all.count();
         if more > 0 {
             faults.push(format!("and {more} more reports that cannot be read"));
@@ -264,7 +266,7 @@ impl Reports {
         }
     }
 
-    /// Returns whether the content of the file that counts has to be reported.
+    /// Returns whether the content of the used file must be reported.
     fn has_to_be_reread(&self, deployment: &DeploymentId, counting: &str) -> bool {
         let Some(known) = self.files.get(counting) else {
             return false;
@@ -274,13 +276,13 @@ impl Reports {
         is_cleared || self.reported.get(deployment) != Some(&hash)
     }
 
-    /// The file that counts for a deployment.
+    /// The file that is used for a deployment.
     fn counting(&self, deployment: &DeploymentId) -> Option<&str> {
         let files = self.by_deployment.get(deployment)?;
         files.last().map(String::as_str)
     }
 
-    /// Reports each file about a deployment that does not count, unless it was reported already.
+    /// Reports each unused file about a deployment, unless it was reported already.
     fn shadow(&mut self, deployment: &DeploymentId, counting: &str) -> Vec<ClusterEvent> {
         let mut shadowed = Vec::new();
         for file in self.by_deployment.get(deployment).into_iter().flatten() {
@@ -301,8 +303,8 @@ impl Reports {
             .collect()
     }
 
-    /// Reports that a file cannot be used, for the deployment of its last valid content or else the one in
-    /// its name.
+    /// Reports an unusable file. Its deployment is the deployment of its last valid content, or else the deployment
+    /// in its name.
     fn unreadable(&mut self, file: &str, error: String) -> ClusterEvent {
         let known = self.files.entry(file.to_owned()).or_default();
         let content = known.content.as_ref();
@@ -313,7 +315,7 @@ impl Reports {
         let counting = deployment.as_ref().and_then(|it| self.counting(it));
         ClusterEvent::Unreadable {
             cluster: self.cluster.clone(),
-            // Of several files about a deployment the last by name counts.
+            // The last file by name is used for a deployment.
             may_be_newer: counting.is_none_or(|counting| file >= counting),
             deployment,
             origin: file.to_owned(),
@@ -322,7 +324,7 @@ impl Reports {
     }
 }
 
-/// The deployment in the name of a file, where it is called `<context id>-<app>.json`.
+/// The deployment in the name of a file, if the name is `<context id>-<app>.json`.
 fn named_for(file: &str) -> Option<DeploymentId> {
     file.strip_suffix(".json")?.parse().ok()
 }

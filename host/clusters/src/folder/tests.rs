@@ -1,6 +1,7 @@
 use std::fs;
 use std::time::Duration;
 
+use kindsight_model::Subject;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{self, Receiver};
 use tokio::time::timeout;
@@ -8,10 +9,10 @@ use tokio_util::task::TaskTracker;
 
 use super::*;
 
-/// Longer than anything here takes.
+/// Longer than any step of a test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A poll that comes only where a test wants one.
+/// A poll interval that no test reaches.
 const NO_POLL: Duration = Duration::from_hours(1);
 
 /// A folder that is followed.
@@ -55,22 +56,24 @@ impl Followed {
         let event = loop {
             let event = timeout(PATIENCE, self.events.recv()).await.unwrap();
             match event.unwrap() {
-                // Beside the report that is unreadable; see the tests of `reports`.
+                // Sent together with the unreadable report; see the tests of `reports`.
                 ClusterEvent::Faults { .. } => {}
                 event => break event,
             }
         };
         match event {
             ClusterEvent::Faults { .. } => unreachable!("passed over"),
-            ClusterEvent::Application { .. }
-            | ClusterEvent::Deployment { .. }
+            ClusterEvent::Coverage { .. }
             | ClusterEvent::Added { .. }
             | ClusterEvent::Removed { .. }
             | ClusterEvent::Heard { .. }
             | ClusterEvent::Facts { .. } => unreachable!("a folder has bundles alone"),
-            ClusterEvent::Bundle { cluster, bundle } => {
-                let names: Vec<&str> = bundle.objects.iter().map(|object| &*object.name).collect();
-                format!("{cluster} {}: {}", bundle.deployment, names.join(" "))
+            ClusterEvent::Reports { cluster, reports } => {
+                let [(Subject::Deployment(deployment), report)] = &*reports else {
+                    panic!("one bundle: {reports:?}");
+                };
+                let names: Vec<&str> = report.objects.iter().map(|it| &*it.name).collect();
+                format!("{cluster} {deployment}: {}", names.join(" "))
             }
             ClusterEvent::Gone { deployment, .. } => format!("gone {deployment}"),
             ClusterEvent::Unreadable { origin, error, .. } => {
@@ -112,7 +115,7 @@ fn write(folder: &Path, name: &str, content: &str) {
     fs::write(folder.join(name), content).unwrap();
 }
 
-/// Puts a file there in one step, as careful writers do.
+/// Creates a file in one step by a rename.
 fn put(followed: &Followed, name: &str, content: &str) {
     let unfinished = followed.path(&format!(".{name}.tmp"));
     fs::write(&unfinished, content).unwrap();
@@ -120,7 +123,7 @@ fn put(followed: &Followed, name: &str, content: &str) {
 }
 
 #[tokio::test]
-async fn what_is_there_is_reported_before_the_folder_counts_as_synced() {
+async fn existing_files_are_reported_before_the_folder_is_synced() {
     let mut followed = Followed::new(|folder| {
         write(folder, "a.json", &bundle("7-a", "one two"));
         write(folder, "b.json", &bundle("7-b", ""));
@@ -165,11 +168,11 @@ async fn files_that_are_written_moved_and_removed_are_noticed() {
     followed.expect(&["p+c 7-a: two"]).await;
     put(&followed, "a.json", &bundle("7-a", "six"));
     followed.expect(&["p+c 7-a: six"]).await;
-    // Another name for the same is nothing new; that the next event is another one shows it.
+    // A renamed file with the same content is no news, so the next event is about another file.
     fs::rename(followed.path("a.json"), followed.path("z.json")).unwrap();
     put(&followed, "b.json", &bundle("7-b", "x"));
     followed.expect(&["p+c 7-b: x"]).await;
-    // About another deployment now.
+    // The file is now about another deployment.
     put(&followed, "z.json", &bundle("7-c", "six"));
     followed.expect(&["p+c 7-c: six", "gone 7-a"]).await;
     fs::remove_file(followed.path("b.json")).unwrap();
@@ -196,7 +199,7 @@ async fn an_unchanged_file_is_not_reported_again() {
 }
 
 #[tokio::test]
-async fn a_half_written_file_leaves_what_was_reported_before() {
+async fn a_half_written_file_keeps_the_previous_report() {
     let whole = bundle("7-a", "one");
     let mut followed = Followed::new(|folder| write(folder, "a.json", &whole));
     followed.expect(&["p+c 7-a: one", "synced"]).await;
@@ -205,7 +208,7 @@ async fn a_half_written_file_leaves_what_was_reported_before() {
     assert!(followed.next().await.starts_with("unreadable a.json: "));
     put(&followed, "a.json", "");
     assert!(followed.next().await.starts_with("unreadable a.json: "));
-    // Whole again, though nothing is new: it was reported as unreadable.
+    // The file is complete again. Its content is not new, but it was reported as unreadable.
     put(&followed, "a.json", &whole);
     followed.expect(&["p+c 7-a: one"]).await;
     put(&followed, "a.json", half);
@@ -249,7 +252,7 @@ async fn a_file_over_the_limit_is_rejected_unread() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_away_is_stale_until_it_is_back() {
+async fn a_missing_folder_is_stale_until_it_returns() {
     let poll = Duration::from_millis(20);
     let mut followed = Followed::at("in", poll, |_| ());
     let (inside, away) = (followed.path("in"), followed.path("away"));
@@ -262,7 +265,7 @@ async fn a_folder_that_is_away_is_stale_until_it_is_back() {
     followed
         .expect(&["p+c 7-b: one", "p+c 7-a: one", "synced"])
         .await;
-    // Nothing is gone because the folder is.
+    // The missing folder makes no deployment gone.
     fs::rename(&inside, &away).unwrap();
     followed.expect(&[gone]).await;
     write(&away, "a.json", &bundle("7-a", "two"));
@@ -278,7 +281,7 @@ async fn a_folder_that_is_away_is_stale_until_it_is_back() {
 async fn a_folder_switched_by_a_symbolic_link_is_noticed() {
     use std::os::unix::fs::symlink;
 
-    // Kubernetes mounts a ConfigMap like this.
+    // Kubernetes mounts a ConfigMap in this way.
     let mut followed = Followed::new(|folder| {
         for (version, pod) in [("..1", "one"), ("..2", "two")] {
             fs::create_dir(folder.join(version)).unwrap();
@@ -302,7 +305,7 @@ async fn a_folder_switched_by_a_symbolic_link_is_noticed() {
 async fn the_poll_heals_a_change_without_a_notification() {
     use std::os::unix::fs::symlink;
 
-    // There is no notification that the link to the folder leads elsewhere.
+    // A changed target of the link to the folder causes no notification.
     let poll = Duration::from_millis(20);
     let mut followed = Followed::at("link", poll, |folder| {
         for (version, pod) in [("1", "one"), ("2", "two")] {
@@ -328,7 +331,7 @@ async fn a_report_outside_of_the_folder_is_not_read() {
         symlink("../secret.json", folder.join("in/a.json")).unwrap();
         write(&folder.join("in"), "b.json", &bundle("7-b", "one"));
     });
-    // Without the path of either: the text is shown to whoever asks for a status.
+    // The text contains no path, because every reader of a status sees it.
     let rejected = "unreadable a.json: it is a link that leads out of the folder";
     followed.expect(&["p+c 7-b: one", rejected, "synced"]).await;
     followed.stop().await;
@@ -345,7 +348,7 @@ fn only_finished_bundle_files_are_looked_at() {
 }
 
 #[tokio::test]
-async fn it_ends_when_nobody_listens_or_reads() {
+async fn the_follower_ends_on_shutdown_or_without_a_receiver() {
     let two = |folder: &Path| {
         write(folder, "a.json", &bundle("7-a", ""));
         write(folder, "b.json", &bundle("7-b", ""));

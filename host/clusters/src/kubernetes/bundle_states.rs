@@ -1,15 +1,13 @@
-//! The ResourceBundleState resources of a cluster: reports that a monitor writes beside what it reports on.
+//! The ResourceBundleState resources of a cluster: reports of a monitor in the cluster on its deployments.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock};
 
+use kindsight_cluster_index::{ApiKind, ScopeId};
 use kindsight_contract::Node;
-use kindsight_model::{Bundle, BundleError, DeploymentId, decode_bundle};
-
-use super::decode::{Body, Decoded};
-use super::news::WatchId;
+use kindsight_model::{Bundle, BundleError, DeploymentId, decode_bundle, is_label_value};
 
 /// Group and Kind of the reports of monitors.
 pub(super) const GROUP: &str = "k8splugin.io";
@@ -18,10 +16,41 @@ pub(super) const KIND: &str = "ResourceBundleState";
 /// The namespace of a deployment whose `AppContext` names none.
 const DEFAULT_NAMESPACE: &str = "default";
 
-/// Hashes statuses, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
+/// Hashes statuses to recognize an unchanged status. Each process has its own seed, because clusters choose the
+/// statuses.
 static STATUS_HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// One ResourceBundleState, as far as it was read.
+/// Returns whether the objects of a Kind are the reports of monitors.
+pub(super) fn are(kind: &ApiKind) -> bool {
+    *kind.gvk.group == *GROUP && *kind.gvk.kind == *KIND
+}
+
+/// A ResourceBundleState of a list or an event.
+#[derive(Debug)]
+pub(super) struct ReadState {
+    namespace: Arc<str>,
+    name: Arc<str>,
+    /// The deployment that its label names.
+    deployment: Option<Arc<DeploymentId>>,
+    state: BundleState,
+}
+
+impl ReadState {
+    /// Reads the metadata of a resource. `json` is the resource if the status was requested.
+    pub(super) fn read(metadata: Node<'_>, json: Option<&str>) -> Self {
+        let text = |member: &str| Arc::from(metadata.get(member).text_or_empty());
+        let label = metadata.get("labels").get(DeploymentId::LABEL).text();
+        let label = label.filter(|label| is_label_value(label));
+        Self {
+            namespace: text("namespace"),
+            name: text("name"),
+            deployment: label.and_then(|label| label.parse().ok().map(Arc::new)),
+            state: BundleState::read(metadata, json),
+        }
+    }
+}
+
+/// The requested content of one ResourceBundleState.
 #[derive(Debug)]
 pub(super) struct BundleState {
     /// Time of its creation, as the API server writes it.
@@ -32,19 +61,19 @@ pub(super) struct BundleState {
 /// The report of a ResourceBundleState.
 #[derive(Debug)]
 pub(super) enum Content {
-    /// Its metadata alone was asked for.
+    /// Only the metadata was requested.
     NotAsked,
-    /// It was read, and was not told yet.
+    /// The status was read, and not reported yet.
     Read(Box<Bundle>),
-    /// It was told; the hash of its status.
-    Told(u64),
+    /// The status was reported. This is its hash.
+    Reported(u64),
     /// It cannot be used.
     Refused(BundleError),
 }
 
 impl BundleState {
-    /// Reads the metadata of one, and its status where `json`, the whole of it, was asked for.
-    pub(super) fn read(metadata: Node<'_>, json: Option<&str>) -> Self {
+    /// Reads the metadata of a resource. `json` is the resource if the status was requested.
+    fn read(metadata: Node<'_>, json: Option<&str>) -> Self {
         let content = match json.map(|it| decode_bundle(it.as_bytes())) {
             None => Content::NotAsked,
             Some(Ok(bundle)) => Content::Read(Box::new(bundle)),
@@ -59,23 +88,23 @@ impl BundleState {
 
 /// The hash of a report's status.
 pub(super) fn status_hash(bundle: &Bundle) -> u64 {
-    STATUS_HASHER.hash_one(&*bundle.status_json)
+    STATUS_HASHER.hash_one(&*bundle.status_json())
 }
 
 /// A ResourceBundleState by its namespace and name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct StateKey {
-    pub(super) watch: WatchId,
+    pub(super) watch: ScopeId,
     namespace: Arc<str>,
     name: Arc<str>,
 }
 
 impl StateKey {
-    fn of(watch: WatchId, decoded: &Decoded) -> Self {
+    fn of(watch: ScopeId, read: &ReadState) -> Self {
         Self {
             watch,
-            namespace: Arc::clone(&decoded.namespace),
-            name: Arc::clone(&decoded.name),
+            namespace: Arc::clone(&read.namespace),
+            name: Arc::clone(&read.name),
         }
     }
 
@@ -90,30 +119,27 @@ impl StateKey {
 pub(super) struct BundleStates {
     states: BTreeMap<StateKey, Held>,
     by_deployment: HashMap<DeploymentId, BTreeSet<StateKey>>,
-    /// Deployments of which one came, changed or went.
+    /// Deployments with an added, changed or removed resource.
     changed: BTreeSet<DeploymentId>,
 }
 
 #[derive(Debug)]
 struct Held {
-    /// The last pass over its Kind that saw it.
+    /// The last pass over its Kind that contained it.
     pass: u64,
     deployment: Arc<DeploymentId>,
     state: BundleState,
 }
 
 impl BundleStates {
-    /// Takes in one, as it was seen in this pass over its Kind. One without the label of a deployment is
-    /// of nobody.
-    pub(super) fn apply(&mut self, watch: WatchId, pass: u64, decoded: Decoded) {
-        let key = StateKey::of(watch, &decoded);
-        let (Some(deployment), Body::BundleState(state)) =
-            (decoded.membership.deployment, decoded.body)
-        else {
+    /// Takes a resource of this pass over its Kind. A resource without the label of a deployment is ignored.
+    pub(super) fn apply(&mut self, watch: ScopeId, pass: u64, read: ReadState) {
+        let key = StateKey::of(watch, &read);
+        let Some(deployment) = read.deployment else {
             self.remove_key(&key);
             return;
         };
-        let is_moved = |it: &Held| it.deployment != deployment;
+        let is_moved = |held: &Held| held.deployment != deployment;
         if self.states.get(&key).is_some_and(is_moved) {
             self.remove_key(&key);
         }
@@ -123,18 +149,18 @@ impl BundleStates {
         let held = Held {
             pass,
             deployment,
-            state: *state,
+            state: read.state,
         };
         self.states.insert(key, held);
     }
 
-    /// Forgets one.
-    pub(super) fn remove(&mut self, watch: WatchId, decoded: &Decoded) {
-        self.remove_key(&StateKey::of(watch, decoded));
+    /// Removes a resource.
+    pub(super) fn remove(&mut self, watch: ScopeId, read: &ReadState) {
+        self.remove_key(&StateKey::of(watch, read));
     }
 
-    /// Forgets those that this pass did not see.
-    pub(super) fn sweep(&mut self, watch: WatchId, pass: u64) {
+    /// Removes the resources that this pass did not contain.
+    pub(super) fn sweep(&mut self, watch: ScopeId, pass: u64) {
         let states = self.states.iter();
         let old = states.filter(|(key, it)| key.watch == watch && it.pass != pass);
         let old: Vec<StateKey> = old.map(|(key, _)| key.clone()).collect();
@@ -143,13 +169,13 @@ impl BundleStates {
         }
     }
 
-    /// Deployments of which one came, changed or went since the last call.
+    /// Deployments with an added, changed or removed resource since the last call.
     pub(super) fn take_changed(&mut self) -> BTreeSet<DeploymentId> {
         std::mem::take(&mut self.changed)
     }
 
-    /// Those on a deployment. The first one counts: the one in the deployment's own namespace, else the
-    /// newest, else the first by name.
+    /// The resources on a deployment. The first one is used: in the deployment's own namespace, else the newest,
+    /// else the first by name.
     pub(super) fn of(&self, deployment: &DeploymentId, namespace: &str) -> Vec<StateKey> {
         let namespace = match namespace {
             "" => DEFAULT_NAMESPACE,
@@ -158,7 +184,10 @@ impl BundleStates {
         let keys = self.by_deployment.get(deployment);
         let mut keys: Vec<&StateKey> = keys.into_iter().flatten().collect();
         keys.sort_by_key(|key| {
-            let created = self.states.get(key).map(|it| Arc::clone(&it.state.created));
+            let created = self
+                .states
+                .get(key)
+                .map(|held| Arc::clone(&held.state.created));
             let is_elsewhere = *key.namespace != *namespace;
             (is_elsewhere, Reverse(created), (*key).clone())
         });
@@ -169,10 +198,13 @@ impl BundleStates {
         self.states.get_mut(key).map(|it| &mut it.state)
     }
 
-    /// Returns whether one of this watch was told.
-    pub(super) fn is_told_by(&self, watch: WatchId) -> bool {
-        let mut states = self.states.iter().filter(|(key, _)| key.watch == watch);
-        states.any(|(_, it)| matches!(it.state.content, Content::Told(_)))
+    /// Removes the resources of other scopes.
+    pub(super) fn retain(&mut self, is_watched: impl Fn(ScopeId) -> bool) {
+        let old = self.states.keys().filter(|key| !is_watched(key.watch));
+        let old: Vec<StateKey> = old.cloned().collect();
+        for key in old {
+            self.remove_key(&key);
+        }
     }
 
     fn remove_key(&mut self, key: &StateKey) {

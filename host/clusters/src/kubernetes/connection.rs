@@ -1,69 +1,189 @@
-//! Connections to an API server: HTTP/2 with pings, so that silence is noticed.
+//! Connections to an API server: HTTP/2 with pings, which detect a silent server.
 
 mod connect;
 mod error;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 use kube::{Client, Config};
+use tokio_util::sync::CancellationToken;
 
-use super::decode::Status;
-use super::plugin::Token;
-use super::told::chain;
+use super::Access;
+use super::decode::{Status, StatusDetails};
+use super::error_text::without_credentials;
+use super::plugin::{Plugin, Token};
 use connect::connect;
-pub(super) use error::ApiError;
+pub(super) use error::{ApiError, ResponseClass};
 
-/// Watches that share one connection. API servers allow 100 streams on one, and a list needs one too.
+/// Watches on one connection. API servers allow 100 streams on a connection, and lists need streams too.
 const WATCHES_PER_CONNECTION: usize = 80;
 /// Time to make credentials and certificates out of a configuration.
 const CREDENTIALS_MAX: Duration = Duration::from_mins(1);
-/// Time until the head of an answer comes.
+/// Time for the head of a response.
 const ANSWER_MAX: Duration = Duration::from_secs(20);
-/// Time until a whole answer comes.
+/// Time for a complete response.
 const BODY_MAX: Duration = Duration::from_mins(1);
-/// Maximum size of an answer that is not a watch, in bytes: one page of a list.
+/// Maximum size of a response that is not a watch, in bytes: one page of a list.
 const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Reason of watches that end because another connection replaces theirs.
+const REPLACED: &str = "the connection did not answer";
 /// Maximum size of one event of a watch, in bytes.
 const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The limits of one request.
+const LIMITS: RequestLimits = RequestLimits {
+    answer: if cfg!(test) {
+        Duration::from_secs(3)
+    } else {
+        ANSWER_MAX
+    },
+    body_bytes: if cfg!(test) {
+        256 * 1024
+    } else {
+        BODY_BYTES_MAX
+    },
+    event_bytes: if cfg!(test) {
+        16 * 1024
+    } else {
+        EVENT_BYTES_MAX
+    },
+};
 
-/// Connections to one API server, made as they are needed.
-pub(super) struct Connections {
+/// Limits of one request. Tests have lower ones.
+struct RequestLimits {
+    /// Time for the head of a response.
+    answer: Duration,
+    body_bytes: usize,
+    event_bytes: usize,
+}
+
+/// Connections to one API server, made when they are needed. Clones share them.
+#[derive(Clone)]
+pub(super) struct Connections(Arc<Shared>);
+
+struct Shared {
+    access: Access,
+    /// The configuration at the start of the session.
     config: Config,
     token: Token,
-    clients: Vec<ApiClient>,
+    open: Mutex<Vec<Connection>>,
+    /// Held while a connection is made, so that waiting watches share it.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+/// One connection and its users.
+struct Connection {
+    client: ApiClient,
+    users: Arc<()>,
+}
+
+/// The place of one watch on a connection.
+pub(super) struct Seat {
+    pub(super) client: ApiClient,
+    _user: Arc<()>,
 }
 
 impl Connections {
-    /// Connections by this configuration, whose requests have this token if there is one.
-    pub(super) fn new(config: Config, token: Token) -> Self {
-        Self {
+    /// Connections with this configuration, which is read again for each of them. Requests have this token if there
+    /// is one.
+    pub(super) fn new(access: Access, config: Config, token: Token) -> Self {
+        Self(Arc::new(Shared {
+            access,
             config,
             token,
-            clients: Vec::new(),
-        }
+            open: Mutex::default(),
+            connecting: tokio::sync::Mutex::default(),
+        }))
     }
 
-    /// The client for one more watch, over the first connection that has room for it.
+    /// A place for one more watch, on the first connection that has room for it.
     ///
     /// # Errors
     /// The credentials or certificates cannot be used, or the server cannot be reached.
-    pub(super) async fn client(&mut self) -> Result<ApiClient, ApiError> {
-        let has_room = |it: &&ApiClient| Arc::strong_count(&it.users) <= WATCHES_PER_CONNECTION;
-        if let Some(client) = self.clients.iter().find(has_room) {
-            return Ok(client.clone());
+    pub(super) async fn seat(&self) -> Result<Seat, ApiError> {
+        let Self(shared) = self;
+        let _connecting = shared.connecting.lock().await;
+        if let Some(seat) = self.open().iter().find_map(Connection::seat) {
+            return Ok(seat);
         }
-        let client = ApiClient::connected(self.config.clone(), self.token.clone()).await?;
-        self.clients.push(client.clone());
-        Ok(client)
+        Ok(self.add(self.connect().await?))
+    }
+
+    /// A client with a new connection, which no watch uses yet. Certificates that were replaced since the last
+    /// connection are used.
+    ///
+    /// # Errors
+    /// The errors of [`Self::seat`].
+    pub(super) async fn connect(&self) -> Result<ApiClient, ApiError> {
+        ApiClient::connected(self.config().await, self.0.token.clone()).await
+    }
+
+    /// The current configuration; the configuration at the start of the session if it cannot be read.
+    async fn config(&self) -> Config {
+        let Self(shared) = self;
+        let Ok(mut config) = shared.access.config().await else {
+            return shared.config.clone();
+        };
+        if Plugin::take_from(&mut config.auth_info).is_some() {
+            // The certificate of the plugin.
+            config.auth_info = shared.config.auth_info.clone();
+        }
+        config
+    }
+
+    /// Adds a connection for watches, and closes connections that do not answer: their watches move.
+    pub(super) fn replace(&self, silent: &[ApiClient], new: ApiClient) {
+        for client in silent {
+            client.closed.cancel();
+        }
+        self.open().retain(|it| !it.client.is_closed());
+        self.add(new);
+    }
+
+    fn add(&self, client: ApiClient) -> Seat {
+        let users = Arc::new(());
+        let seat = Seat {
+            client: client.clone(),
+            _user: Arc::clone(&users),
+        };
+        self.open().push(Connection { client, users });
+        seat
+    }
+
+    /// A client for a request of its own, over any connection.
+    ///
+    /// # Errors
+    /// The errors of [`Self::seat`].
+    pub(super) async fn client(&self) -> Result<ApiClient, ApiError> {
+        let first = self.clients().into_iter().next();
+        match first {
+            Some(client) => Ok(client),
+            None => Ok(self.seat().await?.client),
+        }
     }
 
     /// The clients of all connections.
-    pub(super) fn clients(&self) -> &[ApiClient] {
-        &self.clients
+    pub(super) fn clients(&self) -> Vec<ApiClient> {
+        let open = self.open();
+        open.iter().map(|it| it.client.clone()).collect()
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection {
+    /// A place for one more watch; none if there is no room.
+    fn seat(&self) -> Option<Seat> {
+        let has_room = Arc::strong_count(&self.users) <= WATCHES_PER_CONNECTION;
+        has_room.then(|| Seat {
+            client: self.client.clone(),
+            _user: Arc::clone(&self.users),
+        })
     }
 }
 
@@ -71,8 +191,8 @@ impl Connections {
 #[derive(Clone)]
 pub(super) struct ApiClient {
     client: Client,
-    /// Held by each clone, so that they can be counted.
-    users: Arc<()>,
+    /// Cancelled once another connection replaces this one.
+    closed: CancellationToken,
 }
 
 impl ApiClient {
@@ -85,12 +205,17 @@ impl ApiClient {
             ApiError::Credentials(format!("they were not read in {seconds} s"))
         })?;
         let made = made.map_err(ApiError::unreachable)?;
-        let client = made.map_err(|error| ApiError::Credentials(chain(&*error)))?;
-        let users = Arc::default();
-        let client = Self { client, users };
-        // Requests that begin before it is known that the server speaks HTTP/2 get a connection each.
+        let client = made.map_err(|error| ApiError::Credentials(without_credentials(&*error)))?;
+        let closed = CancellationToken::new();
+        let client = Self { client, closed };
+        // Each request before the server is known to speak HTTP/2 gets its own connection.
         client.get("/version", "application/json").await?;
         Ok(client)
+    }
+
+    /// Returns whether another connection replaced this one.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.is_cancelled()
     }
 
     /// The body of a successful answer.
@@ -106,23 +231,23 @@ impl ApiClient {
                 if let Ok(data) = frame.into_data() {
                     bytes.extend_from_slice(&data);
                 }
-                if bytes.len() > BODY_BYTES_MAX {
-                    let size = format!("it has more than {BODY_BYTES_MAX} bytes");
-                    return Err(ApiError::Unreadable(size));
+                if bytes.len() > LIMITS.body_bytes {
+                    let size = format!("its answer has more than {} bytes", LIMITS.body_bytes);
+                    return Err(ApiError::TooLarge(size));
                 }
             }
             Ok(bytes)
         };
         match tokio::time::timeout(BODY_MAX, read).await {
             Ok(read) => read,
-            Err(_) => Err(ApiError::Unreachable(format!(
-                "no whole answer in {} s",
+            Err(_) => Err(ApiError::TooLarge(format!(
+                "no complete answer in {} s",
                 BODY_MAX.as_secs()
             ))),
         }
     }
 
-    /// The lines of an answer that does not end.
+    /// The lines of a response that does not end.
     ///
     /// # Errors
     /// [`ApiError`].
@@ -130,21 +255,23 @@ impl ApiClient {
         let body = self.send(path, accept).await?.into_body();
         Ok(Lines {
             body,
+            closed: self.closed.clone(),
             read: Vec::new(),
             searched: 0,
+            is_skipping: false,
         })
     }
 
     async fn send(&self, path: &str, accept: &str) -> Result<Response<Body>, ApiError> {
         let request = Request::get(path).header(http::header::ACCEPT, accept);
         let request = request.body(Body::empty()).map_err(ApiError::unreachable)?;
-        let answer = tokio::time::timeout(ANSWER_MAX, self.client.send(request)).await;
+        let answer = tokio::time::timeout(LIMITS.answer, self.client.send(request)).await;
         let answer = answer.map_err(|_| {
-            let seconds = ANSWER_MAX.as_secs();
-            ApiError::Unreachable(format!("no answer in {seconds} s"))
+            let seconds = LIMITS.answer.as_secs();
+            ApiError::TimedOut(format!("no answer in {seconds} s"))
         })?;
         let answer = answer.map_err(|error| match error {
-            // Its own text says nothing but that.
+            // Its own text adds nothing to its cause.
             kube::Error::Service(cause) => ApiError::unreachable(cause),
             error => ApiError::unreachable(error),
         })?;
@@ -155,53 +282,82 @@ impl ApiClient {
     }
 }
 
-/// The status of an answer that is an error.
+/// The status of an error response.
 async fn status_of(answer: Response<Body>) -> Status {
-    /// Maximum size of the body of an error that is read, in bytes.
+    /// Maximum number of bytes that are read of an error response.
     const STATUS_BYTES_MAX: usize = 64 * 1024;
     let code = answer.status();
+    let retry_after = answer.headers().get(http::header::RETRY_AFTER);
+    let retry_after = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let body = http_body_util::Limited::new(answer.into_body(), STATUS_BYTES_MAX);
-    let body = tokio::time::timeout(ANSWER_MAX, body.collect()).await;
+    let body = tokio::time::timeout(LIMITS.answer, body.collect()).await;
     let bytes = body
         .ok()
         .and_then(Result::ok)
         .map(http_body_util::Collected::to_bytes);
     let read = bytes.and_then(|bytes| serde_json::from_slice::<Status>(&bytes).ok());
     let known = code.canonical_reason().unwrap_or("an unknown status");
-    let message = read.map(|it| it.message).filter(|it| !it.is_empty());
-    Status {
-        message: message.unwrap_or_else(|| known.to_owned()),
-        code: code.as_u16().max(StatusCode::BAD_REQUEST.as_u16()),
+    let mut status = read.unwrap_or_default();
+    if status.message.is_empty() {
+        known.clone_into(&mut status.message);
     }
+    status.code = code.as_u16().max(StatusCode::BAD_REQUEST.as_u16());
+    if let Some(seconds) = retry_after {
+        status.details = Some(StatusDetails {
+            retry_after_seconds: seconds,
+        });
+    }
+    status
 }
 
-/// The lines of an answer as they come.
+/// The lines of a response, in order.
 pub(super) struct Lines {
     body: Body,
+    closed: CancellationToken,
     read: Vec<u8>,
-    /// Bytes of `read` in which there is no end of a line.
+    /// Number of bytes of `read` that were searched and contain no end of a line.
     searched: usize,
+    /// True while the rest of an oversized line is dropped.
+    is_skipping: bool,
+}
+
+/// A line of a response.
+pub(super) enum Line {
+    Whole(Vec<u8>),
+    /// A line that was dropped, with the reason.
+    TooLarge(String),
 }
 
 impl Lines {
-    /// The next line; none at the end of the answer.
+    /// The next line; none at the end of the response. An oversized line is dropped, and the lines after it are
+    /// read.
     ///
     /// # Errors
-    /// [`ApiError::Unreachable`] where the connection is lost.
-    pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, ApiError> {
+    /// [`ApiError::Unreachable`] if the connection is lost.
+    pub(super) async fn next(&mut self) -> Result<Option<Line>, ApiError> {
         loop {
             let rest = self.read.get(self.searched..).unwrap_or_default();
             if let Some(at) = rest.iter().position(|&byte| byte == b'\n') {
                 let after = self.read.split_off(self.searched + at + 1);
                 self.searched = 0;
-                return Ok(Some(std::mem::replace(&mut self.read, after)));
+                let line = std::mem::replace(&mut self.read, after);
+                return Ok(Some(
+                    if std::mem::take(&mut self.is_skipping) || line.len() > LIMITS.event_bytes {
+                        let size = format!("an event has more than {} bytes", LIMITS.event_bytes);
+                        Line::TooLarge(size)
+                    } else {
+                        Line::Whole(line)
+                    },
+                ));
             }
             self.searched = self.read.len();
-            if self.searched > EVENT_BYTES_MAX {
-                let size = format!("an event has more than {EVENT_BYTES_MAX} bytes");
-                return Err(ApiError::Unreadable(size));
+            if self.is_skipping || self.searched > LIMITS.event_bytes {
+                self.is_skipping = true;
+                self.read = Vec::new();
+                self.searched = 0;
             }
-            match self.body.frame().await {
+            let frame = self.closed.run_until_cancelled(self.body.frame()).await;
+            match frame.ok_or_else(|| ApiError::Unreachable(REPLACED.to_owned()))? {
                 None => return Ok(None),
                 Some(frame) => {
                     let frame = frame.map_err(ApiError::unreachable)?;

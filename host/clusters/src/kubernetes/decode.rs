@@ -1,33 +1,28 @@
 //! Lists and watch events of an API server, decoded.
 //!
-//! What nobody reads never stays in memory: `managedFields` and the configuration that `kubectl apply`
-//! notes are taken out of the text before it is read as an object.
+//! `managedFields` and the configuration that `kubectl apply` stores are removed from the text before it is parsed,
+//! so that they take no memory.
 
 mod bookkeeping;
-mod labels;
 mod wire;
 
 use std::sync::Arc;
 
+use kindsight_cluster_index::{ApiKind, Body, Decoded, Labels, MembershipRules};
 use kindsight_contract::{Node, Tree};
 use kindsight_model::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
 
-use super::bundle_states::BundleState;
-use super::discovery::ApiKind;
-use super::membership::{Membership, Rules};
-use super::selector::Label;
-use super::uid::Uid;
+use super::bundle_states::{self, ReadState};
 use bookkeeping::{metadata_object, without_bookkeeping};
-pub(super) use labels::Labels;
-pub(super) use wire::Status;
 use wire::{Event, List, is_end_of_list, resource_version};
+pub(super) use wire::{Status, StatusDetails};
 
-/// The amount that is asked of each object.
+/// The requested part of each object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Metadata alone.
+    /// Only the metadata.
     Metadata,
-    /// Whole objects.
+    /// Complete objects.
     Whole,
 }
 
@@ -35,52 +30,31 @@ pub(super) enum Detail {
 #[derive(Debug, Clone)]
 pub(super) struct Decoder {
     pub(super) gvk: Gvk,
-    pub(super) rules: Rules,
+    pub(super) rules: MembershipRules,
     pub(super) detail: Detail,
-    /// The labels that are kept.
+    /// The labels that the index keeps.
     pub(super) labels: Labels,
-    /// True for a Kind whose objects are held by their metadata alone, such as Secrets.
+    /// True for a Kind with only metadata in the index, such as Secrets.
     pub(super) is_metadata_enough: bool,
     /// True for the Kind ResourceBundleState, whose objects report on others.
     pub(super) is_bundle_state: bool,
 }
 
-/// One object of a list or an event.
+/// One item of a list or an event.
 #[derive(Debug)]
-pub(super) struct Decoded {
-    pub(super) uid: Uid,
-    pub(super) namespace: Arc<str>,
-    pub(super) name: Arc<str>,
-    /// Uids of its owners.
-    pub(super) owners: Box<[Uid]>,
-    /// Its labels, as far as they are kept.
-    pub(super) labels: Arc<[Label]>,
-    pub(super) membership: Membership,
-    /// Its version, in the order of changes; 0 where the server counts in another way.
-    pub(super) version: u64,
-    pub(super) body: Body,
-}
-
-/// Knowledge of an object beside its metadata.
-#[derive(Debug, Default)]
-pub(super) enum Body {
-    /// Nothing was asked for.
-    #[default]
-    NotAsked,
-    /// The object.
-    Whole(Object),
-    /// It cannot be read; its Kind, and why.
-    Unreadable(Box<(Gvk, ObjectError)>),
-    /// A report on objects.
-    BundleState(Box<BundleState>),
+pub(super) enum Item {
+    /// An object, for the index.
+    Object(Decoded),
+    /// The report of a monitor.
+    BundleState(ReadState),
 }
 
 /// One page of a list.
 #[derive(Debug)]
 pub(super) struct Page {
-    pub(super) objects: Vec<Decoded>,
+    pub(super) objects: Vec<Item>,
     pub(super) resource_version: String,
-    /// The way to the next page; none on the last.
+    /// The continue token of the next page; none on the last page.
     pub(super) next: Option<String>,
 }
 
@@ -88,27 +62,32 @@ pub(super) struct Page {
 #[derive(Debug)]
 pub(super) enum WatchEvent {
     /// An object was added or changed.
-    Applied(Box<Decoded>, String),
+    Applied(Box<Item>, String),
     /// An object was deleted.
-    Deleted(Box<Decoded>, String),
-    /// Nothing changed up to this version.
+    Deleted(Box<Item>, String),
+    /// Objects are unchanged up to this version.
     Bookmark(String),
-    /// All that there was came before, as of this version: the end of a list that is streamed.
+    /// Every object as of this version was sent: the end of a streamed list.
     AllSent(String),
     /// The watch ends with a status.
     Error(Status),
 }
 
 impl Decoder {
-    /// The way to read objects of a Kind. Of Secrets the metadata is all that is asked for.
-    pub(super) fn new(kind: &ApiKind, rules: &Rules, detail: Detail, labels: Labels) -> Self {
+    /// The decoder for objects of a Kind. Of Secrets, only the metadata is requested.
+    pub(super) fn new(
+        kind: &ApiKind,
+        rules: &MembershipRules,
+        detail: Detail,
+        labels: Labels,
+    ) -> Self {
         Self {
             gvk: kind.gvk.clone(),
             rules: rules.clone(),
             detail,
             labels,
             is_metadata_enough: kind.gvk.group.is_empty() && &*kind.gvk.kind == "Secret",
-            is_bundle_state: kind.is_bundle_state(),
+            is_bundle_state: bundle_states::are(kind),
         }
     }
 
@@ -116,7 +95,7 @@ impl Decoder {
         self.detail == Detail::Whole && !self.is_metadata_enough
     }
 
-    /// The form in which a list is asked for.
+    /// The media type that is requested for a list.
     pub(super) fn accept_list(&self) -> &'static str {
         if self.asks_for_whole() {
             "application/json"
@@ -125,7 +104,7 @@ impl Decoder {
         }
     }
 
-    /// The form in which events are asked for.
+    /// The media type that is requested for watch events.
     pub(super) fn accept_watch(&self) -> &'static str {
         if self.asks_for_whole() {
             "application/json"
@@ -137,12 +116,12 @@ impl Decoder {
     /// Decodes a page of a list.
     ///
     /// # Errors
-    /// The text of a page that is no list; one bad object does not cost the others.
+    /// The reason why the page is no list. An unreadable object does not affect other objects.
     pub(super) fn page(&self, bytes: &[u8]) -> Result<Page, String> {
         let list: List<'_> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         let items = list.items.unwrap_or_default();
         Ok(Page {
-            objects: items.iter().map(|item| self.object(item.get())).collect(),
+            objects: items.iter().map(|item| self.item(item.get())).collect(),
             resource_version: list.metadata.resource_version,
             next: list.metadata.r#continue.filter(|next| !next.is_empty()),
         })
@@ -151,62 +130,63 @@ impl Decoder {
     /// Decodes a line of a watch.
     ///
     /// # Errors
-    /// The text of a line that is no event.
+    /// The reason why the line is no event.
     pub(super) fn event(&self, line: &[u8]) -> Result<WatchEvent, String> {
         let event: Event<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         let json = event.object.get();
         let versioned = |decoded| (Box::new(decoded), resource_version(json));
         Ok(match &*event.kind {
             "ADDED" | "MODIFIED" => {
-                let (object, version) = versioned(self.object(json));
+                let (object, version) = versioned(self.item(json));
                 WatchEvent::Applied(object, version)
             }
             "DELETED" => {
-                let (object, version) = versioned(self.object(json));
+                let (object, version) = versioned(self.item(json));
                 WatchEvent::Deleted(object, version)
             }
             "BOOKMARK" if is_end_of_list(json) => WatchEvent::AllSent(resource_version(json)),
             "BOOKMARK" => WatchEvent::Bookmark(resource_version(json)),
             "ERROR" => WatchEvent::Error(serde_json::from_str(json).unwrap_or_default()),
-            other => return Err(format!("an event of type `{other}`")),
+            other => return Err(format!("unknown event type `{other}`")),
         })
     }
 
-    fn object(&self, json: &str) -> Decoded {
+    fn item(&self, json: &str) -> Item {
         if self.is_bundle_state {
-            return self.bundle_state(json);
+            return Item::BundleState(self.bundle_state(json));
         }
+        Item::Object(self.object(json))
+    }
+
+    fn object(&self, json: &str) -> Decoded {
         if json.len() > OBJECT_BYTES_MAX && self.asks_for_whole() {
-            let mut decoded = self.metadata(json);
-            let error = ObjectError::TooLarge(json.len());
-            decoded.body = Body::Unreadable(Box::new((self.gvk.clone(), error)));
-            return decoded;
+            return self.unreadable(json, ObjectError::TooLarge(json.len()));
         }
         match self.detail {
             _ if self.is_metadata_enough => self.whole(metadata_object(&self.gvk, json), json),
-            Detail::Metadata => self.metadata(json),
+            Detail::Metadata => self.metadata(json, Body::NotAsked),
             Detail::Whole => self.whole(without_bookkeeping(json), json),
         }
     }
 
-    fn metadata(&self, json: &str) -> Decoded {
+    fn metadata(&self, json: &str, body: Body) -> Decoded {
         let metadata = metadata_object(&self.gvk, json);
         let tree = Tree::read(&metadata).unwrap_or_default();
         let document = tree.document(&metadata);
-        self.decoded(document.root(), Body::NotAsked)
+        self.decoded(document.root(), body)
     }
 
-    fn bundle_state(&self, json: &str) -> Decoded {
+    fn unreadable(&self, json: &str, error: ObjectError) -> Decoded {
+        let body = Body::Unreadable(Box::new((self.gvk.clone(), error)));
+        self.metadata(json, body)
+    }
+
+    fn bundle_state(&self, json: &str) -> ReadState {
         let metadata = metadata_object(&self.gvk, json);
         let tree = Tree::read(&metadata).unwrap_or_default();
         let document = tree.document(&metadata);
-        let metadata = document.root().get("metadata");
         let status = (self.detail == Detail::Whole).then_some(json);
-        let state = BundleState::read(metadata, status);
-        Decoded {
-            membership: Membership::of_bundle_state(metadata),
-            ..self.decoded(document.root(), Body::BundleState(Box::new(state)))
-        }
+        ReadState::read(document.root().get("metadata"), status)
     }
 
     fn whole(&self, json: String, asked: &str) -> Decoded {
@@ -217,34 +197,12 @@ impl Decoder {
                 let document = tree.document(&text);
                 self.decoded(document.root(), Body::Whole(object))
             }
-            Err(error) => {
-                let mut decoded = self.metadata(asked);
-                decoded.body = Body::Unreadable(Box::new((self.gvk.clone(), error)));
-                decoded
-            }
+            Err(error) => self.unreadable(asked, error),
         }
     }
 
     fn decoded(&self, root: Node<'_>, body: Body) -> Decoded {
-        let metadata = root.get("metadata");
-        let text = |member: &str| Arc::from(metadata.get(member).text_or_empty());
-        let owners = metadata.get("ownerReferences").items();
-        let owners = owners.map(|owner| Uid::of(owner.get("uid").text_or_empty()));
-        let owners = owners.filter(|uid| !uid.is_none());
-        Decoded {
-            uid: Uid::of(metadata.get("uid").text_or_empty()),
-            namespace: text("namespace"),
-            name: text("name"),
-            owners: owners.collect(),
-            labels: self.labels.of(metadata),
-            membership: Membership::of(metadata, &self.rules),
-            version: metadata
-                .get("resourceVersion")
-                .text_or_empty()
-                .parse()
-                .unwrap_or_default(),
-            body,
-        }
+        Decoded::read(root, &self.rules, &self.labels, body)
     }
 }
 

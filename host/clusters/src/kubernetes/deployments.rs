@@ -1,55 +1,43 @@
-//! Deployments that `AppContext`s send to a cluster, and which of two views each is reported by: the
-//! monitor's ResourceBundleState, or its objects as they are seen here.
+//! The deployments that `AppContext`s send to a cluster, and the source of the report on each deployment: the
+//! ResourceBundleState of a monitor, or the objects that kindsight watches.
 //!
-//! Pure: takes what there is, returns what is to be told.
+//! Pure: the input is the current state, and the output is the list of steps.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_model::{Bundle, BundleError, DeploymentId};
+use kindsight_cluster_index::ScopeId;
+use kindsight_model::{Bundle, BundleError, DeploymentId, ReportMode};
 use tokio::time::Instant;
 
 use super::bundle_states::{BundleStates, Content, StateKey, status_hash};
-use super::news::WatchId;
 use crate::RecordedDeployments;
 
-/// Time for which a monitor's report may lag behind what is seen before it is taken all the same: a monitor
-/// writes its first report object by object, and what it did not come to yet is not missing.
+/// Time for which the report of a monitor may lack watched objects before it is used nevertheless. A monitor writes
+/// its first report object by object, so objects that it has not written yet are not missing.
 const HANDOVER_MAX: Duration = Duration::from_secs(30);
 
-/// The view by which the apps of `AppContext`s are reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ReportMode {
-    /// By the ResourceBundleState of the app where there is one that can be used, else by its objects.
-    #[default]
-    Auto,
-    /// By the ResourceBundleState of the app alone.
-    Bundles,
-    /// By objects alone.
-    Direct,
-}
-
-/// The way in which a deployment was last reported.
+/// The source of the last report on a deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// By its objects.
+    /// Its objects.
     Direct,
-    /// By a report with this hash.
+    /// The report of a monitor with this hash.
     Bundle(u64),
 }
 
-/// The ways in which deployments were last reported, over sessions.
+/// The sources of the last reports on deployments, kept over sessions.
 #[derive(Debug, Default)]
 pub(super) struct ShownDeployments(HashMap<DeploymentId, (u64, Shown)>);
 
 impl ShownDeployments {
-    /// Notes how a deployment was reported, by the number of its record.
+    /// Notes the source of a report, and the number of the deployment's record.
     pub(super) fn insert(&mut self, id: DeploymentId, number: u64, shown: Shown) {
         self.0.insert(id, (number, shown));
     }
 
-    /// The way in which a deployment was reported since its record has this number.
+    /// The source of the last report under this number of the deployment's record.
     pub(super) fn get(&self, id: &DeploymentId, number: u64) -> Option<Shown> {
         let shown = self.0.get(id).filter(|it| it.0 == number);
         shown.map(|it| it.1)
@@ -64,18 +52,18 @@ impl ShownDeployments {
     }
 }
 
-/// Consequence of the present state for one deployment.
+/// The step for one deployment in the current state.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Its objects are reported, with these faults.
+    /// Report it from its objects, with these faults.
     Direct(DeploymentId, Vec<Arc<str>>),
-    /// Its report, with this hash, is told and counts from now on. The others are not used.
+    /// Report the content of a monitor's report with this hash. These other reports are not used.
     Bundle(Box<Bundle>, u64, Vec<StateKey>),
-    /// Its report was told, and counts.
+    /// The report in use was sent already.
     Unchanged(DeploymentId),
-    /// Its report cannot be used, and nothing else is.
+    /// The report of the monitor cannot be used, and there is no other source.
     Unreadable(DeploymentId, StateKey, BundleError),
-    /// Nobody reports on it any more.
+    /// No source reports on it any more.
     Gone(DeploymentId),
     /// It is no longer sent to this cluster.
     Forgotten(DeploymentId),
@@ -87,25 +75,25 @@ pub(super) struct Deployments {
     mode: ReportMode,
     recorded: Arc<RecordedDeployments>,
     pub(super) states: BundleStates,
-    /// Deployments to be looked at.
+    /// Deployments that need a step.
     due: BTreeSet<DeploymentId>,
-    /// Deployments whose reports lag behind, with the time at which they are taken all the same.
+    /// Deployments whose monitor's report lacks watched objects, with the time at which it is used nevertheless.
     handovers: BTreeMap<DeploymentId, Instant>,
-    /// Reports that were told not to be used.
+    /// The reports that were reported as unused.
     unused: HashMap<DeploymentId, BTreeSet<StateKey>>,
-    /// Watches of which a report is needed whole that is not.
-    wanted: BTreeSet<WatchId>,
+    /// Scopes with a needed report whose status was not requested.
+    wanted: BTreeSet<ScopeId>,
 }
 
 impl Deployments {
-    pub(super) fn new(mode: ReportMode) -> Self {
-        Self {
-            mode,
-            ..Self::default()
+    /// Sets the source of reports. A changed source may affect every deployment.
+    pub(super) fn set_mode(&mut self, mode: ReportMode) {
+        if std::mem::replace(&mut self.mode, mode) != mode {
+            self.due.extend(self.recorded.keys().cloned());
         }
     }
 
-    /// Replaces the deployments that are sent to the cluster. Returns those that are no more.
+    /// Replaces the deployments that are sent to the cluster. Returns steps for removed deployments.
     pub(super) fn record(
         &mut self,
         recorded: Arc<RecordedDeployments>,
@@ -125,18 +113,13 @@ impl Deployments {
         gone.into_iter().map(Step::Forgotten).collect()
     }
 
-    /// The deployments that are sent to the cluster.
-    pub(super) fn recorded(&self) -> Arc<RecordedDeployments> {
-        Arc::clone(&self.recorded)
-    }
-
-    /// The number of the record of a deployment; none where it is not recorded.
+    /// The number of a deployment's record; none if the deployment is not recorded.
     pub(super) fn number(&self, id: &DeploymentId) -> Option<u64> {
         self.recorded.get(id).map(|it| it.number)
     }
 
-    /// Watches of which a report is needed whole that is not. Answered once.
-    pub(super) fn take_wanted(&mut self) -> BTreeSet<WatchId> {
+    /// Scopes with a needed report whose status was not requested. Each scope is returned once.
+    pub(super) fn take_wanted(&mut self) -> BTreeSet<ScopeId> {
         for id in self.states.take_changed() {
             if let Some(recorded) = self.recorded.get(&id) {
                 let first = self.states.of(&id, &recorded.namespace).into_iter().next();
@@ -147,13 +130,13 @@ impl Deployments {
         std::mem::take(&mut self.wanted)
     }
 
-    /// The time at which a report is to be taken although it lags behind.
+    /// The next time at which a report is used although it lacks watched objects.
     pub(super) fn wakes_at(&self) -> Option<Instant> {
         self.handovers.values().min().copied()
     }
 
-    /// Consequences for the deployments that changed. `is_caught_up` tells whether a report has what is
-    /// seen of its app.
+    /// The steps for the deployments that changed. `is_caught_up` returns whether a report has the watched objects
+    /// of its app.
     pub(super) fn steps(
         &mut self,
         shown: &ShownDeployments,
@@ -176,7 +159,7 @@ impl Deployments {
     ) -> Option<Step> {
         let recorded = self.recorded.get(&id)?.clone();
         let shown = shown.get(&id, recorded.number);
-        // Kept only where its report still lags behind: whoever waits for it would wake for ever.
+        // The time is kept only while the report lacks objects; otherwise the session would wake for ever.
         let handover_at = self.handovers.remove(&id);
         let mut keys = match self.mode {
             ReportMode::Direct => Vec::new(),
@@ -196,9 +179,9 @@ impl Deployments {
         match &state.content {
             Content::Read(bundle) => {
                 let hash = status_hash(bundle);
-                let is_same_unused = self.unused.get(&id).is_none_or(|it| *it == unused);
+                let is_same_unused = self.unused.get(&id).is_none_or(|known| *known == unused);
                 if shown == Some(Shown::Bundle(hash)) && is_same_unused {
-                    state.content = Content::Told(hash);
+                    state.content = Content::Reported(hash);
                     self.unused.insert(id.clone(), unused);
                     return Some(Step::Unchanged(id));
                 }
@@ -209,22 +192,22 @@ impl Deployments {
                         return Some(Step::Direct(id, Vec::new()));
                     }
                 }
-                let told = Content::Told(hash);
-                let Content::Read(bundle) = std::mem::replace(&mut state.content, told) else {
+                let reported = Content::Reported(hash);
+                let Content::Read(bundle) = std::mem::replace(&mut state.content, reported) else {
                     return None;
                 };
                 let keys = unused.iter().cloned().collect();
                 self.unused.insert(id, unused);
                 Some(Step::Bundle(bundle, hash, keys))
             }
-            Content::Told(hash)
+            Content::Reported(hash)
                 if shown == Some(Shown::Bundle(*hash))
-                    && self.unused.get(&id).is_some_and(|it| *it == unused) =>
+                    && self.unused.get(&id).is_some_and(|known| *known == unused) =>
             {
                 Some(Step::Unchanged(id))
             }
-            Content::NotAsked | Content::Told(_) => {
-                // To be told again, and by now nobody has it.
+            Content::NotAsked | Content::Reported(_) => {
+                // The report must be sent again, but its body was dropped: fetch it again.
                 state.content = Content::NotAsked;
                 self.want(Some(key));
                 None
@@ -240,13 +223,13 @@ impl Deployments {
         }
     }
 
-    /// Asks for the whole of a report that was not read.
+    /// Requests the status of a report if it was not requested yet.
     fn want(&mut self, key: Option<StateKey>) {
         let Some(key) = key.filter(|_| self.mode != ReportMode::Direct) else {
             return;
         };
         let state = self.states.get_mut(&key);
-        if state.is_some_and(|it| matches!(it.content, Content::NotAsked)) {
+        if state.is_some_and(|state| matches!(state.content, Content::NotAsked)) {
             self.wanted.insert(key.watch);
         }
     }

@@ -1,88 +1,64 @@
-//! The Kinds that an API server serves, as it tells itself.
+//! The Kinds that an API server serves.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
+use futures_util::stream::{self, StreamExt as _};
+use kindsight_cluster_index::ApiKind;
 use kindsight_model::Gvk;
 use serde::Deserialize;
+use tokio::time::timeout;
 
-use super::bundle_states;
-use super::connection::{ApiClient, ApiError};
+use super::connection::{ApiClient, ApiError, ResponseClass};
 
-/// Asks for all groups at once, and accepts that an older server answers with their names alone.
+/// Requests all groups at once. An older server may answer with only their names.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 const JSON: &str = "application/json";
 
-/// Maximum number of Kinds of one cluster; of more, the first by name.
+/// Maximum number of Kinds of one cluster, first by name.
 pub(super) const KINDS_MAX: usize = 2_000;
+
+/// Requests for the Kinds of groups at a time.
+const GROUPS_AT_A_TIME: usize = 8;
 
 /// Kinds whose objects are Kinds.
 const KINDS_OF_KINDS: [&str; 2] = ["CustomResourceDefinition", "APIService"];
 
-/// A Kind of which objects can be listed and watched.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ApiKind {
-    pub(super) gvk: Gvk,
-    /// Its name in paths, such as `deployments`.
-    pub(super) plural: String,
-    pub(super) is_namespaced: bool,
+/// Returns whether the objects of a Kind are Kinds.
+pub(super) fn is_of_kinds(kind: &ApiKind) -> bool {
+    KINDS_OF_KINDS.contains(&&*kind.gvk.kind)
 }
 
-impl ApiKind {
-    /// Its name for people and in settings: `Kind` in the core group, else `Kind.group`.
-    pub(super) fn name(&self) -> String {
-        match &*self.gvk.group {
-            "" => self.gvk.kind.to_string(),
-            group => format!("{}.{group}", self.gvk.kind),
-        }
-    }
-
-    /// Returns whether its objects are the reports of monitors.
-    pub(super) fn is_bundle_state(&self) -> bool {
-        *self.gvk.group == *bundle_states::GROUP && *self.gvk.kind == *bundle_states::KIND
-    }
-
-    /// Returns whether its objects are Kinds.
-    pub(super) fn is_of_kinds(&self) -> bool {
-        KINDS_OF_KINDS.contains(&&*self.gvk.kind)
-    }
-
-    /// Its group, version and Kind.
-    pub(super) fn names(&self) -> (&str, &str, &str) {
-        let Gvk {
-            group,
-            version,
-            kind,
-        } = &self.gvk;
-        (group, version, kind)
-    }
-
-    /// The path of its list, in one namespace or in all.
-    pub(super) fn path(&self, namespace: Option<&str>) -> String {
-        let version = match &*self.gvk.group {
-            "" => format!("/api/{}", self.gvk.version),
-            group => format!("/apis/{group}/{}", self.gvk.version),
-        };
-        match namespace {
-            Some(namespace) => format!("{version}/namespaces/{namespace}/{}", self.plural),
-            None => format!("{version}/{}", self.plural),
-        }
+/// The path of the list of a Kind, in one namespace or in all.
+pub(super) fn path_of(kind: &ApiKind, namespace: Option<&str>) -> String {
+    let version = match &*kind.gvk.group {
+        "" => format!("/api/{}", kind.gvk.version),
+        group => format!("/apis/{group}/{}", kind.gvk.version),
+    };
+    match namespace {
+        Some(namespace) => format!("{version}/namespaces/{namespace}/{}", kind.plural),
+        None => format!("{version}/{}", kind.plural),
     }
 }
 
-/// The Kinds of a cluster, and the groups that do not tell theirs.
+/// The Kinds that a server serves, and the API groups that do not answer.
 #[derive(Debug, Default)]
 pub(super) struct Discovered {
     pub(super) kinds: BTreeSet<ApiKind>,
-    /// Groups of which the Kinds are not known now, with the reason.
+    /// Versions of groups that do not answer, as `group/version`, with the reason. Versions that the server does
+    /// not serve are not included.
     pub(super) silent: BTreeMap<String, String>,
 }
 
-/// Asks a server for its Kinds.
+/// Requests the Kinds of a server. Each group has this time to answer.
 ///
 /// # Errors
-/// The server tells none at all; a group that does not tell its own costs nothing else.
-pub(super) async fn discover(client: &ApiClient) -> Result<Discovered, ApiError> {
+/// The server lists no groups. A group that does not answer is [silent](Discovered::silent) and affects no other.
+pub(super) async fn discover(
+    client: &ApiClient,
+    group_max: Duration,
+) -> Result<Discovered, ApiError> {
     let mut found = Discovered::default();
     for root in ["/api", "/apis"] {
         let bytes = client.get(root, AGGREGATED).await?;
@@ -90,14 +66,23 @@ pub(super) async fn discover(client: &ApiClient) -> Result<Discovered, ApiError>
         for group in answer.items {
             found.take_group(&group);
         }
-        // An older server, which names its groups and versions alone.
-        for version in answer.versions {
-            found.ask(client, "", &version).await;
-        }
-        for group in answer.groups {
-            if let Some(preferred) = group.preferred_version {
-                found.ask(client, &group.name, &preferred.version).await;
-            }
+        // An older server sends only the names and versions of its groups.
+        let core = answer.versions.into_iter();
+        let core = core.map(|version| (String::new(), version));
+        let groups = answer.groups.into_iter();
+        let groups =
+            groups.filter_map(|group| Some((group.name, group.preferred_version?.version)));
+        let lists = core.chain(groups).map(|(group, version)| async move {
+            let list = timeout(group_max, kinds_of(client, &group, &version)).await;
+            let list = list.unwrap_or_else(|_| {
+                let seconds = group_max.as_secs();
+                Err(ApiError::TimedOut(format!("no answer in {seconds} s")))
+            });
+            (group, version, list)
+        });
+        let mut lists = stream::iter(lists).buffer_unordered(GROUPS_AT_A_TIME);
+        while let Some((group, version, list)) = lists.next().await {
+            found.take_version(&group, &version, list);
         }
     }
     while found.kinds.len() > KINDS_MAX {
@@ -106,18 +91,45 @@ pub(super) async fn discover(client: &ApiClient) -> Result<Discovered, ApiError>
     Ok(found)
 }
 
+/// Requests the Kinds of one version of a group.
+async fn kinds_of(
+    client: &ApiClient,
+    group: &str,
+    version: &str,
+) -> Result<ResourceList, ApiError> {
+    let path = match group {
+        "" => format!("/api/{version}"),
+        group => format!("/apis/{group}/{version}"),
+    };
+    read(&client.get(&path, JSON).await?)
+}
+
 fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(bytes).map_err(|error| ApiError::Unreadable(error.to_string()))
 }
 
 impl Discovered {
+    /// Returns whether the server serves a Kind, in any version.
+    pub(super) fn has(&self, kind: &ApiKind) -> bool {
+        self.kinds.iter().any(|known| known.is_same_kind(kind))
+    }
+
+    /// Returns whether the server answers without a Kind. A group that does not answer may have it.
+    pub(super) fn omits(&self, kind: &ApiKind) -> bool {
+        let is_of_group = |version: &String| {
+            let group = version.split_once('/').map_or("", |(group, _)| group);
+            *group == *kind.gvk.group
+        };
+        !self.has(kind) && !self.silent.keys().any(is_of_group)
+    }
+
     /// Takes each Kind of a group at the first version that serves it: versions are in order of preference.
     fn take_group(&mut self, group: &Group) {
         let name = &*group.metadata.name;
         let mut taken = BTreeSet::new();
         for version in &group.versions {
             if version.freshness == "Stale" {
-                let why = "the API server cannot reach what serves it";
+                let why = "the API server cannot reach the server of this group";
                 self.silent
                     .insert(format!("{name}/{}", version.version), why.to_owned());
             }
@@ -136,30 +148,25 @@ impl Discovered {
         }
     }
 
-    /// Asks for the Kinds of one version of a group.
-    async fn ask(&mut self, client: &ApiClient, group: &str, version: &str) {
-        let path = match group {
-            "" => format!("/api/{version}"),
-            group => format!("/apis/{group}/{version}"),
-        };
-        let answer = client.get(&path, JSON).await;
-        let resources = answer.and_then(|bytes| read::<ResourceList>(&bytes));
-        match resources {
+    /// Takes the Kinds of one version of a group.
+    fn take_version(&mut self, group: &str, version: &str, list: Result<ResourceList, ApiError>) {
+        match list {
             Ok(list) => {
                 let of_objects = list
                     .resources
                     .into_iter()
                     .filter(|it| !it.name.contains('/'));
                 let kinds = of_objects.filter(|it| is_watchable(&it.verbs));
-                self.kinds.extend(kinds.map(|it| ApiKind {
-                    gvk: Gvk::new(group, version, &it.kind),
-                    plural: it.name,
-                    is_namespaced: it.namespaced,
+                self.kinds.extend(kinds.map(|resource| ApiKind {
+                    gvk: Gvk::new(group, version, &resource.kind),
+                    plural: resource.name,
+                    is_namespaced: resource.namespaced,
                 }));
             }
+            Err(error) if error.response() == ResponseClass::Unserved => {}
             Err(error) => {
-                self.silent
-                    .insert(format!("{group}/{version}"), error.to_string());
+                let name = format!("{group}/{version}");
+                self.silent.insert(name, error.to_string());
             }
         }
     }
@@ -171,7 +178,7 @@ fn is_watchable(verbs: &[String]) -> bool {
         .all(|verb| verbs.iter().any(|it| it == verb))
 }
 
-/// An answer of either form.
+/// A response in either form.
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]

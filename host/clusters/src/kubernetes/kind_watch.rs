@@ -1,34 +1,48 @@
-//! The watch of one Kind: listed in pages, then followed, for as long as the cluster is.
+//! The watch of one Kind: it lists the Kind in pages, and then follows the changes until the session ends.
+
+mod retry;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use kindsight_cluster_index::ApiKind;
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep_until};
 
-use super::connection::{ApiClient, ApiError, Lines};
+use super::connection::{ApiClient, ApiError, Connections, Line, Lines, ResponseClass, Seat};
 use super::decode::{Decoder, WatchEvent};
-use super::discovery::ApiKind;
+use super::discovery::path_of;
 use super::jitter::Backoff;
-use super::list::{Pages, url_encoded};
-use super::news::{Asked, News, WatchId, WatchNews};
+use super::list::{PAGE_ITEMS, Pages, SMALLER, url_encoded};
+use super::news::{News, WatchId, WatchNews, WatchRequest};
 use super::stream::ListStreams;
+use retry::Wait;
+pub(super) use retry::{Refusals, Retry};
 
-/// Time after which a version that is too old is no sign of a server that forgets versions at once.
+/// Time after which an outdated version is no sign of a server that forgets versions at once.
 const LONG: Duration = Duration::from_mins(1);
 
-/// The receiver of news is gone.
+/// Time for the server to end a watch after its lifetime. A watch that is still open then is silent.
+#[cfg(not(test))]
+const GRACE: Duration = Duration::from_secs(10);
+#[cfg(test)]
+const GRACE: Duration = Duration::from_secs(1);
+/// Lifetime of a watch that ends the backoff.
+const LASTING: Duration = Duration::from_secs(10);
+
+/// The receiver of news is dropped, or the Kind is no longer watched.
 pub(super) struct Closed;
 
 /// The reason why a watch ends.
 pub(super) enum End {
-    /// By itself, or from a lost connection: it is resumed.
+    /// The server ended it, or the connection was lost: the watch is resumed.
     Resume,
-    /// It goes on from where it is with another amount of each object.
+    /// The requested part of each object changed: the watch continues at the same version.
     Switch,
-    /// It has to be listed again, since that is asked for.
+    /// A new list is requested.
     Relist,
-    /// It has to be listed again, since the server does not know the version any more.
+    /// The server no longer knows the version: the Kind is listed again.
     TooOld,
     /// It failed.
     Failed(ApiError),
@@ -45,27 +59,35 @@ impl From<Closed> for End {
 pub(super) struct KindWatch {
     pub(super) id: WatchId,
     pub(super) kind: Arc<ApiKind>,
-    /// The only namespace it is about; none for all.
+    /// The only watched namespace; none for all.
     pub(super) namespace: Option<Arc<str>>,
-    pub(super) client: ApiClient,
+    pub(super) connections: Connections,
+    /// Its place on a connection; none before the first request.
+    pub(super) seat: Option<Seat>,
     pub(super) decoder: Decoder,
-    /// The part of the query that leaves out objects, as it was last asked for.
+    /// The part of the last query that leaves out objects.
     pub(super) filter: Arc<str>,
-    /// The objects that are asked for.
-    pub(super) asked: watch::Receiver<Asked>,
+    /// The requested objects.
+    pub(super) asked: watch::Receiver<WatchRequest>,
     pub(super) news: mpsc::Sender<WatchNews>,
     pub(super) streams: ListStreams,
-    /// Time until the server ends a watch by itself: rights that were withdrawn show then.
+    pub(super) retry: Retry,
+    /// The last version that the watch has seen; 0 if it is not a number.
+    pub(super) seen: Arc<AtomicU64>,
+    /// Number of objects in a page of a list.
+    pub(super) page_items: usize,
+    /// True if an event was dropped since the last list.
+    pub(super) has_skipped: bool,
+    /// Time until the server ends a watch. A new watch shows withdrawn permissions.
     pub(super) lifetime: Duration,
 }
 
 impl KindWatch {
-    /// Follows the Kind until the receiver of its news is gone.
+    /// Follows the Kind until the session ends or the Kind is no longer watched.
     pub(super) async fn run(mut self) {
-        let mut backoff = Backoff::default();
-        // Of its own: a server that forgets versions at once must not be asked for lists in a circle.
+        // Outdated versions have their own backoff. Otherwise, a server that forgets versions at once would get
+        // list requests without end.
         let mut too_old = Backoff::default();
-        // Its Kind is not served any more where nobody asks for its objects.
         while self.asked.has_changed().is_ok() {
             let list = self.take_asked();
             let listed = match self.stream(list).await {
@@ -76,114 +98,187 @@ impl KindWatch {
             let began = Instant::now();
             let end = match listed {
                 Ok((version, lines)) => {
-                    backoff = Backoff::default();
+                    self.retry.succeeded();
                     self.follow(version, lines, list).await
                 }
                 Err(end) => end,
             };
-            match end {
+            let waited = match end {
                 End::Closed => return,
                 End::TooOld => {
                     if began.elapsed() >= LONG {
                         too_old = Backoff::default();
                     }
-                    sleep(too_old.next()).await;
-                    continue;
-                }
-                End::Relist | End::Switch | End::Resume => {}
-                End::Failed(error) => {
-                    if self.tell(News::Failed(error)).await.is_err() {
+                    let wait = Wait::of(too_old.next());
+                    if self.pause(wait).await.is_err() {
                         return;
                     }
-                    sleep(backoff.next()).await;
+                    continue;
                 }
+                End::Relist | End::Switch | End::Resume => Ok(false),
+                End::Failed(error) => self.fail(error).await,
+            };
+            if waited.is_err() {
+                return;
             }
             too_old = Backoff::default();
         }
     }
 
-    /// Lists all objects in pages, and returns the version to follow from.
-    async fn list(&self, number: u64) -> Result<String, End> {
-        self.tell(News::ListBegins(number)).await?;
-        let path = self.kind.path(self.namespace.as_deref());
-        let mut pages = Pages::new(&self.client, &self.decoder, &path, &self.filter);
-        let mut version = String::new();
+    /// Reports a failure, and waits until the request is repeated. Returns whether other objects are requested
+    /// since the last list began.
+    async fn fail(&mut self, error: ApiError) -> Result<bool, Closed> {
+        let (news, wait) = self.retry.failed(error);
+        self.send(news).await?;
+        self.pause(wait).await
+    }
+
+    /// Waits before a request. Returns whether other objects are requested meanwhile.
+    async fn pause(&mut self, wait: Wait) -> Result<bool, Closed> {
+        let until = Instant::now() + wait.time;
+        let mut is_changed = false;
+        let recovery = self.retry.recovery();
+        tokio::pin!(recovery);
         loop {
-            let page = pages.next().await.map_err(|error| match error {
-                // The list took longer than the server remembers: it begins again.
-                ApiError::Gone(_) => End::TooOld,
-                error => End::Failed(error),
-            })?;
-            let Some(page) = page else {
-                self.tell(News::ListEnds).await?;
-                return Ok(version);
-            };
-            version = page.resource_version;
-            self.tell(News::Listed(page.objects)).await?;
+            tokio::select! {
+                () = sleep_until(until) => return Ok(is_changed),
+                () = &mut recovery, if wait.ends_on_recovery => return Ok(is_changed),
+                changed = self.asked.changed() => {
+                    changed.map_err(|_| Closed)?;
+                    is_changed = true;
+                    if wait.is_interruptible {
+                        return Ok(true);
+                    }
+                }
+            }
         }
     }
 
-    /// Follows the Kind from a version, and resumes where the server ends a watch.
-    /// The first watch may be open already.
+    /// Lists all objects in pages, and returns the version to follow from.
+    async fn list(&mut self, number: u64) -> Result<String, End> {
+        let client = self.client().await.map_err(End::Failed)?;
+        self.send(News::ListBegins(number)).await?;
+        let path = path_of(&self.kind, self.namespace.as_deref());
+        let mut pages = Pages::new(
+            &client,
+            &self.decoder,
+            (&path, &self.filter),
+            self.page_items,
+        );
+        let mut version = String::new();
+        loop {
+            let page = pages.next().await.map_err(|error| match error {
+                // The list took longer than the server keeps versions: it is requested again.
+                ApiError::Gone(_) => End::TooOld,
+                error => End::Failed(error),
+            });
+            // The server may need less time for fewer objects.
+            self.page_items = match &page {
+                Err(End::Failed(ApiError::TimedOut(_))) => PAGE_ITEMS / SMALLER,
+                _ => PAGE_ITEMS,
+            };
+            let Some(page) = page? else {
+                self.send(News::ListEnds).await?;
+                return Ok(version);
+            };
+            version = page.resource_version;
+            self.send(News::Listed(page.objects)).await?;
+        }
+    }
+
+    /// Follows the Kind from a version, and resumes when the server ends a watch. The first watch may be open
+    /// already.
     async fn follow(&mut self, mut version: String, mut open: Option<Lines>, listed: u64) -> End {
-        let mut backoff = Backoff::default();
+        self.see(&version);
+        self.has_skipped = false;
         loop {
             let lines = match open.take() {
                 Some(lines) => Ok(lines),
                 None => self.open(&version).await,
             };
             let end = match lines {
-                Ok(lines) => {
-                    backoff = Backoff::default();
-                    self.follow_lines(lines, &mut version, listed).await
-                }
+                Ok(lines) => self.follow_lines(lines, &mut version, listed).await,
                 Err(end) => end,
             };
-            match end {
-                End::Switch => {}
-                // Some extension servers know no versions: what was deleted in between would be missed.
+            let waited = match end {
+                End::Switch => Ok(false),
+                // An event was dropped since the last list.
+                End::Resume if self.has_skipped => return End::Relist,
+                // Some extension servers have no versions. A resumed watch would miss objects that were deleted in
+                // between.
                 End::Resume if version.is_empty() => return End::TooOld,
-                End::Resume => sleep(backoff.next()).await,
-                // A connection that is lost is tried again at once, and told only if that fails too.
-                End::Failed(ApiError::Unreachable(why)) if backoff.is_fresh() => {
-                    tracing::debug!(kind = %self.kind.gvk, why, "watch lost; it is resumed");
-                    sleep(backoff.next()).await;
+                End::Resume => {
+                    let wait = self.retry.pause();
+                    self.pause(wait).await
                 }
-                End::Failed(error) => {
-                    if self.tell(News::Failed(error)).await.is_err() {
-                        return End::Closed;
-                    }
-                    sleep(backoff.next()).await;
+                // The first failure is repeated without a report.
+                End::Failed(error) if self.retry.is_fresh() && is_awaited(&error) => {
+                    tracing::debug!(kind = %self.kind.gvk, %error, "watch failed; it is resumed");
+                    let (_, wait) = self.retry.failed(error);
+                    self.pause(wait).await
                 }
+                End::Failed(error) => self.fail(error).await,
                 end => return end,
+            };
+            match waited {
+                Err(Closed) => return End::Closed,
+                Ok(is_changed) => {
+                    if is_changed && self.take_asked() != listed {
+                        return End::Relist;
+                    }
+                }
             }
         }
     }
 
     /// Opens a watch from a version.
-    async fn open(&self, version: &str) -> Result<Lines, End> {
+    async fn open(&mut self, version: &str) -> Result<Lines, End> {
+        let client = self.client().await.map_err(End::Failed)?;
         let target = self.watch_target(&format!("resourceVersion={}", url_encoded(version)));
-        let answer = self.client.lines(&target, self.decoder.accept_watch());
+        let answer = client.lines(&target, self.decoder.accept_watch());
         answer.await.map_err(|error| match error {
             ApiError::Gone(_) => End::TooOld,
             error => End::Failed(error),
         })
     }
 
-    /// The path and the query of a watch that begins in this way.
+    /// The client of its connection.
+    pub(super) async fn client(&mut self) -> Result<ApiClient, ApiError> {
+        let seat = match self.seat.take().filter(|seat| !seat.client.is_closed()) {
+            Some(seat) => seat,
+            None => self.connections.seat().await?,
+        };
+        Ok(self.seat.insert(seat).client.clone())
+    }
+
+    /// The path and the query of a watch whose query begins with `begin`.
     pub(super) fn watch_target(&self, begin: &str) -> String {
-        let path = self.kind.path(self.namespace.as_deref());
+        let path = path_of(&self.kind, self.namespace.as_deref());
         let (seconds, filter) = (self.lifetime.as_secs().max(1), &self.filter);
         format!("{path}?watch=1&allowWatchBookmarks=true&timeoutSeconds={seconds}&{begin}{filter}")
     }
 
+    /// Follows an open watch. A watch with a sufficient lifetime ends the backoff.
     async fn follow_lines(&mut self, mut lines: Lines, version: &mut String, listed: u64) -> End {
-        if self.tell(News::Following).await.is_err() {
+        if self.send(News::Following).await.is_err() {
             return End::Closed;
         }
+        let opened = Instant::now();
+        let lasts_from = opened + LASTING.min(self.lifetime / 2);
+        let deadline = opened + self.lifetime + GRACE;
+        let mut is_lasting = false;
         loop {
             let line = tokio::select! {
                 line = lines.next() => line,
+                () = sleep_until(lasts_from), if !is_lasting => {
+                    is_lasting = true;
+                    self.retry.succeeded();
+                    continue;
+                }
+                () = sleep_until(deadline) => {
+                    tracing::debug!(kind = %self.kind.gvk, "watch is silent after its end; it is resumed");
+                    return End::Resume;
+                }
                 changed = self.asked.changed() => {
                     return match changed {
                         Err(_) => End::Closed,
@@ -193,17 +288,22 @@ impl KindWatch {
                 }
             };
             match line {
-                Ok(Some(line)) => match self.handle(&line, version).await {
+                Ok(Some(Line::Whole(line))) => match self.handle(&line, version).await {
                     Ok(()) => {}
                     Err(end) => return end,
                 },
+                Ok(Some(Line::TooLarge(why))) => {
+                    if self.skip(why).await.is_err() {
+                        return End::Closed;
+                    }
+                }
                 Ok(None) => return End::Resume,
                 Err(error) => return End::Failed(error),
             }
         }
     }
 
-    /// Reads from now on what is asked for. Returns the number of the list that is asked for.
+    /// Applies the current request. Returns the number of the requested list.
     fn take_asked(&mut self) -> u64 {
         let asked = self.asked.borrow_and_update();
         self.decoder.detail = asked.detail;
@@ -214,15 +314,18 @@ impl KindWatch {
 
     /// Handles one event of a watch.
     async fn handle(&mut self, line: &[u8], version: &mut String) -> Result<(), End> {
-        let event = self.decoder.event(line);
-        match event.map_err(|error| End::Failed(ApiError::Unreadable(error)))? {
+        let event = match self.decoder.event(line) {
+            Ok(event) => event,
+            Err(why) => return Ok(self.skip(why).await?),
+        };
+        match event {
             WatchEvent::Applied(object, at) => {
                 *version = at;
-                self.tell(News::Applied(object)).await?;
+                self.send(News::Applied(object)).await?;
             }
             WatchEvent::Deleted(object, at) => {
                 *version = at;
-                self.tell(News::Deleted(object)).await?;
+                self.send(News::Deleted(object)).await?;
             }
             WatchEvent::Bookmark(at) | WatchEvent::AllSent(at) => *version = at,
             WatchEvent::Error(status) => {
@@ -232,12 +335,31 @@ impl KindWatch {
                 });
             }
         }
+        self.see(version);
         Ok(())
     }
 
-    pub(super) async fn tell(&self, what: News) -> Result<(), Closed> {
+    /// Reports an undecodable event. The watch continues with the next event, and its Kind is listed again after
+    /// the server ends the watch.
+    async fn skip(&mut self, why: String) -> Result<(), Closed> {
+        self.has_skipped = true;
+        self.send(News::Undecodable(why)).await
+    }
+
+    /// Notes the last version that the watch has seen.
+    fn see(&self, version: &str) {
+        let version = version.parse().unwrap_or_default();
+        self.seen.store(version, Ordering::Relaxed);
+    }
+
+    pub(super) async fn send(&self, what: News) -> Result<(), Closed> {
         let watch = self.id;
         let sent = self.news.send(WatchNews { watch, what }).await;
         sent.map_err(|_| Closed)
     }
+}
+
+/// Returns whether a repeated request may succeed after this failure.
+fn is_awaited(error: &ApiError) -> bool {
+    error.response() == ResponseClass::Awaited
 }

@@ -8,7 +8,7 @@ use kindsight_model::ClusterName;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError as UnusableConfig};
 
-use super::told::{chain, without_paths};
+use super::error_text::{without_credentials, without_paths};
 use super::{Access, KubernetesCluster};
 
 /// Provider of the clusters of a kubeconfig.
@@ -33,20 +33,20 @@ pub enum KubeconfigError {
         /// The file.
         path: PathBuf,
     },
-    /// It has no such context.
+    /// The file does not have the requested context.
     #[error("the kubeconfig {} has no context `{context}`: it has {known}", path.display())]
     NoSuchContext {
         /// The file.
         path: PathBuf,
-        /// The context that was named.
+        /// The requested context.
         context: String,
-        /// Those that there are.
+        /// The contexts of the file.
         known: String,
     },
 }
 
-/// The clusters of a kubeconfig: each of its contexts, or the one that is named, as
-/// `kubeconfig+<context>`. Characters that a name cannot have become `-`.
+/// The clusters of a kubeconfig, named `kubeconfig+<context>`: each of its contexts, or only the requested context.
+/// Characters that a name cannot have become `-`.
 ///
 /// # Errors
 /// [`KubeconfigError`].
@@ -64,7 +64,7 @@ pub fn kubeconfig_clusters(
         return Err(KubeconfigError::NoContexts { path });
     }
     if let Some(context) = context
-        && !all.iter().any(|it| it == context)
+        && !all.iter().any(|known| known == context)
     {
         return Err(KubeconfigError::NoSuchContext {
             path,
@@ -76,7 +76,7 @@ pub fn kubeconfig_clusters(
     let mut taken = BTreeSet::new();
     let named = all
         .into_iter()
-        .map(|it| (cluster_name(&it, &mut taken), it));
+        .map(|context| (cluster_name(&context, &mut taken), context));
     let asked = named.filter(|(_, it)| context.is_none_or(|context| it == context));
     Ok(asked
         .filter_map(|(name, context)| {
@@ -89,7 +89,7 @@ pub fn kubeconfig_clusters(
         .collect())
 }
 
-/// The reason why a kubeconfig cannot be used. The file is named beside it.
+/// The reason why a kubeconfig cannot be used. The caller names the file.
 fn unreadable(error: &UnusableConfig) -> String {
     match error {
         UnusableConfig::ReadConfig(error, _) => error.to_string(),
@@ -101,20 +101,20 @@ fn unreadable(error: &UnusableConfig) -> String {
         }
         UnusableConfig::LoadContext(name) => format!("it has no context `{name}`"),
         UnusableConfig::LoadClusterOfContext(name) => format!("it has no cluster `{name}`"),
-        error => chain(error),
+        error => without_credentials(error),
     }
 }
 
-/// A name for a context that no other context has.
+/// A name for a context, different from all taken names.
 fn cluster_name(context: &str, taken: &mut BTreeSet<String>) -> Option<ClusterName> {
-    let is_legal = |it: &char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
+    let is_legal = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
     let legal: String = context
         .chars()
-        .map(|it| if is_legal(&it) { it } else { '-' })
+        .map(|char| if is_legal(&char) { char } else { '-' })
         .collect();
     let is_edge = |it: char| !it.is_ascii_alphanumeric();
     let trimmed = legal.trim_matches(is_edge);
-    // The end of a long name tells more: those of clouds begin with their account.
+    // The end of a long name distinguishes clusters: names of clouds begin with the account.
     let from = trimmed.len().saturating_sub(NAME_BYTES_MAX - 3);
     let cut = trimmed.get(from..).unwrap_or(trimmed).trim_matches(is_edge);
     let cut = if cut.is_empty() { "context" } else { cut };
@@ -127,8 +127,8 @@ fn cluster_name(context: &str, taken: &mut BTreeSet<String>) -> Option<ClusterNa
     ClusterName::new(PROVIDER, &name).ok()
 }
 
-/// A number for what a kubeconfig says of a context: its server and its credentials. Two of different
-/// content differ. None for a file that cannot be read now, or has no such context.
+/// A hash of a context in a kubeconfig: its server and its credentials. A changed content changes the hash. None
+/// for a file that cannot be read now, or that has no such context.
 pub(super) fn content(path: &Path, context: Option<&str>) -> Option<u64> {
     let kubeconfig = Kubeconfig::read_from(path).ok()?;
     let context = context.or(kubeconfig.current_context.as_deref())?;
@@ -137,7 +137,7 @@ pub(super) fn content(path: &Path, context: Option<&str>) -> Option<u64> {
     let mut clusters = kubeconfig.clusters.iter();
     let cluster = clusters.find(|it| it.name == of.cluster);
     let mut users = kubeconfig.auth_infos.iter();
-    let user = users.find(|it| of.user.as_deref() == Some(&it.name));
+    let user = users.find(|user| of.user.as_deref() == Some(&user.name));
     let json = serde_json::to_string(&(named, cluster, user)).ok()?;
     let mut hasher = DefaultHasher::new();
     json.hash(&mut hasher);
@@ -145,10 +145,12 @@ pub(super) fn content(path: &Path, context: Option<&str>) -> Option<u64> {
 }
 
 impl Access {
-    /// The configuration of a client. Reads files, and blocks for that.
+    /// The configuration of a client. Reads files, which blocks.
     pub(super) async fn config(&self) -> Result<Config, String> {
         match self {
-            Self::InCluster => Config::incluster().map_err(|error| without_paths(&chain(&error))),
+            Self::InCluster => {
+                Config::incluster().map_err(|error| without_paths(&without_credentials(&error)))
+            }
             Self::Kubeconfig { path, context, .. } => {
                 let kubeconfig = Kubeconfig::read_from(path);
                 let kubeconfig = kubeconfig.map_err(|error| unusable(&error))?;
@@ -163,7 +165,7 @@ impl Access {
     }
 }
 
-/// The reason why a kubeconfig is of no use for a cluster, without paths.
+/// The reason why the kubeconfig of a cluster cannot be used, without paths.
 fn unusable(error: &UnusableConfig) -> String {
     let why = without_paths(&unreadable(error));
     format!("its kubeconfig cannot be used: {why}")
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_can_be_named_and_a_wrong_one_is_told_those_that_there_are() {
+    fn an_unknown_context_is_an_error_that_lists_the_contexts() {
         assert_eq!(
             clusters(&["a", "b"], Some("b")).unwrap(),
             ["kubeconfig+b b"]

@@ -1,56 +1,84 @@
-//! Lists of one Kind, page by page: all of it, or a part of it beside its watch.
+//! Lists of one Kind in pages: all objects, or a part beside its watch.
 
 use std::sync::Arc;
 
+use kindsight_cluster_index::ApiKind;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::connection::{ApiClient, ApiError};
+use super::connection::{ApiClient, ApiError, Connections};
 use super::decode::{Decoder, Page};
-use super::discovery::ApiKind;
+use super::discovery::path_of;
 use super::news::{News, WatchId, WatchNews};
 
 /// Number of objects in one page of a list.
-const PAGE_ITEMS: usize = 500;
+pub(super) const PAGE_ITEMS: usize = 500;
+/// Divisor of the number of objects after a page that is too large or too late.
+pub(super) const SMALLER: usize = 10;
 
 /// The pages of one list.
 pub(super) struct Pages<'w> {
     client: &'w ApiClient,
     decoder: &'w Decoder,
-    /// The path and its query, without the page.
-    target: String,
+    path: String,
+    /// The part of the query that leaves out objects.
+    filter: String,
+    /// Number of objects in a page.
+    items: usize,
     /// The query of the next page; none after the last.
     next: Option<String>,
 }
 
 impl<'w> Pages<'w> {
-    /// The list at this path, without the objects that a part of the query leaves out.
+    /// The list at this path, with a part of the query that leaves out objects.
     pub(super) fn new(
         client: &'w ApiClient,
         decoder: &'w Decoder,
-        path: &str,
-        filter: &str,
+        (path, filter): (&str, &str),
+        items: usize,
     ) -> Self {
         Self {
             client,
             decoder,
-            target: format!("{path}?limit={PAGE_ITEMS}{filter}"),
+            path: path.to_owned(),
+            filter: filter.to_owned(),
+            items,
             next: Some(String::new()),
         }
     }
 
-    /// The next page; none after the last.
+    /// The next page; none after the last. A page that is too large or too late is requested again with a tenth of
+    /// its objects.
     ///
     /// # Errors
-    /// [`ApiError`]; [`ApiError::Gone`] where the server forgot the version that the list is of.
+    /// [`ApiError`]; [`ApiError::Gone`] if the server no longer has the version of the list.
     pub(super) async fn next(&mut self) -> Result<Option<Page>, ApiError> {
         let Some(from) = self.next.take() else {
             return Ok(None);
         };
-        let target = format!("{}{from}", self.target);
-        let bytes = self.client.get(&target, self.decoder.accept_list()).await?;
+        let bytes = loop {
+            let Self {
+                path,
+                filter,
+                items,
+                ..
+            } = self;
+            let target = format!("{path}?limit={items}{filter}{from}");
+            match self.client.get(&target, self.decoder.accept_list()).await {
+                Err(ApiError::TooLarge(why)) if self.items > 1 => {
+                    tracing::debug!(
+                        path = self.path,
+                        items = self.items,
+                        why,
+                        "smaller page requested"
+                    );
+                    self.items = (self.items / SMALLER).max(1);
+                }
+                answer => break answer?,
+            }
+        };
         let page = self.decoder.page(&bytes).map_err(ApiError::Unreadable)?;
         let next = page.next.as_deref();
-        self.next = next.map(|it| format!("&continue={}", url_encoded(it)));
+        self.next = next.map(|token| format!("&continue={}", url_encoded(token)));
         Ok(Some(page))
     }
 }
@@ -58,9 +86,9 @@ impl<'w> Pages<'w> {
 /// A part of the objects of a Kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Those of a namespace.
+    /// The objects of a namespace.
     Namespace,
-    /// Those of a namespace with these names; of none, cluster-scoped ones.
+    /// The objects of a namespace with these names. The empty namespace has the cluster-scoped objects.
     Names(Vec<Arc<str>>),
 }
 
@@ -71,9 +99,9 @@ pub(super) struct PartList {
     /// The namespace; empty for cluster-scoped objects.
     pub(super) namespace: Arc<str>,
     pub(super) part: Part,
-    /// The part of the query that leaves out objects, as of its watch.
+    /// The part of the watch's query that leaves out objects.
     pub(super) filter: Arc<str>,
-    pub(super) client: ApiClient,
+    pub(super) connections: Connections,
     pub(super) decoder: Decoder,
     pub(super) news: mpsc::Sender<WatchNews>,
     /// Limits the number of such lists at a time.
@@ -81,7 +109,7 @@ pub(super) struct PartList {
 }
 
 impl PartList {
-    /// Lists the part once, and tells what it has and how it ended.
+    /// Lists the part once, and sends its objects and the result.
     pub(super) async fn run(self) {
         let Ok(_permit) = self.permits.acquire().await else {
             return;
@@ -100,29 +128,30 @@ impl PartList {
             }
         };
         let namespace = Arc::clone(&self.namespace);
-        self.tell(News::PartEnds { namespace, result }).await;
+        self.send(News::PartEnds { namespace, result }).await;
     }
 
     async fn list(&self, name: Option<&str>) -> Result<(), ApiError> {
         let namespace = Some(&*self.namespace).filter(|it| !it.is_empty());
-        let path = self.kind.path(namespace);
-        let name = name.map(|it| format!("&fieldSelector=metadata.name%3D{}", url_encoded(it)));
+        let path = path_of(&self.kind, namespace);
+        let name = name.map(|name| format!("&fieldSelector=metadata.name%3D{}", url_encoded(name)));
         let filter = format!("{}{}", name.unwrap_or_default(), self.filter);
-        let mut pages = Pages::new(&self.client, &self.decoder, &path, &filter);
+        let client = self.connections.client().await?;
+        let mut pages = Pages::new(&client, &self.decoder, (&path, &filter), PAGE_ITEMS);
         while let Some(page) = pages.next().await? {
-            self.tell(News::PartListed(page.objects)).await;
+            self.send(News::PartListed(page.objects)).await;
         }
         Ok(())
     }
 
-    /// Nobody is left to be told where the receiver is gone.
-    async fn tell(&self, what: News) {
+    /// A missing receiver is no error: the session has ended.
+    async fn send(&self, what: News) {
         let watch = self.watch;
         let _ = self.news.send(WatchNews { watch, what }).await;
     }
 }
 
-/// A value of a query, encoded.
+/// A percent-encoded value of a query.
 pub(super) fn url_encoded(value: &str) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
     let encoded = value.bytes().map(|byte| {

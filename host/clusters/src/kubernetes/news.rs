@@ -1,63 +1,79 @@
-//! News of watches, and what is asked of them.
+//! News of watches, and the requests to them.
 
 use std::sync::Arc;
 
-use super::connection::ApiError;
-use super::decode::{Decoded, Detail, Labels};
+use kindsight_cluster_index::Labels;
 
-/// The number of a watch among those of its cluster.
+use super::connection::ApiError;
+use super::decode::{Detail, Item};
+
+/// The number of a watch in its cluster.
 pub(super) type WatchId = usize;
 
-/// News of one watch, by its number.
+/// The news of one watch, with its number.
 #[derive(Debug)]
 pub(super) struct WatchNews {
     pub(super) watch: WatchId,
     pub(super) what: News,
 }
 
-/// The objects that a watch is asked for.
+/// The objects that a watch requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asked {
-    /// The amount of each of them. More is followed from where the watch is, without a list.
+pub(super) struct WatchRequest {
+    /// The requested part of each object. For a larger part, the watch continues at the same version, without a
+    /// list.
     pub(super) detail: Detail,
-    /// The labels that are kept.
+    /// The labels that the index keeps.
     pub(super) labels: Labels,
-    /// The part of a query that leaves out objects; empty where there is none. Another one needs another list.
+    /// The part of a query that leaves out objects; empty if there is none. A changed part needs a new list.
     pub(super) filter: Arc<str>,
-    /// Number of the list of all of them that is asked for; a greater one begins a new list.
+    /// Number of the requested list of all objects. A greater number begins a new list.
     pub(super) list: u64,
 }
 
-/// News of one watch.
+/// The news of one watch.
 #[derive(Debug)]
 pub(super) enum News {
-    /// A list begins, of this number: what is not in it is not there.
+    /// A list with this number begins. Objects that are not in it do not exist.
     ListBegins(u64),
     /// Some objects of the list.
-    Listed(Vec<Decoded>),
-    /// The list is whole.
+    Listed(Vec<Item>),
+    /// The list is complete.
     ListEnds,
-    /// Some objects of the list of a part, which may be older than what the watch told.
-    PartListed(Vec<Decoded>),
+    /// Some objects of the list of a part. They may be older than objects that the watch sent.
+    PartListed(Vec<Item>),
     /// The list of a part ended.
     PartEnds {
         /// Its namespace; empty for cluster-scoped objects.
         namespace: Arc<str>,
-        /// Outcome of the part: an error where it is not whole.
+        /// The result of the list: an error if it is incomplete.
         result: Result<(), ApiError>,
     },
     /// An object was added or changed.
-    Applied(Box<Decoded>),
+    Applied(Box<Item>),
     /// An object was deleted.
-    Deleted(Box<Decoded>),
-    /// The watch is followed, after it was listed or could not be.
+    Deleted(Box<Item>),
+    /// An event cannot be decoded, for this reason. Its object is unknown.
+    Undecodable(String),
+    /// The watch is open, after a list or after a failure.
     Following,
-    /// It cannot be listed or followed, and is tried again.
+    /// The list or the watch failed, and is requested again.
     Failed(ApiError),
+    /// The server refuses the Kind, and no repeated request has confirmed that yet.
+    Refused(ApiError),
 }
 
 impl News {
-    /// The error that the credentials are not accepted, where it tells that.
+    /// Returns whether the news may change the state of its Kind. Objects do not change it, and are most of the
+    /// news.
+    pub(super) fn may_change_coverage(&self) -> bool {
+        !matches!(
+            self,
+            Self::Listed(_) | Self::PartListed(_) | Self::Applied(_) | Self::Deleted(_)
+        )
+    }
+
+    /// The error, if the server does not accept the credentials.
     pub(super) fn unauthorized(&self) -> Option<&ApiError> {
         let error = match self {
             Self::PartEnds { result, .. } => result.as_ref().err(),

@@ -1,7 +1,7 @@
 //! Credential plugins: programs that a kubeconfig names, and that answer with a token or a certificate.
 //!
-//! They are run here and not by kube, which has no time limit for them: one that hangs would keep a thread at
-//! each attempt. They get no terminal, since nobody sits at one.
+//! kindsight runs them instead of kube, which has no time limit: with kube, a plugin that hangs would block a
+//! thread for each attempt. Plugins get no terminal, because kindsight has no interactive user.
 
 use std::fmt;
 use std::io;
@@ -23,11 +23,11 @@ use tokio::time::{sleep, timeout};
 
 use super::jitter::Backoff;
 
-/// Time for a plugin to answer; it is killed after it.
+/// Time for a plugin to answer, after which it is killed.
 const PLUGIN_MAX: Duration = Duration::from_mins(1);
-/// Maximum size of the answer of a plugin, in bytes; it cannot print more.
+/// Maximum size of the answer of a plugin, in bytes. More output is not read.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
-/// Time before the end of a token at which the plugin is asked for another.
+/// Time before the end of a token at which the plugin is run again.
 const REFRESH_BEFORE: Duration = Duration::from_mins(1);
 /// Shortest time between two runs for tokens that end sooner.
 const REFRESH_EVERY_MIN: Duration = Duration::from_secs(5);
@@ -48,7 +48,7 @@ pub(super) struct Credential {
     ends_at: Option<Timestamp>,
 }
 
-/// The reason why a plugin gave no credential. Nothing that it printed is told: that may be a token.
+/// The reason why a plugin gave no credential. Its output is omitted, because it may contain a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PluginError {
     #[error("the kubeconfig names no command of the credential plugin")]
@@ -86,15 +86,15 @@ impl fmt::Debug for Token {
 }
 
 impl Plugin {
-    /// The plugin that credentials name, taken out of them; none where they name none.
+    /// The plugin in `auth`, which is removed there; none if `auth` names none.
     pub(super) fn take_from(auth: &mut AuthInfo) -> Option<Self> {
-        auth.exec.take().map(|it| Self(Arc::new(it)))
+        auth.exec.take().map(|plugin| Self(Arc::new(plugin)))
     }
 
     /// Runs the plugin.
     ///
     /// # Errors
-    /// [`PluginError`]. It does not run any more then.
+    /// [`PluginError`]. The plugin has ended in this case.
     pub(super) async fn run(&self) -> Result<Credential, PluginError> {
         let command = self.0.command.as_deref().ok_or(PluginError::NoCommand)?;
         let name = Path::new(command).file_name().unwrap_or(command.as_ref());
@@ -135,8 +135,8 @@ impl Plugin {
         program
     }
 
-    /// Asks for a new token before each one ends, for as long as it is run. A plugin that fails is asked again;
-    /// the server refuses the token meanwhile, where it ended.
+    /// Requests a new token before each token ends, until a token has no end. A plugin that fails is run again. If
+    /// the token has ended, the server refuses requests until the plugin succeeds.
     pub(super) async fn keep_fresh(self, token: Token, mut ends_at: Option<Timestamp>) {
         let mut backoff = Backoff::default();
         while let Some(end) = ends_at {
@@ -151,7 +151,7 @@ impl Plugin {
                     token.set(credential.token);
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "credential not renewed; the plugin is asked again");
+                    tracing::warn!(%error, "credential not renewed; the plugin is run again");
                     sleep(backoff.next()).await;
                 }
             }
@@ -172,7 +172,7 @@ async fn answer_of(mut child: Child) -> io::Result<(ExitStatus, Vec<u8>)> {
 }
 
 impl Credential {
-    /// None for what is no `ExecCredential`, or has nothing in it.
+    /// None if the answer is no `ExecCredential`, or has neither a token nor a certificate.
     fn read(answer: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct ExecCredential {
@@ -186,11 +186,11 @@ impl Credential {
             client_key_data: Option<String>,
             expiration_timestamp: Option<Timestamp>,
         }
-        // Some plugins answer with YAML, which JSON is.
+        // Some plugins answer with YAML. JSON is valid YAML.
         let text = str::from_utf8(answer).ok()?;
         let ExecCredential { status } = serde_saphyr::from_str(text).ok()?;
         let token = status.token.filter(|it| !it.is_empty());
-        let token = token.map(|it| HeaderValue::try_from(format!("Bearer {it}")));
+        let token = token.map(|token| HeaderValue::try_from(format!("Bearer {token}")));
         let mut token = token.transpose().ok()?;
         if let Some(token) = &mut token {
             token.set_sensitive(true);
@@ -204,7 +204,7 @@ impl Credential {
         })
     }
 
-    /// Puts the certificate into the credentials of a configuration, and gives the token and its end.
+    /// Puts the certificate into the credentials of a configuration, and returns the token with its end.
     pub(super) fn apply(self, auth: &mut AuthInfo) -> (Token, Option<Timestamp>) {
         if let Some((certificate, key)) = self.certificate {
             auth.client_certificate_data = Some(STANDARD.encode(certificate));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_plugin_is_asked_without_a_terminal_and_answers_with_a_token() {
+    async fn a_plugin_runs_without_a_terminal_and_answers_with_a_token() {
         let script = r#"
             read line && exit 4
             case "$KUBERNETES_EXEC_INFO" in *'"interactive":false'*) ;; *) exit 5;; esac
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_plugin_that_fails_printed_is_not_told() {
+    async fn the_output_of_a_failed_plugin_is_not_in_the_error() {
         let check = async |script: &str, expected: &str| {
             let error = plugin(script).run().await.err().unwrap();
             assert_eq!(error.to_string(), expected);

@@ -1,64 +1,38 @@
-//! The run of a source: one session after the other.
+//! The run of a source: a sequence of sessions.
 
-mod telling;
+mod event_sender;
+mod renewal;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, LabelSelector};
+use kindsight_model::ClusterName;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
-use super::KubernetesCluster;
-use super::connection::ApiClient;
-use super::deployments::ShownDeployments;
-use super::discovery::ApiKind;
-use super::identity::{self, Identity, Rank};
-use super::inventory::GroupId;
+use super::identity::{self, Identity, Reach};
 use super::jitter::Backoff;
+use super::known::Known;
 use super::session::{Session, SessionEnd};
-use super::start::Start;
-use crate::{ClusterEvent, ClusterSource, ConfiguredApplication, Needs, RecordedDeployments};
+use super::{Access, KubernetesCluster};
+use crate::{ClusterEvent, ClusterSource, Needs};
+pub(super) use event_sender::{Closed, EventSender};
+use renewal::Renewal;
 
-/// The channel of events is closed.
-pub(super) struct Closed;
-
-/// Criteria that objects are sorted by.
-#[derive(PartialEq, Eq)]
-pub(super) struct SortedBy {
-    /// The applications of the configuration.
-    pub(super) applications: Arc<[ConfiguredApplication]>,
-    /// The deployments of `AppContext`s.
-    pub(super) recorded: Arc<RecordedDeployments>,
-    /// The labels of objects that belong to applications by themselves.
-    pub(super) selector: Option<LabelSelector>,
-}
-
-/// The way of events to the pipeline.
+/// The run of a source.
 pub(super) struct Run<E> {
     cluster: KubernetesCluster,
     configured: watch::Receiver<ClusterSource>,
-    events: Sender<E>,
     needs: Needs,
-    /// The name of the cluster under its uid, once that is known.
-    identity: Option<Arc<Identity>>,
-    /// The groups that were reported and not yet reported as empty.
-    pub(super) known: BTreeSet<GroupId>,
-    /// The ways in which recorded deployments were last reported.
-    pub(super) shown: ShownDeployments,
-    /// Criteria that objects were sorted by when everything was last told; none until it was.
-    pub(super) sorted_by: Option<SortedBy>,
-    /// The Kinds of which applications had objects or were judged by some then.
-    pub(super) used: BTreeSet<Arc<ApiKind>>,
-    /// The Kinds of which a selector left out objects then.
-    pub(super) cut: BTreeSet<Arc<ApiKind>>,
-    /// The last reason why the cluster was not heard; none while it is.
-    told_stale: Option<String>,
-    /// The start of the last session.
-    start: Start,
-    /// True if everything was seen since the last session began.
-    is_heard: bool,
+    /// The knowledge of the cluster, which outlives sessions.
+    known: Known,
+    events: EventSender<E>,
+    /// The time at which the server accepted the last session; none before.
+    accepted_at: Option<Instant>,
+    /// Number of failed attempts since the last change of the contexts.
+    attempts: usize,
+    /// A session that ended and whose successor the server has not accepted yet.
+    renewal: Option<Renewal>,
 }
 
 impl<E: From<ClusterEvent>> Run<E> {
@@ -69,149 +43,217 @@ impl<E: From<ClusterEvent>> Run<E> {
         needs: Needs,
     ) -> Self {
         Self {
+            events: EventSender::new(&cluster, events),
             cluster,
             configured,
-            events,
             needs,
-            identity: None,
-            known: BTreeSet::new(),
-            shown: ShownDeployments::default(),
-            sorted_by: None,
-            used: BTreeSet::new(),
-            cut: BTreeSet::new(),
-            told_stale: None,
-            start: Start::default(),
-            is_heard: false,
+            known: Known::default(),
+            accepted_at: None,
+            attempts: 0,
+            renewal: None,
         }
     }
 
-    /// One session after the other. What was reported stays until the next session has seen everything.
+    /// Runs sessions, one after the other.
     pub(super) async fn run(mut self) -> Result<(), Closed> {
         let mut backoff = Backoff::default();
-        self.tell_origin().await?;
+        self.events.send_origin().await?;
         loop {
             let mut configured = self.configured.clone();
             tokio::select! {
-                end = self.session(&mut backoff) => match end {
+                end = self.session() => match end {
                     SessionEnd::Closed => return Err(Closed),
-                    // A token that ended is no news where the next one is accepted.
-                    SessionEnd::Failed(_) if std::mem::take(&mut self.is_heard) => {
-                        self.configure(&mut backoff);
-                        continue;
+                    SessionEnd::Failed(why) => self.failed(why, &mut backoff).await?,
+                    SessionEnd::Lost(why) => {
+                        self.attempts += 1;
+                        self.failed(why, &mut backoff).await?;
                     }
-                    SessionEnd::Failed(why) => self.stale(&why).await?,
+                    SessionEnd::Narrow => self.attempts = 0,
                     SessionEnd::WatchedAs(name) => {
                         self.leave_to(&name).await?;
                         tokio::select! {
-                            () = self.come_back() => {}
+                            () = self.name_free() => {}
                             () = changed(&mut configured) => {}
                         }
-                        let cluster = self.cluster.name.clone();
-                        self.send(ClusterEvent::Added { cluster }).await?;
+                        self.events.added().await?;
                     }
                 },
                 () = changed(&mut configured) => {}
             }
-            tokio::select! {
-                () = sleep(backoff.next()) => {}
-                () = changed(&mut configured) => {}
-            }
+            let wait = backoff.next();
+            let waited = async move {
+                tokio::select! {
+                    () = sleep(wait) => {}
+                    () = changed(&mut configured) => {}
+                }
+            };
+            self.renewing(waited).await?;
             self.configure(&mut backoff);
         }
     }
 
-    /// One session, begun when there is room.
-    async fn session(&mut self, backoff: &mut Backoff) -> SessionEnd {
-        self.start = self.needs.starts.begin().await;
-        let late = self.start.clone().time_out();
+    /// Runs one session, once the limit of starting clusters allows it.
+    async fn session(&mut self) -> SessionEnd {
+        let start = self.needs.starts.begin().await;
+        self.events.begin(start.clone());
+        let late = start.clone().time_out();
         tokio::select! {
-            end = self.whole_session(backoff) => {
-                self.start.end();
+            end = self.whole_session() => {
+                start.end();
                 end
             }
             end = late => end,
         }
     }
 
-    async fn whole_session(&mut self, backoff: &mut Backoff) -> SessionEnd {
-        let session = match Session::connect(&self.cluster, self.needs.clone()).await {
-            Ok(session) => session,
-            Err(why) => return SessionEnd::Failed(why),
+    async fn whole_session(&mut self) -> SessionEnd {
+        let access = self.access();
+        let cluster = KubernetesCluster {
+            access: access.clone(),
+            ..self.cluster.clone()
         };
-        let identity = match self.identify(session.client()).await {
+        let connecting = connected(cluster, self.needs.clone());
+        let connected = match self.renewing(connecting).await {
+            Ok(Ok(connected)) => connected,
+            Ok(Err(why)) => return self.not_connected(why),
+            Err(Closed) => return SessionEnd::Closed,
+        };
+        let Connected {
+            session,
+            uid,
+            refused,
+        } = connected;
+        let entered = self.events.entered();
+        let entered = entered.as_ref().map(|identity| identity.uid());
+        if access != self.cluster.access && entered != uid.as_ref() {
+            return self.not_connected("the context leads to another cluster".to_owned());
+        }
+        self.accepted();
+        let identity = match self.identify(uid, refused).await {
             Ok(identity) => identity,
-            Err(why) => return SessionEnd::Failed(why),
+            Err(end) => return end,
         };
-        *backoff = Backoff::default();
         tokio::select! {
-            // First, since it may be so already.
+            // First in order, because the cluster may already be watched under another name.
             biased;
             name = watched_as(identity) => SessionEnd::WatchedAs(name),
-            end = session.run(self) => end,
+            end = session.run(&mut self.known, &mut self.events) => end,
         }
     }
 
-    /// Enters the name of the cluster under its uid, where that can be read.
-    async fn identify(&mut self, client: ApiClient) -> Result<Option<Arc<Identity>>, String> {
-        let uid = identity::uid_of(&client).await;
-        let Some(uid) = uid.map_err(|error| error.to_string())? else {
-            self.identity = None;
+    /// The access for the next session. After a failed session, it is the access of another context of the cluster.
+    fn access(&self) -> Access {
+        let entered = self.events.entered();
+        let mut reaches = entered.map_or_else(Vec::new, |identity| identity.reaches());
+        if reaches.is_empty() {
+            return self.cluster.access.clone();
+        }
+        let next = self.attempts % reaches.len();
+        reaches.swap_remove(next).access
+    }
+
+    /// Continues with the next context of the cluster.
+    fn not_connected(&mut self, why: String) -> SessionEnd {
+        self.attempts += 1;
+        SessionEnd::Failed(why)
+    }
+
+    /// Enters the name of the cluster under its uid, if the uid can be read. A changed uid is another cluster,
+    /// which begins with empty knowledge.
+    async fn identify(
+        &mut self,
+        uid: Option<Arc<str>>,
+        refused: usize,
+    ) -> Result<Option<Arc<Identity>>, SessionEnd> {
+        let Some(uid) = uid else {
+            self.events.identify(None);
             return Ok(None);
         };
-        let known = self.identity.take().filter(|it| *it.uid() == uid);
-        let identity = known.unwrap_or_else(|| {
-            let rank = Rank {
-                is_found: self.cluster.is_found,
-                name: self.cluster.name.clone(),
-                origin: Arc::clone(&self.cluster.origin),
-            };
-            Arc::new(self.needs.identities.enter(uid, rank))
+        if self.known.is_other_cluster(&uid) {
+            tracing::warn!(cluster = %self.cluster.name, "the name belongs to another cluster now; data of the previous cluster is removed");
+            self.forget().await?;
+            self.events.added().await?;
+        }
+        self.known.identify(&uid);
+        let entered = self.events.entered().filter(|known| *known.uid() == uid);
+        let identity = entered.unwrap_or_else(|| {
+            let KubernetesCluster {
+                name,
+                origin,
+                is_found,
+                access,
+                ..
+            } = self.cluster.clone();
+            let reach = Reach { access, refused };
+            let identities = &self.needs.identities;
+            Arc::new(identities.enter(uid, (is_found, name, origin), reach))
         });
-        self.identity = Some(Arc::clone(&identity));
+        self.events.identify(Some(Arc::clone(&identity)));
         Ok(Some(identity))
     }
 
-    /// Leaves the cluster to another of its names.
+    /// Ends this source's cluster, because another name of it is watched.
     async fn leave_to(&mut self, name: &ClusterName) -> Result<(), Closed> {
-        let cluster = self.cluster.name.clone();
-        tracing::info!(%cluster, "context leads to the cluster that is watched as {name}");
-        self.known.clear();
-        self.used.clear();
-        self.cut.clear();
-        self.sorted_by = None;
-        self.shown = ShownDeployments::default();
-        self.told_stale = None;
-        self.send(ClusterEvent::Removed { cluster }).await
+        let cluster = &self.cluster.name;
+        tracing::info!(%cluster, "context not watched separately: its cluster is watched as {name}");
+        self.forget().await
     }
 
-    /// Waits until the cluster is watched under no other of its names.
-    async fn come_back(&self) {
-        if let Some(identity) = self.identity.clone() {
+    /// Forgets the cluster.
+    async fn forget(&mut self) -> Result<(), Closed> {
+        self.known = Known::default();
+        self.events.removed().await
+    }
+
+    /// Waits until the cluster is not watched under another name.
+    async fn name_free(&self) {
+        if let Some(identity) = self.events.entered() {
             let mut changes = identity.changes();
             while identity.watched_as().is_some() && changes.changed().await.is_ok() {}
         }
     }
 
-    /// The name of the cluster where it was configured, with the other contexts that lead to it.
-    pub(super) fn origin(&self) -> Arc<str> {
-        let origin = &self.cluster.origin;
-        let others = self.identity.as_ref().map(|it| it.others());
-        match others.filter(|it| !it.is_empty()) {
-            Some(others) => format!("{origin}, also {}", others.join(", ")).into(),
-            None => Arc::clone(origin),
-        }
-    }
-
-    /// Goes on by the configuration as it is now.
+    /// Applies a changed configuration.
     fn configure(&mut self, backoff: &mut Backoff) {
         if !self.configured.has_changed().unwrap_or_default() {
             return;
         }
         *backoff = Backoff::default();
+        self.attempts = 0;
         if let ClusterSource::Kubernetes(cluster) = &*self.configured.borrow_and_update() {
             self.cluster = (**cluster).clone();
+            self.events.configure(&self.cluster);
         }
     }
+}
+
+/// A session that the server accepted.
+struct Connected {
+    session: Session,
+    uid: Option<Arc<str>>,
+    /// Number of refused Kinds, if another context leads to the cluster.
+    refused: usize,
+}
+
+/// Connects to a cluster, and reads its uid.
+async fn connected(cluster: KubernetesCluster, needs: Needs) -> Result<Connected, String> {
+    let identities = needs.identities.clone();
+    let session = Session::connect(&cluster, needs).await?;
+    let client = session.connections().client().await;
+    let client = client.map_err(|error| error.of_cluster())?;
+    let uid = identity::uid_of(&client).await;
+    let uid = uid.map_err(|error| error.to_string())?;
+    let has_others = uid.as_ref().is_some_and(|uid| identities.has(uid));
+    let refused = if cluster.is_found && has_others {
+        session.count_refused().await
+    } else {
+        0
+    };
+    Ok(Connected {
+        session,
+        uid,
+        refused,
+    })
 }
 
 /// Waits until the cluster is watched under another of its names.
@@ -230,7 +272,7 @@ async fn watched_as(identity: Option<Arc<Identity>>) -> ClusterName {
     std::future::pending().await
 }
 
-/// Waits for another configuration; for ever where nobody changes it.
+/// Waits for a changed configuration; for ever if the sender is dropped.
 async fn changed(configured: &mut watch::Receiver<ClusterSource>) {
     if configured.changed().await.is_err() {
         std::future::pending::<()>().await;

@@ -1,17 +1,19 @@
-//! The objects that are asked for of a cluster of which the configuration wants those with some labels alone.
+//! The requested objects of a cluster, if the configuration selects objects by labels.
 //!
-//! What an object owns carries none of its owner's labels. So the server is asked for the labels where a Kind
-//! is not known to have such children, and where nobody else needs objects without them.
+//! An owned object may lack the labels of its owner. Therefore, the labels are part of the request only for Kinds
+//! without such children, and only if no other feature needs objects without the labels.
 
 use std::sync::Arc;
 
+use kindsight_cluster_index::ApiKind;
 use kindsight_model::{LabelSelector, NamePattern};
 
-use super::discovery::ApiKind;
+use super::bundle_states;
+use super::discovery::is_of_kinds;
 use super::list::url_encoded;
 
-/// Kinds of objects that controllers of Kubernetes make for others, as `Kind` in the core group or
-/// `Kind.group`: watched without a selector, so that children are seen.
+/// Kinds of objects that controllers of Kubernetes create for other objects, as `Kind` in the core group or
+/// `Kind.group`. They are watched without a selector, so that children are included.
 pub const CHILD_KINDS: [&str; 7] = [
     "ControllerRevision.apps",
     "EndpointSlice.discovery.k8s.io",
@@ -22,24 +24,24 @@ pub const CHILD_KINDS: [&str; 7] = [
     "ResourceClaim.resource.k8s.io",
 ];
 
-/// The objects of a cluster that belong to applications by themselves, by their labels.
+/// The objects of a cluster that may name an application themselves, selected by their labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// The labels of these objects; one without them is none of an application, unless one of an application
-    /// owns it.
+    /// The labels of these objects. An object without them belongs to an application only if an object of the
+    /// application owns it.
     pub selector: LabelSelector,
-    /// Further Kinds of objects that others own, beside [`CHILD_KINDS`], by patterns of `Kind` or `Kind.group`.
+    /// Further Kinds of owned objects, in addition to [`CHILD_KINDS`], by patterns of `Kind` or `Kind.group`.
     pub children: Arc<[NamePattern]>,
 }
 
 impl Selection {
-    /// The part of a query that asks for the objects of a Kind that have the labels; empty where objects without
-    /// them may belong to an application.
+    /// The part of a query that requests the objects of a Kind with the labels; empty if objects without the labels
+    /// may belong to an application.
     pub(super) fn filter(&self, kind: &ApiKind) -> Arc<str> {
         let name = kind.name();
         let is_child = CHILD_KINDS.contains(&&*name)
             || self.children.iter().any(|pattern| pattern.matches(&name));
-        if is_child || kind.is_bundle_state() || kind.is_of_kinds() {
+        if is_child || bundle_states::are(kind) || is_of_kinds(kind) {
             return Arc::default();
         }
         let selector = url_encoded(&self.selector.to_string());
@@ -54,11 +56,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_is_asked_for_by_labels_unless_its_objects_may_be_children() {
+    fn a_kind_is_requested_by_labels_unless_its_objects_may_be_children() {
         let filter = |children: &[&str], group: &str, kind: &str| {
             let children = children.iter().map(|it| it.parse().unwrap());
             let selection = Selection {
-                selector: "team=web,tier in (a, b),!old".parse().unwrap(),
+                selector: kindsight_model::parse_selector("team=web,tier in (a, b),!old").unwrap(),
                 children: children.collect(),
             };
             let kind = ApiKind {

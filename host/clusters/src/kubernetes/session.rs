@@ -1,6 +1,9 @@
-//! One session with an API server: from the connection to its loss.
+//! One session with an API server: from the connection to its end.
 
+mod confirmation;
+mod coverage;
 mod deployments;
+mod discovery;
 mod facts;
 mod kinds;
 mod probe;
@@ -8,49 +11,55 @@ mod report;
 mod selection;
 mod take;
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use kindsight_model::{ClusterName, DeploymentId, WatchedKinds};
+use kindsight_model::{ClusterFacts, ClusterName, Coverage};
 use kube::Config;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 use super::KubernetesCluster;
-use super::connection::{ApiClient, Connections};
-use super::deployments::Deployments;
-use super::discovery::{ApiKind, Discovered, discover};
-use super::inventory::Inventory;
-use super::jitter::jittered;
+use super::connection::Connections;
+use super::discovery::{Discovered, discover};
+use super::health::ServerHealth;
+use super::known::Known;
 use super::news::WatchNews;
 use super::plugin::{Plugin, PluginError, Token};
-use super::run::{Closed, Run};
+use super::run::{Closed, EventSender};
 use super::stream::ListStreams;
 use super::watches::Watches;
-use crate::{ClusterEvent, ClusterFacts, FACTS_EVERY, Needs};
+use crate::{ClusterEvent, FACTS_EVERY, Needs};
 
+use confirmation::{COMPARISONS_MAX, Comparison};
+use discovery::Discovery;
 use probe::Probe;
 
-/// News of watches that wait to be taken in. Each may be a page of whole objects, most of which are let go of
-/// as soon as it is known that they belong to nobody.
+/// Maximum number of waiting news of watches. Each may be a page of complete objects, and most objects are dropped
+/// as soon as they are known to belong to no application.
 const NEWS_MAX: usize = 16;
-/// Parts of Kinds that are listed at a time: with the watches, few enough streams for one connection.
+/// Parts of Kinds that are listed at a time. Together with the watches, they fit on one connection.
 const PART_LISTS_MAX: usize = 4;
-/// Time for which changes are gathered before they are reported.
+/// Time for which changes are collected before they are reported.
 const GATHER: Duration = Duration::from_millis(50);
-/// Time until the Kinds are asked for again where nothing told of new ones.
-const DISCOVER_EVERY: Duration = Duration::from_mins(2);
+/// Time for which a Kind keeps the coverage of the previous session while it is listed.
+const LIST_MAX: Duration = Duration::from_mins(1);
+/// Time for an API group to list its Kinds before the session begins. A slower group is requested again during it.
+const FIRST_GROUP_MAX: Duration = Duration::from_secs(2);
 
 /// The reason why a session ended.
 pub(super) enum SessionEnd {
     /// The channel of events is closed.
     Closed,
-    /// The server accepts the credentials no longer, or they cannot be made anew.
+    /// The server no longer accepts the credentials, or they cannot be renewed.
     Failed(String),
+    /// The cluster cannot be reached by this access, and there is another one.
+    Lost(String),
+    /// Another access to the cluster allows more.
+    Narrow,
     /// The cluster is watched under this name.
     WatchedAs(ClusterName),
 }
@@ -61,173 +70,217 @@ impl From<Closed> for SessionEnd {
     }
 }
 
-/// Work beside a session, which ends with it.
+/// Work that runs during a session and ends with it.
 type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Times of the next report and of the next facts.
+struct Due {
+    /// `None` if nothing changed since the last report.
+    report_at: Option<Instant>,
+    facts_at: Instant,
+}
+
+impl Due {
+    /// Reports soon, with the changes that arrive until then.
+    fn report_soon(&mut self) {
+        self.report_at
+            .get_or_insert_with(|| Instant::now() + GATHER);
+    }
+}
 
 /// A session with an API server.
 pub(super) struct Session {
     cluster: KubernetesCluster,
     needs: Needs,
     connections: Connections,
-    client: ApiClient,
     version: Arc<str>,
     discovered: Discovered,
-    inventory: Inventory,
-    deployments: Deployments,
-    /// The reasons why the reports of monitors are not used.
-    faults: HashMap<DeploymentId, Vec<Arc<str>>>,
-    /// The Kinds that were covered at the last report.
-    covered: Arc<WatchedKinds>,
+    /// The coverage at the last report.
+    coverage: Coverage,
+    /// True if the state of a Kind may have changed since then.
+    is_coverage_due: bool,
     watches: Watches,
     running: FuturesUnordered<Beside>,
     news_tx: mpsc::Sender<WatchNews>,
     news_rx: mpsc::Receiver<WatchNews>,
-    /// True once everything was seen: what was reported before and is not there is gone.
+    /// The time after which the session does not wait for unlisted Kinds.
+    list_until: Instant,
+    /// True once every Kind was listed or could not be listed.
     is_synced: bool,
-    /// True while the pipeline was told that the cluster is not heard.
+    /// True while the pipeline considers the cluster stale.
     is_stale: bool,
-    /// True until everything was told, where objects are sorted by other rules than in the session before, or
-    /// some may not be seen any more.
-    is_sorted_anew: bool,
     facts: ClusterFacts,
-    discover_at: Instant,
-    /// Watched Kinds that the server did not serve when it was last asked.
-    absent: BTreeSet<ApiKind>,
+    discovery: Discovery,
     /// Limits the number of lists of parts at a time.
     permits: Arc<Semaphore>,
     probe: Probe,
+    health: ServerHealth,
     streams: ListStreams,
+    /// Comparisons of the index with consistent lists.
+    comparing: FuturesUnordered<BoxFuture<'static, Comparison>>,
 }
 
 impl Session {
-    /// Connects, and asks for the Kinds.
+    /// Connects, and requests the Kinds.
     ///
     /// # Errors
-    /// The text of the reason.
+    /// The reason as text for people.
     pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
         let config = cluster.access.config().await;
         let mut config = config.map_err(|why| format!("the cluster cannot be reached: {why}"))?;
         let (token, keeper) = credentials(&mut config)
             .await
             .map_err(|error| error.to_string())?;
-        let mut connections = Connections::new(config, token);
+        let connections = Connections::new(cluster.access.clone(), config, token);
         let client = connections
             .client()
             .await
             .map_err(|error| error.of_cluster())?;
         let version = facts::server_version(&client).await;
         let version = version.map_err(|error| error.of_cluster())?;
-        let discovered = discover(&client)
-            .await
-            .map_err(|error| error.of_cluster())?;
+        let discovered = discover(&client, FIRST_GROUP_MAX).await;
+        let discovered = discovered.map_err(|error| error.of_cluster())?;
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),
             needs,
             connections,
-            client,
             version,
+            discovery: Discovery::after(&discovered),
             discovered,
-            inventory: Inventory::default(),
-            deployments: Deployments::new(cluster.options.mode),
-            faults: HashMap::new(),
-            covered: Arc::default(),
+            coverage: Coverage::nothing(),
+            is_coverage_due: true,
             watches: Watches::default(),
             running: keeper.into_iter().collect(),
             news_tx,
             news_rx,
+            list_until: Instant::now() + LIST_MAX,
             is_synced: false,
-            // Whatever was told before: the first sight of everything ends it.
+            // The first lists of the session have not ended.
             is_stale: true,
-            is_sorted_anew: false,
             facts: ClusterFacts::default(),
-            absent: BTreeSet::new(),
-            discover_at: Instant::now() + jittered(DISCOVER_EVERY),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
             probe: Probe::default(),
+            health: ServerHealth::default(),
             streams: ListStreams::default(),
+            comparing: FuturesUnordered::new(),
         })
     }
 
-    /// A client of the API server.
-    pub(super) fn client(&self) -> ApiClient {
-        self.client.clone()
+    /// The connections to the API server.
+    pub(super) fn connections(&self) -> &Connections {
+        &self.connections
     }
 
-    /// Watches the cluster until its credentials fail or nobody listens.
-    pub(super) async fn run<E: From<ClusterEvent>>(mut self, run: &mut Run<E>) -> SessionEnd {
-        if let Err(end) = self.follow_needs().await {
-            return end;
-        }
-        self.record(run);
-        let mut report_at: Option<Instant> = None;
-        let mut facts_at = Instant::now();
+    /// Watches the cluster until its credentials fail, or until the channel of events is closed.
+    pub(super) async fn run<E: From<ClusterEvent>>(
+        mut self,
+        known: &mut Known,
+        events: &mut EventSender<E>,
+    ) -> SessionEnd {
+        known.index.begin_session();
+        known.deployments.set_mode(self.cluster.options.mode);
+        self.follow_needs(known);
+        self.record(known);
+        let mut requests = self.needs.confirmations.requests(&self.cluster.name);
+        let mut due = Due {
+            report_at: None,
+            facts_at: Instant::now(),
+        };
         loop {
-            let wake_at = report_at.unwrap_or(self.discover_at).min(self.discover_at);
-            let wake_at = wake_at.min(facts_at);
-            let part_at = self.watches.next_part_at();
-            let handover_at = self.deployments.wakes_at();
-            let others = part_at.into_iter().chain(self.probe.at());
-            let others = others.chain(handover_at);
-            let wake_at = others.fold(wake_at, Instant::min);
+            let wake_at = self.wake_at(known, &due);
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
-                    if let Err(end) = self.take(news) {
+                    if let Err(end) = self.take(news, known) {
                         return end;
                     }
-                    report_at.get_or_insert_with(|| Instant::now() + GATHER);
+                    due.report_soon();
                 }
                 Ok(()) = self.needs.related.changed() => {
-                    if let Err(end) = self.follow_needs().await {
-                        return end;
-                    }
-                    report_at.get_or_insert_with(|| Instant::now() + GATHER);
+                    self.follow_needs(known);
+                    due.report_soon();
                 }
                 Ok(()) = self.needs.recorded.changed() => {
-                    self.record(run);
-                    report_at.get_or_insert_with(|| Instant::now() + GATHER);
+                    self.record(known);
+                    due.report_soon();
                 }
-                answer = self.probe.answered() => {
-                    if let Err(end) = self.tell_heard(answer, run).await {
+                probed = self.probe.ended() => {
+                    if let Err(end) = self.follow_probe(probed, known, events).await {
+                        return end;
+                    }
+                }
+                answer = self.discovery.answered() => {
+                    if let Err(end) = self.follow_discovery(answer, known) {
+                        return end;
+                    }
+                    due.report_soon();
+                }
+                Some(request) = requests.recv(), if self.comparing.len() < COMPARISONS_MAX => {
+                    self.begin_comparison(request);
+                }
+                Some(comparison) = self.comparing.next() => {
+                    if let Err(end) = self.follow_comparison(comparison, known, events).await {
                         return end;
                     }
                 }
                 Some(()) = self.running.next() => {}
                 () = sleep_until(wake_at) => {}
             }
-            let now = Instant::now();
-            if handover_at.is_some_and(|at| at <= now) {
-                report_at.get_or_insert(now);
-            }
-            self.probe.ask(self.connections.clients(), now);
-            if report_at.is_some_and(|at| at <= now) {
-                report_at = None;
-                if self.report(run).await.is_err() {
-                    return SessionEnd::Closed;
-                }
-            }
-            if part_at.is_some_and(|at| at <= now) {
-                self.list_parts();
-            }
-            if facts_at <= now {
-                facts_at = now + FACTS_EVERY;
-                if self.tell_facts(run).await.is_err() {
-                    return SessionEnd::Closed;
-                }
-            }
-            if self.discover_at <= now {
-                self.discover_at = now + jittered(DISCOVER_EVERY);
-                if let Err(end) = self.rediscover().await {
-                    return end;
-                }
-                report_at.get_or_insert_with(|| Instant::now() + GATHER);
+            if self.act(known, events, &mut due).await.is_err() {
+                return SessionEnd::Closed;
             }
         }
     }
+
+    /// The time of the next action without an event.
+    fn wake_at(&self, known: &Known, due: &Due) -> Instant {
+        let (part_at, settle_at) = (self.watches.next_part_at(), self.settle_at(known));
+        let (probe_at, discover_at) = (self.probe.at(), self.discovery.at());
+        let times = [due.report_at, part_at, settle_at, probe_at, discover_at];
+        let times = times.into_iter().flatten();
+        times.fold(due.facts_at, Instant::min)
+    }
+
+    /// Takes every action that is due: requests, reports, lists of parts and facts.
+    async fn act<E: From<ClusterEvent>>(
+        &mut self,
+        known: &mut Known,
+        events: &mut EventSender<E>,
+        due: &mut Due,
+    ) -> Result<(), Closed> {
+        let now = Instant::now();
+        if self.settle_at(known).is_some_and(|at| at <= now) {
+            due.report_at.get_or_insert(now);
+        }
+        let watches = &self.watches;
+        self.probe
+            .ask(&self.connections, now, || watches.consistent_read());
+        self.discovery.ask(&self.connections, now);
+        if due.report_at.is_some_and(|at| at <= now) {
+            due.report_at = None;
+            self.report(known, events).await?;
+        }
+        if self.watches.next_part_at().is_some_and(|at| at <= now) {
+            self.list_parts(known);
+        }
+        if due.facts_at <= now {
+            due.facts_at = now + FACTS_EVERY;
+            self.send_facts_if_changed(known, events).await?;
+        }
+        Ok(())
+    }
+
+    /// The time of the next report without an event: a monitor's report is used although it lacks objects, or the
+    /// session stops waiting for the list of a Kind.
+    fn settle_at(&self, known: &Known) -> Option<Instant> {
+        let list_until = (!self.is_synced).then_some(self.list_until);
+        let handover_at = known.deployments.wakes_at();
+        list_until.into_iter().chain(handover_at).min()
+    }
 }
 
-/// The token of a credential plugin, and what keeps it fresh; empty where the configuration names no plugin,
-/// or its credential is a certificate.
+/// The token of a credential plugin, and the work that renews it. Both are empty if the configuration names no
+/// plugin, or if its credential is a certificate.
 async fn credentials(config: &mut Config) -> Result<(Token, Option<Beside>), PluginError> {
     let Some(plugin) = Plugin::take_from(&mut config.auth_info) else {
         return Ok((Token::default(), None));

@@ -1,4 +1,4 @@
-//! JSON objects taken apart by one level, and written again without some members.
+//! JSON objects split into their members, and written again without some members.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,13 +12,13 @@ use serde_json::value::RawValue;
 pub(super) struct Members<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);
 
 impl<'j> Members<'j> {
-    /// The text of a member; of duplicates the last.
+    /// The text of a member; the last one if the key is repeated.
     pub(super) fn get(&self, key: &str) -> Option<&'j str> {
         let mut members = self.0.iter().rev();
         members.find(|(it, _)| it == key).map(|(_, it)| it.get())
     }
 
-    /// The object with each value as `change` has it; without those for which it answers none.
+    /// The object with each value replaced by the result of `change`. A member is omitted if the result is none.
     pub(super) fn written<'t>(
         &'t self,
         change: impl Fn(&str, &'t str) -> Option<Cow<'t, str>>,
@@ -40,7 +40,7 @@ impl<'j> Members<'j> {
     }
 }
 
-/// A JSON object without one member; any other text as it is.
+/// A JSON object without one member. Any other text is returned unchanged.
 pub(super) fn without(json: &str, member: &str) -> String {
     match serde_json::from_str::<Members<'_>>(json) {
         Ok(members) => members.written(|key, value| (key != member).then(|| value.into())),
@@ -64,7 +64,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        /// A key, borrowed where it has no escapes.
+        /// A key, borrowed if it has no escapes.
         #[derive(Deserialize)]
         struct Key<'k>(#[serde(borrow)] Cow<'k, str>);
 
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_keeps_its_order_and_its_text() {
+    fn the_remaining_members_keep_their_order_and_their_text() {
         let json = r#"{"b": 1.50, "managed": [ {} ], "a\"b": {"x":null}}"#;
         let expected = r#"{"b":1.50,"a\"b":{"x":null}}"#;
         assert_eq!(without(json, "managed"), expected);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn of_duplicates_the_last_one_is_read() {
+    fn the_last_of_several_equal_keys_is_read() {
         let members: Members<'_> = serde_json::from_str(r#"{"a":1,"a":2}"#).unwrap();
         assert_eq!(members.get("a"), Some("2"));
     }

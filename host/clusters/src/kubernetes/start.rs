@@ -6,12 +6,12 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 
-/// Clusters that connect and list for the first time at a time.
+/// Number of clusters that connect and list for the first time at the same moment.
 const STARTS_MAX: usize = 8;
-/// Time after which a cluster that was not listed yet makes room for the next one.
+/// Time after which an unlisted cluster makes room for the next cluster.
 const START_MAX: Duration = Duration::from_secs(3);
 
-/// Room for clusters that start, shared by all sources of a host.
+/// Limit on the number of clusters that start at a time, shared by all sources of a host.
 #[derive(Debug, Clone)]
 pub struct Starts(Arc<Semaphore>);
 
@@ -26,9 +26,9 @@ impl Default for Starts {
 pub(super) struct Start(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
 impl Starts {
-    /// Waits until there is room. A slow cluster costs the others three seconds at most.
+    /// Waits until the limit allows a start. A slow cluster delays the others by three seconds at most.
     pub(super) async fn begin(&self) -> Start {
-        // It is never closed.
+        // The semaphore is never closed.
         let permit = Arc::clone(&self.0).acquire_owned().await.ok();
         Start(Arc::new(Mutex::new(permit)))
     }
@@ -40,7 +40,8 @@ impl Start {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Makes room once it took its time. Never ends: to be run beside the session.
+    /// Makes room for the next cluster after [`START_MAX`]. Does not return, so it runs concurrently with the
+    /// session.
     pub(super) async fn time_out<T>(self) -> T {
         sleep(START_MAX).await;
         self.end();

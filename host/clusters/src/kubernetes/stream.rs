@@ -1,9 +1,9 @@
-//! Lists that come as the beginning of a watch: the server sends what there is, says when that was all, and
-//! goes on with the changes.
+//! Lists as the beginning of a watch: the server sends the existing objects, marks their end, and continues with
+//! the changes.
 //!
-//! Asked for first, since it costs the server a fraction of a list. Servers before Kubernetes 1.32 refuse it,
-//! and others pass over it without a word: then objects are listed in pages, and the cluster is not asked
-//! again in this session.
+//! A streamed list is requested first, because it costs the server a fraction of a list in pages. Servers before
+//! Kubernetes 1.32 refuse the request, and other servers ignore its parameters. Then objects are listed in pages,
+//! and the session requests no further streamed lists.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::connection::{ApiError, Lines};
+use super::connection::{ApiError, Line, Lines};
 use super::decode::WatchEvent;
 use super::kind_watch::{Closed, End, KindWatch};
 use super::news::News;
 
-/// Objects that are told at once.
+/// Number of objects that are sent to the session at a time.
 const BATCH: usize = 100;
-/// Longest silence before everything was sent.
+/// Longest silence before the end of the list.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// Knowledge of whether a server streams lists, which all watches of a cluster share.
@@ -26,7 +26,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(10);
 pub(super) struct ListStreams(Arc<AtomicBool>);
 
 impl ListStreams {
-    /// Returns whether it refused one.
+    /// Returns whether the server refused to stream a list.
     fn are_refused(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -36,19 +36,19 @@ impl ListStreams {
     }
 }
 
-/// A list that came as a stream.
+/// A list from a stream.
 pub(super) struct Streamed {
-    /// The version to follow from.
+    /// The version at which the watch continues.
     pub(super) version: String,
-    /// The changes since.
+    /// The lines with later changes.
     pub(super) lines: Lines,
 }
 
-/// The reason why a list does not come as a stream.
+/// The reason why a list is not streamed.
 enum NotStreamed {
-    /// The server does not know how.
+    /// The server does not support streamed lists.
     Refused,
-    /// Something else, which a list in pages shows by itself.
+    /// Another failure, which a list in pages reports.
     Failed,
     End(End),
 }
@@ -63,18 +63,17 @@ impl From<ApiError> for NotStreamed {
     fn from(error: ApiError) -> Self {
         match error {
             ApiError::Unauthorized(_) => Self::End(End::Failed(error)),
-            // Too busy, or too slow for it this time.
+            // The server rejects the parameters of a streamed list.
             ApiError::Failed {
-                code: 408 | 429, ..
-            } => Self::Failed,
-            ApiError::Failed { code, .. } if (400..500).contains(&code) => Self::Refused,
+                code: 400 | 422, ..
+            } => Self::Refused,
             _ => Self::Failed,
         }
     }
 }
 
 impl KindWatch {
-    /// Lists all objects by a stream. None where the server does not send one.
+    /// Lists all objects by a stream. None if the server does not stream.
     pub(super) async fn stream(&mut self, number: u64) -> Result<Option<Streamed>, End> {
         if self.streams.are_refused() {
             return Ok(None);
@@ -93,30 +92,35 @@ impl KindWatch {
 
     async fn streamed(&mut self, number: u64) -> Result<Streamed, NotStreamed> {
         let target = self.watch_target("sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
-        let answer = self.client.lines(&target, self.decoder.accept_watch());
+        let client = self.client().await?;
+        let answer = client.lines(&target, self.decoder.accept_watch());
         let mut lines = answer.await?;
-        self.tell(News::ListBegins(number)).await?;
+        self.send(News::ListBegins(number)).await?;
         let mut batch = Vec::new();
         loop {
             let line = timeout(SILENCE_MAX, lines.next()).await;
             let Some(line) = line.map_err(|_| NotStreamed::Refused)?? else {
                 return Err(NotStreamed::Refused);
             };
+            let Line::Whole(line) = line else {
+                // A list in pages identifies the object.
+                return Err(NotStreamed::Failed);
+            };
             match self.decoder.event(&line).map_err(ApiError::Unreadable)? {
                 WatchEvent::Applied(object, _) => {
                     batch.push(*object);
                     if batch.len() >= BATCH {
-                        self.tell(News::Listed(std::mem::take(&mut batch))).await?;
+                        self.send(News::Listed(std::mem::take(&mut batch))).await?;
                     }
                 }
                 WatchEvent::Deleted(object, _) => {
-                    self.tell(News::Listed(std::mem::take(&mut batch))).await?;
-                    self.tell(News::Deleted(object)).await?;
+                    self.send(News::Listed(std::mem::take(&mut batch))).await?;
+                    self.send(News::Deleted(object)).await?;
                 }
                 WatchEvent::Bookmark(_) => {}
                 WatchEvent::AllSent(version) => {
-                    self.tell(News::Listed(batch)).await?;
-                    self.tell(News::ListEnds).await?;
+                    self.send(News::Listed(batch)).await?;
+                    self.send(News::ListEnds).await?;
                     return Ok(Streamed { version, lines });
                 }
                 WatchEvent::Error(status) => return Err(ApiError::of_status(status).into()),
@@ -135,10 +139,11 @@ mod tests {
             let error = ApiError::Failed {
                 code,
                 message: String::new(),
+                retry_after: None,
             };
             matches!(NotStreamed::from(error), NotStreamed::Refused)
         };
         assert!(refuses(400) && refuses(422));
-        assert!(!refuses(408) && !refuses(429) && !refuses(503));
+        assert!(!refuses(405) && !refuses(408) && !refuses(429) && !refuses(503));
     }
 }

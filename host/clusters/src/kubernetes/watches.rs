@@ -1,4 +1,4 @@
-//! The watches of one cluster, and how each of them is.
+//! The watches of one cluster, and the state of each watch.
 
 mod coverage;
 mod extent;
@@ -6,44 +6,66 @@ mod parts;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use kindsight_cluster_index::{ApiKind, Labels, ScopeId};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::connection::ApiError;
-use super::decode::{Detail, Labels};
-use super::discovery::ApiKind;
-use super::news::{Asked, WatchId};
+use super::connection::{ApiError, ResponseClass};
+use super::decode::Detail;
+use super::discovery::path_of;
+use super::health::ConsistentRead;
+use super::news::{WatchId, WatchRequest};
 use extent::Extent;
-pub(super) use parts::Needed;
 use parts::Parts;
+
+/// Time for which a watch without a connection keeps its state while the server answers.
+const LOST_MAX: Duration = Duration::from_secs(15);
+/// The time that applies: tests do not wait [`LOST_MAX`].
+const LOST: Duration = if cfg!(test) {
+    Duration::from_secs(1)
+} else {
+    LOST_MAX
+};
 
 /// The state of one watch.
 pub(super) struct WatchState {
     pub(super) kind: Arc<ApiKind>,
     namespace: Option<Arc<str>>,
-    asked: watch::Sender<Asked>,
-    /// The pass over its Kind that is or was last made.
-    pub(super) pass: u64,
+    /// The number of its Kind and scope in the index.
+    pub(super) scope: ScopeId,
+    asked: watch::Sender<WatchRequest>,
     listed: Listed,
     extent: Extent,
-    /// True from a request for a list until that list begins.
+    /// True from a request for a list until the list begins.
     is_asked: bool,
-    /// True from the first list that had all that is asked for now.
+    /// True once a list contained everything that is requested now.
     is_known: bool,
-    /// The reason why it is not followed now.
+    /// The reason why the watch is not open now.
     failure: Option<ApiError>,
+    /// A refusal that no repeated request has confirmed. The watch keeps its previous state.
+    refusal: Option<ApiError>,
+    /// The time since which the server only answers that it does not serve the Kind.
+    unserved_since: Option<Instant>,
+    /// End of the time for which a watch without a connection keeps its state; none during an outage.
+    kept_until: Option<Instant>,
+    /// The reason why an event was dropped since the last list.
+    skipped: Option<Arc<str>>,
+    /// The last version that the watch has seen; 0 if it is no number.
+    seen: Arc<AtomicU64>,
     parts: Parts,
 }
 
 /// The last list of all objects of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Listed {
-    /// There was none.
+    /// There was no list.
     Never,
-    /// Another one was begun since.
+    /// Another list has begun since.
     Before,
-    /// It is whole, and no other was begun.
+    /// The list is complete, and no other list has begun.
     Now,
 }
 
@@ -55,18 +77,18 @@ pub(super) struct Watches {
 }
 
 impl Watches {
-    /// Adds a watch that reads metadata, of the objects that a part of the query leaves. Returns its number,
-    /// and what is asked for.
+    /// Adds a watch of metadata, with a part of the query that leaves out objects. Returns its number, the
+    /// requested objects, and a cell for the last version that the watch has seen.
     pub(super) fn add(
         &mut self,
         kind: Arc<ApiKind>,
-        namespace: Option<Arc<str>>,
+        (namespace, scope): (Option<Arc<str>>, ScopeId),
         (labels, filter): (Labels, Arc<str>),
-    ) -> (WatchId, watch::Receiver<Asked>) {
+    ) -> (WatchId, watch::Receiver<WatchRequest>, Arc<AtomicU64>) {
         let id = self.next_id;
         self.next_id += 1;
         let extent = Extent::of(&filter);
-        let (asked, receiver) = watch::channel(Asked {
+        let (asked, receiver) = watch::channel(WatchRequest {
             detail: Detail::Metadata,
             labels,
             filter,
@@ -75,27 +97,28 @@ impl Watches {
         let state = WatchState {
             kind,
             namespace,
+            scope,
             asked,
-            pass: 0,
             listed: Listed::Never,
             extent,
             is_asked: false,
             is_known: false,
             failure: None,
+            refusal: None,
+            unserved_since: None,
+            kept_until: None,
+            skipped: None,
+            seen: Arc::default(),
             parts: Parts::default(),
         };
+        let seen = Arc::clone(&state.seen);
         self.by_id.insert(id, state);
-        (id, receiver)
+        (id, receiver, seen)
     }
 
-    /// Ends the watches of Kinds that are not served any more. Returns their numbers.
-    pub(super) fn retain(&mut self, is_served: impl Fn(&ApiKind) -> bool) -> Vec<WatchId> {
-        let gone = self.by_id.iter().filter(|(_, it)| !is_served(&it.kind));
-        let gone: Vec<WatchId> = gone.map(|(id, _)| *id).collect();
-        for id in &gone {
-            self.by_id.remove(id);
-        }
-        gone
+    /// Ends the watches of all other Kinds and versions.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(&ApiKind) -> bool) {
+        self.by_id.retain(|_, state| is_wanted(&state.kind));
     }
 
     pub(super) fn get_mut(&mut self, id: WatchId) -> Option<&mut WatchState> {
@@ -106,11 +129,17 @@ impl Watches {
         self.by_id.iter_mut().map(|(id, it)| (*id, it))
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (WatchId, &Arc<ApiKind>)> {
-        self.by_id.iter().map(|(id, it)| (*id, &it.kind))
+    pub(super) fn iter(&self) -> impl Iterator<Item = &WatchState> {
+        self.by_id.values()
     }
 
-    /// The time at which a part of a Kind is to be listed.
+    /// The watch of a Kind in a scope.
+    pub(super) fn of_scope(&mut self, scope: ScopeId) -> Option<&mut WatchState> {
+        let mut watches = self.by_id.values_mut();
+        watches.find(|state| state.scope == scope)
+    }
+
+    /// The time at which the next list of a part of a Kind begins.
     pub(super) fn next_part_at(&self) -> Option<Instant> {
         self.by_id
             .values()
@@ -118,9 +147,11 @@ impl Watches {
             .min()
     }
 
-    /// The Kind of a watch.
-    pub(super) fn kind_of(&self, id: WatchId) -> Option<&ApiKind> {
-        self.by_id.get(&id).map(|it| &*it.kind)
+    /// The Kind in a scope.
+    pub(super) fn kind_of(&self, scope: ScopeId) -> Option<&ApiKind> {
+        let mut watches = self.by_id.values();
+        let watch = watches.find(|state| state.scope == scope);
+        watch.map(|state| &*state.kind)
     }
 
     pub(super) fn kinds(&self) -> impl Iterator<Item = &Arc<ApiKind>> {
@@ -131,18 +162,78 @@ impl Watches {
         self.by_id.len()
     }
 
-    /// Returns whether everything that was asked for of each watch was listed, or cannot be.
+    /// Returns whether each watch listed everything that was requested, or cannot list it.
     pub(super) fn are_listed(&self) -> bool {
         let mut watches = self.by_id.values();
-        watches.all(|it| it.failure().is_some() || it.is_whole())
+        watches.all(|state| state.refusal.is_some() || state.has_failed() || state.is_whole())
+    }
+}
+
+impl Watches {
+    /// Notes whether the cluster has an outage. Watches keep their state during an outage, and have [`LOST_MAX`] to
+    /// connect after it.
+    pub(super) fn follow_outage(&mut self, is_outage: bool) {
+        for state in self.by_id.values_mut() {
+            if is_outage {
+                state.kept_until = None;
+            } else {
+                state
+                    .kept_until
+                    .get_or_insert_with(|| Instant::now() + LOST);
+            }
+        }
+    }
+
+    /// Returns whether a watch has no connection and keeps its state, during an outage or for up to [`LOST_MAX`].
+    pub(super) fn are_lost(&self) -> bool {
+        self.by_id.values().any(WatchState::is_lost)
+    }
+
+    /// Returns whether a watch has no connection. Its coverage changes with the time, without news.
+    pub(super) fn are_disconnected(&self) -> bool {
+        let mut watches = self.by_id.values();
+        watches.any(WatchState::is_disconnected)
+    }
+
+    /// A consistent read of a listed Kind, if possible of the core group, which only the API server itself serves.
+    pub(super) fn consistent_read(&self) -> Option<ConsistentRead> {
+        let listed = self.by_id.values().filter(|state| state.is_listed());
+        let first = listed.min_by_key(|state| !state.kind.gvk.group.is_empty())?;
+        Some(ConsistentRead {
+            path: path_of(&first.kind, first.namespace.as_deref()),
+            seen: first.seen.load(Ordering::Relaxed),
+        })
+    }
+
+    /// Number of the watches that the credentials do not allow.
+    pub(super) fn refused(&self) -> usize {
+        let failures = self
+            .by_id
+            .values()
+            .filter_map(|state| state.failure.as_ref());
+        failures
+            .filter(|error| error.response() == ResponseClass::Forbidden)
+            .count()
+    }
+
+    /// Requests all objects of each Kind again.
+    pub(super) fn list_again(&mut self) {
+        for state in self.by_id.values_mut().filter(|state| !state.is_asked) {
+            state.is_asked = true;
+            state.seen.store(0, Ordering::Relaxed);
+            state.asked.send_modify(|asked| asked.list += 1);
+        }
+    }
+
+    /// Returns whether a Kind is refused and no repeated request has confirmed that.
+    pub(super) fn are_refused(&self) -> bool {
+        self.by_id.values().any(|state| state.refusal.is_some())
     }
 }
 
 impl WatchState {
-    /// Notes that the list of this number begins. What is asked for while it is read may have been passed
-    /// over in it, so that only a request before it is answered by it.
+    /// Notes that the list with this number begins. Only a list that begins after a request answers the request.
     pub(super) fn begin(&mut self, list: u64) {
-        self.pass += 1;
         self.extent.begin(list);
         if self.listed == Listed::Now {
             self.listed = Listed::Before;
@@ -150,22 +241,29 @@ impl WatchState {
         self.is_asked &= self.asked.borrow().list != list;
     }
 
-    /// Notes that the list is whole.
+    /// Returns whether the first list has not ended, and the server has not refused it.
+    pub(super) fn is_listing(&self) -> bool {
+        self.listed == Listed::Never && (self.failure.is_none() || self.is_lost())
+    }
+
+    /// Notes that the list is complete.
     pub(super) fn end(&mut self) {
         self.listed = Listed::Now;
         self.extent.end();
         self.is_known |= !self.is_asked;
-        self.failure = None;
+        self.skipped = None;
+        self.follow();
+        self.unserved_since = None;
     }
 
-    /// Returns whether everything is known that there is of it: never where a selector leaves out some. While the
-    /// server cannot be reached that is so as of before, which is told of the cluster as a whole.
+    /// Returns whether every object of the Kind is known; never while a selector leaves out objects. During an
+    /// outage, the previous result is kept, because the outage is reported for the entire cluster.
     pub(super) fn is_complete(&self) -> bool {
-        let is_seen = matches!(self.failure(), None | Some(ApiError::Unreachable(_)));
-        self.is_known && self.extent.is_everything() && is_seen
+        let is_everything = self.extent.is_everything() && self.skipped.is_none();
+        self.is_known && is_everything && !self.has_failed()
     }
 
-    /// Keeps these labels of each object. Where they were not kept before, all are listed again.
+    /// Requests these labels of each object. If they were not requested before, all objects are listed again.
     pub(super) fn keep_labels(&mut self, labels: &Labels) {
         if !self.asked.borrow().labels.covers(labels) {
             self.is_asked = true;
@@ -177,44 +275,96 @@ impl WatchState {
         }
     }
 
-    /// The part of a query that leaves out objects; empty where there is none.
+    /// The part of a query that leaves out objects; empty if there is none.
     pub(super) fn filter(&self) -> Arc<str> {
         Arc::clone(&self.asked.borrow().filter)
     }
 
-    /// The labels that are kept.
+    /// The only namespace of the watch; `None` for all of the cluster.
+    pub(super) fn namespace(&self) -> Option<&Arc<str>> {
+        self.namespace.as_ref()
+    }
+
+    /// Returns whether the watch has sent every event up to this version; never if versions have no order.
+    pub(super) fn has_seen(&self, version: u64) -> bool {
+        let is_gapless = self.is_listed() && self.skipped.is_none();
+        is_gapless && version > 0 && self.seen.load(Ordering::Relaxed) >= version
+    }
+
+    /// The labels that the index keeps.
     pub(super) fn labels(&self) -> Labels {
         self.asked.borrow().labels.clone()
     }
 
-    /// Returns whether a list is whole, and no other was begun.
+    /// Returns whether a list is complete, and no other list has begun.
     fn is_listed(&self) -> bool {
         self.listed == Listed::Now
     }
 
-    /// Returns whether all that was asked for was listed.
+    /// Returns whether everything that was requested was listed.
     fn is_whole(&self) -> bool {
         self.is_listed() && !self.is_asked && self.parts.are_listed()
     }
 
-    /// The reason why not all of it is seen now.
-    fn failure(&self) -> Option<&ApiError> {
+    /// The reason why some objects are not watched now.
+    pub(super) fn failure(&self) -> Option<&ApiError> {
         self.failure.as_ref().or_else(|| self.parts.failure())
     }
 
-    /// Notes that the watch is followed.
-    pub(super) fn follow(&mut self) {
-        self.failure = None;
+    /// The time since which the server only answers that it does not serve the Kind; none if it serves the Kind.
+    pub(super) fn unserved_since(&self) -> Option<Instant> {
+        self.unserved_since
     }
 
-    /// Notes that the watch is not followed. Returns whether that is new.
+    /// Notes that the watch is open.
+    pub(super) fn follow(&mut self) {
+        self.failure = None;
+        self.refusal = None;
+    }
+
+    /// Notes that the watch failed. Returns whether the failure is new.
     pub(super) fn fail(&mut self, error: ApiError) -> bool {
         let is_new = self.failure.as_ref() != Some(&error);
+        let is_unserved = matches!(error, ApiError::NotFound(_));
+        let since = self.unserved_since.unwrap_or_else(Instant::now);
+        self.unserved_since = is_unserved.then_some(since);
+        if !matches!(self.failure, Some(ApiError::Unreachable(_))) {
+            self.kept_until = Some(Instant::now() + LOST);
+        }
         self.failure = Some(error);
+        self.refusal = None;
         is_new
     }
 
-    /// Asks for a list of all objects, whole; once until it begins.
+    /// Notes that an event was dropped, for this reason.
+    pub(super) fn skip(&mut self, why: &str) {
+        self.skipped = Some(why.into());
+    }
+
+    /// Notes a refusal that no repeated request has confirmed yet. The watch keeps its previous state.
+    pub(super) fn refuse(&mut self, error: ApiError) {
+        self.refusal = Some(error);
+    }
+
+    /// Returns whether the watch has no connection and keeps its state, during an outage or for up to [`LOST_MAX`].
+    fn is_lost(&self) -> bool {
+        self.is_disconnected() && self.kept_until.is_none_or(|until| Instant::now() < until)
+    }
+
+    fn is_disconnected(&self) -> bool {
+        matches!(self.failure, Some(ApiError::Unreachable(_)))
+    }
+
+    /// Returns whether the watch or one of its parts failed, except for a connection that was lost a moment ago.
+    fn has_failed(&self) -> bool {
+        match (&self.failure, self.parts.failure()) {
+            (None, None | Some(ApiError::Unreachable(_))) => false,
+            (None, Some(_)) => true,
+            (Some(_), _) => !self.is_lost(),
+        }
+    }
+
+    /// Requests a list of all complete objects, unless a requested list has not begun yet.
     pub(super) fn ask_for_all(&mut self) {
         if !self.is_asked {
             self.is_asked = true;
@@ -225,8 +375,8 @@ impl WatchState {
         }
     }
 
-    /// Lets the watch go on with whole objects, without a list.
-    fn follow_whole(&self) {
+    /// Switches the watch to complete objects, without a list.
+    pub(super) fn follow_whole(&self) {
         self.asked.send_if_modified(|asked| {
             let before = std::mem::replace(&mut asked.detail, Detail::Whole);
             before != Detail::Whole

@@ -1,4 +1,4 @@
-//! Links: those of a ConfigMap, and those that lead out of the folder.
+//! Links: those in a ConfigMap volume, and links with targets outside the folder.
 
 use std::os::unix::fs::symlink;
 use std::sync::mpsc::sync_channel;
@@ -7,7 +7,7 @@ use std::thread;
 use super::*;
 
 /// Mounts a ConfigMap as the kubelet does: each file is a link into `..data`, which is a link to
-/// the folder of the version that counts, and is switched in one step.
+/// the folder of the current version and is switched in one step.
 fn mount(folder: &Path, version: usize, files: &[(&str, &str)]) {
     let before = fs::read_link(folder.join("..data")).ok();
     let versioned = format!("..2026_{version}");
@@ -39,7 +39,7 @@ fn the_switch_of_a_config_map_is_one_change() {
     assert_eq!(watched.settle(), NOTHING);
     mount(&path, 3, &[("a.wasm", "two"), ("b.wasm", "six")]);
     assert_eq!(watched.settle(), ["b.wasm: six"]);
-    // A key is taken away: for a moment its link leads nowhere.
+    // A key is deleted: for a moment, its link has no target.
     mount(&path, 4, &[("a.wasm", "two")]);
     assert_eq!(watched.reported(), NOTHING);
     watched.remove("b.wasm");
@@ -105,7 +105,7 @@ fn a_link_out_of_the_folder_is_rejected_and_never_read() {
     });
     assert_eq!(watched.reported(), NOTHING);
     assert_eq!(watched.reported(), rejected);
-    // Whatever becomes of the file outside.
+    // The content of the outside file does not matter.
     fs::write(&secret, "another secret").unwrap();
     assert_eq!(watched.settle(), NOTHING);
     watched.put("a.wasm", "one");
@@ -116,7 +116,7 @@ fn a_link_out_of_the_folder_is_rejected_and_never_read() {
 }
 
 #[test]
-fn what_was_taken_is_reported_again_after_a_link_stood_in_its_place() {
+fn a_file_is_reported_again_after_a_link_replaced_it_for_a_while() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
@@ -141,7 +141,7 @@ fn a_link_that_stays_within_the_folder_is_followed() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_rejected_until_it_leads_somewhere() {
+fn a_broken_link_is_rejected_until_its_target_exists() {
     let mut watched = Watched::new();
     symlink("builds/8", watched.path("a.wasm")).unwrap();
     symlink("b.wasm", watched.path("b.wasm")).unwrap();
@@ -178,7 +178,7 @@ fn a_link_that_is_switched_out_of_the_folder_at_any_moment_leads_nowhere_else() 
     }
     fs::write(path.join("..inside/a.wasm"), "inside").unwrap();
     fs::write(outside.join("a.wasm"), "secret").unwrap();
-    // The file, and a folder on the way to another.
+    // Switches the file itself, and a folder on the path to another file.
     let switch = |link: &str, target: &Path| {
         symlink(target, path.join("..tmp")).unwrap();
         fs::rename(path.join("..tmp"), path.join(link)).unwrap();

@@ -1,4 +1,4 @@
-//! Files that are rejected, and a folder that is not there.
+//! Files that are rejected, and a folder that does not exist.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,7 +11,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use super::*;
 
 #[test]
-fn what_is_no_file_is_rejected_and_not_waited_for() {
+fn an_entry_that_is_not_a_file_is_rejected_without_blocking() {
     let mut watched = Watched::new();
     fs::create_dir(watched.path("a.wasm")).unwrap();
     let pipe = watched.path("b.wasm");
@@ -33,10 +33,10 @@ fn what_is_no_file_is_rejected_and_not_waited_for() {
 }
 
 #[test]
-fn a_file_that_is_too_large_is_rejected_until_it_is_not() {
+fn a_file_is_rejected_while_it_is_too_large() {
     let mut watched = Watched::with_limit(10);
     let file = File::create(watched.path("a.wasm")).unwrap();
-    // It is not read: nobody has that much memory.
+    // The file must not be read: no machine has that much memory.
     file.set_len(1 << 40).unwrap();
     watched.write("b.wasm", "ten bytes.");
     assert_eq!(
@@ -64,7 +64,7 @@ fn no_more_bytes_are_handed_on_at_one_look_than_the_limit() {
     watched.write("a.wasm", "FIVE.");
     watched.write("b.wasm", "FIVE.");
     assert_eq!(watched.reported(), ["c.wasm: five.", "d.wasm: five."]);
-    // What is new does not go before what waits.
+    // New files do not overtake waiting files.
     assert_eq!(watched.reported(), ["e.wasm: five.", "f.wasm: five."]);
     assert_eq!(watched.reported(), ["a.wasm: FIVE.", "b.wasm: FIVE."]);
     assert_eq!(watched.settle(), NOTHING);
@@ -95,7 +95,7 @@ fn of_too_many_files_the_first_by_name_are_looked_at() {
 }
 
 #[test]
-fn a_folder_that_is_away_keeps_what_is_known() {
+fn a_folder_that_cannot_be_listed_keeps_its_known_files() {
     let mut watched = Watched::new();
     let (path, away) = (watched.folder.path().to_owned(), watched.outside("away"));
     watched.write("a.wasm", "one");
@@ -112,7 +112,7 @@ fn a_folder_that_is_away_keeps_what_is_known() {
     fs::write(&path, "not a folder").unwrap();
     let unavailable = "unavailable: Not a directory (os error 20)";
     assert_eq!(watched.settle(), [unavailable]);
-    // Once for each reason.
+    // Reported once for each reason.
     fs::remove_file(&path).unwrap();
     let unavailable = "unavailable: No such file or directory (os error 2)";
     assert_eq!(watched.settle(), [unavailable]);
@@ -133,7 +133,7 @@ fn a_folder_that_is_away_for_a_moment_is_not_unavailable() {
 }
 
 #[test]
-fn a_folder_that_comes_later_is_looked_at_from_then_on() {
+fn a_folder_that_is_created_later_is_watched_from_then_on() {
     let mut watched = Watched::new();
     watched.folder = Folder::new(watched.path("sub"), options(BYTES_MAX));
     let unavailable = "unavailable: No such file or directory (os error 2)";
@@ -145,7 +145,7 @@ fn a_folder_that_comes_later_is_looked_at_from_then_on() {
 
 #[test]
 fn the_first_file_over_the_limit_is_found_in_any_order_of_the_folder() {
-    // Folders are listed in no order; among several of them there is one for each way.
+    // Folders are listed in no particular order, so several folders cover each order.
     for number in 0..20 {
         let mut watched = Watched::new();
         let limited = FolderOptions {

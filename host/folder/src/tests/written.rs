@@ -1,4 +1,4 @@
-//! The ways in which files are written.
+//! The ways in which programs write files.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -24,7 +24,7 @@ fn a_new_file_is_reported_when_it_is_the_same_at_two_looks() {
 }
 
 #[test]
-fn what_is_there_before_the_first_look_is_reported() {
+fn files_from_before_the_first_look_are_reported() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
@@ -37,7 +37,7 @@ fn a_file_that_is_replaced_by_rename_is_reported() {
         watched.put("a.wasm", content);
         assert_eq!(watched.settle(), [format!("a.wasm: {content}")]);
     }
-    // Of the same size and age.
+    // A file of the same size and age.
     watched.write(".b.wasm", "ten");
     let modified = fs::metadata(watched.path("a.wasm")).unwrap().modified();
     let unfinished = File::options().write(true).open(watched.path(".b.wasm"));
@@ -53,7 +53,7 @@ fn a_file_that_is_overwritten_in_place_is_reported() {
     assert_eq!(watched.settle(), ["a.wasm: one"]);
     watched.write("a.wasm", "longer");
     assert_eq!(watched.settle(), ["a.wasm: longer"]);
-    // With the same size, and its old time given back to it.
+    // The content changes, but the size stays the same and the old modification time is restored.
     let before = fs::metadata(watched.path("a.wasm")).unwrap();
     watched.write("a.wasm", "LONGER");
     let file = File::options().write(true).open(watched.path("a.wasm"));
@@ -76,7 +76,7 @@ fn the_same_bytes_again_are_not_reported() {
     assert_eq!(watched.settle(), NOTHING);
     watched.put("a.wasm", "one");
     assert_eq!(watched.settle(), NOTHING);
-    // There and back between two looks.
+    // Changed and changed back between two looks.
     watched.put("a.wasm", "two");
     watched.put("a.wasm", "one");
     assert_eq!(watched.settle(), NOTHING);
@@ -94,7 +94,7 @@ fn a_file_that_is_truncated_and_written_is_reported_when_it_is_written() {
 }
 
 #[test]
-fn a_file_that_keeps_growing_is_reported_when_it_is_quiet_and_holds_up_no_other() {
+fn a_growing_file_is_reported_once_it_is_stable_and_delays_no_other_file() {
     let mut watched = Watched::new();
     watched.write("b.wasm", "other");
     let mut file = File::create(watched.path("a.wasm")).unwrap();
@@ -131,7 +131,7 @@ fn of_a_file_that_is_written_slowly_the_last_that_is_reported_is_the_whole() {
             let looks = looks;
             let mut file = File::create(path).unwrap();
             for part in whole.chunks(1 << 14) {
-                // As slow as the looks are.
+                // As slow as the looks.
                 looks.recv().unwrap();
                 file.write_all(part).unwrap();
             }
@@ -173,7 +173,7 @@ fn a_file_that_is_away_for_a_moment_is_not_removed() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
-    // As editors do: the old one gets another name before there is a new one.
+    // Editors rename the old file before they create a new one.
     fs::rename(watched.path("a.wasm"), watched.path("a.wasm~")).unwrap();
     assert_eq!(watched.reported(), NOTHING);
     watched.write("a.wasm", "one");
@@ -194,7 +194,7 @@ fn a_file_that_was_never_reported_is_not_removed_either() {
 }
 
 #[test]
-fn a_file_that_gets_another_name_is_there_before_it_is_gone() {
+fn a_renamed_file_is_added_before_the_old_name_is_removed() {
     let mut watched = Watched::new();
     watched.write("a.wasm", "one");
     assert_eq!(watched.settle(), ["a.wasm: one"]);
@@ -218,7 +218,7 @@ fn the_listing_is_complete_when_every_file_was_reported() {
     assert_eq!(short_of(&mut watched), ["c.wasm: six...", "complete"]);
     watched.write("d.wasm", "new");
     assert_eq!(watched.settle(), ["d.wasm: new"]);
-    // Once more after the folder was away, with what is gone by then.
+    // The same again after the folder was absent, with files that were removed in that time.
     let (path, away) = (watched.path(""), watched.outside("away"));
     fs::rename(&path, &away).unwrap();
     assert_eq!(watched.settle().len(), 1);
@@ -285,7 +285,7 @@ fn files_that_went_before_the_first_look_are_removed_when_somebody_remembers_the
     watched.folder.remember(remembered, watched.now);
     assert_eq!(watched.reported(), NOTHING);
     assert!(!watched.folder.is_gone("a.wasm"));
-    // What takes its place goes first, also where it takes a while.
+    // The replacement is reported first, even if this takes some time.
     assert_eq!(watched.reported(), ["b.wasm: six..."]);
     assert!(watched.folder.is_gone("a.wasm"));
     assert_eq!(watched.reported(), ["c.wasm: six...", "a.wasm removed"]);

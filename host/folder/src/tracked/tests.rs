@@ -2,10 +2,10 @@ use std::path::Path;
 
 use super::*;
 
-/// Between two looks, and as long as a state has to stay the same.
+/// The time between two looks, which is also the time for which a state must stay the same.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A file at a time.
+/// A file and the current time.
 struct Watched {
     tracked: TrackedFile,
     now: Instant,
@@ -18,7 +18,7 @@ impl Watched {
         Self { tracked, now }
     }
 
-    /// Sees it at the next look.
+    /// Looks at the file after one pause.
     fn see(&mut self, state: &FileState) -> &mut TrackedFile {
         self.now += PAUSE;
         self.tracked.see(state.clone(), self.now, PAUSE);
@@ -30,7 +30,7 @@ impl Watched {
     }
 }
 
-/// A file as it is on the disk.
+/// A real file on disk.
 fn some_file() -> (tempfile::NamedTempFile, Stamp) {
     let file = tempfile::NamedTempFile::new().unwrap();
     let stamp = Stamp::of(&file.as_file().metadata().unwrap());
@@ -62,14 +62,18 @@ fn a_file_that_cannot_be_read_is_tried_again_after_longer_and_longer() {
         assert!(watched.is_due());
         let now = watched.now;
         let told = watched.tracked.unread(stamp, &failed, now);
-        assert_eq!(told.is_some(), round == 0, "the same error is told once");
+        assert_eq!(
+            told.is_some(),
+            round == 0,
+            "the same error is reported once"
+        );
         assert!(!watched.is_due());
         let at = watched.tracked.retry_at().unwrap();
         waits.push((at - now).as_millis());
         watched.now = at;
     }
     assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000]);
-    // Then it can be read, and next time it begins anew.
+    // Then the file can be read. The next failure starts with the shortest pause again.
     let now = watched.now;
     assert!(watched.tracked.read(ONE, now));
     assert_eq!(watched.tracked.retry_at(), None);
@@ -83,8 +87,8 @@ fn a_file_that_cannot_be_read_is_tried_again_after_longer_and_longer() {
 
 #[test]
 fn a_file_that_was_read_early_is_read_once_more() {
-    // On a file system that tells the time in steps of two seconds, a file can be overwritten after
-    // it was read without getting another stamp.
+    // On a file system with a clock resolution of two seconds, a file can be overwritten after it
+    // was read without a change of its stamp.
     let (_file, stamp) = some_file();
     let state = readable(stamp);
     let mut watched = Watched::new();
@@ -125,14 +129,15 @@ fn a_file_that_cannot_be_read_is_reported_once_and_tried_again() {
         watched.now += RETRY_LAST;
         assert!(watched.is_due());
     }
-    // The same bytes as before, and yet new: it was rejected meanwhile.
+    // The same content as before, but it must be reported, because the file was rejected in
+    // between.
     let now = watched.now;
     assert!(watched.tracked.read(ONE, now));
     assert!(!watched.tracked.read(ONE, now));
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_read_has_to_be_quiet_again() {
+fn a_file_that_changes_during_reading_must_be_stable_again() {
     let (_file, stamp) = some_file();
     let state = readable(stamp);
     let mut watched = Watched::new();
@@ -146,7 +151,7 @@ fn a_file_that_changes_while_it_is_read_has_to_be_quiet_again() {
 }
 
 #[test]
-fn a_rejection_is_reported_again_when_it_is_another_one() {
+fn a_rejection_is_reported_again_if_its_reason_changes() {
     let mut tracked = Watched::new().tracked;
     assert!(tracked.reject(rejected("a pipe")));
     assert!(!tracked.reject(rejected("a pipe")));

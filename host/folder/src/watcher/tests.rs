@@ -11,10 +11,10 @@ use tokio::time::timeout;
 use super::*;
 use crate::FolderOptions;
 
-/// Longer than anything here takes.
+/// A time limit that no step of these tests reaches.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A poll that comes only where a test wants one.
+/// A poll interval for tests that must not poll.
 const NO_POLL: Duration = Duration::from_hours(1);
 
 /// A folder that is watched.
@@ -24,7 +24,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// Watches `path` in a new folder after `prepare` has filled it.
+    /// Watches `path` in a new folder after `prepare` has filled the folder.
     fn at(path: &str, poll_every: Duration, prepare: impl FnOnce(&std::path::Path)) -> Self {
         let place = tempfile::tempdir().unwrap();
         prepare(place.path());
@@ -53,7 +53,7 @@ impl Watched {
         self.place.path().join(name)
     }
 
-    /// The changes of the next look that finds some, in short.
+    /// The changes of the next look that finds some, in a short form.
     async fn next(&mut self) -> Vec<String> {
         let shutdown = CancellationToken::new();
         loop {
@@ -98,7 +98,7 @@ async fn bytes_that_do_not_fit_into_one_look_follow_at_once() {
     assert_eq!(watched.next().await, ["a: eight..."]);
     assert_eq!(watched.next().await, ["b: eight..."]);
     assert_eq!(watched.next().await, ["c: eight...", "Complete"]);
-    // And content that is asked for again.
+    // The same for content that is requested again.
     watched
         .watcher
         .with_folder(|folder| folder.report_again("b"));
@@ -128,7 +128,7 @@ async fn a_file_is_reported_although_the_folder_never_falls_quiet() {
 
 #[tokio::test]
 async fn the_poll_heals_a_change_without_a_notification() {
-    // There is no notification that the link to the folder leads elsewhere.
+    // No notification reports that the link to the folder has a new target.
     let poll = Duration::from_millis(20);
     let mut watched = Watched::at("link", poll, |folder| {
         for version in ["1", "2"] {
@@ -144,7 +144,7 @@ async fn the_poll_heals_a_change_without_a_notification() {
 }
 
 #[tokio::test]
-async fn it_ends_when_it_is_cancelled() {
+async fn the_watcher_ends_on_cancellation() {
     let mut watched = Watched::new();
     assert_eq!(watched.next().await, ["Complete"]);
     let shutdown = CancellationToken::new();

@@ -5,7 +5,8 @@ use kindsight_contract::{KindPattern, RelatedRule, Relation, member};
 use super::*;
 use crate::describe::HandledRule;
 
-/// An object of a Kind that asks for whole objects by eight rules, among reported ones.
+/// The input of an object whose Kind requests complete objects by eight rules, among reported
+/// objects.
 fn filled(encoding: Encoding, related: Vec<Object>) -> CallInput {
     let pattern = KindPattern {
         group: "*".to_owned(),
@@ -31,15 +32,15 @@ fn filled(encoding: Encoding, related: Vec<Object>) -> CallInput {
     };
     let object = r#"{"kind": "Owner", "metadata": {"name": "o", "uid": "u"}}"#;
     let object = Object::from_json(object).expect("an object");
-    let siblings = Siblings::of(related.into());
+    let siblings = Siblings::of(related);
     let tree = object.tree();
-    let asked = Asked {
+    let objects = InputObjects {
         object: &object,
         tree: &tree,
         siblings: &siblings,
     };
     let mut input = CallInput::default();
-    input.fill(encoding, &handled, asked, &Settings::of(None));
+    input.fill(encoding, &handled, objects, &Settings::of(None));
     input
 }
 
@@ -52,12 +53,12 @@ fn owned(number: usize, bytes: usize) -> Object {
 }
 
 #[test]
-fn related_objects_that_do_not_fit_are_left_out_and_it_says_so() {
+fn related_objects_that_do_not_fit_are_omitted_but_counted() {
     let many: Vec<Object> = (0..200).map(|number| owned(number, 200 * 1024)).collect();
-    let siblings = Siblings::of(many.clone().into());
+    let siblings = Siblings::of(many.clone());
     for encoding in [Encoding::Text, Encoding::View] {
         let mut input = filled(encoding, many.clone());
-        // The sets that follow say at least that they are empty.
+        // The sets that follow contain at least the information that they are empty.
         assert!(input.key(encoding).len() <= INPUT_BYTES_MAX + 1024);
         let passed: usize = input.sets.iter().map(|set| set.count).sum();
         assert!((35..42).contains(&passed), "{passed}");
@@ -65,7 +66,7 @@ fn related_objects_that_do_not_fit_are_left_out_and_it_says_so() {
         assert_eq!(&*input.related_objects(&siblings)[1].name, "001");
         input.clear();
         assert!(input.bytes.capacity() <= BUFFER_BYTES_KEPT_MAX);
-        assert!(input.related.is_empty(), "no object is held any longer");
+        assert!(input.related.is_empty(), "all objects are released");
     }
 }
 
@@ -81,7 +82,7 @@ fn both_encodings_say_the_same() {
     let view = filled(Encoding::View, related);
     let view = Document::view(view.key(Encoding::View)).expect("a view");
     let view = view.root();
-    assert!(!text.is_same(view), "settings are in the view alone");
+    assert!(!text.is_same(view), "only the view contains the settings");
     for part in [member::OBJECT, member::RELATED] {
         assert!(view.get(part).is_present());
         assert!(text.get(part).is_same(view.get(part)), "{part}");
@@ -105,7 +106,7 @@ fn both_encodings_are_shown_as_the_same_json() {
 }
 
 #[test]
-fn text_for_judge_is_each_object_alone() {
+fn the_text_for_judge_contains_one_text_per_object() {
     let input = filled(Encoding::Text, vec![owned(1, 2), owned(2, 3)]);
     input.with_text(None, &Settings::of(None), |input| {
         assert_eq!(

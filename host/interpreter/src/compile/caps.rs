@@ -1,4 +1,4 @@
-//! Resource limits that the compile process sets on itself.
+//! Resource limits that the compile process applies to itself.
 
 use std::io;
 
@@ -6,24 +6,25 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::protocol::Request;
 
-/// Open files: the three standard streams, and a few for libraries.
+/// Open files: the three standard streams, and a few files for libraries.
 const FILES_MAX: u64 = 16;
-/// Niceness relative to the workers: it gets a quarter of a processor that both want.
+/// Niceness relative to the workers. If both need one processor, the compile process gets a quarter
+/// of it.
 const NICENESS: i32 = 5;
 
-/// Sets the limits of this process for good, and ends it with the host that waits for it.
+/// Applies the limits to this process permanently, and ends the process if the waiting host ends.
 ///
 /// # Errors
-/// When a limit cannot be set, or the host has ended already.
+/// If a limit cannot be set, or the host has already ended.
 pub(super) fn apply(request: &Request) -> io::Result<()> {
     die_with(request.host)?;
-    // Best effort: where it is not allowed, the limits still hold.
+    // Best effort: if it is not permitted, the limits still apply.
     let _ = rustix::process::nice(NICENESS);
     cap(Resource::Core, 0, 0)?;
     cap(Resource::Fsize, 0, 0)?;
     cap(Resource::Nofile, FILES_MAX, FILES_MAX)?;
     cap(Resource::Nproc, 0, 0)?;
-    // The soft limit ends it with SIGXCPU, by which the host knows the reason.
+    // At the soft limit, the process ends with SIGXCPU, which shows the host the reason.
     let seconds = request.cpu_seconds_max.max(1);
     cap(Resource::Cpu, seconds, seconds.saturating_add(1))?;
     cap(
@@ -33,7 +34,7 @@ pub(super) fn apply(request: &Request) -> io::Result<()> {
     )
 }
 
-/// Lowers a limit; a limit that is lower already stays.
+/// Lowers a limit. A limit that is already lower is kept.
 fn cap(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
     let old = getrlimit(resource);
     let lower = |new: u64, old: Option<u64>| Some(old.map_or(new, |old| old.min(new)));
@@ -44,8 +45,8 @@ fn cap(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
     Ok(setrlimit(resource, new)?)
 }
 
-/// Ends this process when the host is killed. The kernel means the thread that started it, which
-/// waits for the answer.
+/// Ends this process when the host is killed. For the kernel, the parent is the thread that started
+/// this process and waits for the answer.
 #[cfg(target_os = "linux")]
 fn die_with(host: u64) -> io::Result<()> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
@@ -61,7 +62,7 @@ fn die_with(host: u64) -> io::Result<()> {
     ))
 }
 
-/// Does nothing on other systems: there the limit of processor time ends it.
+/// Does nothing on other systems. There, the limit of processor time ends the process.
 #[cfg(not(target_os = "linux"))]
 fn die_with(_host: u64) -> io::Result<()> {
     Ok(())

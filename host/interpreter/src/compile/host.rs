@@ -13,20 +13,21 @@ use super::pipes::{Broken, Deadline, Pipes};
 use super::protocol::{self, Request};
 use crate::load_error::LoadError;
 
-/// Interval at which the end of a process is polled after it has closed its pipes.
+/// The interval at which the end of a process is polled after it has closed its pipes.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// Begin of the message of Rust's allocator when memory runs out.
+/// The beginning of the message of Rust's allocator when memory runs out.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
 
 impl ChildCompiler {
-    /// Compiles in a child process. In every case the child is reaped when this returns.
+    /// Compiles in a child process. In every case, the child was reaped when this function returns.
     ///
     /// # Errors
     /// The child's refusal, or the failure of the child.
     pub(super) fn compile(&self, component: &[u8]) -> Result<Vec<u8>, LoadError> {
         let deadline = Deadline::of(self.wall_time_max);
-        let host =
-            |error: io::Error| LoadError::Host(format!("start the compile process: {error}"));
+        let host = |error: io::Error| {
+            LoadError::Host(format!("failed to start the compile process: {error}"))
+        };
         let mut child = self.start().map_err(host)?;
         let mut pipes = Pipes::begin(&mut child.0, self.request(component)).map_err(host)?;
         let exchanged = pipes
@@ -41,7 +42,7 @@ impl ChildCompiler {
             ))),
             Err(Broken::NotAnAnswer) => Err(invalid_answer()),
             Err(Broken::Io(error)) => Err(LoadError::Host(format!(
-                "talk to the compile process: {error}"
+                "failed to exchange data with the compile process: {error}"
             ))),
         }
     }
@@ -51,7 +52,7 @@ impl ChildCompiler {
         command
             .args(&self.arguments)
             .env_clear()
-            // So that processes the child may have started are killed with it.
+            // So that processes that the child started are killed with it.
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -68,7 +69,7 @@ impl ChildCompiler {
         }
     }
 
-    /// Result of a child that has ended by itself.
+    /// The result of a child that was not killed by the host.
     fn outcome(
         &self,
         status: ExitStatus,
@@ -97,7 +98,7 @@ impl ChildCompiler {
                 self.memory_bytes_max
             ))
         } else if signal == raw(Signal::KILL) {
-            // Probably by the kernel, because the machine has no memory left.
+            // Probably the kernel killed it, because the machine has no memory left.
             LoadError::Host(
                 "the compile process was killed; the machine may be out of memory".to_owned(),
             )
@@ -111,11 +112,12 @@ fn invalid_answer() -> LoadError {
     LoadError::Host("the compile process sent an invalid answer".to_owned())
 }
 
-/// A child that was started. Dropped, it is killed and reaped.
+/// A started child. It is killed and reaped when it is dropped.
 struct Running(Child);
 
 impl Running {
-    /// Waits for its end without reaping it, so that its process id and group are not used again.
+    /// Waits for the end of the child without reaping it, so that its process id and group are not
+    /// reused.
     fn wait_until(&self, deadline: Deadline) -> Result<(), Broken> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         while waitid(WaitId::Pid(Pid::from_child(&self.0)), options)?.is_none() {
@@ -127,9 +129,9 @@ impl Running {
         Ok(())
     }
 
-    /// Kills its whole process group, and reaps it.
+    /// Kills the complete process group, and reaps the child.
     fn end(&mut self) -> io::Result<ExitStatus> {
-        // There may be nothing left to kill.
+        // The processes may have ended already.
         let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
         self.0.wait()
     }
@@ -137,7 +139,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A child that was reaped must not be killed: its process id may be another's by now.
+        // A child that was reaped must not be killed: another process may already use its process
+        // id.
         if !matches!(self.0.try_wait(), Ok(Some(_))) {
             let _ = self.end();
         }

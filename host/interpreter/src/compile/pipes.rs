@@ -1,6 +1,6 @@
-//! Exchanges request and answer with a child process over its pipes, up to a deadline.
+//! Exchanges request and answer with a child process over its pipes, until a deadline.
 //!
-//! All pipes are polled at once: a child that does not read, never stops writing, or writes nothing
+//! All pipes are polled together: a child that does not read, writes without end, or writes nothing
 //! cannot block the host beyond the deadline.
 
 use std::io::{self, Read, Write};
@@ -13,12 +13,12 @@ use rustix::io::{Errno, ioctl_fionbio};
 
 use super::protocol::{self, Request};
 
-/// Longest part of standard error that is kept, in bytes.
+/// Maximum size of the part of standard error that is kept, in bytes.
 const STDERR_BYTES_MAX: usize = 8 * 1024;
-/// Bytes that are read or written at a time: a quarter of what a pipe holds.
+/// Bytes that are read or written at a time, a quarter of the capacity of a pipe.
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// Deadline of an exchange with a child.
+/// The deadline of an exchange with a child.
 #[derive(Clone, Copy)]
 pub(super) struct Deadline {
     start: Instant,
@@ -26,13 +26,13 @@ pub(super) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline that is so far from now.
+    /// The deadline at this time from now.
     pub(super) fn of(most: Duration) -> Self {
         let start = Instant::now();
         Self { start, most }
     }
 
-    /// Time that is left; zero when it has passed.
+    /// The remaining time, zero if the deadline has passed.
     pub(super) fn left(self) -> Duration {
         self.most.saturating_sub(self.start.elapsed())
     }
@@ -58,7 +58,7 @@ impl From<protocol::NotAnAnswer> for Broken {
     }
 }
 
-/// The pipes of a child, and the bytes read from them.
+/// The pipes of a child, and the bytes that were read from them.
 pub(super) struct Pipes {
     input: Option<ChildStdin>,
     output: Option<ChildStdout>,
@@ -70,7 +70,7 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    /// Sends the request; the component is still to follow.
+    /// Sends the header of the request. The component follows later.
     pub(super) fn begin(child: &mut Child, request: Request) -> io::Result<Self> {
         let mut pipes = Self {
             input: child.stdin.take(),
@@ -80,7 +80,7 @@ impl Pipes {
             stderr: Vec::new(),
         };
         if let Some(input) = &mut pipes.input {
-            // A child that does not read may answer all the same.
+            // A child that does not read may still answer.
             let _ = input.write_all(&request.to_bytes());
             ioctl_fionbio(input.as_fd(), true)?;
         }
@@ -93,7 +93,7 @@ impl Pipes {
         Ok(pipes)
     }
 
-    /// Sends the component and reads until the child has closed its pipes.
+    /// Sends the component, and reads until the child has closed its pipes.
     pub(super) fn exchange(
         &mut self,
         mut component: &[u8],
@@ -115,9 +115,18 @@ impl Pipes {
 
     /// Waits until a pipe can be read or written.
     fn wait(&self, deadline: Deadline) -> Result<(), Broken> {
-        let input = self.input.as_ref().map(|it| (it.as_fd(), PollFlags::OUT));
-        let output = self.output.as_ref().map(|it| (it.as_fd(), PollFlags::IN));
-        let errors = self.errors.as_ref().map(|it| (it.as_fd(), PollFlags::IN));
+        let input = self
+            .input
+            .as_ref()
+            .map(|pipe| (pipe.as_fd(), PollFlags::OUT));
+        let output = self
+            .output
+            .as_ref()
+            .map(|pipe| (pipe.as_fd(), PollFlags::IN));
+        let errors = self
+            .errors
+            .as_ref()
+            .map(|pipe| (pipe.as_fd(), PollFlags::IN));
         let pipes = [input, output, errors].into_iter().flatten();
         let mut pipes: Vec<_> = pipes
             .map(|(pipe, flags)| PollFd::from_borrowed_fd(pipe, flags))
@@ -131,14 +140,14 @@ impl Pipes {
             tv_nsec: left.subsec_nanos().into(),
         };
         match poll(&mut pipes, Some(&left)) {
-            // A timeout is noticed at the next call.
+            // A timeout is detected at the next call.
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Sends as much as the pipe takes and closes it after the last byte; returns the bytes still
-    /// to be sent.
+    /// Sends as much as the pipe accepts, and closes it after the last byte. Returns the bytes that
+    /// were not sent yet.
     fn send<'c>(&mut self, component: &'c [u8]) -> &'c [u8] {
         let Some(input) = &mut self.input else {
             return component;
@@ -147,7 +156,7 @@ impl Pipes {
         let left = match input.write(piece) {
             Ok(sent) => component.get(sent..).unwrap_or_default(),
             Err(error) if is_retryable(&error) => component,
-            // It has closed its input; its answer counts all the same.
+            // The child has closed its input. Its answer is still valid.
             Err(_) => &[],
         };
         if left.is_empty() {
@@ -157,7 +166,7 @@ impl Pipes {
     }
 }
 
-/// Reads the available bytes; closes the pipe after the last.
+/// Reads the available bytes. Closes the pipe after the last byte.
 fn receive(pipe: &mut Option<impl Read>, into: &mut Vec<u8>) -> Result<(), Broken> {
     let Some(open) = pipe else { return Ok(()) };
     let mut piece = [0; PIECE_BYTES];

@@ -5,7 +5,8 @@
 //! answer:  magic  kind  length  code, or a refusal as JSON
 //! ```
 //!
-//! Numbers are 64-bit little-endian. Both sides are the same binary: there are no versions.
+//! Numbers are 64-bit little-endian. Both sides are the same binary, so the protocol has no
+//! versions.
 
 use std::io::{self, Read, Write};
 
@@ -19,17 +20,17 @@ const REQUEST: &[u8; 8] = b"kscmprq\0";
 const ANSWER: &[u8; 8] = b"kscmpan\0";
 const CODE: u64 = 1;
 const REFUSAL: u64 = 2;
-/// Bytes before the code or the refusal.
+/// Size of the header before the code or the refusal, in bytes.
 const HEAD_BYTES: usize = 24;
-/// Largest refusal, in bytes of JSON, which can take six bytes for one of text.
+/// Maximum size of a refusal in bytes of JSON, which can use six bytes for one byte of text.
 const REFUSAL_BYTES_MAX: u64 = 64 * 1024;
 
-/// Header of a request; the component follows.
+/// The header of a request. The component follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Request {
     /// Limit of the child's address space, in bytes.
     pub(super) memory_bytes_max: u64,
-    /// Limit of its processor time, in seconds.
+    /// Limit of the child's processor time, in seconds.
     pub(super) cpu_seconds_max: u64,
     /// Process id of the host, which waits for the answer.
     pub(super) host: u64,
@@ -65,7 +66,7 @@ impl Request {
         })
     }
 
-    /// Reads the component, which has to end where the input does.
+    /// Reads the component, which must end at the end of the input.
     pub(super) fn component(self, input: &mut impl Read) -> io::Result<Vec<u8>> {
         let mut component = Vec::new();
         let most = self.component_bytes.saturating_add(1);
@@ -74,12 +75,12 @@ impl Request {
             return Ok(component);
         }
         Err(invalid(
-            "the component does not have the length its request says",
+            "the length of the component differs from the length in its request",
         ))
     }
 }
 
-/// Writes the answer: code, or the refusal.
+/// Writes the answer: the code, or the refusal.
 pub(super) fn answer(
     output: &mut impl Write,
     compiled: Result<Vec<u8>, LoadError>,
@@ -95,10 +96,10 @@ pub(super) fn answer(
     output.flush()
 }
 
-/// Length of the answer that begins with these bytes; none while its header is incomplete.
+/// The length of the answer that begins with these bytes, or `None` if its header is incomplete.
 ///
 /// # Errors
-/// When these bytes do not begin an answer.
+/// If these bytes are not the beginning of an answer.
 pub(super) fn answer_bytes(begin: &[u8]) -> Result<Option<usize>, NotAnAnswer> {
     let mut head = begin;
     let mut magic = [0; 8];
@@ -120,10 +121,10 @@ pub(super) fn answer_bytes(begin: &[u8]) -> Result<Option<usize>, NotAnAnswer> {
     Ok(Some(HEAD_BYTES + length.ok_or(NotAnAnswer)?))
 }
 
-/// Decodes a whole answer.
+/// Decodes a complete answer.
 ///
 /// # Errors
-/// The outer error means that it is no answer; the inner one is the child's refusal.
+/// The outer error means that the bytes are not an answer. The inner error is the child's refusal.
 pub(super) fn read_answer(mut whole: Vec<u8>) -> Result<Result<Vec<u8>, LoadError>, NotAnAnswer> {
     if answer_bytes(&whole)? != Some(whole.len()) {
         return Err(NotAnAnswer);
@@ -137,11 +138,11 @@ pub(super) fn read_answer(mut whole: Vec<u8>) -> Result<Result<Vec<u8>, LoadErro
     Ok(Err(refusal.into()))
 }
 
-/// Bytes that are no answer of the compile process.
+/// Bytes that are not an answer of the compile process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NotAnAnswer;
 
-/// The refusals that the compile process can answer with.
+/// The possible refusals in the answer of the compile process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Refusal {

@@ -1,4 +1,4 @@
-//! Children that misbehave, simulated with a shell.
+//! Children with faults, simulated with a shell.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn shell(script: &str) -> ChildCompiler {
     }
 }
 
-/// The result as the author of the component reads it.
+/// The result, as the author of the component sees it.
 fn outcome(script: &str) -> String {
     match shell(script).compile(COMPONENT) {
         Ok(code) => format!("{} bytes of code", code.len()),
@@ -132,7 +132,7 @@ fn a_child_that_fails_reports_its_first_line_of_standard_error() {
         outcome("exit 3"),
         "compiled: this host could not compile it: the compile process failed (exit status: 3): "
     );
-    // An answer does not make up for it.
+    // A correct answer does not compensate for the exit code.
     let script = format!("{}; exit 3", prints(&answer(Ok(vec![7; 100]))));
     assert!(outcome(&script).contains("compile process failed"));
 }
@@ -170,14 +170,14 @@ fn a_signal_that_ends_a_child_decides_the_error() {
     );
 }
 
-/// Returns whether a process runs; a zombie does not.
+/// Returns whether a process is running; a zombie is not.
 fn runs(pid: &str) -> bool {
     let status = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
     status.is_ok_and(|status| !status.contains(") Z "))
 }
 
 #[test]
-fn a_child_that_never_ends_is_killed_with_what_it_started() {
+fn a_child_that_never_ends_is_killed_with_its_own_children() {
     let answer = prints(&answer(Ok(vec![7; 100])));
     std::thread::scope(|scope| {
         for goes_on in [
@@ -225,7 +225,9 @@ fn a_child_that_cannot_be_started_is_the_fault_of_the_host() {
     };
     let error = none.compile(COMPONENT).expect_err("none").with_step();
     assert!(
-        error.starts_with("compiled: this host could not compile it: start the compile process: "),
+        error.starts_with(
+            "compiled: this host could not compile it: failed to start the compile process: "
+        ),
         "{error}"
     );
 }
@@ -257,7 +259,7 @@ fn a_child_answers_as_compiling_in_this_process_does() {
         let there = protocol::read_answer(output).expect("an answer");
         let here = Compiler::InProcess.compile(&engine, component);
         match (here, there) {
-            // Code for this very engine; it need not be the same byte by byte.
+            // The code is for this engine, but its bytes may differ.
             (Ok(_), Ok(there)) => assert!(crate::aot::deserialize(&engine, &there).is_some()),
             (here, there) => assert_eq!(
                 here.expect_err("refused").with_step(),

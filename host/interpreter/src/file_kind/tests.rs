@@ -9,7 +9,7 @@ fn check(bytes: &[u8], parts: &[&str]) {
 }
 
 #[test]
-fn each_kind_of_file_is_named_with_what_to_do() {
+fn each_kind_of_file_is_named_with_advice() {
     check(b"", &["is empty"]);
     check(b"\x1f\x8b\x08\0", &["gzip", "`gunzip` it first"]);
     check(b"PK\x03\x04..", &["zip archive"]);
@@ -19,7 +19,7 @@ fn each_kind_of_file_is_named_with_what_to_do() {
         b"\xcf\xfa\xed\xfe\x0c\0\0\x01",
         &["Mach-O", "--target wasm32-unknown-unknown"],
     );
-    check(b"\0asm", &["ends in its first 8 bytes"]);
+    check(b"\0asm", &["shorter than 8 bytes"]);
     check(b"\0asm\x0a\0\x01\0", &["another version"]);
     check(
         b"version https://git-lfs.github.com/spec/v1\n",
@@ -29,7 +29,7 @@ fn each_kind_of_file_is_named_with_what_to_do() {
 }
 
 #[test]
-fn compiled_code_of_wasmtime_is_told_from_other_elf_files() {
+fn compiled_code_of_wasmtime_is_distinguished_from_other_elf_files() {
     let engine = crate::engine::compiling().expect("an engine");
     let component = wat::parse_str("(component)").expect("a component");
     let compiled = engine.precompile_component(&component).expect("code");
@@ -41,7 +41,7 @@ fn compiled_code_of_wasmtime_is_told_from_other_elf_files() {
 }
 
 #[test]
-fn a_text_is_told_by_how_it_begins() {
+fn a_text_is_recognised_by_its_beginning() {
     check(
         b"\n  (component (core module))",
         &["(WAT)", "wasm-tools parse"],
@@ -55,7 +55,7 @@ fn a_text_is_told_by_how_it_begins() {
         "naïve text\nand more".as_bytes(),
         &["begins with `naïve text`"],
     );
-    // A character that is cut at the end of what is looked at.
+    // The last character in the examined part is incomplete.
     check("ä".repeat(TEXT_BYTES + 1).as_bytes(), &["begins with `ää"]);
     let cut = format!("a{}", "ä".repeat(TEXT_BYTES));
     check(cut.as_bytes(), &["begins with `aä"]);

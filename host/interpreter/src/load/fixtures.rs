@@ -1,4 +1,4 @@
-//! Tries the fixtures of a component before it may go live.
+//! Runs the fixtures of a component before it may go live.
 
 mod explanation;
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kindsight_contract::{ExpectedFailure, Fixture, Given, cut};
 use kindsight_model::{Object, Verdict, clean};
 
-use super::{Asked, Instance};
+use super::{Instance, LoadingComponent};
 use crate::call_input::Settings;
 use crate::describe::Description;
 use crate::fault::Fault;
@@ -18,17 +18,20 @@ use crate::related::Siblings;
 use crate::stats::CallStats;
 use crate::trial::{Trial, TrialError};
 
-/// Fixtures whose failure is explained, which takes up to 64 calls each.
+/// Maximum number of failed fixtures that are explained. Each explanation takes up to 64 calls.
 const EXPLAINED_MAX: usize = 3;
 
-/// Asks the component for its fixtures. Warnings about them are added to those of the description.
+/// Requests the fixtures of a component. Warnings about them are added to the warnings of the
+/// description.
 pub(super) fn list(
-    asked: Asked<'_>,
+    component: LoadingComponent<'_>,
     limits: &Limits,
     description: &mut Description,
 ) -> Result<Vec<Fixture>, LoadError> {
-    let mut instance = Instance::start(asked, limits, LOAD_DEADLINE)?;
-    let fixtures = asked.exports.fixtures(&mut instance.store, &instance.made);
+    let mut instance = Instance::start(component, limits, LOAD_DEADLINE)?;
+    let fixtures = component
+        .exports
+        .fixtures(&mut instance.store, &instance.made);
     let fixtures = fixtures.map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
     let json = instance.call("fixtures", &fixtures)?;
     let (fixtures, warnings) = Fixture::parse_all(&json).map_err(LoadError::FixtureList)?;
@@ -40,25 +43,25 @@ pub(super) fn list(
     Ok(fixtures)
 }
 
-/// Asks a loaded component for its fixtures again: they are not kept.
+/// Requests the fixtures of a loaded component again, because they are not kept.
 ///
 /// # Errors
-/// As when it was loaded, where it does not answer the same.
+/// The same as when the component was loaded, if it gives a different answer now.
 pub(crate) fn listed(
     interpreter: &Interpreter,
     limits: &Limits,
 ) -> Result<Vec<Fixture>, LoadError> {
     let mut description = interpreter.description().clone();
-    let asked = Asked {
+    let component = LoadingComponent {
         pre: interpreter.pre(),
         exports: interpreter.exports(),
         digest: interpreter.digest(),
         stats: &Arc::default(),
     };
-    list(asked, limits, &mut description)
+    list(component, limits, &mut description)
 }
 
-/// Tries every fixture, on one instance as production does.
+/// Runs all fixtures on one instance, as in production.
 pub(super) fn try_all(
     interpreter: &Interpreter,
     limits: &Limits,
@@ -87,14 +90,14 @@ pub(super) fn try_all(
     }
 }
 
-/// A fixture that does not hold.
+/// A failed fixture.
 struct Mismatch {
     what: String,
-    /// False where the call ended in a fault.
+    /// False if the call ended in a fault.
     is_answer: bool,
 }
 
-/// The difference between the answer and the expectation, if any.
+/// The difference between the answer and the expectation, if there is one.
 fn mismatch(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<Mismatch> {
     let of = |what, is_answer| Some(Mismatch { what, is_answer });
     let (object, siblings) = match objects(fixture) {
@@ -123,10 +126,11 @@ fn is_answer(answer: &Result<Verdict, TrialError>) -> bool {
     }
 }
 
-/// The object of a fixture, and those among which the host finds the related ones as in a report.
+/// The object of a fixture, and the objects among which the host searches the related ones, as in a
+/// report.
 ///
 /// # Errors
-/// What is no object.
+/// The JSON that is not a Kubernetes object.
 pub(crate) fn objects(fixture: &Fixture) -> Result<(Object, Siblings), String> {
     let object = Object::from_json(fixture.object.as_str()).map_err(|error| error.to_string())?;
     let related = fixture.related.iter().enumerate().map(|(index, json)| {
@@ -135,11 +139,11 @@ pub(crate) fn objects(fixture: &Fixture) -> Result<(Object, Siblings), String> {
     });
     let mut objects: Vec<Object> = related.collect::<Result<_, String>>()?;
     objects.push(object.clone());
-    let siblings = Siblings::of(objects.into()).given(fixture.coverage);
+    let siblings = Siblings::of(objects).given(fixture.coverage);
     Ok((object, siblings))
 }
 
-/// The difference between an answer and the expectation, if any.
+/// The difference between an answer and the expectation, if there is one.
 fn difference(fixture: &Fixture, answer: Result<Verdict, TrialError>) -> Option<String> {
     let expected = &fixture.expect;
     match (expected.failure, answer) {

@@ -3,7 +3,7 @@ use std::process::Command;
 
 use super::*;
 
-/// The library that the toolchain of this workspace makes of a file.
+/// The library that this workspace's toolchain compiles from a file.
 pub(crate) fn rustc(source: &Path, kind: &str, target: Option<&str>) -> Vec<u8> {
     let out = source.with_extension(kind);
     let mut rustc = Command::new("rustc");
@@ -25,7 +25,7 @@ pub(crate) fn rustc(source: &Path, kind: &str, target: Option<&str>) -> Vec<u8> 
     std::fs::read(&out).expect("built")
 }
 
-/// The refusal of a module that is built of this source.
+/// The refusal of a module that is compiled from this source.
 fn refusal(source: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("lib.rs");
@@ -42,7 +42,7 @@ fn importing(module: &str) -> String {
 }
 
 #[test]
-fn a_module_without_the_types_of_the_contract_is_told_to_export_them() {
+fn the_refusal_of_a_module_without_the_contract_names_the_missing_export() {
     let text = refusal("#[unsafe(no_mangle)] pub extern \"C\" fn f() {}");
     assert!(
         text.starts_with("validated: a core module without the contract's types"),
@@ -55,7 +55,7 @@ fn a_module_without_the_types_of_the_contract_is_told_to_export_them() {
 }
 
 #[test]
-fn what_wasm_bindgen_imports_is_told_with_the_crate_to_look_for() {
+fn the_refusal_of_a_wasm_bindgen_import_explains_how_to_find_the_crate() {
     let text = refusal(&importing("__wbindgen_placeholder__"));
     assert!(
         text.contains("imports `__wbindgen_placeholder__::now`"),
@@ -69,7 +69,7 @@ fn what_wasm_bindgen_imports_is_told_with_the_crate_to_look_for() {
 }
 
 #[test]
-fn a_module_for_wasi_is_told_the_right_target() {
+fn the_refusal_of_a_module_for_wasi_names_the_right_target() {
     let text = refusal(&importing("wasi_snapshot_preview1"));
     assert!(
         text.contains(

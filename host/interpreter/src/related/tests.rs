@@ -1,4 +1,4 @@
-//! Tests of what is known of related objects.
+//! Tests of the coverage of related objects.
 
 use kindsight_contract::KindPattern;
 use kindsight_model::decode_status;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-fn coverage(siblings: &Siblings, kind: &str, relation: Relation) -> Coverage {
+fn coverage(siblings: &Siblings, kind: &str, relation: Relation) -> RelationCoverage {
     let rule = RelatedRule {
         pattern: KindPattern {
             group: if kind == "ReplicaSet" { "apps" } else { "" }.to_owned(),
@@ -30,24 +30,30 @@ fn an_empty_set_means_something_where_the_reporter_covers_the_kind() {
     let status = json!({"podStatuses": [pod]}).to_string();
     let deployment = "1-app".parse().expect("a deployment");
     let bundle = decode_status(deployment, status.as_bytes()).expect("a bundle");
-    let kinds = Arc::new(bundle.covered_kinds());
-    let reported = Siblings::of(bundle.objects.clone().into()).covered(kinds);
+    let report = bundle.report;
+    let objects = report.objects;
+    let reported = Siblings::of(objects.clone()).covered(report.related_coverage);
     for (kind, relation, expected) in [
-        ("Pod", Relation::Owned, Coverage::Complete),
-        ("Pod", Relation::Descendant, Coverage::Partial),
-        ("ReplicaSet", Relation::Owned, Coverage::Unknown),
-        ("*", Relation::Owned, Coverage::Partial),
+        ("Pod", Relation::Owned, RelationCoverage::Complete),
+        ("Pod", Relation::Descendant, RelationCoverage::Partial),
+        ("ReplicaSet", Relation::Owned, RelationCoverage::Unknown),
+        ("*", Relation::Owned, RelationCoverage::Partial),
     ] {
         assert_eq!(coverage(&reported, kind, relation), expected, "{kind}");
     }
-    let objects: Arc<[Object]> = bundle.objects.into();
-    let sent = Siblings::of(Arc::clone(&objects)).covered(Arc::new(CoveredKinds::partial()));
-    assert_eq!(coverage(&sent, "Pod", Relation::Owned), Coverage::Partial);
+    let sent = Siblings::of(objects.clone()).covered(Coverage::partial());
+    assert_eq!(
+        coverage(&sent, "Pod", Relation::Owned),
+        RelationCoverage::Partial
+    );
     let alone = Siblings::none();
-    assert_eq!(coverage(&alone, "Pod", Relation::Owned), Coverage::Unknown);
-    let fixture = Siblings::of(objects).given(Coverage::Complete);
+    assert_eq!(
+        coverage(&alone, "Pod", Relation::Owned),
+        RelationCoverage::Unknown
+    );
+    let fixture = Siblings::of(objects).given(RelationCoverage::Complete);
     assert_eq!(
         coverage(&fixture, "ReplicaSet", Relation::Owned),
-        Coverage::Complete
+        RelationCoverage::Complete
     );
 }

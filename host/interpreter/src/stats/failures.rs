@@ -1,4 +1,4 @@
-//! Inputs on which calls failed lately: told apart, and a few of them kept.
+//! Inputs on which calls failed recently: all of them are distinguished, and a few are kept.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use crate::failed_input::FailedInput;
 use crate::limits::{FAILED_INPUT_BYTES_MAX, FAILED_INPUTS_MAX, FAULTS_KNOWN_MAX};
 
-/// Time for which an input is known at least, while the counters are read.
+/// Minimum time for which an input is known as failed, if the counters are read.
 const KNOWN_FOR: Duration = Duration::from_mins(1);
 
 /// Failed inputs of one interpreter. Locked when a call ends in a fault, and by readers.
 #[derive(Default)]
-pub(super) struct Failures(Mutex<State>);
+pub(super) struct Failures(Mutex<RecentFailures>);
 
 #[derive(Default)]
-struct State {
-    /// Keyed by chance, so that nobody can make two inputs that count as one.
+struct RecentFailures {
+    /// Uses a random key, so that no author can make two inputs that count as one.
     hasher: RandomState,
     known: HashSet<u64>,
     known_before: HashSet<u64>,
@@ -27,7 +27,7 @@ struct State {
 }
 
 impl Failures {
-    /// Returns whether a call with the same input failed within the last minute; then it is counted
+    /// Returns whether a call with the same input failed within the last minute. If so, counts it
     /// as repeated.
     pub(super) fn is_repeated(&self, input: &[u8]) -> bool {
         let mut state = self.state();
@@ -44,12 +44,12 @@ impl Failures {
         is_known
     }
 
-    /// Calls whose input had failed before.
+    /// Number of calls whose input had failed before.
     pub(super) fn repeated(&self) -> u64 {
         self.state().repeated
     }
 
-    /// Forgets, in two steps, what failed longer ago than a minute.
+    /// Forgets, in two steps, the inputs that failed more than a minute ago.
     pub(super) fn forget(&self, now: Instant) {
         let mut state = self.state();
         let turned = *state.turned.get_or_insert(now);
@@ -62,33 +62,33 @@ impl Failures {
         }
     }
 
-    /// Keeps an input while there is space; the smallest stay.
+    /// Stores an input if there is space. The smallest inputs are kept.
     pub(super) fn keep(&self, input: FailedInput) {
         let mut state = self.state();
         let kept = &mut state.kept;
-        kept.retain(|it| it.object.json != input.object.json);
+        kept.retain(|kept| kept.object.json != input.object.json);
         kept.push(input);
         kept.sort_by_key(FailedInput::bytes);
         let mut bytes = 0_usize;
-        let fitting = kept.iter().take(FAILED_INPUTS_MAX).take_while(|it| {
-            bytes = bytes.saturating_add(it.bytes());
+        let fitting = kept.iter().take(FAILED_INPUTS_MAX).take_while(|kept| {
+            bytes = bytes.saturating_add(kept.bytes());
             bytes <= FAILED_INPUT_BYTES_MAX
         });
         let fitting = fitting.count();
         kept.truncate(fitting);
     }
 
-    /// The inputs that are kept, smallest first.
+    /// The stored inputs, smallest first.
     pub(super) fn kept(&self) -> Vec<FailedInput> {
         self.state().kept.clone()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RecentFailures> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl RecentFailures {
     fn turn(&mut self) {
         self.known_before = std::mem::take(&mut self.known);
     }

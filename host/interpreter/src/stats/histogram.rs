@@ -1,29 +1,30 @@
-//! Latency histogram that many threads count into.
+//! A latency histogram that many threads update.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Each power of two has 16 buckets, so that a bucket is 3 to 6 percent of its time wide.
+/// Each power of two has 16 buckets, so the width of a bucket is 3 to 6 percent of its time.
 const STEP_BITS: u32 = 4;
 const STEPS: u64 = 1 << STEP_BITS;
-/// Durations under 256 ns count as 256 ns: no call of a component is shorter.
+/// Durations under 256 ns count as 256 ns. No call of a component is shorter.
 const OCTAVE_FIRST: u32 = 8;
-/// Up to 34 seconds; longer durations count as that. A call's deadline is in milliseconds.
+/// Number of powers of two, up to 34 seconds. Longer durations count as 34 seconds. The deadline of
+/// a call is in milliseconds.
 const OCTAVES: u32 = 27;
 const BUCKETS: usize = (OCTAVES << STEP_BITS) as usize;
 
-/// Latency of calls, in whole microseconds, at least one; all 0 where none was timed.
+/// Latency of calls in whole microseconds, at least one, or all 0 if no call was timed.
 ///
-/// The first calls were all timed, of the later ones one in eight.
+/// All first calls were timed, and one in eight of the later calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Latency {
-    /// Median, give or take 3 percent.
+    /// Median, with an error of up to 3 percent.
     pub p50_us: u64,
-    /// 90th percentile, give or take 3 percent.
+    /// 90th percentile, with an error of up to 3 percent.
     pub p90_us: u64,
-    /// 99th percentile, give or take 3 percent.
+    /// 99th percentile, with an error of up to 3 percent.
     pub p99_us: u64,
-    /// Longest of the timed calls.
+    /// The longest timed call.
     pub max_us: u64,
 }
 
@@ -55,7 +56,7 @@ impl Histogram {
 
     pub(super) fn read(&self) -> Latency {
         let counts = self.buckets.iter();
-        let counts: Vec<u64> = counts.map(|it| it.load(Ordering::Relaxed)).collect();
+        let counts: Vec<u64> = counts.map(|count| count.load(Ordering::Relaxed)).collect();
         let max_ns = self.max_ns.load(Ordering::Relaxed);
         let at = |percent| percentile(&counts, percent).map_or(0, |ns| micros(ns.min(max_ns)));
         let longest = percentile(&counts, 100).map_or(0, |_| micros(max_ns));
@@ -85,7 +86,8 @@ fn middle_ns(bucket: usize) -> u64 {
     ((STEPS + step) * 2 + 1) << (octave + u64::from(OCTAVE_FIRST - STEP_BITS) - 1)
 }
 
-/// The middle of the bucket in which `percent` of all counts are reached; none where all are empty.
+/// The middle of the bucket in which `percent` of all counts are reached, or `None` if all buckets
+/// are empty.
 fn percentile(counts: &[u64], percent: u64) -> Option<u64> {
     let total: u64 = counts.iter().sum();
     let rank = total.saturating_mul(percent).div_ceil(100).max(1);
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_what_was_added() {
+    fn percentiles_match_the_added_values() {
         let latency = of((1..=1000).map(Duration::from_micros));
         let near = |is: u64, right: u64| is.abs_diff(right) * 100 <= right * 4;
         assert!(near(latency.p50_us, 500), "{latency:?}");
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_timed_all_is_zero() {
+    fn an_empty_histogram_has_zero_latencies() {
         assert_eq!(of([]), Latency::default());
     }
 }

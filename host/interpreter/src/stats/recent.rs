@@ -1,32 +1,32 @@
-//! Counts of the last minute, from counters that only grow.
+//! Counts of the last minute, from counters that only increase.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Length of the window.
+/// The length of the window.
 const WINDOW: Duration = Duration::from_mins(1);
-/// The least time between two marks, so that there are never more than eight.
+/// The minimum time between two marks, so that there are never more than eight.
 const MARK_EACH: Duration = Duration::from_secs(10);
 
-/// Calls and faults of a span of time.
+/// Calls and faults in a period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Recent {
-    /// Calls that began.
+    /// Number of calls that began.
     pub calls: u64,
-    /// Calls that ended in a fault.
+    /// Number of calls that ended in a fault.
     pub faults: u64,
 }
 
-/// Marks in time, each with the totals of that moment. Only readers lock it, never a call.
+/// Marks in time, each with the totals at that moment. Only readers lock it, never a call.
 #[derive(Default)]
 pub(super) struct Window {
     marks: Mutex<VecDeque<(Instant, Recent)>>,
 }
 
 impl Window {
-    /// Returns the increase of the totals since the newest mark that is as old as the window, or
-    /// since the beginning where none is.
+    /// Returns the increase of the totals since the newest mark that is at least as old as the
+    /// window, or since the beginning if there is no such mark.
     pub(super) fn since(&self, now: Instant, totals: Recent) -> Recent {
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
         let age = |(at, _): &(Instant, Recent)| now.saturating_duration_since(*at);
@@ -57,7 +57,7 @@ mod tests {
     fn counts_older_than_a_minute_are_left_out() {
         let (window, start) = (Window::default(), Instant::now());
         let mut seen = Vec::new();
-        // Ten calls and a fault a second for two minutes, then silence.
+        // Ten calls and one fault per second for two minutes, then no calls.
         for second in 0..=240 {
             let worked = second.min(120);
             let now = start + Duration::from_secs(second);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_long_pause_it_covers_the_time_since_the_last_reading() {
+    fn after_a_long_pause_the_counts_cover_the_time_since_the_last_reading() {
         let (window, start) = (Window::default(), Instant::now());
         assert_eq!(window.since(start, totals(5, 1)), totals(5, 1));
         let later = start + Duration::from_mins(10);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_does_no_harm() {
+    fn a_clock_that_runs_backwards_does_no_harm() {
         let (window, start) = (Window::default(), Instant::now());
         let later = start + Duration::from_mins(1);
         assert_eq!(window.since(later, totals(5, 0)), totals(5, 0));

@@ -13,7 +13,7 @@ fn one_worker() -> Limits {
     }
 }
 
-/// Starts with one built-in interpreter live.
+/// Starts with one live built-in interpreter.
 fn start(limits: Limits) -> Interpreters {
     let interpreters = Interpreters::start(limits, None).expect("an engine");
     let policy = kindsight_plugins::built_in("policy").expect("a built-in interpreter");
@@ -23,7 +23,7 @@ fn start(limits: Limits) -> Interpreters {
     interpreters
 }
 
-/// `count` different objects of a Kind it judges.
+/// `count` different objects of a Kind that it judges.
 fn budgets(count: usize) -> Arc<[Object]> {
     let budget = |number| {
         let json = format!(
@@ -90,7 +90,7 @@ fn the_first_calls_are_timed_and_some_of_the_later_ones() {
 }
 
 #[test]
-fn faults_are_counted_by_what_they_are() {
+fn faults_are_counted_by_kind() {
     let interpreters = start(one_worker());
     let set = interpreters.published();
     let none = Limits {

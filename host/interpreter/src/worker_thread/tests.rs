@@ -33,9 +33,9 @@ fn a_worker_that_panics_is_replaced() {
                 Purpose::Reported => interpreters.judge(&objects, 0),
                 Purpose::Sent => interpreters.judge_sent(&objects, 0, &Arc::default()),
             };
-            let reasons: Vec<&str> = judged.iter().map(|it| &*it.reason).collect();
+            let reasons: Vec<&str> = judged.iter().map(|verdict| &*verdict.reason).collect();
             assert_eq!(reasons, ["NoInterpreter", "NoAnswer", "NoInterpreter"]);
-            assert!(judged.iter().all(|it| it.phase == Phase::Unknown));
+            assert!(judged.iter().all(|verdict| verdict.phase == Phase::Unknown));
         }
     }
 }
@@ -47,7 +47,7 @@ fn stage() -> (WorkerThread<impl Fn() -> Worker>, Queues) {
     (WorkerThread::new(make, work, Duration::ZERO), queues)
 }
 
-/// A slice, and the place its verdicts come to.
+/// A slice, and the receiver of its verdicts.
 fn slice(objects: &Arc<[Object]>) -> (Slice, Receiver<(usize, Vec<Verdict>)>) {
     let (reply, judged) = bounded(1);
     let slice = Slice {
@@ -79,7 +79,7 @@ fn a_report_is_judged_before_requests_that_came_earlier() {
         assert!(!reported.is_empty());
         assert!(request.is_empty());
         assert!(thread.turn());
-        assert!(!request.is_empty(), "nobody else was there");
+        assert!(!request.is_empty(), "no report was waiting");
     }
 }
 
@@ -90,7 +90,7 @@ fn requests_get_their_share_beside_a_flood_of_reports() {
     let (request, judged) = slice(&objects);
     queues.sent.send(request).expect("a queue");
     for _ in 0..10_000 {
-        // Never without a report.
+        // There is always a report.
         let (report, _reported) = slice(&objects);
         queues.reported.send(report).expect("a queue");
         assert!(thread.turn());
@@ -110,7 +110,7 @@ fn a_request_whose_client_has_gone_is_left() {
     queues.sent.send(request).expect("a queue");
     assert!(thread.turn());
     assert!(thread.begun.is_none());
-    assert!(judged.recv().is_err(), "nothing was judged");
+    assert!(judged.recv().is_err(), "no object was judged");
 }
 
 #[test]

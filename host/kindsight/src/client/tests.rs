@@ -129,3 +129,23 @@ fn a_refusal_carries_the_problem_document_of_the_server() {
         assert_eq!(refusal(422, body).to_string(), expected);
     }
 }
+
+#[test]
+fn the_date_of_an_answer_is_read_if_present() {
+    let dated = response("200 OK", "{}").replace(
+        "connection: close",
+        "date: Sun, 22 Nov 2026 10:00:07 GMT\r\nconnection: close",
+    );
+    for (answer, expected) in [
+        (dated, Some("2026-11-22T10:00:07Z".parse().unwrap())),
+        (response("200 OK", "{}"), None),
+    ] {
+        let head = answer.split("\r\n").skip(1);
+        let fields = head.filter_map(|line| line.split_once(": "));
+        let fields = fields.map(|(name, value)| {
+            let name: http::HeaderName = name.parse().unwrap();
+            (name, http::HeaderValue::from_str(value).unwrap())
+        });
+        assert_eq!(date(&fields.collect()), expected);
+    }
+}

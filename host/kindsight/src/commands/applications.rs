@@ -1,6 +1,7 @@
 //! `kindsight applications`: lists the applications of a server.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use clap::Args;
@@ -11,11 +12,15 @@ use kindsight_server::now_ms;
 use crate::age::age;
 use crate::client::{self, Request};
 use crate::output_format::OutputFormat;
+use crate::server_args::ServerArgs;
 use crate::store_line;
-use crate::table::Table;
+use crate::table::{Table, clean};
 
 /// Path of the list below the server's address.
 const PATH: &str = "/v2/applications";
+
+/// Maximum number of Kinds that are listed as not answered.
+const UNANSWERED_SHOWN_MAX: usize = 20;
 
 /// Clusters of one application that the table names.
 const CLUSTERS_SHOWN: usize = 1;
@@ -34,13 +39,8 @@ Examples:
 pub(crate) struct ApplicationsArgs {
     /// Lists only applications of this name.
     pub(crate) name: Option<String>,
-    /// URL of the server.
-    #[arg(
-        long,
-        default_value = "http://127.0.0.1:9015",
-        env = "KINDSIGHT_SERVER"
-    )]
-    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Lists only applications in this state, such as `failed`; can be repeated.
     #[arg(long = "state")]
     pub(crate) states: Vec<String>,
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
         state: args.states.clone(),
         cluster: args.clusters.clone(),
     };
-    let answer = request(&parameters).ask(&args.server)?;
+    let answer = request(&parameters).ask(&args.server.url)?;
     let out = io::stdout().lock();
     match args.output {
         OutputFormat::Json => client::print_as_is(out, &answer),
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
 /// The full names of the applications that have this short one.
 ///
 /// # Errors
-/// When the server cannot be reached, or refuses: none has it.
+/// When the server cannot be reached, or refuses because no application has the name.
 pub(crate) fn named(server: &str, name: &str) -> anyhow::Result<Vec<String>> {
     let parameters = ApplicationParameters {
         name: Some(name.to_owned()),
@@ -104,7 +104,7 @@ fn full_name(application: &Application<'_>) -> String {
     parts(application).join("/")
 }
 
-/// The full name, or of an application that was found its namespace and name.
+/// The full name; for a found application, its namespace and name.
 fn shown_name(application: &Application<'_>) -> String {
     match parts(application) {
         [DigName::NONE, name, DigName::NONE, namespace] => format!("{namespace}/{name}"),
@@ -126,9 +126,9 @@ fn print(mut to: impl Write, list: &ApplicationList<'_>, now_ms: i64) -> io::Res
     let mut table = Table::new(&mut to, &head);
     for application in &list.applications {
         let worst = application.worst.as_ref();
-        let message = worst.map(|it| match &*it.message {
-            "" => format!("{} {}", it.gvk.kind, it.name),
-            message => format!("{} {}: {message}", it.gvk.kind, it.name),
+        let message = worst.map(|resource| match &*resource.message {
+            "" => format!("{} {}", resource.gvk.kind, resource.name),
+            message => format!("{} {}: {message}", resource.gvk.kind, resource.name),
         });
         let whole = application.message.as_deref();
         let whole = whole.or(application.readiness.ready_reason.as_deref());
@@ -144,6 +144,9 @@ fn print(mut to: impl Write, list: &ApplicationList<'_>, now_ms: i64) -> io::Res
         ])?;
     }
     table.flush()?;
+    for kind in unanswered(list) {
+        writeln!(to, "not answered: {}", clean(kind))?;
+    }
     store_line::print(&mut to, list.store.as_ref())?;
     store_line::print_state_store(&mut to, list.state_store.as_ref())?;
     if list.applications.is_empty() {
@@ -163,8 +166,17 @@ fn state(application: &Application<'_>) -> String {
     let state = readiness.ready_status.as_deref().unwrap_or_default();
     match readiness.stale_since {
         Some(_) => format!("{state} (stale)"),
+        None if !readiness.unanswered.is_empty() => format!("{state} (partial)"),
         None => state.to_owned(),
     }
+}
+
+/// The Kinds that clusters have not answered for, each once; at most [`UNANSWERED_SHOWN_MAX`].
+fn unanswered<'l>(list: &'l ApplicationList<'_>) -> BTreeSet<&'l str> {
+    let applications = list.applications.iter();
+    let kinds = applications.flat_map(|application| application.readiness.unanswered.iter());
+    let kinds: BTreeSet<&str> = kinds.map(AsRef::as_ref).collect();
+    kinds.into_iter().take(UNANSWERED_SHOWN_MAX).collect()
 }
 
 /// The first clusters by name, and the number of the others.

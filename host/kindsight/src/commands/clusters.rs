@@ -11,24 +11,20 @@ use kindsight_server::now_ms;
 use crate::age::age;
 use crate::client::{self, Request};
 use crate::output_format::OutputFormat;
+use crate::server_args::ServerArgs;
 use crate::store_line;
 use crate::table::Table;
 
-/// Maximum number of Kinds that are not covered for the same reason and told one by one.
+/// Maximum number of uncovered Kinds with the same reason that get a line each.
 const KINDS_ALIKE_MAX: usize = 3;
-/// Maximum number of names of others that are told with their reason.
+/// Maximum number of Kinds that the line of all further Kinds names.
 const KINDS_SHOWN_MAX: usize = 4;
 
 /// `kindsight clusters`.
 #[derive(Debug, Args)]
 pub(crate) struct ClustersArgs {
-    /// URL of the server.
-    #[arg(
-        long,
-        default_value = "http://127.0.0.1:9015",
-        env = "KINDSIGHT_SERVER"
-    )]
-    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) output: OutputFormat,
@@ -39,7 +35,7 @@ pub(crate) struct ClustersArgs {
 /// # Errors
 /// When the server cannot be reached, or refuses.
 pub(crate) fn run(args: &ClustersArgs) -> anyhow::Result<()> {
-    let answer = Request::get("/v2/clusters".to_owned()).ask(&args.server)?;
+    let answer = Request::get("/v2/clusters".to_owned()).ask(&args.server.url)?;
     let out = io::stdout().lock();
     match args.output {
         OutputFormat::Json => client::print_as_is(out, &answer),
@@ -55,8 +51,8 @@ fn connection(cluster: &ClusterConnection<'_>) -> String {
     }
 }
 
-/// Prints one line per cluster, and below it its mode where that is not `auto`, its selector, what it does not cover and
-/// what could not be read. Ages are relative to `now_ms`.
+/// Prints one line per cluster. Lines below it show its mode (unless `auto`), its selector, uncovered Kinds and
+/// unreadable reports. Ages are relative to `now_ms`.
 fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<()> {
     let head = [
         "CLUSTER",
@@ -102,8 +98,8 @@ fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<
     Ok(())
 }
 
-/// Kinds that a cluster does not cover, each with its reason; of many for the same one, the first and the names of the
-/// next ones.
+/// Kinds that a cluster does not cover, each with its reason. If many Kinds have the same reason, the first Kind gets a
+/// line, and one further line names the next Kinds.
 fn not_covered(all: &[Arc<str>]) -> Vec<String> {
     let mut by_reason: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for text in all {
@@ -111,7 +107,7 @@ fn not_covered(all: &[Arc<str>]) -> Vec<String> {
         let reason = why.split_once(": ").map_or(why, |(reason, _)| reason);
         by_reason.entry(reason).or_default().push((name, text));
     }
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for (reason, alike) in by_reason {
         let whole = if alike.len() > KINDS_ALIKE_MAX {
             1
@@ -119,18 +115,18 @@ fn not_covered(all: &[Arc<str>]) -> Vec<String> {
             alike.len()
         };
         let (first, others) = alike.split_at(whole);
-        told.extend(first.iter().map(|(_, text)| (*text).to_owned()));
+        lines.extend(first.iter().map(|(_, text)| (*text).to_owned()));
         if others.is_empty() {
             continue;
         }
         let names: Vec<&str> = others.iter().map(|(name, _)| *name).collect();
         let shown = names.get(..KINDS_SHOWN_MAX).unwrap_or(&names).join(", ");
-        told.push(match names.len().saturating_sub(KINDS_SHOWN_MAX) {
+        lines.push(match names.len().saturating_sub(KINDS_SHOWN_MAX) {
             0 => format!("{shown}: {reason}"),
             more => format!("{shown} and {more} more: {reason}; -o json lists them"),
         });
     }
-    told
+    lines
 }
 
 fn name(cluster: &ClusterConnection<'_>) -> String {

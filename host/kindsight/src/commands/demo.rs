@@ -17,7 +17,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
         .prefix("kindsight-demo-")
         .tempdir()?;
     let Demo { mut settings, dig } = Demo::write_to(folder.path())?;
-    // With --once the server stops before anybody could query it: any free port will do.
+    // With --once the server stops before a client can query it, so any free port is suitable.
     if !args.once {
         settings.listen = args.listen;
     }

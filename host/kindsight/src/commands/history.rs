@@ -14,6 +14,7 @@ use crate::cli::hint;
 use crate::client::{self, Request};
 use crate::commands::status::subject::{self, Resolved};
 use crate::output_format::OutputFormat;
+use crate::server_args::ServerArgs;
 use crate::table::Table;
 
 /// `kindsight history`.
@@ -30,13 +31,8 @@ Examples:
 pub(crate) struct HistoryArgs {
     /// Application, short or in full (`project/composite-app/version/deployment-intent-group`).
     pub(crate) subject: String,
-    /// URL of the server.
-    #[arg(
-        long,
-        default_value = "http://127.0.0.1:9015",
-        env = "KINDSIGHT_SERVER"
-    )]
-    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Shows only resources of this app; can be repeated.
     #[arg(long = "app")]
     pub(crate) apps: Vec<String>,
@@ -52,7 +48,7 @@ pub(crate) struct HistoryArgs {
     /// Largest number of transitions, up to 1000.
     #[arg(long, default_value_t = 100)]
     pub(crate) limit: usize,
-    /// Shows only transitions before the one of this id, which the page before names.
+    /// Shows only transitions older than the transition with this id. The previous page prints the id.
     #[arg(long)]
     pub(crate) before: Option<u64>,
     /// Output format.
@@ -65,7 +61,7 @@ pub(crate) struct HistoryArgs {
 /// # Errors
 /// When the server cannot be reached, or refuses.
 pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
-    let subject = match subject::resolved(&args.server, &args.subject)? {
+    let subject = match subject::resolved(&args.server.url, &args.subject)? {
         Resolved::One(subject) => subject,
         Resolved::Ambiguous(names) => {
             hint(&subject::ambiguous(&args.subject, &names));
@@ -73,7 +69,7 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let request = Request::get(path(&subject)?).with_parameters(&parameters(args));
-    let answer = request.ask(&args.server)?;
+    let answer = request.ask(&args.server.url)?;
     let out = io::stdout().lock();
     match args.output {
         OutputFormat::Json => client::print_as_is(out, &answer)?,
@@ -110,7 +106,7 @@ fn parameters(args: &HistoryArgs) -> HistoryParameters {
     }
 }
 
-/// Prints one line per transition, and what is left out below.
+/// Prints one line per transition. Lines below say how many transitions are not shown, and why.
 fn print(mut to: impl Write, history: &History<'_>) -> io::Result<()> {
     let head = [
         "AT", "APP", "CLUSTER", "RESOURCE", "FROM", "TO", "BY", "REASON", "MESSAGE",
@@ -146,7 +142,7 @@ fn print(mut to: impl Write, history: &History<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Kind and name; of the application as a whole that it is.
+/// Kind and name of the resource; `(application)` for a transition of the application.
 fn resource(transition: &Transition<'_>) -> String {
     match (&transition.gvk, &transition.name) {
         (Some(gvk), Some(name)) => format!("{} {name}", gvk.kind),
@@ -158,10 +154,10 @@ fn state<'a>(state: Option<&'a PhaseAndState<'_>>) -> &'a str {
     state.map_or("", |it| &it.state)
 }
 
-/// Name and version of the interpreter, and whether it is a swap that made the transition.
+/// Name and version of the interpreter, and whether a swap caused the transition.
 fn by(transition: &Transition<'_>) -> String {
     let by = transition.interpreter.as_ref();
-    let by = by.map(|it| format!("{} {}", it.name, it.version));
+    let by = by.map(|interpreter| format!("{} {}", interpreter.name, interpreter.version));
     match (by, transition.cause) {
         (by, TransitionCause::Observed) => by.unwrap_or_default(),
         (Some(by), TransitionCause::Interpreters) => format!("{by} (swap)"),
@@ -177,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transitions_are_printed_newest_first_with_what_is_left_out() {
+    fn transitions_are_printed_newest_first_with_the_number_of_omitted_ones() {
         let deployment = json!({"Group": "apps", "Version": "v1", "Kind": "Deployment"});
         let answer = json!({
             "project": "-", "composite-app-name": "shop", "composite-app-version": "-",

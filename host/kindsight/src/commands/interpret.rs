@@ -79,11 +79,11 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
     Ok(findings.exit_code())
 }
 
-/// Says of each interpreter how many of its log lines were dropped.
+/// One line per interpreter whose log lines were dropped, with their number.
 fn dropped_lines(interpreters: &Interpreters) -> Vec<String> {
     let set = interpreters.published();
-    let lines = set.interpreters().filter_map(|(_, it)| {
-        let name = &it.by().name;
+    let lines = set.interpreters().filter_map(|(_, interpreter)| {
+        let name = &interpreter.by().name;
         let dropped = set.stats(name)?.snapshot().log_lines_dropped;
         (dropped > 0).then(|| {
             let lines = tables::counted(dropped, "log line");
@@ -98,7 +98,10 @@ fn settings(files: &[SettingsFile]) -> anyhow::Result<SettingsByName> {
     let mut settings = SettingsByName::new();
     for SettingsFile { name, file } in files {
         let before = settings.insert(name.clone(), requests::settings_in(file)?);
-        anyhow::ensure!(before.is_none(), "--settings gives those of `{name}` twice");
+        anyhow::ensure!(
+            before.is_none(),
+            "--settings has the settings of `{name}` twice"
+        );
     }
     Ok(settings)
 }

@@ -51,9 +51,11 @@ pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
         Action::Settings(args) => settings(to, args)?,
         Action::Remove(args) => match &args.name {
             Some(name) => change(to, &requests::remove(name))?,
-            None => show(to, &requests::remove_unused(), |out, it: &RemovedNames| {
-                tables::removed(out, it)
-            })?,
+            None => show(
+                to,
+                &requests::remove_unused(),
+                |out, names: &RemovedNames| tables::removed(out, names),
+            )?,
         },
     }
     Ok(ExitCode::SUCCESS)
@@ -65,7 +67,7 @@ fn show<T: DeserializeOwned>(
     request: &Request,
     print: impl FnOnce(&mut StdoutLock<'static>, &T) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    let answer = request.ask(&to.server)?;
+    let answer = request.ask(&to.server.url)?;
     let mut out = io::stdout().lock();
     match to.output {
         OutputFormat::Json => client::print_as_is(out, &answer),
@@ -76,7 +78,7 @@ fn show<T: DeserializeOwned>(
 /// Prints the report on the candidate; the exit code says whether it has what the command fails on.
 fn shadow(to: &To, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
     let request = requests::command(&args.of.name, "shadow");
-    let answer = request.ask(&to.server)?;
+    let answer = request.ask(&to.server.url)?;
     let report: ShadowReport = client::read(&answer)?;
     let out = io::stdout().lock();
     match to.output {
@@ -112,7 +114,7 @@ fn settings(to: &To, args: &SettingsArgs) -> anyhow::Result<()> {
         Some(file) => change(to, &requests::settings(name, file)?),
         None if args.clear => change(to, &requests::clear_settings(name)),
         None => {
-            let answer = requests::inspect(name).ask(&to.server)?;
+            let answer = requests::inspect(name).ask(&to.server.url)?;
             let detail: InterpreterDetail = client::read(&answer)?;
             let settings = tables::settings(&detail);
             Ok(writeln!(io::stdout().lock(), "{settings}")?)

@@ -7,10 +7,10 @@ use tokio::sync::watch;
 use crate::config::ServeArgs;
 use crate::config::follow::follow;
 
-/// Runs the server until it is asked to stop, or stops by itself.
+/// Runs the server until a stop signal, or until one of its tasks fails.
 ///
 /// # Errors
-/// When the server cannot be started, or stops by itself.
+/// When the server cannot be started, or one of its tasks fails.
 pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     start_logging(&args.log, args.log_format)?;
     let (changed, changes) = watch::channel(args.sources()?);
@@ -54,6 +54,8 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         clusters,
         cluster_changes: Some(cluster_changes),
         gone_for: args.gone_for,
+        parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
+        kind_grace: args.kind_grace,
         listen: args.listen,
         access: Access {
             hosts: args.allowed_hosts,

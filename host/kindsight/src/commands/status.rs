@@ -3,6 +3,7 @@
 mod answer;
 mod events;
 mod followed;
+mod scope;
 pub(crate) mod subject;
 mod wait;
 mod watch;
@@ -27,8 +28,8 @@ pub(crate) struct StatusQuery {
 }
 
 impl StatusQuery {
-    /// Query for the status that the clusters report of an application, by its full name
-    /// (`project/composite-app/version/dig`), or of a cluster (`provider+name`).
+    /// Query for the status of an application as its clusters report it, by its full name
+    /// (`project/composite-app/version/dig`), or for the status of a cluster (`provider+name`).
     ///
     /// # Errors
     /// When the name is neither.
@@ -68,6 +69,11 @@ impl StatusQuery {
         &self.path
     }
 
+    /// The part of the application that it selects; none for all of it.
+    fn scope(&self) -> Option<String> {
+        scope::scope(&self.parameters)
+    }
+
     /// The request for the stream of its changes.
     ///
     /// # Errors
@@ -80,6 +86,12 @@ impl StatusQuery {
         }
         let path = format!("{}/watch", self.path);
         Ok(Request::get(path).with_parameters(&self.parameters))
+    }
+
+    /// The request that compares the status with the clusters.
+    fn confirmation(&self) -> Request {
+        let path = format!("{}/confirmation", self.path);
+        Request::get(path).with_parameters(&self.parameters)
     }
 
     fn request(&self, output: Option<Output>) -> Request {
@@ -99,7 +111,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     if args.wait {
         return wait::run(args);
     }
-    let subject = match subject::resolved(&args.server, &args.subject)? {
+    let subject = match subject::resolved(&args.server.url, &args.subject)? {
         Resolved::One(subject) => subject,
         Resolved::Ambiguous(names) => {
             hint(&subject::ambiguous(&args.subject, &names));
@@ -111,17 +123,17 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         ..StatusQuery::about(&subject)?
     };
     if args.watch {
-        return watch::run(&args.server, &query);
+        return watch::run(&args.server.url, &query);
     }
-    let shown = show(&args.server, &query, args.output, now_ms());
+    let shown = show(&args.server.url, &query, args.output, now_ms());
     shown.map_err(|error| about_cluster(error, &subject))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// An error about a cluster that has no status of its own, with what lists its applications.
+/// An error about a cluster without own resources, with the command that lists its applications.
 fn about_cluster(error: anyhow::Error, subject: &str) -> anyhow::Error {
     let refused = error.downcast_ref::<Refused>();
-    if subject.contains('/') || refused.is_none_or(|it| it.status != 404) {
+    if subject.contains('/') || refused.is_none_or(|refused| refused.status != 404) {
         return error;
     }
     error.context(format!(
@@ -160,7 +172,7 @@ pub(crate) fn show(
                 answer::print_instances(out, &instances)?;
             } else {
                 let status: Status<'_> = client::read(&answer)?;
-                answer::print(out, &status, now_ms)?;
+                answer::print(out, &status, query.scope().as_deref(), now_ms)?;
             }
             Ok(())
         }

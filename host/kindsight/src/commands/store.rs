@@ -36,10 +36,9 @@ pub(crate) struct StoreArgs {
 
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
-    /// Copies all keys from one store to another in the order in which they were created, and compares both
-    /// afterwards.
+    /// Copies all keys from one store to another in their order of creation, and compares both stores afterwards.
     Copy(CopyArgs),
-    /// Reads everything in a store, and names what cannot be read.
+    /// Reads everything in a store, and lists the keys that cannot be read.
     Check(CheckArgs),
     /// Prints keys and values as JSON lines, without the content of Secrets.
     Dump(DumpArgs),
@@ -56,8 +55,8 @@ struct CopyArgs {
     /// Copies only keys that begin with this.
     #[arg(long, default_value = "/")]
     prefix: String,
-    /// Adds to what the target has already, as after a copy that was broken off. No key is changed: one with
-    /// another value ends the copy.
+    /// Adds keys to a target that is not empty, for example after an interrupted copy. A key of the target that has a
+    /// different value is not changed and ends the copy.
     #[arg(long)]
     into_existing: bool,
     #[command(flatten)]
@@ -144,7 +143,8 @@ fn dump(args: &DumpArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One key as JSON. What is no text, or may be a Secret and cannot be read, is counted.
+/// One key as JSON. A value that is not text, or that may hold a Secret and cannot be parsed, is replaced by its
+/// number of bytes.
 fn line(entry: &Entry) -> serde_json::Value {
     let mut line = json!({
         "key": entry.key,
@@ -171,7 +171,7 @@ fn line(entry: &Entry) -> serde_json::Value {
     line
 }
 
-/// Opens a store to read from. A file that does not exist is not made.
+/// Opens a store for reading. Does not create a missing file.
 fn existing(address: &StoreAddress, options: &EtcdOptions) -> anyhow::Result<Arc<dyn Store>> {
     if let StoreAddress::File(path) = address {
         anyhow::ensure!(path.is_file(), "{} is no file", path.display());
@@ -184,7 +184,7 @@ fn failed(address: &StoreAddress) -> String {
     format!("failed to open {address}")
 }
 
-/// Options with which no more is asked for than the right to read keys that begin with a prefix.
+/// Options that need only the permission to read keys that begin with a prefix.
 fn under(prefix: &str, options: EtcdOptions) -> EtcdOptions {
     EtcdOptions {
         watched: prefix.to_owned(),

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use kindsight_model::{DigName, NamePattern, is_name};
+use kindsight_model::{DigName, NamePattern, is_name, parse_selector};
 use kindsight_server::clusters::{ConfiguredApp, ConfiguredApplication};
 use serde::Deserialize;
 
@@ -43,12 +43,12 @@ impl FromStr for ApplicationTable {
     fn from_str(json: &str) -> Result<Self, String> {
         let table: Table = serde_json::from_str(json).map_err(|error| {
             let error = error.to_string();
-            // Where in the JSON tells nothing of the file.
+            // The position in the JSON is not a position in the file.
             let text = error.split(" at line ").next().unwrap_or_default();
             format!("[[application]]: {text}")
         })?;
-        let told = |what: String| format!("[[application]] `{}`: {what}", table.name);
-        table.read().map(Self).map_err(told)
+        let invalid = |what: String| format!("[[application]] `{}`: {what}", table.name);
+        table.read().map(Self).map_err(invalid)
     }
 }
 
@@ -63,7 +63,7 @@ impl Table {
         let mut apps: Vec<ConfiguredApp> = Vec::new();
         for app in &self.app {
             let app = app.read()?;
-            if apps.iter().any(|it| it.name == app.name) {
+            if apps.iter().any(|other| other.name == app.name) {
                 return Err(format!(
                     "it has two apps `{}`: write both selectors as one, or give one another name",
                     app.name
@@ -79,7 +79,7 @@ impl Table {
         })
     }
 
-    /// Its name; the parts of names of applications that are found by themselves are refused.
+    /// The name of the application. Refuses `-`, which is reserved for found applications.
     fn dig_name(&self) -> Result<DigName, String> {
         let parts: Vec<&str> = self.name.split('/').collect();
         let [project, composite_app, version, dig] = *parts.as_slice() else {
@@ -97,17 +97,15 @@ impl Table {
 
 impl AppTable {
     fn read(&self) -> Result<ConfiguredApp, String> {
-        let told = |what: &dyn Display| format!("app `{}`: {what}", self.name);
+        let invalid = |what: &dyn Display| format!("app `{}`: {what}", self.name);
         if !is_name(&self.name) {
             let name = kindsight_model::NameError::NotAName(self.name.clone());
-            return Err(told(&name));
+            return Err(invalid(&name));
         }
-        let selector = self.selector.parse();
+        let selector = parse_selector(&self.selector);
         Ok(ConfiguredApp {
             name: self.name.as_str().into(),
-            selector: selector.map_err(|error: kindsight_model::SelectorError| {
-                told(&format_args!("`selector`: {error}"))
-            })?,
+            selector: selector.map_err(|error| invalid(&format_args!("`selector`: {error}")))?,
         })
     }
 }
@@ -121,13 +119,16 @@ fn patterns(key: &str, texts: &[String]) -> Result<Vec<NamePattern>, String> {
 /// The applications of all tables, in their order.
 ///
 /// # Errors
-/// The text with the name of one that is there twice.
+/// Two tables have the same name; the text contains it.
 pub(crate) fn applications(
     tables: &[ApplicationTable],
 ) -> Result<Vec<ConfiguredApplication>, String> {
     let mut applications: Vec<ConfiguredApplication> = Vec::new();
     for ApplicationTable(application) in tables {
-        if applications.iter().any(|it| it.name == application.name) {
+        if applications
+            .iter()
+            .any(|other| other.name == application.name)
+        {
             let name = &application.name;
             return Err(format!(
                 "[[application]] `{name}` is there twice: write its apps in one table, or give one another name"
@@ -171,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_the_table_and_what_would_be_right() {
+    fn errors_name_the_table_and_a_correction() {
         let named = |name: &str| {
             let json = format!(r#"{{"name":"{name}","app":[{FRONT}]}}"#);
             json.parse::<ApplicationTable>().unwrap_err()
         };
-        for (told, expected) in [
+        for (error, expected) in [
             (
                 parsed("").unwrap_err(),
                 "[[application]] `shop/web/v1/prod`: it has no apps: add an `[[application.app]]`",
@@ -215,7 +216,7 @@ mod tests {
                 "`name`: `v 1` is not a valid name",
             ),
         ] {
-            assert!(told.contains(expected), "{told}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 

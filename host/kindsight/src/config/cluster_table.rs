@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use kindsight_model::{NamePattern, SelectorError};
+use kindsight_model::{NamePattern, ReportMode, parse_selector};
 use kindsight_server::clusters::{
-    ClusterSource, FolderCluster, KubernetesCluster, ReportMode, Selection, WatchOptions,
+    ClusterSource, FolderCluster, KubernetesCluster, Selection, WatchOptions,
 };
 use serde::Deserialize;
 
@@ -28,32 +28,14 @@ pub(crate) struct ClusterTable {
     /// Only these namespaces.
     #[serde(default)]
     namespaces: Vec<String>,
-    /// A label selector, as `kubectl` takes it: only what it selects belongs to applications by itself.
+    /// A label selector in the syntax of `kubectl`. Only selected objects can belong to an application by their own
+    /// metadata.
     selector: Option<String>,
-    /// Patterns of Kinds of objects that others own, beside those of Kubernetes.
+    /// Patterns of Kinds whose objects have owners, in addition to such Kinds of Kubernetes.
     #[serde(default)]
     children: Vec<String>,
-    /// The view by which the apps of `AppContext`s are reported.
-    mode: Option<Mode>,
-}
-
-/// `mode` of a `[[cluster]]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Mode {
-    Auto,
-    Bundles,
-    Direct,
-}
-
-impl From<Mode> for ReportMode {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Auto => Self::Auto,
-            Mode::Bundles => Self::Bundles,
-            Mode::Direct => Self::Direct,
-        }
-    }
+    /// The source of reports on the apps of `AppContext`s.
+    mode: Option<ReportMode>,
 }
 
 impl FromStr for ClusterTable {
@@ -63,7 +45,7 @@ impl FromStr for ClusterTable {
     fn from_str(json: &str) -> Result<Self, String> {
         let table: Self = serde_json::from_str(json).map_err(|error| {
             let error = error.to_string();
-            // Where in the JSON tells nothing of the file.
+            // The position in the JSON is not a position in the file.
             let text = error.split(" at line ").next().unwrap_or_default();
             format!("[[cluster]]: {text}")
         })?;
@@ -78,37 +60,37 @@ impl ClusterTable {
         self.kubeconfig.as_deref()
     }
 
-    /// Its source, watched with these options beside its own.
+    /// The source of the cluster, with these options in addition to its own.
     ///
     /// # Errors
-    /// It names no source or several, or a setting that its source does not have.
+    /// The table has no source or several, or a setting that its source does not have.
     pub(crate) fn source(&self, options: &WatchOptions) -> Result<ClusterSource, String> {
-        let told = |what: &str| format!("[[cluster]] `{}`: {what}", self.name);
+        let invalid = |what: &str| format!("[[cluster]] `{}`: {what}", self.name);
         let name = self
             .name
             .parse()
-            .map_err(|error| told(&format!("{error}")))?;
+            .map_err(|error| invalid(&format!("{error}")))?;
         if self.context.is_some() && self.kubeconfig.is_none() {
-            return Err(told("`context` is of a `kubeconfig`, and none is named"));
+            return Err(invalid("`context` is of a `kubeconfig`, and none is named"));
         }
         if !self.children.is_empty() && self.selector.is_none() {
-            return Err(told(
+            return Err(invalid(
                 "`children` are Kinds that a `selector` does not concern, and none is named",
             ));
         }
         let cluster = match (&self.folder, &self.kubeconfig, self.in_cluster) {
             (Some(_), None, false) if !self.namespaces.is_empty() => {
-                return Err(told(
+                return Err(invalid(
                     "`namespaces` are of an API server, and a folder has none",
                 ));
             }
             (Some(_), None, false) if self.selector.is_some() => {
-                return Err(told(
+                return Err(invalid(
                     "`selector` is of an API server: a folder has bundles alone",
                 ));
             }
             (Some(_), None, false) if self.mode.is_some() => {
-                return Err(told(
+                return Err(invalid(
                     "`mode` is of an API server: a folder has bundles alone",
                 ));
             }
@@ -122,17 +104,17 @@ impl ClusterTable {
             (None, None, true) => KubernetesCluster::in_cluster(name),
             _ => {
                 let one = "expected one of `folder`, `kubeconfig` and `in-cluster = true`";
-                return Err(told(one));
+                return Err(invalid(one));
             }
         };
         let options = WatchOptions {
             namespaces: self
                 .namespaces
                 .iter()
-                .map(|it| it.as_str().into())
+                .map(|namespace| namespace.as_str().into())
                 .collect(),
-            selection: self.selection().map_err(|why| told(&why))?,
-            mode: self.mode.map(ReportMode::from).unwrap_or_default(),
+            selection: self.selection().map_err(|why| invalid(&why))?,
+            mode: self.mode.unwrap_or_default(),
             ..options.clone()
         };
         let cluster = Box::new(cluster.with_options(options));
@@ -144,14 +126,15 @@ impl ClusterTable {
         let Some(selector) = &self.selector else {
             return Ok(None);
         };
-        let children = self.children.iter().map(|it| it.parse().map_err(|_| it));
+        let children = self
+            .children
+            .iter()
+            .map(|pattern| pattern.parse().map_err(|_| pattern));
         let children = children.collect::<Result<Arc<[NamePattern]>, _>>();
         Ok(Some(Selection {
-            selector: selector
-                .parse()
-                .map_err(|error: SelectorError| format!("`selector`: {error}"))?,
-            children: children.map_err(|it| {
-                format!("`children`: `{it}` is not a pattern of Kinds: write `Kind` or `Kind.group`, with `*` for any characters")
+            selector: parse_selector(selector).map_err(|error| format!("`selector`: {error}"))?,
+            children: children.map_err(|pattern| {
+                format!("`children`: `{pattern}` is not a pattern of Kinds: write `Kind` or `Kind.group`, with `*` for any characters")
             })?,
         }))
     }

@@ -1,4 +1,4 @@
-//! Flags for the way into an etcd, of every command that opens a store.
+//! Flags for the connection to etcd, used by every command that opens a store.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use kindsight_server::store::EtcdOptions;
 
 use super::password::password;
 
-/// The way into an etcd. It has no meaning for other stores.
+/// The connection to etcd. Other stores ignore these flags.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Stores in an etcd")]
 pub(crate) struct EtcdArgs {
-    /// PEM file with the authorities of the certificates of an etcd; TLS is spoken where it is given.
+    /// PEM file with the certificate authorities of an etcd; enables TLS.
     #[arg(
         id = "etcd_ca",
         long = "etcd-ca",
@@ -58,7 +58,7 @@ pub(crate) struct EtcdArgs {
 }
 
 impl EtcdArgs {
-    /// The options that they stand for. Reads the password.
+    /// The options that these flags set. Reads the password.
     ///
     /// # Errors
     /// The file with the password cannot be read, or holds none.
@@ -91,11 +91,11 @@ mod tests {
 
     fn parsed(arguments: &[&str]) -> Result<EtcdArgs, clap::Error> {
         let arguments = ["kindsight"].iter().chain(arguments);
-        Command::try_parse_from(arguments).map(|it| it.etcd)
+        Command::try_parse_from(arguments).map(|command| command.etcd)
     }
 
     #[test]
-    fn a_password_is_what_its_file_holds_without_the_line_end() {
+    fn a_password_is_read_without_line_ends() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("password");
         let file = path.display().to_string();

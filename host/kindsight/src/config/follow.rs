@@ -1,4 +1,4 @@
-//! The clusters of the configuration while the server runs: they follow their files.
+//! Reloads the configured clusters when their files change, while the server runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -18,16 +18,16 @@ use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::watch::WATCH_SETTINGS;
 use crate::config_file;
 
-/// Time between two looks at the files: not every mount tells of a change, and there are few of them.
+/// Interval at which the files are polled. Not every mount sends change events, and there are only a few files.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Settings that are taken in while the server runs.
+/// Settings that take effect while the server runs.
 const LIVE: [&str; 3] = ["application", "cluster", "kubeconfig"];
 
-/// The files that the clusters of a configuration are read from, as they were at one look.
+/// The files that define the clusters, with their stamps at one poll. A missing file has no stamp.
 type Files = BTreeMap<PathBuf, Option<Stamp>>;
 
-/// A mark that tells a file from what it was before.
+/// Metadata of a file that changes whenever its content changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     modified: (i64, i64),
@@ -48,16 +48,17 @@ impl From<Metadata> for Stamp {
 /// The configuration as it was read.
 struct Configuration {
     clusters: Vec<ClusterSource>,
-    /// The settings of the configuration file that are read at the start alone.
+    /// The settings of the configuration file that take effect only at the start.
     others: toml::Table,
 }
 
-/// Follows the files of the configuration, and tells the clusters each time they differ. A file that is
-/// being written is waited for; one that cannot be used is told in the log, and changes nothing. Ends with
-/// the executor.
+/// Follows the files of the configuration, and sends the clusters each time that they differ.
+///
+/// A file is read once its stamp has not changed for one interval, so that unfinished files are not read. An
+/// invalid configuration is logged and changes no clusters. The future ends with the executor.
 pub(crate) async fn follow(clusters: watch::Sender<Vec<ClusterSource>>) {
     let mut known: Option<Configuration> = None;
-    // What was looked at last, and whether that was read.
+    // The files at the last poll, and whether they were read since.
     let mut files = Files::new();
     let mut is_read = false;
     loop {
@@ -67,7 +68,7 @@ pub(crate) async fn follow(clusters: watch::Sender<Vec<ClusterSource>>) {
             return;
         };
         if files != looked_at {
-            // It may be written still.
+            // A writer may not have finished.
             (files, is_read) = (looked_at, false);
             continue;
         }
@@ -85,16 +86,16 @@ pub(crate) async fn follow(clusters: watch::Sender<Vec<ClusterSource>>) {
         match configuration {
             Ok(configuration) => {
                 configuration.tell_others(known.as_ref());
-                clusters.send_if_modified(|it| {
-                    let is_changed = *it != configuration.clusters;
-                    it.clone_from(&configuration.clusters);
+                clusters.send_if_modified(|current| {
+                    let is_changed = *current != configuration.clusters;
+                    current.clone_from(&configuration.clusters);
                     is_changed
                 });
                 known = Some(configuration);
             }
             Err(error) => tracing::error!(
                 error = format!("{error:#}"),
-                "changed configuration not usable; the clusters stay as they are"
+                "the changed configuration is invalid; the previous clusters remain configured"
             ),
         }
     }
@@ -113,7 +114,7 @@ impl Configuration {
         })
     }
 
-    /// Tells of changed settings that are not taken in.
+    /// Logs changed settings that need a restart.
     fn tell_others(&self, before: Option<&Self>) {
         let Some(before) = before else {
             return;
@@ -125,23 +126,27 @@ impl Configuration {
             .collect();
         if !changed.is_empty() {
             let settings = changed.into_iter().collect::<Vec<_>>().join(", ");
-            tracing::warn!(settings, "changed settings that count from the next start");
+            tracing::warn!(
+                settings,
+                "changed settings take effect only after a restart"
+            );
         }
     }
 }
 
-/// Reads the command line, the environment and the configuration file again, and looks at the files that
-/// they name before those are read: a change after this look is seen by the next one.
+/// Reads the command line, the environment and the configuration file again.
+///
+/// The stamps of the files are taken before the files are read, so the next poll sees every later change.
 fn read() -> anyhow::Result<(anyhow::Result<Configuration>, Files)> {
     let cli = config_file::read(std::env::args_os().collect())?;
     let Command::Serve(args) = cli.command else {
-        anyhow::bail!("the command line is not that of `serve`");
+        anyhow::bail!("the command is not `serve`");
     };
     let files = looked_at(files(&args));
     Ok((Configuration::of(&args), files))
 }
 
-/// The files that the clusters are read from.
+/// The files that define the clusters.
 fn files(args: &ServeArgs) -> Vec<PathBuf> {
     let kubeconfigs = args.kubeconfigs.iter().map(KubeconfigArg::path);
     let tables = args.cluster_tables.iter().filter_map(|it| it.kubeconfig());

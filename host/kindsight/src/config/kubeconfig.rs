@@ -7,7 +7,7 @@ use kindsight_server::clusters::{
     ClusterSource, KubeconfigError, WatchOptions, kubeconfig_clusters,
 };
 
-/// A kubeconfig, and the only context of it that counts.
+/// A kubeconfig, and the only context to use, if one is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KubeconfigArg {
     path: PathBuf,
@@ -17,7 +17,7 @@ pub(crate) struct KubeconfigArg {
 impl FromStr for KubeconfigArg {
     type Err = String;
 
-    /// Parses `FILE` or `FILE:CONTEXT`. A file whose own name has a `:` is taken as it is where it exists.
+    /// Parses `FILE` or `FILE:CONTEXT`. If a file with the complete text as its name exists, the text has no context.
     fn from_str(text: &str) -> Result<Self, String> {
         let (path, context) = match text.split_once(':') {
             Some((path, context)) if !Path::new(text).exists() => (path, Some(context)),

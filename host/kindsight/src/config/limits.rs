@@ -34,6 +34,9 @@ pub(crate) struct InterpreterArgs {
     /// Size of the cache of verdicts, in bytes of input.
     #[arg(long, env = "KINDSIGHT_MEMO_BYTES_MAX", default_value_t = 32 * 1024 * 1024)]
     memo_bytes_max: usize,
+    /// Memory for parsed objects, in bytes; with 0, objects are parsed for each evaluation.
+    #[arg(long, env = "KINDSIGHT_PARSED_BYTES_MAX", default_value_t = kindsight_server::PARSED_BYTES_MAX)]
+    pub(crate) parsed_bytes_max: usize,
     /// Threads that run interpreters; 0 means one for each processor.
     #[arg(long, env = "KINDSIGHT_WORKERS", default_value_t = 0)]
     workers: usize,
@@ -104,10 +107,10 @@ pub(crate) struct RestArgs {
     /// Timeout of the head of a request, in seconds.
     #[arg(long, env = "KINDSIGHT_HEAD_SECONDS_MAX", default_value_t = kindsight_server::rest::HEAD_TIME_MAX.as_secs())]
     head_seconds_max: u64,
-    /// Time in which a body or an answer has to move on at --transfer-rate-min, in seconds.
+    /// Time in which the transfer of a body or an answer must reach --transfer-rate-min, in seconds.
     #[arg(long, env = "KINDSIGHT_STALL_SECONDS_MAX", default_value_t = kindsight_server::rest::STALL_MAX.as_secs())]
     stall_seconds_max: u64,
-    /// Slowest that a body may be sent or an answer be read, in bytes per second.
+    /// Lowest rate at which a client may send a body or read an answer, in bytes per second.
     #[arg(long, env = "KINDSIGHT_TRANSFER_RATE_MIN", default_value_t = kindsight_server::rest::TRANSFER_RATE_MIN)]
     transfer_rate_min: u64,
     /// Time after which an idle connection is closed, in seconds.

@@ -13,11 +13,11 @@ use super::password::password;
 /// Id of the flag of the URI.
 const URI: &str = "mongodb_uri";
 
-/// The way into a MongoDB.
+/// The connection to a MongoDB.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "States in MongoDB")]
 pub(crate) struct MongodbArgs {
-    /// URI of the MongoDB in which the observed orchestrator keeps states and their history,
+    /// URI of the MongoDB that holds states of the observed orchestrator and their history,
     /// `mongodb://HOST:27017,…/DATABASE?OPTION=VALUE`; only read. Needs --observe.
     #[arg(
         id = URI,
@@ -27,7 +27,7 @@ pub(crate) struct MongodbArgs {
         hide_env_values = true
     )]
     uri: Option<MongodbUri>,
-    /// Name of a user of it; the role `read` suffices.
+    /// Name of a MongoDB user; the role `read` suffices.
     #[arg(
         id = "mongodb_user",
         long = "mongodb-user",
@@ -45,7 +45,7 @@ pub(crate) struct MongodbArgs {
         requires = "mongodb_user"
     )]
     password_file: Option<PathBuf>,
-    /// PEM file with the authorities of its certificate; TLS is spoken where it is given.
+    /// PEM file with the certificate authorities of the MongoDB; enables TLS.
     #[arg(
         id = "mongodb_ca",
         long = "mongodb-ca",
@@ -53,7 +53,7 @@ pub(crate) struct MongodbArgs {
         value_name = "FILE"
     )]
     ca: Option<PathBuf>,
-    /// Time between two looks at it, in seconds.
+    /// Interval at which MongoDB is polled, in seconds.
     #[arg(
         id = "mongodb_poll_seconds",
         long = "mongodb-poll-seconds",
@@ -66,10 +66,10 @@ pub(crate) struct MongodbArgs {
 }
 
 impl MongodbArgs {
-    /// The settings that they stand for. Reads the password.
+    /// The settings of these flags. Reads the password.
     ///
     /// # Errors
-    /// Nothing is observed, or the password cannot be read.
+    /// `observes` is false, or the password cannot be read.
     pub(crate) fn settings(&self, observes: bool) -> anyhow::Result<Option<MongodbSettings>> {
         let Some(uri) = self.uri.clone() else {
             anyhow::ensure!(

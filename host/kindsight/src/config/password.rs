@@ -12,7 +12,7 @@ const PASSWORD_BYTES_MAX: u64 = 4096;
 /// Reads a password; line ends after it do not count.
 ///
 /// # Errors
-/// The file cannot be read, holds none, or more than one can be.
+/// The file cannot be read, is empty, or is larger than [`PASSWORD_BYTES_MAX`].
 pub(super) fn password(path: &Path) -> anyhow::Result<String> {
     let failed = || format!("failed to read a password from {}", path.display());
     let mut text = String::new();

@@ -13,7 +13,7 @@ pub(crate) struct StoreArgs {
     /// `etcd://HOST:2379,HOST:2379`, or `memory:` to keep nothing. Without it a file in --data-dir.
     #[arg(long = "store", env = "KINDSIGHT_STORE", value_name = "ADDRESS")]
     address: Option<StoreAddress>,
-    /// Reads the `AppContext`s of the store of another orchestrator and writes nothing to it. Everything else is
+    /// Only reads the `AppContext`s of the store of another orchestrator, and never writes to it. Everything else is
     /// kept in --data-dir.
     #[arg(long, env = "KINDSIGHT_OBSERVE")]
     pub(crate) observe: bool,
@@ -22,7 +22,7 @@ pub(crate) struct StoreArgs {
 }
 
 impl StoreArgs {
-    /// The settings that they stand for. Reads the password of an etcd user.
+    /// The settings of these flags. Reads the password of an etcd user.
     ///
     /// # Errors
     /// The password cannot be read.

@@ -27,7 +27,9 @@ fn a_time_is_given_with_its_unit() {
         let args = serve("", &["--gone-for", given]).unwrap();
         assert_eq!(args.gone_for.as_secs(), seconds, "{given}");
     }
-    assert_eq!(serve("", &[]).unwrap().gone_for.as_secs(), 600);
+    let defaults = serve("", &[]).unwrap();
+    assert_eq!(defaults.gone_for.as_secs(), 600);
+    assert_eq!(defaults.kind_grace.as_secs(), 60);
     for wrong in ["10", "-1m", "soon", ""] {
         assert!(duration(wrong).unwrap_err().contains("with its unit"));
     }
@@ -64,7 +66,7 @@ fn an_invalid_file_is_reported_with_the_reason() {
 }
 
 #[test]
-fn the_defaults_are_those_of_the_crates() {
+fn flags_have_the_defaults_of_the_crates() {
     let args = serve("", &[]).unwrap();
     let (limits, default) = (args.interpreter_limits.limits(), Limits::default());
     assert_eq!(format!("{limits:?}"), format!("{default:?}"));
@@ -89,7 +91,7 @@ fn an_application_is_a_table_of_the_file() {
     let applications = applications(&args.application_tables).unwrap();
     let told: Vec<String> = applications
         .iter()
-        .map(|it| format!("{} {}", it.name, it.apps.len()))
+        .map(|application| format!("{} {}", application.name, application.apps.len()))
         .collect();
     assert_eq!(told, ["shop/web/v1/prod 2", "shop/base/v1/prod 1"]);
     let error = serve("[[application]]\nname = \"shop/web/v1/prod\"\n", &[]).unwrap_err();

@@ -11,11 +11,10 @@ use super::duration;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Watched clusters")]
 pub(crate) struct WatchArgs {
-    /// Time until the watch of a Kind is renewed, such as `5m`: a right that was withdrawn shows then.
+    /// Lifetime of one watch request, such as `5m`. A withdrawn permission is noticed when the watch is renewed.
     #[arg(long, env = "KINDSIGHT_WATCH_LIFETIME", value_name = "TIME", value_parser = duration, default_value = "5m")]
     watch_lifetime: Duration,
-    /// Mark that tells the application of an object; can be repeated. The first one that an object has
-    /// decides.
+    /// Rule that finds the application of an object; can be repeated. The first rule that matches decides.
     #[arg(
         long = "application-rule",
         env = "KINDSIGHT_APPLICATION_RULE",
@@ -24,8 +23,8 @@ pub(crate) struct WatchArgs {
         default_values_t = Rule::value_variants().iter().copied()
     )]
     application_rules: Vec<Rule>,
-    /// Kind that is not watched, as `Kind`, or `Kind.group` outside of the core group; can be repeated. One
-    /// that the rule of a live interpreter asks for is watched all the same.
+    /// Kind that is not watched, as `Kind`, or `Kind.group` outside of the core group; can be repeated. A Kind that a
+    /// live interpreter needs is watched regardless.
     #[arg(
         long = "left-out-kind",
         env = "KINDSIGHT_LEFT_OUT_KIND",
@@ -40,7 +39,7 @@ pub(crate) struct WatchArgs {
 pub(crate) const WATCH_SETTINGS: [&str; 3] =
     ["watch-lifetime", "application-rule", "left-out-kind"];
 
-/// A mark that tells the application of an object.
+/// A label or an annotation that identifies the application of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Rule {
     /// Argo CD's tracking annotation, else its instance label.
@@ -51,7 +50,7 @@ enum Rule {
     Helm,
     /// `app.kubernetes.io/part-of`, over all namespaces.
     PartOf,
-    /// `app.kubernetes.io/instance`, in each namespace for itself.
+    /// `app.kubernetes.io/instance`; each namespace has its own applications.
     Instance,
 }
 
@@ -82,7 +81,7 @@ impl WatchArgs {
         WatchOptions {
             watch_lifetime: self.watch_lifetime,
             rules: rules.map(ApplicationRule::from).collect(),
-            left_out: left_out.map(|it| it.as_str().into()).collect(),
+            left_out: left_out.map(|kind| kind.as_str().into()).collect(),
             ..WatchOptions::default()
         }
     }

@@ -14,7 +14,7 @@ use crate::process::{Server, run, text};
 const CLUSTER: &str = "p+edge01";
 const ID: &str = "4711";
 
-/// One app to which a Deployment was sent, and one to which nothing was.
+/// Two apps: a Deployment was sent for `web`, and no resource for `loose`.
 const APPS: Apps<'_> = &[("web", &[("web", "Deployment", "apps/v1")]), ("loose", &[])];
 
 fn fill(data: &Path) {
@@ -110,7 +110,7 @@ fn a_child_is_listed_with_its_owner_which_answers_for_it() {
         "podStatuses": [pod("warmup-a", of_job, "Failed"), pod("orphan", None, "Running")]});
     let server = serve(data.path(), &web, &loose);
 
-    // Nothing was sent: the Job and the orphan count, and the Pod of the Job does not.
+    // No resource was sent: the Job and the orphan Pod count, but the Pod of the Job does not.
     let answer = ask(&server, "app=loose");
     let counts = json!({"Succeeded": 1, "Failed": 1, "Ready": 1});
     let expected = [&counts, &json!({"ready": 2}), &json!("Ready")];
@@ -118,7 +118,7 @@ fn a_child_is_listed_with_its_owner_which_answers_for_it() {
     let resources = &answer["apps"][0]["clusters"][0]["resources"];
     let owner = |name: &str| {
         let mut resources = resources.as_array().unwrap().iter();
-        let found = resources.find(|it| it["name"] == name).unwrap();
+        let found = resources.find(|resource| resource["name"] == name).unwrap();
         assert_eq!(found["expected"], false, "{name}");
         found["owner"].clone()
     };
@@ -128,7 +128,7 @@ fn a_child_is_listed_with_its_owner_which_answers_for_it() {
     assert_eq!(owner("orphan"), Value::Null);
     assert_eq!(owner("warmup"), Value::Null);
 
-    // Asked for alone, a child speaks for itself.
+    // If a query selects only the child, the child itself counts.
     let answer = ask(&server, "resource=warmup-a&output=summary");
     let expected = [
         &json!({"Failed": 1}),
@@ -137,7 +137,7 @@ fn a_child_is_listed_with_its_owner_which_answers_for_it() {
     ];
     assert_eq!(readiness(&answer), expected);
 
-    // The ReplicaSet is not in the report, so its Pods are no children; what was sent decides.
+    // The ReplicaSet is not in the report, so its Pods are no children; the Deployment that was sent decides.
     let answer = ask(&server, "app=web");
     let expected = [
         &json!({"Ready": 2, "Failed": 1}),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::process::{run, text};
 
-/// Data of the recorded Secret, plain and encoded, none of which may ever be shown.
+/// Data of the recorded Secret, plain and encoded. No output may contain it.
 const SECRETS: [&str; 4] = [
     "not-to-be-shown-0451",
     "sink-not-to-be-shown",
@@ -13,13 +13,17 @@ const SECRETS: [&str; 4] = [
 ];
 
 #[test]
-fn the_demo_shows_what_is_broken_and_never_calls_it_ready() {
+fn the_demo_shows_broken_resources_as_not_ready() {
     let output = run(&["demo", "--once", "-o", "json"], "");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let state = |app: &str, cluster: &str, name: &str| {
         let find = |list: &Value, key: &str, value: &str| {
-            let found = list.as_array().unwrap().iter().find(|it| it[key] == value);
+            let found = list
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|entry| entry[key] == value);
             found.unwrap_or_else(|| panic!("no {value}")).clone()
         };
         let cluster = find(
@@ -53,11 +57,11 @@ fn the_demo_shows_what_is_broken_and_never_calls_it_ready() {
         let below = parts.into_iter().filter_map(|part| part[level].as_array());
         parts = below.flatten().collect();
     }
-    let children = parts.into_iter().filter(|it| it.get("owner").is_some());
+    let children = parts.into_iter().filter(|part| part.get("owner").is_some());
     let children: Vec<_> = children
-        .map(|it| (&it["GVK"]["Kind"], &it["owner"]["name"]))
+        .map(|child| (&child["GVK"]["Kind"], &child["owner"]["name"]))
         .collect();
-    // Of the Job on either cluster; the ReplicaSets of the other Pods are in no report.
+    // The Pods of the Job on both clusters. The ReplicaSets of the other Pods are in no report.
     let pod = (&"Pod".into(), &"packetgen-warmup".into());
     assert_eq!(children, [pod, pod]);
     assert_eq!(answer["ready-status"], "Failed");

@@ -48,7 +48,7 @@ fn emcos_clients_and_the_command_line_read_the_same_host() {
         text(&applications.stdout).contains(GROUP),
         "{applications:?}"
     );
-    // What is refused is a problem to the command line, and told as that.
+    // The command line prints a refusal with the text of the problem document.
     let refused = ask(&server, &["status", GROUP, "--app", "nobody"]);
     assert!(
         text(&refused.stderr).contains("one of `firewall`"),
@@ -57,7 +57,7 @@ fn emcos_clients_and_the_command_line_read_the_same_host() {
 }
 
 #[test]
-fn a_dialect_that_is_not_known_is_refused_with_those_that_are() {
+fn an_unknown_dialect_is_refused_with_the_known_ones() {
     let refused = run(&["serve", "--dialect", "v23"], "");
     assert_eq!(refused.status.code(), Some(2));
     let told = text(&refused.stderr);

@@ -112,7 +112,7 @@ fn an_empty_comparison_is_reported() {
 }
 
 #[test]
-fn a_refused_component_or_unreadable_input_ends_with_one() {
+fn a_refused_component_or_unreadable_input_exits_with_1() {
     let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
     let output = diff(apps, b"not Wasm", &[], DEPLOYMENTS);
     assert_eq!(output.status.code(), Some(1));

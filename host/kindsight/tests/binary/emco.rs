@@ -1,5 +1,5 @@
-//! Beside a running orchestrator: contexts that it wrote into a real etcd, key by key, are read, queried and
-//! followed, and nothing is written there.
+//! kindsight beside a running orchestrator: contexts in a real etcd, laid down key by key, are read, queried and
+//! followed. kindsight writes no key to that etcd.
 
 mod faults;
 mod goldens;

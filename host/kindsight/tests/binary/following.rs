@@ -1,4 +1,4 @@
-//! `kindsight status --wait` and `--watch`, against a server whose clusters report meanwhile.
+//! `kindsight status --wait` and `--watch`, against a server whose cluster sends reports while they run.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
@@ -92,7 +92,7 @@ fn read_until(lines: &mut impl Iterator<Item = String>, told: &str) {
     assert!(found, "no `{told}` in {read:#?}");
 }
 
-/// Waits for an end after the command said that it waits; returns the exit code and what else it said.
+/// Calls `meanwhile` once the command waits, then waits for its end; returns the exit code and the rest of the output.
 fn ended(mut child: Child, meanwhile: impl FnOnce()) -> (Option<i32>, String) {
     let stderr = BufReader::new(child.stderr.take().unwrap());
     let mut lines = stderr.lines().map(Result::unwrap);
@@ -103,7 +103,7 @@ fn ended(mut child: Child, meanwhile: impl FnOnce()) -> (Option<i32>, String) {
 }
 
 #[test]
-fn waiting_ends_with_what_the_cluster_reports_meanwhile() {
+fn wait_ends_when_the_cluster_reports_a_final_state() {
     for (report, code, told) in [
         (ready(), 0, "is ready"),
         (failed(), 4, "ProgressDeadlineExceeded"),
@@ -117,7 +117,7 @@ fn waiting_ends_with_what_the_cluster_reports_meanwhile() {
 }
 
 #[test]
-fn waiting_ends_when_the_time_is_up_also_for_what_is_not_found() {
+fn wait_ends_at_the_timeout_also_for_a_missing_application() {
     let stage = Stage::new();
     let (ended, said) = ended(stage.follow(&["--wait", "--timeout", "3s"]), || {});
     assert_eq!(ended, Some(5), "{said}");
@@ -164,7 +164,10 @@ fn watching_prints_a_line_for_each_change_until_ctrl_c() {
         &mut lines,
         "Deployment/fw0-sink Failed ProgressDeadlineExceeded",
     );
-    read_until(&mut lines, "vfw_deployment_intent_group: Failed");
+    let selected = format!(
+        "vfw_deployment_intent_group (only app sink; cluster {CLUSTER}; resource fw0-sink)"
+    );
+    read_until(&mut lines, &format!("{selected}: Failed"));
     drop(stage.server);
     read_until(&mut lines, "connecting again");
     let pid = i32::try_from(child.id()).unwrap();

@@ -70,7 +70,7 @@ pub(crate) fn status_path(query: &str) -> String {
     format!("/v2/projects/testvfw/composite-apps/compositevfw/v1/{dig}/status{query}")
 }
 
-/// What is sent where: apps in their order, each to all of the clusters.
+/// Apps in their order, and the clusters that each of them is sent to.
 pub(crate) type Sent<'a> = (Apps<'a>, &'a [&'a str]);
 /// The state of a context and of each of its resources.
 pub(crate) type States = (ContextStatus, RsyncStatus);
@@ -190,7 +190,7 @@ pub(crate) fn instantiate(
             let changes: Vec<_> = cluster
                 .resources
                 .iter()
-                .map(|it| change(&it.resource))
+                .map(|resource| change(&resource.resource))
                 .collect();
             let recorded = contexts.record_resource_statuses(id, &changes).unwrap();
             assert!(changes.is_empty() || matches!(recorded, Recorded::Written(_)));
@@ -200,9 +200,9 @@ pub(crate) fn instantiate(
 
 fn actions(response: &Value) -> Vec<Action> {
     let actions = response["state"]["Actions"].as_array().unwrap().iter();
-    let action = |it: &Value| json!({"state": it["State"], "instance": it["ContextId"], "time": it["TimeStamp"]});
+    let action = |action: &Value| json!({"state": action["State"], "instance": action["ContextId"], "time": action["TimeStamp"]});
     actions
-        .map(|it| serde_json::from_value(action(it)).unwrap())
+        .map(|golden| serde_json::from_value(action(golden)).unwrap())
         .collect()
 }
 
@@ -262,7 +262,7 @@ pub(crate) fn reports(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_specified_responses_come_back() {
+fn the_specified_responses_are_returned() {
     let data = tempfile::tempdir().unwrap();
     fill_store(data.path());
     check_all(&Server::start(data.path(), &reports(data.path())));
@@ -291,7 +291,7 @@ pub(crate) fn check_all(server: &Server) {
 }
 
 #[test]
-fn the_specified_response_of_another_moment_comes_back() {
+fn the_specified_response_from_another_state_is_returned() {
     let data = tempfile::tempdir().unwrap();
     let file = "dig-by-cluster.json";
     fill_file(data.path(), &golden(file));

@@ -1,4 +1,4 @@
-//! `kindsight history`, of an application that a folder of reports is about.
+//! `kindsight history`, for an application whose reports are in a folder.
 
 use std::path::Path;
 use std::process::Output;
@@ -40,17 +40,18 @@ fn history(server: &Server, more: &[&str]) -> Output {
     run(&[&["history", "--server", &server.url], more].concat(), "")
 }
 
-/// The states that the Deployment went to in that cluster, newest first.
+/// The new states in the transitions of the Deployment in that cluster, newest first.
 fn states(server: &Server) -> Vec<String> {
     let only = ["--cluster", CLUSTER, "--resource", "fw0-sink", "-o", "json"];
     let answer = history(server, &[&[DIG], &only[..]].concat());
     let answer: Value = serde_json::from_str(&text(&answer.stdout)).unwrap();
     let transitions = answer["transitions"].as_array().unwrap().iter();
-    let states = transitions.map(|it| it["to"]["state"].as_str().unwrap().to_owned());
+    let states =
+        transitions.map(|transition| transition["to"]["state"].as_str().unwrap().to_owned());
     states.collect()
 }
 
-/// Waits until the Deployment went to these states.
+/// Waits until the Deployment has had these states.
 fn wait_for(server: &Server, expected: &[&str]) {
     let begin = std::time::Instant::now();
     loop {
@@ -64,32 +65,32 @@ fn wait_for(server: &Server, expected: &[&str]) {
 }
 
 #[test]
-fn what_changed_is_told_after_a_stop_and_after_a_kill() {
+fn the_history_survives_a_stop_and_a_kill() {
     let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fill_store(data.path());
     let server = start(data.path(), reports.path());
     write(reports.path(), 1);
     wait_for(&server, &["Ready", "Unknown"]);
-    // Written at the stop, whenever that is.
+    // A stop always writes the history.
     assert!(server.stop());
     let server = start(data.path(), reports.path());
     wait_for(&server, &["Ready", "Unknown"]);
     write(reports.path(), 0);
     wait_for(&server, &["Pending", "Ready", "Unknown"]);
-    // It writes every two seconds; a crash loses no more.
+    // The server writes the history every two seconds, so a crash loses no older transition.
     std::thread::sleep(std::time::Duration::from_secs(6));
     server.kill();
     let server = start(data.path(), reports.path());
     wait_for(&server, &["Pending", "Ready", "Unknown"]);
     server.kill();
-    // What changes meanwhile is told once.
+    // A change while the server is stopped is one transition.
     write(reports.path(), 1);
     let server = start(data.path(), reports.path());
     wait_for(&server, &["Ready", "Pending", "Ready", "Unknown"]);
 }
 
 #[test]
-fn what_changed_is_told_newest_first() {
+fn the_history_lists_the_newest_transition_first() {
     let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fill_store(data.path());
     let server = start(data.path(), reports.path());

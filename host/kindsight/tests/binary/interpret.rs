@@ -193,7 +193,7 @@ fn a_file_that_is_no_interpreter_is_refused_by_name() {
 }
 
 #[test]
-fn a_wrong_command_line_has_its_own_code() {
+fn a_wrong_command_line_has_its_own_exit_code() {
     for args in [
         &["interpret", "-o", "xml"][..],
         &["interpret", "--now", "soon"],

@@ -1,4 +1,4 @@
-//! A server that is killed again and again while what it watches changes: it never tells what was not so.
+//! A server that is killed again and again while its cluster changes. It never shows a state that was never true.
 
 pub(crate) mod random;
 mod writer;
@@ -16,15 +16,15 @@ use random::Random;
 use writer::{CHILD, DEPLOYMENTS, SETTINGS, Was, Writer, Written};
 
 const SHOP: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/-";
-/// Environment variable with the seed of a run that is to be repeated.
+/// Environment variable with the seed of an earlier run, to repeat it.
 const SEED: &str = "KINDSIGHT_KILLS_SEED";
 /// Number of kills.
 const KILLS: u64 = 20;
-/// Longest time that a server is asked for, in milliseconds.
+/// Longest time for which a server is queried, in milliseconds.
 const LIFE_MAX_MS: u64 = 2_500;
 /// Longest time between a kill and the next start, in milliseconds.
 const DOWN_MAX_MS: u64 = 300;
-/// Time for anything that a server notices by itself.
+/// Time in which a server must notice any change.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn items(value: &Value) -> &[Value] {
@@ -38,7 +38,7 @@ fn text(value: &Value) -> &str {
 /// State and message of each resource, and true if it is stale.
 type Shown<'a> = BTreeMap<&'a str, (&'a str, &'a str, bool)>;
 
-/// The words of an answer; `-` for what is not listed.
+/// State and message of each resource in an answer; `-` as the state of a resource that is not listed.
 fn shown(answer: &Value) -> Shown<'_> {
     let names = DEPLOYMENTS.into_iter().chain([SETTINGS, CHILD]);
     let is_stale = !answer["stale-since"].is_null();
@@ -55,7 +55,7 @@ fn shown(answer: &Value) -> Shown<'_> {
     shown
 }
 
-/// A data folder, what is watched, and what was shown of it.
+/// A data folder, the watched cluster with its writer, and counts of answers.
 struct Trial {
     data: tempfile::TempDir,
     kubeconfig: PathBuf,
@@ -75,7 +75,7 @@ impl Trial {
         Server::start_unready(self.data.path(), &[], &[&kubeconfig])
     }
 
-    /// Starts a server and kills it before it says where it listens, or a little later.
+    /// Starts a server and kills it before it prints its address, or shortly after.
     fn kill_at_the_start(&mut self) {
         let data = self.data.path().to_str().unwrap();
         let mut command = kindsight(&["serve", "--listen", "127.0.0.1:0", "--data-dir", data]);
@@ -104,11 +104,11 @@ impl Trial {
         self.seen[usize::from(answer["stale-since"].is_null())] += 1;
     }
 
-    /// Asks a server that was started after a step for a while, then kills it.
+    /// Queries a server that was started after a step, for a random time, then kills it.
     fn ask_and_kill(&mut self, server: Server, started: u64, waits: bool) {
         if waits {
             let written = self.writer.hold();
-            wait_until_it_is_so(&server, &written);
+            wait_for_true_states(&server, &written);
             check_history(&server, &written);
         }
         let until = Instant::now() + Duration::from_millis(self.random.below(LIFE_MAX_MS));
@@ -124,7 +124,7 @@ impl Trial {
         server.kill();
     }
 
-    /// Starts a server that cannot reach the cluster and kills it: it shows what was so before the last kill.
+    /// Starts a server that cannot reach the cluster and kills it. It must show states from before the last kill.
     fn kill_unheard(&self, killed: u64) {
         let mut written = self.writer.hold();
         written.cluster.pause();
@@ -133,7 +133,7 @@ impl Trial {
         for (name, (state, message, is_stale)) in shown(&answer) {
             let before: Vec<&Was> = written.log[name]
                 .iter()
-                .filter(|it| it.step <= killed)
+                .filter(|was| was.step <= killed)
                 .collect();
             assert!(is_stale, "{name}: {answer:#}");
             assert!(
@@ -147,13 +147,13 @@ impl Trial {
     }
 }
 
-/// Waits until a server shows what is true, as fresh.
-fn wait_until_it_is_so(server: &Server, written: &Written) {
+/// Waits until a server shows the true states as fresh.
+fn wait_for_true_states(server: &Server, written: &Written) {
     let began = Instant::now();
     loop {
         let (_, answer) = server.get(&format!("{SHOP}/status"));
-        let is_so = shown(&answer).into_iter().all(|(name, it)| {
-            let (state, message, is_stale) = it;
+        let is_so = shown(&answer).into_iter().all(|(name, shown)| {
+            let (state, message, is_stale) = shown;
             !is_stale && written.now(name).is(state, message)
         });
         if is_so && items(&answer["apps"]).len() == DEPLOYMENTS.len() {
@@ -194,7 +194,7 @@ fn check_history(server: &Server, written: &Written) {
 }
 
 fn seed() -> u64 {
-    let given = std::env::var(SEED).ok().and_then(|it| it.parse().ok());
+    let given = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok());
     given.unwrap_or_else(|| {
         // Its keys are random.
         RandomState::new().build_hasher().finish()
@@ -206,7 +206,7 @@ fn set_aside(data: &Path) -> bool {
 }
 
 #[test]
-fn a_server_that_is_killed_at_random_moments_never_tells_what_was_not_so() {
+fn a_server_killed_at_random_moments_never_shows_a_false_state() {
     let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
         return;
     };
@@ -221,9 +221,9 @@ fn a_server_that_is_killed_at_random_moments_never_tells_what_was_not_so() {
         random: Random(seed.wrapping_add(1)),
         seen: [0; 2],
     };
-    // What is known at a stop is known at every start after it.
+    // A server that starts after a clean stop knows all states from before the stop.
     let server = trial.start();
-    wait_until_it_is_so(&server, &trial.writer.hold());
+    wait_for_true_states(&server, &trial.writer.hold());
     assert!(server.stop());
     let mut killed = trial.writer.hold().step;
     trial.writer.start(seed.wrapping_add(2));
@@ -250,7 +250,11 @@ fn a_server_that_is_killed_at_random_moments_never_tells_what_was_not_so() {
     }
     let server = trial.start();
     let written = trial.writer.hold();
-    wait_until_it_is_so(&server, &written);
+    wait_for_true_states(&server, &written);
     check_history(&server, &written);
-    assert!(trial.seen.iter().all(|it| *it > 0), "{:?}", trial.seen);
+    assert!(
+        trial.seen.iter().all(|count| *count > 0),
+        "{:?}",
+        trial.seen
+    );
 }

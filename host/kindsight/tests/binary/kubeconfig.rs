@@ -1,5 +1,5 @@
-//! `kindsight serve --kubeconfig` on real API servers: clusters that come and go with their files, and the
-//! credentials that kubeconfigs name.
+//! `kindsight serve --kubeconfig` on real API servers: clusters that are added and removed with their files, and the
+//! credentials in kubeconfigs.
 
 mod selector;
 mod webhook;
@@ -18,15 +18,15 @@ use serde_json::{Value, json};
 use crate::process::Server;
 use webhook::Webhook;
 
-/// Time for anything that a server notices by itself.
+/// Time in which a server must notice any change.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The clusters of a server as `name connection origin`.
 fn clusters(server: &Server) -> Vec<String> {
     let (_, answer) = server.get("/v2/clusters");
     let clusters = answer["clusters"].as_array().into_iter().flatten();
-    let told = clusters.map(|it| {
-        let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
+    let told = clusters.map(|cluster| {
+        let text = |key: &str| cluster[key].as_str().unwrap_or_default().to_owned();
         let [provider, name] = ["cluster-provider", "cluster"].map(text);
         let [connection, origin] = ["connection", "origin"].map(text);
         format!("{provider}+{name} {connection} {origin}")
@@ -93,12 +93,12 @@ fn replace(file: &Path, contexts: &[(&str, &Cluster, &Credentials)]) {
 }
 
 #[test]
-fn clusters_come_and_go_with_the_contexts_of_a_kubeconfig() {
+fn clusters_follow_the_contexts_of_a_kubeconfig() {
     let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
         return;
     };
     let etcd = Etcd::start(&binaries);
-    let [one, two] = ["one", "two"].map(|it| Cluster::start(&etcd, &Options::api_server(it)));
+    let [one, two] = ["one", "two"].map(|name| Cluster::start(&etcd, &Options::api_server(name)));
     for cluster in [&one, &two] {
         cluster.apply(&config_map(cluster.name()));
     }
@@ -128,12 +128,12 @@ fn clusters_come_and_go_with_the_contexts_of_a_kubeconfig() {
     let both = ["kubeconfig+a one Present", "kubeconfig+b two Present"];
     wait_for_shop(&server, &both);
 
-    // A file that cannot be used changes nothing, and neither does what is half written.
+    // An invalid file changes nothing, and neither does an unfinished file.
     fs::write(&file, "{ half a kubecon").unwrap();
     std::thread::sleep(Duration::from_secs(3));
     wait_for_shop(&server, &both);
 
-    // Other credentials are used without a restart; what was known stays, as stale.
+    // Other credentials are used without a restart. With wrong credentials, the known objects remain and are stale.
     replace(&file, &[("a", &one, one.admin()), ("b", &two, &wrong)]);
     wait_for(
         &server,
@@ -151,14 +151,14 @@ fn clusters_come_and_go_with_the_contexts_of_a_kubeconfig() {
     );
     wait_for_shop(&server, &both);
 
-    // What was found in a cluster that is not configured any more goes with it.
+    // A found application disappears with its cluster when the cluster is removed from the configuration.
     replace(&file, &[("b", &two, &certificate)]);
     wait_for(&server, &["kubeconfig+b connected b"]);
     wait_for_shop(&server, &["kubeconfig+b two Present"]);
 }
 
 #[test]
-fn a_cluster_of_the_configuration_file_comes_while_the_server_runs() {
+fn a_cluster_added_to_the_configuration_file_needs_no_restart() {
     let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
         return;
     };
@@ -178,7 +178,7 @@ fn a_cluster_of_the_configuration_file_comes_while_the_server_runs() {
     );
     fs::write(&config, &table).unwrap();
     wait_for_shop(&server, &["edge+one settings Present"]);
-    // Its context is the same cluster, which was asked for by that name.
+    // The context leads to the same cluster, which keeps the name from its table.
     let both = format!(
         "kubeconfig = {:?}\n{table}",
         kubeconfig.display().to_string()
@@ -199,7 +199,7 @@ fn renew(cluster: &Cluster, until: Option<SystemTime>) {
 }
 
 #[test]
-fn a_certificate_that_ended_is_told_and_its_renewal_heals_it() {
+fn an_expired_certificate_is_reported_and_its_renewal_ends_the_fault() {
     let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
         return;
     };
@@ -219,7 +219,7 @@ fn a_certificate_that_ended_is_told_and_its_renewal_heals_it() {
     wait_for_shop(&server, &["kubeconfig+one settings Present"]);
 }
 
-/// A proxy that makes tunnels, for whoever knows its password; counts them.
+/// A proxy that opens tunnels for clients with the right password, and counts them.
 fn http_proxy() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -277,7 +277,7 @@ fn a_cluster_is_reached_through_the_proxy_of_its_kubeconfig() {
     assert!(tunnels.load(Ordering::Relaxed) > 0, "it went another way");
 }
 
-/// A kubeconfig with a plugin that answers with a token of the time it was asked at, and notes that it was.
+/// A kubeconfig with a credential plugin. The plugin returns a token with the time of the call, and logs the call.
 fn with_plugin(cluster: &Cluster, folder: &Path, expiration: &str) -> std::path::PathBuf {
     let file = folder.join("kubeconfig");
     write_kubeconfig(&file, &[("edge", cluster, &Credentials::Nobody)]);
@@ -294,7 +294,7 @@ fn with_plugin(cluster: &Cluster, folder: &Path, expiration: &str) -> std::path:
     file
 }
 
-/// A cluster that accepts tokens of a plugin for some seconds, watched with watches that live as long.
+/// A cluster that accepts tokens of a plugin for some seconds. The watches have the same lifetime.
 fn with_tokens_that_end(expiration: &str) {
     let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
         return;
@@ -347,6 +347,6 @@ fn a_plugin_is_asked_again_before_its_token_ends() {
 }
 
 #[test]
-fn a_plugin_that_does_not_say_when_its_token_ends_is_asked_when_it_is_refused() {
+fn a_plugin_without_an_expiry_is_called_again_after_a_refusal() {
     with_tokens_that_end("");
 }

@@ -1,4 +1,4 @@
-//! `kindsight interpret` with interpreters of one's own: settings, exit codes, log lines, hints.
+//! `kindsight interpret` with the user's own interpreters: settings, exit codes, log lines, hints.
 
 use std::path::{Path, PathBuf};
 
@@ -117,7 +117,7 @@ fn settings_are_checked_and_passed_with_the_defaults_of_the_schema() {
             of("other-name-1.2", &given),
             "no interpreter has that name; there are apiextensions",
         ),
-        (of("rbac.authorization.k8s.io", &given), "takes no settings"),
+        (of("rbac.authorization.k8s.io", &given), "has no settings"),
         (of("things", Path::new("/nowhere")), "read /nowhere"),
     ] {
         let (code, _, errors) = with(&["--settings", &settings]);
@@ -126,14 +126,17 @@ fn settings_are_checked_and_passed_with_the_defaults_of_the_schema() {
     }
     let twice = of("things", &given);
     let (_, _, errors) = with(&["--settings", &twice, "--settings", &twice]);
-    assert!(errors.contains("gives those of `things` twice"), "{errors}");
+    assert!(
+        errors.contains("has the settings of `things` twice"),
+        "{errors}"
+    );
     for bad in ["things", "things=", "Things=x"] {
         assert_eq!(with(&["--settings", bad]).0, Some(2), "{bad}");
     }
 }
 
 #[test]
-fn an_interpreter_that_judged_nothing_is_named_by_its_own_name() {
+fn a_hint_names_an_interpreter_that_judged_no_object() {
     let place = Place::new();
     let things = place.things("");
     let args = ["--interpreter", str(&things)];
@@ -185,7 +188,7 @@ fn dropped_log_lines_are_counted() {
 }
 
 #[test]
-fn what_an_interpreter_declares_of_a_reason_and_a_state_is_explained() {
+fn declarations_of_a_reason_and_a_state_are_explained() {
     let place = Place::new();
     let things = place.things(
         r#", "final": "Gone", "reasons": [["AsAsked", "It did so", "https://example.com/asked"], ["Told", "It told", null]]"#,
@@ -222,7 +225,7 @@ const SERVICE: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
      "endpoints": [{"addresses": ["10.0.0.1"], "conditions": {"ready": true}}]}]}"#;
 
 #[test]
-fn the_input_of_a_built_in_interpreter_is_shown_as_it_is_given() {
+fn the_input_of_a_built_in_interpreter_is_shown() {
     let args = ["interpret", "--show-input", "--now", "2026-01-01T00:00:00Z"];
     let table = text(&run(&args, SERVICE).stdout);
     expect![[r#"
@@ -244,7 +247,7 @@ fn the_input_of_a_built_in_interpreter_is_shown_as_it_is_given() {
 }
 
 #[test]
-fn the_input_of_an_interpreter_that_declines_is_shown_before_that_of_the_next() {
+fn inputs_of_declining_interpreters_are_shown_in_order() {
     let place = Place::new();
     let things = place.things("");
     let args = ["interpret", "--interpreter", str(&things)];
@@ -252,7 +255,7 @@ fn the_input_of_an_interpreter_that_declines_is_shown_before_that_of_the_next() 
     let line = run(&args, &thing("unsupported")).stdout;
     let line: Value = serde_json::from_slice(&line).unwrap();
     let inputs = line["inputs"].as_array().unwrap();
-    let names: Vec<&Value> = inputs.iter().map(|it| &it["interpreter"]).collect();
+    let names: Vec<&Value> = inputs.iter().map(|input| &input["interpreter"]).collect();
     assert_eq!(names, ["things 1.0.0", "generic 0.1.0"]);
     let cut = serde_json::json!({
         "object": {"apiVersion": "hostile.example.com/v1", "kind": "Thing", "spec": {"do": "unsupported"}},
@@ -263,7 +266,7 @@ fn the_input_of_an_interpreter_that_declines_is_shown_before_that_of_the_next() 
 }
 
 #[test]
-fn what_cannot_be_meant_is_said_on_standard_error() {
+fn mistakes_are_reported_on_standard_error() {
     let place = Place::new();
     let batch = r#"{"name": "batch", "kinds": [["batch", "*", "Job"]]}"#;
     let batch = place.write("x.wasm", kindsight_tests::hostile(batch));

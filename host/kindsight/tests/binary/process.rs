@@ -161,7 +161,7 @@ impl Server {
         self.child.wait().expect("its end").success()
     }
 
-    /// A connection of its own.
+    /// Opens a new connection.
     pub(crate) fn connect(&self) -> std::net::TcpStream {
         let address = self.url.trim_start_matches("http://");
         std::net::TcpStream::connect(address).expect("a connection")

@@ -98,7 +98,7 @@ fn a_report_that_is_removed_leaves_its_last_status_marked_stale() {
 }
 
 #[test]
-fn a_report_that_cannot_be_read_is_shown_at_its_app_until_it_is_good_again() {
+fn an_unreadable_report_is_shown_at_its_app_until_it_is_replaced() {
     let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fill_store(data.path());
     // The file name does not name the app.
@@ -264,6 +264,7 @@ fn help_names_every_limit_with_its_default() {
         ("--call-deadline-ms", "50"),
         ("--memory-bytes-max", "67108864"),
         ("--memo-bytes-max", "33554432"),
+        ("--parsed-bytes-max", "67108864"),
         ("--interpret-bytes-max", "8388608"),
         ("--requests-max", "256"),
     ] {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::process::{Server, run, text};
 
-/// A request with a body that does not come, and that the server has begun to read.
+/// A request whose body never arrives, and which the server has begun to read.
 fn begun(server: &Server) -> TcpStream {
     let mut stream = server.connect();
     let head = "POST /v2/interpret HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
@@ -55,7 +55,7 @@ fn a_second_signal_ends_at_once() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_at_the_start() {
+fn invalid_settings_are_refused_at_the_start() {
     let data = tempfile::tempdir().unwrap();
     let data = data.path().to_str().unwrap();
     for (flags, code, expected) in [

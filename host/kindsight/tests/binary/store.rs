@@ -75,7 +75,7 @@ fn resources(answer: &Value) -> Vec<&str> {
     let resources = resources.map_or(&[][..], Vec::as_slice);
     resources
         .iter()
-        .filter_map(|it| it["name"].as_str())
+        .filter_map(|resource| resource["name"].as_str())
         .collect()
 }
 
@@ -88,7 +88,7 @@ fn refused(data: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn an_orchestrator_is_observed_by_who_may_read_its_contexts_alone_and_nothing_is_written() {
+fn observing_an_orchestrator_needs_only_permission_to_read_contexts() {
     let Some(binaries) = Binaries::or_skip(&[Binary::Etcd]) else {
         return;
     };
@@ -106,7 +106,7 @@ fn an_orchestrator_is_observed_by_who_may_read_its_contexts_alone_and_nothing_is
     let before = keys.dump("\0");
 
     let server = Server::start_with(&folder.path().join("data"), &[], &args);
-    let answer = wait(&server, STATUS, |it| resources(it) == ["one"]);
+    let answer = wait(&server, STATUS, |answer| resources(answer) == ["one"]);
     assert_eq!(answer["status"], "Instantiated");
     assert_eq!(
         answer["state"]["Actions"],
@@ -116,10 +116,10 @@ fn an_orchestrator_is_observed_by_who_may_read_its_contexts_alone_and_nothing_is
     assert!(text(&listed.stdout).contains("p/shop/v1/web"), "{listed:?}");
     assert_eq!(keys.dump("\0"), before);
 
-    // Its watcher stores another report.
+    // The orchestrator's monitor stores another report.
     let key = "/context/7/app/front/cluster/p+edge/status/";
     keys.put(key, &json!(report("two")).to_string());
-    wait(&server, STATUS, |it| resources(it) == ["two"]);
+    wait(&server, STATUS, |answer| resources(answer) == ["two"]);
     let others = |all: Vec<KeyValue>| -> Vec<KeyValue> {
         all.into_iter().filter(|(name, _)| name != key).collect()
     };
@@ -133,7 +133,7 @@ fn an_orchestrator_is_observed_by_who_may_read_its_contexts_alone_and_nothing_is
 }
 
 #[test]
-fn a_store_that_is_away_is_told_until_it_is_back() {
+fn an_unavailable_store_is_reported_until_it_is_back() {
     let Some(binaries) = Binaries::or_skip(&[Binary::Etcd]) else {
         return;
     };
@@ -141,10 +141,10 @@ fn a_store_that_is_away_is_told_until_it_is_back() {
     etcd.keys().put_all(&context("7"));
     let (data, store) = (tempfile::tempdir().unwrap(), address(&etcd));
     let server = Server::start_with(data.path(), &[], &["--store", &store]);
-    wait(&server, STATUS, |it| resources(it) == ["one"]);
+    wait(&server, STATUS, |answer| resources(answer) == ["one"]);
 
     etcd.kill();
-    let away = wait(&server, STATUS, |it| it["store"]["state"] == "away");
+    let away = wait(&server, STATUS, |answer| answer["store"]["state"] == "away");
     assert_eq!(resources(&away), ["one"], "it is answered from memory");
     assert!(away["store"]["reason"].is_string(), "{away}");
     assert!(away["stale-since"].is_string(), "{away}");
@@ -163,16 +163,16 @@ fn a_store_that_is_away_is_told_until_it_is_back() {
     assert!(refused.contains("nothing changed"), "{refused}");
 
     etcd.start_again();
-    let back = wait(&server, STATUS, |it| it["store"].is_null());
+    let back = wait(&server, STATUS, |answer| answer["store"].is_null());
     assert_eq!(resources(&back), ["one"]);
     let key = "/context/7/app/front/cluster/p+edge/status/";
     etcd.keys().put(key, &json!(report("two")).to_string());
-    let answer = wait(&server, STATUS, |it| resources(it) == ["two"]);
+    let answer = wait(&server, STATUS, |answer| resources(answer) == ["two"]);
     assert!(answer["stale-since"].is_null(), "{answer}");
 }
 
 #[test]
-fn a_store_that_cannot_be_used_is_refused_with_what_would_be_right() {
+fn an_unusable_store_is_refused_with_a_correction() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let why = refused(&data, &["--observe"]);
@@ -182,7 +182,7 @@ fn a_store_that_cannot_be_used_is_refused_with_what_would_be_right() {
         let why = refused(&data, &["--observe", "--store", own]);
         assert!(why.contains("name the etcd of an orchestrator"), "{why}");
     }
-    // A port that nobody listens on.
+    // A port without a listener.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let store = format!("etcd://{}", free.local_addr().unwrap());
     drop(free);

@@ -50,7 +50,10 @@ fn refused(args: &[&str]) -> String {
 fn entries(address: &str) -> Vec<(String, Vec<u8>)> {
     let store = open(&address.parse().unwrap(), &EtcdOptions::default()).unwrap();
     let entries = store.range("/").unwrap().entries;
-    entries.into_iter().map(|it| (it.key, it.value)).collect()
+    entries
+        .into_iter()
+        .map(|entry| (entry.key, entry.value))
+        .collect()
 }
 
 #[test]
@@ -61,7 +64,7 @@ fn a_dump_shows_every_key_and_no_content_of_secrets() {
     assert!(!dumped.contains("aHVudGVyMg"), "{dumped}");
     let lines: Vec<Value> = dumped
         .lines()
-        .map(|it| serde_json::from_str(it).unwrap())
+        .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let stored = entries(&address);
     assert_eq!(lines.len(), stored.len());
@@ -74,7 +77,7 @@ fn a_dump_shows_every_key_and_no_content_of_secrets() {
             assert_eq!(line["value"].as_str().unwrap().as_bytes(), value);
         }
     }
-    assert!(lines.iter().any(|it| it["redacted"] == true));
+    assert!(lines.iter().any(|line| line["redacted"] == true));
     let records = out(&["dump", &address, "--prefix", "/kindsight/"]);
     assert!(
         records
@@ -85,7 +88,7 @@ fn a_dump_shows_every_key_and_no_content_of_secrets() {
 }
 
 #[test]
-fn a_check_names_what_cannot_be_read() {
+fn a_check_lists_unreadable_keys() {
     let folder = tempfile::TempDir::new().unwrap();
     let address = filled(folder.path());
     let path = folder.path().join("store.redb");
@@ -152,7 +155,7 @@ fn a_data_set_moves_to_an_etcd_and_back() {
         .protect("secret", &[("reader", "word", "/context/")]);
     let denied = refused(&["dump", &address]);
     assert!(
-        denied.contains("this etcd asks for a user and a password"),
+        denied.contains("this etcd requires a user and a password"),
         "{denied}"
     );
     let password = folder.path().join("password");
@@ -162,5 +165,5 @@ fn a_data_set_moves_to_an_etcd_and_back() {
     let dumped = out(&[&["dump", &address, "--prefix", "/context/"], &user[..]].concat());
     assert!(dumped.lines().count() > 1);
     let denied = refused(&[&["check", &address], &user[..]].concat());
-    assert!(denied.contains("the user may not do this"), "{denied}");
+    assert!(denied.contains("the user lacks the permission"), "{denied}");
 }

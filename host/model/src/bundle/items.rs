@@ -9,14 +9,14 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use kindsight_contract::{Node, Tree};
 
-use super::coverage::{Coverage, LISTS};
 use super::edits::Edits;
-use super::status::{ListItem, Lists, TREES_BYTES_MAX};
+use super::lists::{self, LISTS};
+use super::status::{ListItem, Lists};
 use super::{BUNDLE_ITEMS_MAX, Rejected, RejectedIdentity};
 use crate::object::{NO_BRACE, identity};
 use crate::redact::{may_hold_secret, redacted, with_res};
 use crate::texts::Texts;
-use crate::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
+use crate::{Coverage, Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
 
 /// Field of the list of any Kind.
 pub(super) const ANY_KIND: &str = "resourceStatuses";
@@ -27,8 +27,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The `res` of an entry that is stored in place of one that may hold a Secret and cannot be read: it is
-/// not base64 either.
+/// The `res` that replaces an unreadable `res` that may hold a Secret. It is not valid base64, so a later
+/// reader rejects the entry too.
 const NOT_BASE64: &str = "?";
 
 /// Maximum length of a base64-encoded object, in bytes.
@@ -56,11 +56,7 @@ pub(super) fn read(mut lists: Lists<'_>, status: &str) -> Contents {
     for value in &lists.unread {
         items.edits.pass_over(value);
     }
-    let coverage = Coverage::of(
-        |field| lists.text(field),
-        lists.text(ANY_KIND),
-        items.dropped.is_some(),
-    );
+    let coverage = lists::coverage(|field| lists.text(field), items.dropped.is_some());
     items.finish(coverage)
 }
 
@@ -85,15 +81,14 @@ struct Items<'s> {
     rejected: Vec<Rejected>,
     /// Texts that the objects share.
     texts: Texts,
-    /// Positions in `objects` by a hash of Kind, namespace and name, or the next free number after it.
+    /// Positions in `objects`. The key is a hash of Kind, namespace and name; if it is taken, the next free
+    /// number.
     positions: HashMap<u64, usize>,
     /// Number of items read; at most [`BUNDLE_ITEMS_MAX`].
     count: usize,
-    /// Number of items over the limit, and the pointer to the first of them.
+    /// Number of items over the limit, and a pointer to the first one.
     dropped: Option<(usize, String)>,
     edits: Edits<'s>,
-    /// Bytes of the trees of `objects`; at most [`TREES_BYTES_MAX`].
-    tree_bytes: usize,
 }
 
 impl<'s> Items<'s> {
@@ -106,7 +101,6 @@ impl<'s> Items<'s> {
             count: 0,
             dropped: None,
             edits: Edits::of(status),
-            tree_bytes: 0,
         }
     }
 
@@ -155,18 +149,16 @@ impl<'s> Items<'s> {
         }
     }
 
-    /// Adds an object, or replaces an earlier one of the same identity. Without a name an object has none.
-    fn keep(&mut self, mut object: Object) {
-        self.tree_bytes += object.tree_bytes();
-        if self.tree_bytes > TREES_BYTES_MAX {
-            object.settle();
-        }
+    /// Adds an object, or replaces an earlier object with the same identity. An object without a name has no
+    /// identity and is always added.
+    fn keep(&mut self, object: Object) {
         if !object.name.is_empty() {
             let identity = (&object.gvk, &object.namespace, &object.name);
             let mut slot = self.positions.hasher().hash_one(identity);
             while let Some(earlier) = self.positions.get(&slot) {
                 let earlier = self.objects.get_mut(*earlier);
-                let earlier = earlier.filter(|it| (&it.gvk, &it.namespace, &it.name) == identity);
+                let earlier =
+                    earlier.filter(|other| (&other.gvk, &other.namespace, &other.name) == identity);
                 if let Some(earlier) = earlier {
                     *earlier = object;
                     return;
@@ -198,7 +190,7 @@ impl<'s> Items<'s> {
 /// Reads an item of a list of one Kind.
 fn read_item(item: ListItem<'_>, gvk: &Gvk, texts: &mut Texts) -> Item {
     let ListItem { text, tree } = item;
-    // Checked before it is copied.
+    // The size is checked before the text is copied.
     let read = if text.len() > OBJECT_BYTES_MAX {
         Err(ObjectError::TooLarge(text.len()))
     } else if let Some(tree) = tree {
@@ -228,8 +220,8 @@ fn read_item(item: ListItem<'_>, gvk: &Gvk, texts: &mut Texts) -> Item {
     }
 }
 
-/// Reads an entry of the list of any Kind: the object is in `res`. Beside it are its Kind, name and
-/// namespace, used where the object does not name them.
+/// Reads an entry of the list of any Kind. The object is in `res`; the entry also has a Kind, a name and a
+/// namespace, which apply if the object lacks them.
 fn read_entry(item: &ListItem<'_>, texts: &mut Texts) -> Item {
     let read;
     let tree = match &item.tree {
@@ -273,7 +265,8 @@ fn read_entry(item: &ListItem<'_>, texts: &mut Texts) -> Item {
     }
 }
 
-/// Reads an entry of which the status has no tree: it is no object, or there were too many trees.
+/// Parses an entry that the status kept without a tree: it is not a JSON object, or the trees reached their
+/// limit.
 fn read_again(entry: &str) -> Result<Tree, ObjectError> {
     if !entry.starts_with('{') {
         return Err(ObjectError::NotAnObject(NO_BRACE.to_owned()));
@@ -329,7 +322,7 @@ impl<'e> Entry<'e> {
         }
     }
 
-    /// The object with the name and namespace of its entry, where it has none.
+    /// Adds the name and the namespace of the entry to an object that lacks them.
     fn complete(&self, mut object: Object, texts: &mut Texts) -> Object {
         if object.name.is_empty() {
             object.name = self.name.into();

@@ -1,22 +1,22 @@
-//! The `status` of a bundle: its lists, and the places of their items, in one pass over the text.
+//! The `status` of a bundle: its lists and the positions of their items, read in one pass over the text.
 
 use std::collections::BTreeMap;
 
 use kindsight_contract::{Cursor, ReadError, Tree};
 
 use super::BUNDLE_ITEMS_MAX;
-use super::coverage::LISTS;
 use super::items::ANY_KIND;
+use super::lists::LISTS;
 
-/// Bytes of trees that one bundle's objects keep until they are judged. Objects past that are read again
-/// then.
+/// Maximum size of the parsed trees that the objects of one bundle keep until they are evaluated, in bytes.
+/// Further objects are parsed again for their evaluation.
 pub(super) const TREES_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// The `status` of a bundle.
 pub(super) struct Status<'s> {
     /// Its text.
     pub(super) text: &'s str,
-    /// Its lists; none where it is no object.
+    /// Its lists; `None` if the status is not an object.
     pub(super) lists: Option<Lists<'s>>,
 }
 
@@ -24,9 +24,9 @@ pub(super) struct Status<'s> {
 #[derive(Default)]
 pub(super) struct Lists<'s> {
     by_field: BTreeMap<&'static str, List<'s>>,
-    /// The values of all other members, and of lists that a later duplicate replaced.
+    /// The values of all other members, and of lists that a later duplicate member replaced.
     pub(super) unread: Vec<&'s str>,
-    /// Bytes of the trees of all items; at most [`TREES_BYTES_MAX`] but for the last one.
+    /// Bytes of the trees of all items. Only the last tree may exceed [`TREES_BYTES_MAX`].
     tree_bytes: usize,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Lists<'s> {
 pub(super) struct List<'s> {
     /// Its text.
     pub(super) text: &'s str,
-    /// Its items; none where it is no array.
+    /// Its items; `None` if the list is not an array.
     pub(super) items: Option<ListItems<'s>>,
 }
 
@@ -49,12 +49,12 @@ pub(super) struct ListItems<'s> {
 pub(super) struct ListItem<'s> {
     /// Its text.
     pub(super) text: &'s str,
-    /// Its tree, where it is an object of which one can be made.
+    /// Its parsed tree; `None` if the item is not an object, or the trees reached their limit.
     pub(super) tree: Option<Tree>,
 }
 
 impl<'s> Status<'s> {
-    /// Reads the status at this place.
+    /// Reads the status at the cursor.
     pub(super) fn read(cursor: &mut Cursor<'s>) -> Result<Self, ReadError> {
         if cursor.first() != Some(b'{') {
             let text = cursor.skip()?;
@@ -75,7 +75,7 @@ impl<'s> Lists<'s> {
         self.by_field.get(field).map(|list| list.text)
     }
 
-    /// Takes the items of a list, whose text stays.
+    /// Takes the items of a list. Its text remains.
     pub(super) fn take(&mut self, field: &str) -> Option<List<'s>> {
         let list = self.by_field.get_mut(field)?;
         Some(List {

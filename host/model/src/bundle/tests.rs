@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::{KindState, Scope};
 
 fn bundle_of(status: &Value) -> Bundle {
     let document = json!({
@@ -25,11 +26,11 @@ fn res(object: &Value) -> String {
 /// One line for each object and each rejected item.
 fn check(bundle: &Bundle, expect: &Expect) {
     let mut lines = String::new();
-    for object in &bundle.objects {
+    for object in &bundle.report.objects {
         let (gvk, namespace, name) = (&object.gvk, &object.namespace, &object.name);
         writeln!(lines, "{gvk} {namespace}/{name} {}", object.json).unwrap();
     }
-    for rejected in &bundle.rejected {
+    for rejected in &bundle.report.rejected {
         writeln!(lines, "{}: {}", rejected.pointer, rejected.error).unwrap();
     }
     expect.assert_eq(&lines);
@@ -107,7 +108,7 @@ fn each_bad_item_is_reported_with_its_location_and_reason() {
 }
 
 #[test]
-fn an_object_that_is_there_twice_keeps_its_place_and_has_the_last_content() {
+fn a_duplicate_object_keeps_the_first_position_and_the_last_content() {
     let pod = |name: &str, n: u32| json!({"n": n, "metadata": {"name": name}});
     let entry = json!({"version": "v1", "kind": "Pod", "res": res(&pod("a", 3))});
     check(
@@ -171,7 +172,7 @@ fn an_unusable_bundle_is_rejected_with_the_reason() {
 }
 
 #[test]
-fn a_bundle_over_the_limit_is_refused_unread() {
+fn a_bundle_over_the_limit_is_refused_without_being_read() {
     let big = vec![b' '; BUNDLE_BYTES_MAX + 1];
     let refused = BundleError::TooLarge(BUNDLE_BYTES_MAX + 1);
     assert_eq!(decode_bundle(&big).unwrap_err(), refused);
@@ -180,46 +181,46 @@ fn a_bundle_over_the_limit_is_refused_unread() {
 }
 
 #[test]
-fn items_over_the_limit_are_dropped_with_their_number() {
+fn items_over_the_limit_are_dropped_and_counted() {
     let items = |count: usize| vec!["{}"; count].join(",");
     let (pods, jobs) = (items(BUNDLE_ITEMS_MAX - 1), items(4));
     let status =
         format!(r#"{{"podStatuses":[{pods}],"jobStatuses":[{jobs}],"csrStatuses":[{jobs}]}}"#);
     let bundle = decode_status("7-sink".parse().unwrap(), status.as_bytes()).unwrap();
-    assert_eq!(bundle.objects.len(), BUNDLE_ITEMS_MAX);
+    assert_eq!(bundle.report.objects.len(), BUNDLE_ITEMS_MAX);
     let rejected = Rejected {
         pointer: "/status/jobStatuses/1".to_owned(),
         error: ObjectError::TooMany(7),
         identity: None,
     };
-    assert_eq!(bundle.rejected, [rejected]);
+    assert_eq!(bundle.report.rejected, [rejected]);
 }
 
 #[test]
-fn an_item_that_is_too_large_is_rejected_and_its_neighbours_stay() {
+fn an_item_that_is_too_large_is_rejected_and_its_neighbours_are_kept() {
     let big = json!({"kind": "K", "pad": "x".repeat(crate::OBJECT_BYTES_MAX)});
     let small = json!({"kind": "K"});
     let bundle = bundle_of(&json!({
         "podStatuses": [big, small],
         "resourceStatuses": [{"res": res(&big)}, {"res": res(&small)}],
     }));
-    assert_eq!(bundle.objects.len(), 2);
-    let pointers: Vec<&str> = bundle.rejected.iter().map(|r| &*r.pointer).collect();
+    assert_eq!(bundle.report.objects.len(), 2);
+    let pointers: Vec<&str> = bundle.report.rejected.iter().map(|r| &*r.pointer).collect();
     assert_eq!(
         pointers,
         ["/status/podStatuses/0", "/status/resourceStatuses/0/res"]
     );
-    for rejected in &bundle.rejected {
+    for rejected in &bundle.report.rejected {
         assert!(matches!(rejected.error, ObjectError::TooLarge(_)));
     }
 }
 
 #[test]
-fn a_stored_status_is_read_back_as_the_bundle_it_came_in() {
+fn a_stored_status_decodes_to_the_same_bundle() {
     let status = json!({"podStatuses": [{"metadata": {"name": "a"}}, 7]});
     let bundle = bundle_of(&status);
-    assert_eq!(&*bundle.status_json, status.to_string());
-    let again = decode_status(bundle.deployment.clone(), bundle.status_json.as_bytes()).unwrap();
+    assert_eq!(&*bundle.status_json(), status.to_string());
+    let again = decode_status(bundle.deployment.clone(), bundle.status_json().as_bytes()).unwrap();
     assert_eq!(format!("{bundle:?}"), format!("{again:?}"));
 }
 
@@ -240,7 +241,7 @@ fn assert_hidden(text: &str) {
 }
 
 #[test]
-fn what_is_kept_of_a_bundle_holds_no_content_of_secrets() {
+fn a_decoded_bundle_holds_no_content_of_secrets() {
     let secret = |name: &str| {
         json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name},
             "type": "Opaque", "data": {"password": "aHVudGVyMg=="}})
@@ -269,35 +270,37 @@ fn what_is_kept_of_a_bundle_holds_no_content_of_secrets() {
         "other": [secret("unread")],
     });
     let bundle = bundle_of(&status);
-    assert_eq!(bundle.objects.len(), 6);
-    for object in &bundle.objects {
+    assert_eq!(bundle.report.objects.len(), 6);
+    for object in &bundle.report.objects {
         assert!(
-            !HIDDEN.iter().any(|it| object.json.contains(it)),
+            !HIDDEN.iter().any(|hidden| object.json.contains(hidden)),
             "{object:?}"
         );
     }
     assert!(
         bundle
+            .report
             .objects
             .iter()
-            .any(|it| it.json.contains(r#""password":"REDACTED""#))
+            .any(|object| object.json.contains(r#""password":"REDACTED""#))
     );
-    assert_hidden(&bundle.status_json);
-    let again = decode_status(bundle.deployment.clone(), bundle.status_json.as_bytes()).unwrap();
-    assert_eq!(again.status_json, bundle.status_json);
+    assert_hidden(&bundle.status_json());
+    let again = decode_status(bundle.deployment.clone(), bundle.status_json().as_bytes()).unwrap();
+    assert_eq!(again.status_json(), bundle.status_json());
     let json = |bundle: &Bundle| {
         bundle
+            .report
             .objects
             .iter()
-            .map(|it| it.json.to_string())
+            .map(|object| object.json.to_string())
             .collect::<Vec<_>>()
     };
     assert_eq!(json(&again), json(&bundle));
-    assert_eq!(again.rejected.len(), bundle.rejected.len());
+    assert_eq!(again.report.rejected.len(), bundle.report.rejected.len());
 }
 
 #[test]
-fn secrets_among_items_that_are_not_read_are_not_kept_either() {
+fn secrets_among_dropped_items_are_not_kept() {
     let secret = r#"{"kind":"Secret","data":{"a":"hunter2"}}"#;
     let items = vec!["{}"; BUNDLE_ITEMS_MAX].join(",");
     let status = format!(
@@ -305,78 +308,73 @@ fn secrets_among_items_that_are_not_read_are_not_kept_either() {
             "resourceStatuses":[{secret}],"podStatuses":[{items},{secret},{secret}]}}"#
     );
     let bundle = decode_status("7-sink".parse().unwrap(), status.as_bytes()).unwrap();
-    assert_hidden(&bundle.status_json);
-    let again = decode_status("7-sink".parse().unwrap(), bundle.status_json.as_bytes()).unwrap();
-    assert_eq!(again.rejected, bundle.rejected);
+    assert_hidden(&bundle.status_json());
+    let again = decode_status("7-sink".parse().unwrap(), bundle.status_json().as_bytes()).unwrap();
+    assert_eq!(again.report.rejected, bundle.report.rejected);
 }
 
 #[test]
-fn a_rejected_item_tells_the_object_it_is_about() {
+fn a_rejected_item_names_its_object() {
     let entry = |res: &str| json!({"group": "g", "version": "v1", "kind": "K", "name": "k", "namespace": "n", "res": res});
     let big = json!({"metadata": {"name": "big", "namespace": "n"}, "pad": "x".repeat(crate::OBJECT_BYTES_MAX)});
     let bundle = bundle_of(&json!({
         "podStatuses": [big, 7],
         "resourceStatuses": [entry("?"), entry(""), {"kind": "K", "res": "?"}],
     }));
-    let told = bundle.rejected.iter().map(|it| {
-        it.identity
+    let named = bundle.report.rejected.iter().map(|rejected| {
+        rejected
+            .identity
             .as_ref()
-            .map(|it| format!("{} {}/{}", it.gvk, it.namespace, it.name))
+            .map(|id| format!("{} {}/{}", id.gvk, id.namespace, id.name))
     });
     let (pod, k) = (
         Some("v1 Pod n/big".to_owned()),
         Some("g/v1 K n/k".to_owned()),
     );
-    assert_eq!(told.collect::<Vec<_>>(), [pod, None, k.clone(), k, None]);
+    assert_eq!(named.collect::<Vec<_>>(), [pod, None, k.clone(), k, None]);
 }
 
 #[test]
-fn a_bundle_covers_the_kinds_of_its_lists_and_with_the_list_of_any_kind_all() {
-    let covers = |status: Value, group: &str, kind: &str| {
-        bundle_of(&status).coverage.covers(Some(group), kind)
+fn a_bundle_covers_the_kinds_of_its_lists_or_every_kind_with_resource_statuses() {
+    use KindState::{Complete, Incomplete, NotRequested, Presumed};
+
+    let state = |status: Value, group: &str, kind: &str| {
+        let coverage = bundle_of(&status).report.coverage;
+        coverage.of(Some(group), kind, Scope::Cluster).state
     };
     let original = || json!({"secretStatuses": null, "ingressStatuses": []});
-    for (status, group, kind, covered) in [
-        (json!({}), "", "Pod", Covered::Yes),
-        (json!({}), "apps", "Deployment", Covered::Yes),
-        (json!({}), "extensions", "Deployment", Covered::Yes),
-        (json!({}), "x", "Deployment", Covered::NotReported),
-        (
-            json!({}),
-            "k8s.plugin.opnfv.org",
-            "Network",
-            Covered::NotReported,
-        ),
-        // Monitors have these lists or not.
-        (json!({}), "", "Secret", Covered::NotReported),
-        (original(), "", "Secret", Covered::Yes),
-        (original(), "networking.k8s.io", "Ingress", Covered::Yes),
-        (original(), "g", "K", Covered::NotReported),
-        (json!({"resourceStatuses": []}), "g", "K", Covered::Yes),
-        (json!({"resourceStatuses": []}), "", "Secret", Covered::Yes),
-        (
-            json!({"resourceStatuses": 7}),
-            "g",
-            "K",
-            Covered::NotReported,
-        ),
+    for (status, group, kind, expected) in [
+        (json!({}), "", "Pod", Complete),
+        (json!({}), "apps", "Deployment", Complete),
+        (json!({}), "extensions", "Deployment", Complete),
+        (json!({}), "x", "Deployment", NotRequested),
+        (json!({}), "k8s.plugin.opnfv.org", "Network", NotRequested),
+        // Some monitors do not have these lists.
+        (json!({}), "", "Secret", NotRequested),
+        (original(), "", "Secret", Complete),
+        (original(), "networking.k8s.io", "Ingress", Complete),
+        (original(), "g", "K", NotRequested),
+        (json!({"resourceStatuses": []}), "g", "K", Presumed),
+        (json!({"resourceStatuses": []}), "", "Secret", Complete),
+        (json!({"resourceStatuses": 7}), "g", "K", NotRequested),
         (
             json!({"resourceStatuses": [], "podStatuses": 7}),
             "",
             "Pod",
-            Covered::Unreadable,
+            Incomplete,
         ),
     ] {
         assert_eq!(
-            covers(status.clone(), group, kind),
-            covered,
+            state(status.clone(), group, kind),
+            expected,
             "{status} {group}/{kind}"
         );
     }
     let items = vec!["{}"; BUNDLE_ITEMS_MAX + 1].join(",");
     let status = format!(r#"{{"podStatuses":[{items}]}}"#);
     let cut = decode_status("7-sink".parse().unwrap(), status.as_bytes()).unwrap();
-    assert_eq!(cut.coverage.covers(None, "Job"), Covered::Cut);
+    let job = cut.report.coverage.of(None, "Job", Scope::Cluster);
+    assert_eq!(job.state, Incomplete);
 }
 
 #[test]
@@ -390,10 +388,10 @@ fn a_reporter_that_covers_every_kind_is_stored_as_one() {
         (r#"{"resourceStatuses":[]}"#, r#"{"resourceStatuses":[]}"#),
     ] {
         let mut bundle = decode_status("7-sink".parse().unwrap(), status.as_bytes()).unwrap();
-        bundle.cover_every_kind();
-        assert_eq!(&*bundle.status_json, stored);
+        bundle.report.cover_every_kind();
+        assert_eq!(&*bundle.status_json(), stored);
         let again = decode_status(bundle.deployment.clone(), stored.as_bytes()).unwrap();
-        assert!(again.coverage.is_every_kind());
+        assert!(again.report.coverage.is_every_kind());
     }
 }
 
@@ -458,14 +456,14 @@ proptest! {
         entries.insert(place, bad.clone());
         entries.insert(place, json!({"res": res(&bad)}));
         let bundle = bundle_of(&json!({"podStatuses": pods, "resourceStatuses": entries}));
-        let kept = bundle.objects.iter().filter(|object| &*object.gvk.kind == "Good").count();
+        let kept = bundle.report.objects.iter().filter(|object| &*object.gvk.kind == "Good").count();
         prop_assert_eq!(kept, 6);
-        prop_assert!(bundle.objects.len() + bundle.rejected.len() <= 9);
+        prop_assert!(bundle.report.objects.len() + bundle.report.rejected.len() <= 9);
     }
 
     #[test]
     fn a_status_without_secrets_is_kept_byte_for_byte(lists in prop::collection::vec(any_list(), 0..5)) {
         let status: Value = lists.into_iter().collect();
-        prop_assert_eq!(&*bundle_of(&status).status_json, status.to_string());
+        prop_assert_eq!(&*bundle_of(&status).status_json(), status.to_string());
     }
 }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cluster_is_read_back_as_it_is_written() {
+    fn a_cluster_name_survives_a_round_trip() {
         let cluster: ClusterName = "vfw-cluster-provider+edge01".parse().unwrap();
         assert_eq!(&*cluster.name, "edge01");
         assert_eq!(cluster.to_string(), "vfw-cluster-provider+edge01");

@@ -22,11 +22,11 @@ pub struct DigName {
 }
 
 impl DigName {
-    /// The part in place of those that a found application does not have. No recorded name has it.
+    /// Placeholder for the parts that a found application does not have. Recorded names never contain it.
     pub const NONE: &str = "-";
 
-    /// A group's name from its four parts; that of a found application has [`DigName::NONE`] as project and
-    /// version.
+    /// A name from its four parts. If project and version are [`DigName::NONE`], it is the name of a found
+    /// application.
     ///
     /// # Errors
     /// [`NameError::NotAName`] with the first invalid part, else as [`DigName::found`].
@@ -37,7 +37,7 @@ impl DigName {
         dig: &str,
     ) -> Result<Self, NameError> {
         if project == Self::NONE && version == Self::NONE {
-            return Self::found(composite_app, Some(dig).filter(|it| *it != Self::NONE));
+            return Self::found(composite_app, Some(dig).filter(|dig| *dig != Self::NONE));
         }
         for part in [project, composite_app, version, dig] {
             if !is_name(part) {
@@ -52,8 +52,9 @@ impl DigName {
         })
     }
 
-    /// The name of an application that was found in the clusters: `-/<application>/-/<namespace>`, with
-    /// [`DigName::NONE`] for one that is of no single namespace. Both come from labels.
+    /// The name of an application that was found in the clusters: `-/<application>/-/<namespace>`. The
+    /// namespace is [`DigName::NONE`] if the application has no single namespace. Both parts are label
+    /// values.
     ///
     /// # Errors
     /// [`NameError::NotALabelValue`] with the first invalid part.
@@ -71,7 +72,7 @@ impl DigName {
         })
     }
 
-    /// Returns whether it is the name of an application that was found, and not recorded.
+    /// Returns whether this is the name of a found application, not of a recorded one.
     pub fn is_found(&self) -> bool {
         &*self.project == Self::NONE
     }
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_found_application_is_of_its_own() {
+    fn the_name_of_a_found_application_differs_from_every_recorded_name() {
         let shop = DigName::found("shop", Some("web")).unwrap();
         assert_eq!(shop.to_string(), "-/shop/-/web");
         assert_eq!(DigName::new("-", "shop", "-", "web").unwrap(), shop);

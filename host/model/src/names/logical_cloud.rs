@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_parts_are_names_and_are_told_in_their_order() {
+    fn both_parts_are_names_and_are_displayed_in_order() {
         let cloud = LogicalCloudName::new("testvfw", "lc_1").unwrap();
         assert_eq!(cloud.to_string(), "testvfw/lc_1");
         for (project, name) in [("", "lc"), ("p", ""), ("-", "lc"), ("p", "-"), ("p", "a/b")] {

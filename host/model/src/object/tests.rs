@@ -5,7 +5,7 @@ fn object(json: &str) -> Object {
 }
 
 #[test]
-fn an_object_is_known_by_its_type_and_metadata() {
+fn an_object_has_the_identity_from_its_type_and_metadata() {
     let json = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"n","uid":"u",
         "ownerReferences":[{"kind":"ReplicaSet","name":"r","uid":"ru","controller":true}]}}"#;
     let pod = object(json);
@@ -34,7 +34,7 @@ fn metadata_of_the_wrong_type_counts_as_missing() {
 }
 
 #[test]
-fn of_a_duplicate_member_the_last_one_counts() {
+fn the_last_of_duplicate_members_counts() {
     let pod = object(
         r#"{"kind":"A","metadata":{"name":"a"},"x":1,"x":2,"metadata":{"name":"b"},"kind":"\u0042"}"#,
     );
@@ -42,13 +42,13 @@ fn of_a_duplicate_member_the_last_one_counts() {
 }
 
 #[test]
-fn an_api_version_with_two_slashes_is_kept_and_never_taken_for_core() {
+fn an_api_version_with_two_slashes_is_kept_and_is_not_the_core_group() {
     let object = object(r#"{"kind":"Pod","apiVersion":"a/b/v1"}"#);
     assert_eq!(object.gvk, Gvk::new("a/b", "v1", "Pod"));
 }
 
 #[test]
-fn a_kind_that_an_item_leaves_out_is_that_of_its_list() {
+fn an_item_without_a_kind_has_the_kind_of_its_list() {
     let pod = Gvk::new("apps", "v1", "Deployment");
     let read = |json: &str| Object::from_json_as(json, &pod).unwrap().gvk.clone();
     assert_eq!(read("{}"), pod);
@@ -64,7 +64,7 @@ fn a_kind_that_an_item_leaves_out_is_that_of_its_list() {
 }
 
 #[test]
-fn what_is_no_object_is_rejected_with_the_reason() {
+fn invalid_objects_are_rejected_with_the_reason() {
     let rejected = |json: &str| Object::from_json(json).unwrap_err();
     for json in [
         "",
@@ -118,38 +118,7 @@ fn an_object_at_the_limit_is_read_and_one_over_it_is_not() {
 }
 
 #[test]
-fn an_owner_is_known_by_uid_and_else_by_kind_and_name() {
-    let owner = object(r#"{"kind":"Job","metadata":{"name":"j","namespace":"n","uid":"1"}}"#);
-    let owned = |namespace: &str, reference: &str| {
-        object(&format!(
-            r#"{{"kind":"Pod","metadata":{{"namespace":"{namespace}","ownerReferences":[{reference}]}}}}"#
-        ))
-    };
-    let check = |namespace: &str, reference: &str, expect: bool| {
-        assert_eq!(
-            owned(namespace, reference).is_owned_by(&owner),
-            expect,
-            "{reference}"
-        );
-    };
-    check("n", r#"{"kind":"Job","name":"j","uid":"1"}"#, true);
-    check("n", r#"{"kind":"Job","name":"j","uid":"2"}"#, false);
-    check("n", r#"{"kind":"Job","name":"j"}"#, true);
-    check("m", r#"{"kind":"Job","name":"j"}"#, false);
-    check("n", r#"{"kind":"CronJob","name":"j"}"#, false);
-    check(
-        "n",
-        r#"{"kind":"X","name":"x"},{"kind":"Job","name":"j"}"#,
-        true,
-    );
-    check("n", "", false);
-
-    let nameless = object(r#"{"kind":"Job","metadata":{"namespace":"n"}}"#);
-    assert!(!owned("n", r#"{"kind":"Job","uid":"1"}"#).is_owned_by(&nameless));
-}
-
-#[test]
-fn labels_are_texts_and_the_last_of_a_key_counts() {
+fn labels_are_strings_and_the_last_of_duplicate_keys_counts() {
     let pod = object(
         r#"{"kind":"Pod","metadata":{"labels":{"app":"sink","empty":"","odd":7,"app":"last"}}}"#,
     );

@@ -1,8 +1,8 @@
-//! Search of one JSON text for Secrets, in one pass: its cost is the size of the text, however deep the
-//! values in it are nested.
+//! Searches one JSON text for Secrets in one pass. The cost is linear in the size of the text, at any depth
+//! of nesting.
 //!
-//! The Kind of an object may follow its data, and that of a list its items. So places are noted first, and
-//! settled where their object ends.
+//! The `kind` of an object may follow its data, and the `kind` of a list may follow its items. So the search
+//! records the positions of candidates and decides about them at the end of their object.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,15 +11,15 @@ use serde_json::value::RawValue;
 
 use super::{Edit, Opaque, may_hold_secret, without_values};
 
-/// Maximum nesting that is searched. An [`Object`](crate::Object) is never deeper, but JSON in its
+/// Maximum depth of nesting of a searched text. An [`Object`](crate::Object) is never deeper, but JSON in its
 /// annotations may be.
 const DEPTH_MAX: usize = 128;
 
-/// Maximum number of texts within each other, as annotations of what annotations hold.
+/// Maximum depth of JSON texts within annotations of other JSON texts.
 const TEXTS_MAX: usize = 8;
 
-/// The replacements for the content of Secrets in a JSON text, in order. `is_secret` says that the whole
-/// text is a Secret.
+/// The replacements for the content of Secrets in a JSON text, in order. `is_secret` is true if the text
+/// itself is a Secret.
 pub(super) fn search(text: &str, is_secret: bool) -> Result<Vec<Edit>, Opaque> {
     search_within(text, is_secret, TEXTS_MAX)
 }
@@ -42,13 +42,13 @@ fn search_within(text: &str, is_secret: bool, texts_left: usize) -> Result<Vec<E
 struct Search<'t> {
     text: &'t str,
     at: usize,
-    /// True if the whole text is a Secret by its context.
+    /// True if the text itself is a Secret because of its context.
     is_secret: bool,
     texts_left: usize,
     frames: Vec<Frame>,
     /// The values of `data` and `stringData` of Secrets.
     data: Vec<Range<usize>>,
-    /// Annotations, those of inner objects first.
+    /// Annotations; inner objects precede outer objects.
     maps: Vec<Annotations>,
 }
 
@@ -56,20 +56,20 @@ struct Search<'t> {
 struct Frame {
     start: usize,
     is_array: bool,
-    /// True if it is a Secret by its context, or an array of such.
+    /// True if the context makes it a Secret or an array of Secrets.
     is_secret: bool,
-    /// True if it is an item of a list, or an array of such.
+    /// True if it is an item of a list, or an array of items.
     is_item: bool,
-    /// The present member, where its key was read.
+    /// The current member; `None` until its key was read.
     member: Option<Member>,
     says: Says,
     /// The values of `data` and `stringData`.
     data: Vec<Range<usize>>,
-    /// Those of its items.
+    /// The values of `data` and `stringData` of its items.
     item_data: Vec<Range<usize>>,
-    /// The annotations in it begin at this place.
+    /// Number of entries in [`Search::maps`] before this object or array began.
     maps_before: usize,
-    /// The members that were read, where these are annotations.
+    /// The members read so far, if this object is a map of annotations.
     annotations: Option<Vec<Annotation>>,
 }
 
@@ -83,7 +83,7 @@ struct Member {
     maps_before: usize,
 }
 
-/// The part of a member in the search.
+/// The meaning of a member for the search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Kind,
@@ -94,12 +94,13 @@ enum Role {
     Other,
 }
 
-/// The Kinds that an object names itself. Of duplicate members any counts, and no `apiVersion` is core.
+/// The `kind` and `apiVersion` of an object. If members are duplicate, each one counts. An object without an
+/// `apiVersion` counts as core.
 #[derive(Default)]
 struct Says {
     secret: bool,
     list: bool,
-    /// True if any `apiVersion` is core; none without one.
+    /// True if any `apiVersion` is core; `None` if the object has none.
     core: Option<bool>,
 }
 
@@ -118,15 +119,15 @@ struct Annotations {
 
 struct Annotation {
     range: Range<usize>,
-    /// True if it holds a Secret, or cannot be searched.
-    goes: bool,
-    /// True if it goes from a Secret.
-    goes_from_secret: bool,
+    /// True if it must be removed from any object: it holds a Secret, or cannot be searched.
+    is_removed: bool,
+    /// True if it must be removed from a Secret.
+    is_removed_from_secret: bool,
 }
 
 impl Annotations {
-    fn has_gone(&self, annotation: &Annotation) -> bool {
-        annotation.goes || (self.in_secret && annotation.goes_from_secret)
+    fn removes(&self, annotation: &Annotation) -> bool {
+        annotation.is_removed || (self.in_secret && annotation.is_removed_from_secret)
     }
 }
 
@@ -147,7 +148,7 @@ impl Search<'_> {
                         self.value(start..self.at);
                     }
                 }
-                // The text is valid JSON, so these say nothing.
+                // The text is valid JSON, so separators can be skipped.
                 b' ' | b'\t' | b'\n' | b'\r' | b',' | b':' => {}
                 _ => {
                     let rest = bytes.get(self.at..).unwrap_or_default();
@@ -160,7 +161,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Goes behind a string whose quotation mark was read.
+    /// Skips the rest of a string whose opening quotation mark was read.
     fn skip_string(&mut self) {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
@@ -198,7 +199,7 @@ impl Search<'_> {
         }
     }
 
-    /// The text of a string; none for another value.
+    /// The text of a string; `None` for any other value.
     fn string(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
         let text = self.text.get(range).filter(|text| text.starts_with('"'))?;
         let plain = text.get(1..text.len().saturating_sub(1))?;
@@ -236,7 +237,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Settles what was noted in an object that ends.
+    /// Ends an object or array, and decides about its recorded positions.
     fn end(&mut self) {
         let Some(frame) = self.frames.pop() else {
             return;
@@ -269,7 +270,7 @@ impl Search<'_> {
         self.value(range);
     }
 
-    /// Notes a value that ends in the object that it is a member of.
+    /// Records the end of a value in the object that it is a member of.
     fn value(&mut self, range: Range<usize>) {
         let member = match self.frames.last_mut() {
             Some(frame) if !frame.is_array => frame.member.take(),
@@ -285,7 +286,7 @@ impl Search<'_> {
         let is_map = self
             .frames
             .last()
-            .is_some_and(|it| it.annotations.is_some());
+            .is_some_and(|frame| frame.annotations.is_some());
         let annotation = is_map.then(|| self.annotation(&member, &range));
         let Some(frame) = self.frames.last_mut() else {
             return;
@@ -312,15 +313,15 @@ impl Search<'_> {
         let holds_secret = if let Some(text) = &text {
             self.text_holds_secret(text)
         } else {
-            // No annotation of Kubernetes; whatever was found in it goes with it.
+            // Not a valid annotation. If a Secret was found in the value, the member is removed.
             let maps = self.maps.iter().skip(member.maps_before);
             let mut members = maps.flat_map(|map| &map.members);
-            self.data.len() > member.data_before || members.any(|it| it.goes)
+            self.data.len() > member.data_before || members.any(|inner| inner.is_removed)
         };
         Annotation {
             range: member.start..range.end,
-            goes: holds_secret,
-            goes_from_secret: member.is_applied || text.is_none(),
+            is_removed: holds_secret,
+            is_removed_from_secret: member.is_applied || text.is_none(),
         }
     }
 
@@ -337,10 +338,10 @@ impl Search<'_> {
         !matches!(edits, Some(Ok(edits)) if edits.is_empty())
     }
 
-    /// The replacements, in order; of those within each other the outermost.
+    /// The replacements, in order. Of nested replacements, only the outermost is returned.
     fn edits(&self) -> Vec<Edit> {
         let maps = self.maps.iter().enumerate();
-        let maps = maps.filter(|(_, map)| map.members.iter().any(|it| map.has_gone(it)));
+        let maps = maps.filter(|(_, map)| map.members.iter().any(|member| map.removes(member)));
         let maps = maps.map(|(at, map)| (map.range.clone(), Some(at)));
         let data = self.data.iter().map(|range| (range.clone(), None));
         let mut places: Vec<(Range<usize>, Option<usize>)> = maps.chain(data).collect();
@@ -352,7 +353,7 @@ impl Search<'_> {
             }
             end = range.end;
             let new = match map.and_then(|at| self.maps.get(at)) {
-                Some(map) => Some(self.without_gone(map)),
+                Some(map) => Some(self.without_removed(map)),
                 None => without_values(self.text.get(range.clone()).unwrap_or_default()),
             };
             edits.extend(new.map(|new| (range, new)));
@@ -360,17 +361,17 @@ impl Search<'_> {
         edits
     }
 
-    fn without_gone(&self, map: &Annotations) -> String {
-        let kept = map.members.iter().filter(|it| !map.has_gone(it));
+    fn without_removed(&self, map: &Annotations) -> String {
+        let kept = map.members.iter().filter(|member| !map.removes(member));
         let kept: Vec<&str> = kept
-            .filter_map(|it| self.text.get(it.range.clone()))
+            .filter_map(|member| self.text.get(member.range.clone()))
             .collect();
         format!("{{{}}}", kept.join(","))
     }
 }
 
-/// Returns whether tools store the last applied configuration under this annotation. Decided by the key,
-/// since some compress the value: `kubectl.kubernetes.io/last-applied-configuration`,
+/// Returns whether tools store the last applied configuration under this annotation. The key decides, because
+/// some tools compress the value: `kubectl.kubernetes.io/last-applied-configuration`,
 /// `objectset.rio.cattle.io/applied`, `banzaicloud.com/last-applied`.
 fn holds_last_applied(key: &str) -> bool {
     key.contains("applied")

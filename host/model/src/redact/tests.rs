@@ -12,7 +12,7 @@ fn redacted(json: &str) -> Arc<str> {
 }
 
 #[test]
-fn a_secret_loses_its_content_and_nothing_else() {
+fn only_the_content_is_removed_from_a_secret() {
     let json = r#"{"kind":"Secret","data":{"password":"aHVudGVyMg=="},"apiVersion":"v1",
         "stringData": {"x":"y"}, "metadata": {"z": 1.50, "name": "s", "annotations": {
         "note":"keep \u003c me","kubectl.kubernetes.io/last-applied-configuration":"{\"data\":{}}"}},
@@ -32,7 +32,7 @@ fn a_secret_loses_its_content_and_nothing_else() {
 }
 
 #[test]
-fn a_secret_that_only_its_list_calls_one_is_redacted() {
+fn a_secret_without_a_kind_is_redacted_if_its_list_holds_secrets() {
     let gvk = crate::Gvk::new("", "v1", "Secret");
     let object = Object::from_json_as(r#"{"data":{"a":"b"},"type":"Opaque"}"#, &gvk).unwrap();
     assert_eq!(
@@ -42,7 +42,7 @@ fn a_secret_that_only_its_list_calls_one_is_redacted() {
 }
 
 #[test]
-fn packed_copies_of_what_was_applied_are_left_out_of_a_secret() {
+fn compressed_copies_of_the_applied_configuration_are_removed_from_a_secret() {
     let json = r#"{"kind":"Secret","metadata":{"annotations":{"objectset.rio.cattle.io/applied":"H4sI",
         "banzaicloud.com/last-applied":"UEsD"}}}"#;
     assert_eq!(
@@ -52,7 +52,7 @@ fn packed_copies_of_what_was_applied_are_left_out_of_a_secret() {
 }
 
 #[test]
-fn other_objects_stay_byte_for_byte() {
+fn other_objects_are_unchanged_byte_for_byte() {
     for json in [
         r#"{"kind":"ConfigMap", "data":{"a":"b"}, "metadata":{"annotations":{
             "kubectl.kubernetes.io/last-applied-configuration":"{\"kind\":\"ConfigMap\",\"data\":{}}\n"}}}"#,
@@ -67,7 +67,7 @@ fn other_objects_stay_byte_for_byte() {
 }
 
 #[test]
-fn a_secret_in_an_annotation_is_left_out_whatever_the_object_is() {
+fn a_secret_in_an_annotation_of_any_object_is_removed() {
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "stringData": {"p": "hunter2"}});
     for value in [
         secret.to_string(),
@@ -104,7 +104,7 @@ fn secrets_embedded_in_other_objects_are_redacted() {
 }
 
 #[test]
-fn what_is_nested_too_deeply_in_an_annotation_is_left_out() {
+fn an_annotation_that_is_nested_too_deeply_is_removed() {
     let bomb = format!("{}\"Secret\"{}", "[".repeat(300_000), "]".repeat(300_000));
     let object = json!({"kind": "X", "metadata": {"annotations": {"bomb": bomb}}});
     assert_eq!(
@@ -114,7 +114,7 @@ fn what_is_nested_too_deeply_in_an_annotation_is_left_out() {
 }
 
 #[test]
-fn what_is_redacted_already_stays_as_it_is() {
+fn redacted_content_is_unchanged() {
     let json =
         r#"{"kind": "Secret", "data": {"a": "REDACTED", "b": "REDACTED"}, "stringData": null}"#;
     assert_eq!(&*redacted(json), json);
@@ -131,7 +131,7 @@ fn a_secret_whose_kind_is_hidden_in_escapes_is_found() {
         let embedded = format!(r#"{{"kind":"X","spec":[{inner}]}}"#);
         assert!(!redacted(&inner).contains("hunter2"), "{inner}");
         assert!(!redacted(&embedded).contains("hunter2"), "{embedded}");
-        // Once more as text within text, plain and with its backslashes and digits as escapes.
+        // The same Secret as JSON within a string, plain and with escaped backslashes and digits.
         let text = Value::from(inner).to_string();
         for text in [
             text.clone(),
@@ -157,7 +157,7 @@ fn an_object_that_names_no_secret_is_not_parsed_again() {
 
 #[test]
 fn deep_nesting_costs_no_more_than_the_size_of_the_text() {
-    // The worst object that is accepted: every level names a Secret, and holds all the rest.
+    // The most expensive object that is accepted: every level is a Secret and contains all deeper levels.
     let mut json = r#"{"kind":"Secret","data":{"a":"hunter2"}}"#.to_owned();
     let pad = "x".repeat(crate::OBJECT_BYTES_MAX - 8000);
     json = format!(r#"{{"kind":"Secret","pad":"{pad}","spec":{json}}}"#);
@@ -168,7 +168,7 @@ fn deep_nesting_costs_no_more_than_the_size_of_the_text() {
     let object = Object::from_json(json).unwrap();
     let took = begin.elapsed();
     assert!(!object.json.contains("hunter2"));
-    // Some passes over 2 MB without optimization. Once for each level would take a minute.
+    // A few passes over 2 MB in a build without optimization. One pass for each level would take a minute.
     assert!(took.as_secs() < 2, "{took:?}");
 }
 

@@ -9,7 +9,7 @@ use mongodb::bson::{RawArray, RawBsonRef, RawDocument};
 use super::values::{field, shown};
 use crate::limits::{ACTIONS_MAX, SHOWN_BYTES_MAX};
 
-/// The last actions, oldest first.
+/// The last actions of a state, oldest first.
 pub(super) fn actions(
     items: &RawArray,
     faults: &mut Vec<String>,
@@ -18,7 +18,7 @@ pub(super) fn actions(
     for item in items {
         let item = item.map_err(|_| "the BSON of its `actions` is broken".to_owned())?;
         let RawBsonRef::Document(item) = item else {
-            faults.push(format!("an action is {}, and left out", shown(&item)));
+            faults.push(format!("an action is {} and was skipped", shown(&item)));
             continue;
         };
         let state = match state(item)? {
@@ -44,25 +44,28 @@ pub(super) fn actions(
     Ok(actions)
 }
 
-/// The state that an action led to, or the fault of one that has none.
+/// The state that an action led to, or the fault of an action without a valid state.
 fn state(action: &RawDocument) -> Result<Result<LifecycleState, String>, String> {
     Ok(match field(action, "state")? {
         Some(RawBsonRef::String(word)) => {
             let mut states = LifecycleState::ALL.iter();
-            states.find(|it| it.as_str() == word).copied().ok_or_else(|| {
-                let word = clean(word, SHOWN_BYTES_MAX);
-                format!("an action leads to `{word}`, which is no state of this release, and is left out")
-            })
+            states
+                .find(|state| state.as_str() == word)
+                .copied()
+                .ok_or_else(|| {
+                    let word = clean(word, SHOWN_BYTES_MAX);
+                    format!("an action has the unknown state `{word}` and was skipped")
+                })
         }
         Some(other) => Err(format!(
-            "the state of an action is {}, and the action is left out",
+            "the state of an action is {}, so the action was skipped",
             shown(&other)
         )),
-        None => Err("an action has no state, and is left out".to_owned()),
+        None => Err("an action has no state and was skipped".to_owned()),
     })
 }
 
-/// The id of a context; none where it is empty, as that of an approval.
+/// The id of a context, or `None` if it is empty, as it is for an approval.
 pub(super) fn context(
     document: &RawDocument,
     name: &str,
@@ -73,7 +76,7 @@ pub(super) fn context(
         Some(RawBsonRef::String(text)) => text.to_owned(),
         Some(RawBsonRef::Int64(number)) => number.to_string(),
         Some(other) => {
-            faults.push(format!("`{name}` is {}, and left out", shown(&other)));
+            faults.push(format!("`{name}` is {} and was ignored", shown(&other)));
             return Ok(None);
         }
     };
@@ -81,13 +84,13 @@ pub(super) fn context(
     if id.is_none() {
         let text = clean(&text, SHOWN_BYTES_MAX);
         faults.push(format!(
-            "`{name}` is `{text}`, which is no id of a context, and left out"
+            "`{name}` is `{text}`, which is not a context id, and was ignored"
         ));
     }
     Ok(id)
 }
 
-/// The time in RFC 3339; empty where there is none, as for the zero of Go.
+/// The time in RFC 3339 format, or an empty text if the time is missing or is Go's zero value.
 fn time(action: &RawDocument) -> Result<Arc<str>, String> {
     let time = match field(action, "timestamp")? {
         Some(RawBsonRef::DateTime(time)) => {
@@ -96,8 +99,8 @@ fn time(action: &RawDocument) -> Result<Arc<str>, String> {
         Some(RawBsonRef::String(text)) => text.parse().ok(),
         _ => None,
     };
-    let time = time.filter(|it| *it > Timestamp::UNIX_EPOCH);
-    Ok(time.map(|it| it.to_string()).unwrap_or_default().into())
+    let time = time.filter(|time| *time > Timestamp::UNIX_EPOCH);
+    Ok(time.map(|time| time.to_string()).unwrap_or_default().into())
 }
 
 fn revision(action: &RawDocument) -> Result<i64, String> {

@@ -8,7 +8,7 @@ fn read_document(layout: Layout, document: &Document) -> Read {
     read(layout, &raw)
 }
 
-/// A group as the newer generation keeps it.
+/// A group in the format of the newer generation.
 fn group(state: impl Into<Bson>) -> Document {
     doc! {
         "project": "p", "compositeApp": "ca", "compositeAppVersion": "v1", "deploymentIntentGroup": "dig",
@@ -17,12 +17,15 @@ fn group(state: impl Into<Bson>) -> Document {
     }
 }
 
-/// One line: the subject, the status context and each action, then the fault.
+/// One line with the subject, the status context and each action, then the fault.
 fn line(layout: Layout, document: &Document) -> String {
     let state_line = |state: &StateInfo| {
-        let actions = state.actions.iter().map(|it| {
-            let instance = it.instance.as_ref().map_or("-", |id| id.as_str());
-            format!(" [{} {instance} {} {}]", it.state, it.time, it.revision)
+        let actions = state.actions.iter().map(|action| {
+            let instance = action.instance.as_ref().map_or("-", |id| id.as_str());
+            format!(
+                " [{} {instance} {} {}]",
+                action.state, action.time, action.revision
+            )
         });
         let context = state.status_context.as_ref();
         let context = context.map_or("-", |id| id.as_str()).to_owned();
@@ -36,7 +39,7 @@ fn line(layout: Layout, document: &Document) -> String {
             state,
             fault,
         } => {
-            let fault = fault.map(|it| format!("; {it}")).unwrap_or_default();
+            let fault = fault.map(|fault| format!("; {fault}")).unwrap_or_default();
             format!("{subject}: {}{fault}", state_line(&state))
         }
     }
@@ -97,7 +100,7 @@ fn documents_of_other_kinds_are_passed_over() {
     let state = doc! {"actions": []};
     let logical_cloud = doc! {"project": "p", "logicalCloud": "lc", "stateInfo": state.clone()};
     assert_eq!(line(Layout::V22, &logical_cloud), "logical cloud p/lc: -");
-    // The keys that were not asked for are told by their names.
+    // The names of the keys determine the kind, although these keys were not requested.
     let mut certificate = logical_cloud.clone();
     certificate.insert("keyId", "{caCert,logicalCloud,project}");
     for document in [
@@ -110,7 +113,7 @@ fn documents_of_other_kinds_are_passed_over() {
     }
 }
 
-/// The line of a group with one action, without its name.
+/// The line of a group with one action, without the group's name.
 fn of_action(action: Document) -> String {
     let line = line(Layout::V22, &group(doc! {"actions": [action]}));
     let name = "deployment intent group p/ca/v1/dig: ";
@@ -118,7 +121,7 @@ fn of_action(action: Document) -> String {
 }
 
 #[test]
-fn what_is_missing_or_of_another_type_costs_itself_alone() {
+fn a_missing_or_unexpected_value_affects_only_itself() {
     for (given, expected) in [
         (doc! {"state": "Created"}, "- [Created -  0]"),
         (
@@ -143,23 +146,23 @@ fn what_is_missing_or_of_another_type_costs_itself_alone() {
         ),
         (
             doc! {"state": "Instantiated", "contextid": "x\u{1b}[2J"},
-            "- [Instantiated -  0]; `contextid` is `x [2J`, which is no id of a context, and left out",
+            "- [Instantiated -  0]; `contextid` is `x [2J`, which is not a context id, and was ignored",
         ),
         (
             doc! {"state": "Instantiated", "contextid": true},
-            "- [Instantiated -  0]; `contextid` is a boolean, and left out",
+            "- [Instantiated -  0]; `contextid` is a boolean and was ignored",
         ),
         (
             doc! {"state": "Migrated", "contextid": "1"},
-            "-; an action leads to `Migrated`, which is no state of this release, and is left out",
+            "-; an action has the unknown state `Migrated` and was skipped",
         ),
         (
             doc! {"contextid": "1"},
-            "-; an action has no state, and is left out",
+            "-; an action has no state and was skipped",
         ),
         (
             doc! {"state": 1},
-            "-; the state of an action is a number, and the action is left out",
+            "-; the state of an action is a number, so the action was skipped",
         ),
     ] {
         assert_eq!(of_action(given), expected);
@@ -168,7 +171,7 @@ fn what_is_missing_or_of_another_type_costs_itself_alone() {
     assert_eq!(
         line(Layout::V22, &mixed),
         "deployment intent group p/ca/v1/dig: - [Created -  0] [Approved -  0]; \
-         an action is a text, and left out, and 1 more of that kind"
+         an action is a text and was skipped (and 1 more)"
     );
     let empty = group(doc! {"actions": Bson::Null});
     assert_eq!(
@@ -185,7 +188,7 @@ fn a_time_is_a_date_or_a_text_and_may_be_missing() {
     for no_time in [
         Bson::from("yesterday"),
         Bson::Int64(1),
-        // The zero of Go.
+        // Go's zero value.
         Bson::DateTime(DateTime::from_millis(-62_135_596_800_000)),
         Bson::DateTime(DateTime::MAX),
     ] {
@@ -260,7 +263,7 @@ fn of_many_actions_the_last_are_kept() {
 }
 
 #[test]
-fn bytes_that_are_no_bson_are_told() {
+fn bytes_that_are_not_bson_are_reported() {
     let raw = RawDocumentBuf::try_from(&group(doc! {"actions": [{"state": "Created"}]})).unwrap();
     let whole = raw.as_bytes();
     let mut read_ones = 0;

@@ -1,18 +1,18 @@
-//! Values of BSON, read leniently.
+//! BSON values, parsed leniently.
 
 use mongodb::bson::{RawBsonRef, RawDocument};
 
-/// The value of a field; none for null, which orchestrators write for what is empty.
+/// The value of a field, or `None` for null, which orchestrators write for empty values.
 pub(super) fn field<'a>(
     document: &'a RawDocument,
     name: &str,
 ) -> Result<Option<RawBsonRef<'a>>, String> {
     let value = document.get(name);
     let value = value.map_err(|_| format!("its BSON is broken before `{name}`"))?;
-    Ok(value.filter(|it| !matches!(it, RawBsonRef::Null | RawBsonRef::Undefined)))
+    Ok(value.filter(|value| !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)))
 }
 
-/// The type of a value, for people.
+/// The type of a value, as text for users.
 pub(super) fn shown(value: &RawBsonRef<'_>) -> &'static str {
     match value {
         RawBsonRef::Double(_)
@@ -25,6 +25,6 @@ pub(super) fn shown(value: &RawBsonRef<'_>) -> &'static str {
         RawBsonRef::Boolean(_) => "a boolean",
         RawBsonRef::Binary(_) => "bytes",
         RawBsonRef::DateTime(_) | RawBsonRef::Timestamp(_) => "a time",
-        _ => "of a type that does not belong there",
+        _ => "of an unexpected type",
     }
 }

@@ -1,4 +1,4 @@
-//! Changes that are told.
+//! Changes that are sent.
 
 use kindsight_cluster::bson::{Binary, Bson, doc, spec::BinarySubtype};
 use kindsight_model::StatesNews;
@@ -6,7 +6,7 @@ use kindsight_model::StatesNews;
 use crate::stage::{Follower, RESOURCES, action, group, mongodb, name, options, state};
 
 #[test]
-fn an_action_that_is_appended_is_told_and_a_group_that_is_deleted_is_gone() {
+fn an_appended_action_and_a_deleted_group_are_sent() {
     let Some(server) = mongodb() else { return };
     let documents = server.documents();
     let mut actions = vec![action("Created", "", 0)];
@@ -26,14 +26,14 @@ fn an_action_that_is_appended_is_told_and_a_group_that_is_deleted_is_gone() {
         follower.changed(),
         "deployment intent group p/ca/v1/b: 9 Created/-/0 Approved/-/0 Instantiated/9/1"
     );
-    // What else is in its document is nothing new.
+    // A change of any other field of the document is not sent.
     documents.set(RESOURCES, name("b"), "data.spec.version", "r2");
     documents.delete(RESOURCES, name("a"));
     assert_eq!(
         follower.changed(),
         "deployment intent group p/ca/v1/a is gone"
     );
-    // The place is looked for anew once nothing is there.
+    // After everything was deleted, the place of the states is searched again.
     documents.delete(RESOURCES, doc! {});
     assert_eq!(
         follower.changed(),
@@ -48,7 +48,7 @@ fn an_action_that_is_appended_is_told_and_a_group_that_is_deleted_is_gone() {
 }
 
 #[test]
-fn a_document_that_cannot_be_read_any_more_keeps_its_last_state_and_costs_no_other_one_its_own() {
+fn a_document_that_becomes_unreadable_keeps_its_last_state_and_does_not_affect_others() {
     let Some(server) = mongodb() else { return };
     let documents = server.documents();
     let created = state("", &[action("Created", "", 0)]);
@@ -70,9 +70,9 @@ fn a_document_that_cannot_be_read_any_more_keeps_its_last_state_and_costs_no_oth
     ] {
         documents.set(RESOURCES, name("a"), "stateInfo", odd);
         for revision in [1, 2] {
-            let told = state("", &[action("Updated", "", revision)]);
-            documents.set(RESOURCES, name("b"), "stateInfo", told);
-            // Nothing is told of the other one before.
+            let updated = state("", &[action("Updated", "", revision)]);
+            documents.set(RESOURCES, name("b"), "stateInfo", updated);
+            // No change of the other group is sent before this one.
             assert_eq!(
                 follower.changed(),
                 format!("deployment intent group p/ca/v1/b: - Updated/-/{revision}")
@@ -84,7 +84,7 @@ fn a_document_that_cannot_be_read_any_more_keeps_its_last_state_and_costs_no_oth
 }
 
 #[test]
-fn many_changes_at_a_time_are_told_as_everything() {
+fn many_simultaneous_changes_are_sent_as_all_states() {
     let Some(server) = mongodb() else { return };
     let documents = server.documents();
     let created = state("", &[action("Created", "", 0)]);

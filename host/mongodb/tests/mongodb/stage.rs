@@ -1,4 +1,4 @@
-//! A MongoDB with documents as an orchestrator lays them, and one who follows it.
+//! A MongoDB with documents in the layout of an orchestrator, and a follower.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{self, Receiver};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// Time for anything that is told by itself.
+/// The time limit for every expected event.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The time of every action.
@@ -21,12 +21,12 @@ pub(crate) const TIME: &str = "2022-09-20T08:00:00Z";
 /// A collection of the newer generation.
 pub(crate) const RESOURCES: &str = "emco.resources";
 
-/// A MongoDB; none without its programs, where the test ends.
+/// A MongoDB. Returns `None` without the programs, and the test ends.
 pub(crate) fn mongodb() -> Option<MongoServer> {
     Some(MongoServer::start(&MongoPrograms::or_skip()?))
 }
 
-/// Options with a quick poll.
+/// Options with a short polling interval.
 pub(crate) fn options(uri: &str) -> MongodbOptions {
     MongodbOptions {
         uri: uri.to_owned(),
@@ -34,11 +34,11 @@ pub(crate) fn options(uri: &str) -> MongodbOptions {
         password: None,
         ca: None,
         every: Duration::from_millis(50),
-        deadline: Duration::from_secs(2),
+        deadline: Duration::from_secs(5),
     }
 }
 
-/// An action: its state, its context and its revision.
+/// An action with its state, its context and its revision.
 pub(crate) fn action(state: &str, context: &str, revision: i64) -> Bson {
     let time = DateTime::from_millis(1_663_660_800_000);
     Bson::Document(
@@ -51,7 +51,7 @@ pub(crate) fn state(status_context: &str, actions: &[Bson]) -> Document {
     doc! {"statuscontextid": status_context, "actions": actions}
 }
 
-/// A group of the newer generation, with what else is in its document.
+/// A group of the newer generation, with additional fields in its document.
 pub(crate) fn group(dig: &str, state: impl Into<Bson>) -> Document {
     let mut document = name(dig);
     document.extend(doc! {
@@ -68,7 +68,7 @@ pub(crate) fn name(dig: &str) -> Document {
     doc! {"project": "p", "compositeApp": "ca", "compositeAppVersion": "v1", "deploymentIntentGroup": dig}
 }
 
-/// One who follows, and hears the news.
+/// A follower that receives the news.
 pub(crate) struct Follower {
     runtime: Runtime,
     news: Receiver<StatesNews>,
@@ -90,7 +90,7 @@ impl Follower {
         }
     }
 
-    /// The next news.
+    /// The next item of the news.
     pub(crate) fn next(&mut self) -> StatesNews {
         let news = self
             .runtime
@@ -98,7 +98,7 @@ impl Follower {
         news.expect("news in time").expect("a sender")
     }
 
-    /// The next news, which are all states: one line each.
+    /// The next item of the news, which must contain all states: one line for each.
     pub(crate) fn all(&mut self) -> Vec<String> {
         match self.next() {
             StatesNews::All(states) => lines(&states),
@@ -106,7 +106,8 @@ impl Follower {
         }
     }
 
-    /// The next news, which are one state: its line, or its subject that is gone.
+    /// The next item of the news, which must be one changed state: its line, or its subject with a
+    /// note that it is gone.
     pub(crate) fn changed(&mut self) -> String {
         match self.next() {
             StatesNews::Changed(subject, Some(state)) => line(&subject, &state),
@@ -115,7 +116,7 @@ impl Follower {
         }
     }
 
-    /// The next news, which are that it is away: the reason.
+    /// The next item of the news, which must report an unavailable MongoDB: the reason.
     pub(crate) fn away(&mut self) -> String {
         match self.next() {
             StatesNews::Away { since_ms, reason } => {
@@ -126,7 +127,7 @@ impl Follower {
         }
     }
 
-    /// Ends it, and waits until it has ended.
+    /// Stops the follower, and waits until it has stopped.
     pub(crate) fn end(mut self) {
         self.shutdown.cancel();
         let rest = self
@@ -144,10 +145,10 @@ fn lines(states: &BTreeMap<RecordSubject, StateInfo>) -> Vec<String> {
 }
 
 fn line(subject: &RecordSubject, state: &StateInfo) -> String {
-    let actions = state.actions.iter().map(|it| {
-        assert_eq!(&*it.time, TIME);
-        let instance = it.instance.as_ref().map_or("-", |id| id.as_str());
-        format!(" {}/{instance}/{}", it.state, it.revision)
+    let actions = state.actions.iter().map(|action| {
+        assert_eq!(&*action.time, TIME);
+        let instance = action.instance.as_ref().map_or("-", |id| id.as_str());
+        format!(" {}/{instance}/{}", action.state, action.revision)
     });
     let context = state.status_context.as_ref();
     let context = context.map_or("-", |id| id.as_str());

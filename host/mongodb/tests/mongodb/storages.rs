@@ -28,7 +28,7 @@ fn states_of_the_newer_generation_are_read_and_nothing_is_written() {
                 "project": "p", "logicalCloud": "lc", "keyId": "{logicalCloud,project}",
                 "stateInfo": state("14", &[action("Created", "", 0), action("Instantiated", "14", 0)]),
             },
-            // What has a state and is none of these.
+            // A document that has a state but is of no known kind.
             doc! {
                 "project": "p", "logicalCloud": "lc", "caCert": "ca", "keyId": "{caCert,logicalCloud,project}",
                 "stateInfo": state("15", &[action("Instantiated", "15", 0)]),
@@ -80,7 +80,7 @@ fn states_of_the_older_generation_are_read() {
         "cluster cp+edge01: - Applied/5/0",
     ];
     assert_eq!(follower.all(), expected);
-    // One that is named comes first, whichever others there are.
+    // A database in the URI has priority over all others.
     documents.insert(
         RESOURCES,
         &[group("new", state("", &[action("Created", "", 0)]))],
@@ -95,6 +95,6 @@ fn states_of_the_older_generation_are_read() {
     let mut wrong = Follower::begin(&options(&format!("{}/other", server.url())));
     assert_eq!(
         wrong.away(),
-        "its database other has neither a collection `resources` nor `orchestrator` or `cluster`"
+        "the database other has neither a collection `resources` nor `orchestrator` or `cluster`"
     );
 }

@@ -1,25 +1,19 @@
-//! Events of clusters: what they report, and the connections to them.
+//! Events of clusters: their reports, their coverage and the connections to them.
 
 use std::sync::Arc;
 
-use kindsight_clusters::{ClusterEvent, ClusterFacts, ReportMode};
-use kindsight_model::ClusterName;
-use kindsight_status::{
-    ConnectionState, ConnectionView, FactsView, ReportMode as ShownMode, Staleness,
-};
+use kindsight_clusters::ClusterEvent;
+use kindsight_model::{ClusterFacts, ClusterName, Coverage, DeploymentId};
+use kindsight_status::{ApplicationKey, ConnectionView};
 
 use super::Pipeline;
-use crate::judge::Judge;
-use crate::placement::Placement;
+use crate::placement::{Change, Placement};
 
-/// Maximum number of Kinds that are told not to be covered; the first ones are kept.
-const NOT_COVERED_MAX: usize = 100;
-
-/// Time after which it is noted again that a cluster was heard, in milliseconds.
+/// Time after which the last event of a cluster is noted again, in milliseconds.
 const HEARD_EVERY_MS: i64 = 100;
 
 impl Pipeline {
-    /// Publishes a cluster that is configured and was not heard yet.
+    /// Publishes a cluster that is configured and has sent nothing yet.
     pub fn expect_cluster(&mut self, cluster: &ClusterName, now_ms: i64) {
         self.change_connection(cluster, now_ms, |_| {});
     }
@@ -27,15 +21,15 @@ impl Pipeline {
     pub(super) fn handle_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
         let heard = event.heard_from().cloned();
         self.take_cluster(event, now_ms);
-        // After it, so that who reads the time reads what was heard too.
+        // Last, so that a reader of the time reads the effect of the event too.
         if let Some(cluster) = heard {
             self.heard(&cluster, now_ms);
         }
     }
 
-    /// Notes when a cluster was heard whose connection is known.
+    /// Notes the time of the last event of a cluster whose connection is known.
     fn heard(&mut self, cluster: &ClusterName, now_ms: i64) {
-        let Some(known) = self.connections.get(cluster) else {
+        let Some(known) = self.shared.clusters.get(cluster).connection() else {
             return;
         };
         let last_ms = known.heard_ms.unwrap_or(i64::MIN);
@@ -46,34 +40,17 @@ impl Pipeline {
 
     fn take_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
         match event {
-            ClusterEvent::Bundle { cluster, bundle } => self.report(&cluster, bundle, now_ms),
+            ClusterEvent::Reports { cluster, reports } => {
+                self.take_reports(&cluster, reports, now_ms);
+            }
+            ClusterEvent::Coverage { cluster, coverage } => self.cover(&cluster, coverage, now_ms),
             ClusterEvent::Gone {
                 cluster,
                 deployment,
-            } => {
-                tracing::info!(%cluster, %deployment, "cluster no longer reports on this app");
-                self.unclaimed
-                    .forget(|of, it| *of == cluster && it.deployment == deployment);
-                self.change(&deployment, &cluster, now_ms, |it| it.silent(now_ms));
-            }
-            ClusterEvent::Deployment { cluster, report } => {
-                self.report_seen(&cluster, *report, now_ms);
-            }
-            ClusterEvent::Application { cluster, reports } => {
-                self.report_found(&cluster, reports, now_ms);
-            }
+            } => self.silent(&cluster, &deployment, now_ms),
             ClusterEvent::Added { cluster } => self.expect_cluster(&cluster, now_ms),
             ClusterEvent::Removed { cluster } => self.forget_cluster(&cluster, now_ms),
-            ClusterEvent::Facts { cluster, facts } => {
-                let facts = shown(*facts);
-                let known = self.connections.get(&cluster);
-                let known = known.and_then(|it| it.facts.as_ref());
-                if known.is_some_and(|known| known.not_covered != facts.not_covered) {
-                    // What is missing since the start may be known to be gone now.
-                    self.forget_at_ms = Some(now_ms);
-                }
-                self.change_connection(&cluster, now_ms, |it| it.facts = Some(facts));
-            }
+            ClusterEvent::Facts { cluster, facts } => self.facts(&cluster, facts, now_ms),
             ClusterEvent::Unreadable {
                 cluster,
                 deployment,
@@ -83,12 +60,15 @@ impl Pipeline {
             } => {
                 tracing::warn!(%cluster, origin, error, "report not readable");
                 if let Some(deployment) = deployment {
-                    self.change(&deployment, &cluster, now_ms, |placement| {
-                        placement.fault(origin.clone(), &error, may_be_newer, now_ms)
-                    });
+                    let change = || Change::Unreadable {
+                        origin: &origin,
+                        error: &error,
+                        may_be_newer,
+                    };
+                    self.change(&deployment, &cluster, now_ms, change);
                 }
             }
-            // When it was heard is noted of every event.
+            // The time of every event is noted.
             ClusterEvent::Heard { .. } => {}
             ClusterEvent::Faults { cluster, faults } => self.faults(&cluster, faults, now_ms),
             ClusterEvent::Stale { cluster, reason } => self.stale(&cluster, &reason, now_ms),
@@ -96,55 +76,80 @@ impl Pipeline {
         }
     }
 
+    fn silent(&mut self, cluster: &ClusterName, deployment: &DeploymentId, now_ms: i64) {
+        tracing::info!(%cluster, %deployment, "cluster no longer reports on this app");
+        self.unclaimed
+            .forget(|app| app.cluster == *cluster && app.deployment == *deployment);
+        self.change(deployment, cluster, now_ms, || Change::Silent);
+    }
+
     fn faults(&mut self, cluster: &ClusterName, faults: Vec<String>, now_ms: i64) {
-        let faults: Arc<[Arc<str>]> = faults.into_iter().map(Arc::from).collect();
-        self.change_all(cluster, now_ms, |it| it.set_cluster_faults(&faults));
-        self.change_connection(cluster, now_ms, |it| it.faults = Arc::clone(&faults));
-        // None is what a placement begins with.
-        self.cluster_faults.remove(cluster);
-        if !faults.is_empty() {
-            self.cluster_faults.insert(cluster.clone(), faults);
-        }
+        let faults = faults.into_iter().map(Arc::from).collect();
+        let state = self.shared.clusters.entry(cluster, now_ms);
+        state.set_faults(faults, now_ms);
+        self.publish_connection(cluster);
+        self.change_all(cluster, now_ms, || Change::Cluster);
     }
 
     fn stale(&mut self, cluster: &ClusterName, reason: &str, now_ms: i64) {
         tracing::warn!(%cluster, reason, "cluster not heard");
-        let known = self.unreachable.get(cluster);
-        let cause = Staleness {
-            since_ms: known.map_or(now_ms, |known| known.since_ms),
-            reason: reason.into(),
+        self.shared
+            .clusters
+            .entry(cluster, now_ms)
+            .lost(reason, now_ms);
+        self.change_all(cluster, now_ms, || Change::Cluster);
+        self.publish_connection(cluster);
+    }
+
+    /// Handles a new coverage of a cluster: each of its placements follows the Kinds that it depends on.
+    fn cover(&mut self, cluster: &ClusterName, coverage: Coverage, now_ms: i64) {
+        let last_known = self.last_known.get(cluster);
+        let last_known = last_known.and_then(|known| known.coverage.as_ref());
+        let state = self.shared.clusters.entry(cluster, now_ms);
+        let Some(lost) = state.cover(cluster, coverage, last_known, now_ms) else {
+            return;
         };
-        self.change_all(cluster, now_ms, |placement| placement.unreachable(&cause));
-        self.change_connection(cluster, now_ms, |it| {
-            it.state = ConnectionState::Stale;
-            it.since_ms = cause.since_ms;
-            it.reason = Some(Arc::clone(&cause.reason));
-        });
-        self.unreachable.insert(cluster.clone(), cause);
+        for kind in lost {
+            tracing::warn!(%cluster, kind, "the cluster does not report a Kind any more; the state of its objects is not known");
+        }
+        self.change_all(cluster, now_ms, || Change::Cluster);
+        self.publish_connection(cluster);
+    }
+
+    fn facts(&mut self, cluster: &ClusterName, facts: Arc<ClusterFacts>, now_ms: i64) {
+        let before = self.last_known.get(cluster);
+        let before = before.and_then(|known| known.identity.as_ref());
+        if let (Some(before), Some(now)) = (before, &facts.identity)
+            && before != now
+        {
+            tracing::warn!(%cluster, "another cluster has this name since the start; the last-known state is forgotten");
+            self.forget_last_known(cluster, now_ms);
+        }
+        self.change_connection(cluster, now_ms, |it| it.facts = Some(facts));
     }
 
     fn synced(&mut self, cluster: &ClusterName, now_ms: i64) {
-        self.unreachable.remove(cluster);
-        self.forget_remembered(cluster, now_ms);
-        let interpreters = Arc::clone(&self.interpreters);
-        for (key, state) in &mut self.states {
-            let bring_back =
-                |it: &mut Placement, judge: Judge<'_>| it.bring_back_live(judge, now_ms);
-            if state.judge_all(cluster, &interpreters, bring_back) {
-                self.publisher.publish(key, state.view(key), now_ms);
-            }
+        let is_new = self.shared.clusters.entry(cluster, now_ms).reached(now_ms);
+        self.confirm_last_known(cluster, now_ms);
+        self.change_all(cluster, now_ms, || Change::Synced);
+        if is_new {
+            tracing::info!(%cluster, "cluster connected");
         }
-        self.change_all(cluster, now_ms, |placement| placement.synced(now_ms));
-        self.change_connection(cluster, now_ms, |it| {
-            if it.state != ConnectionState::Connected {
-                tracing::info!(%cluster, "cluster connected");
-                it.state = ConnectionState::Connected;
-                it.since_ms = now_ms;
-                it.reason = None;
-            }
-        });
-        // What was gone before the cluster could not be reached may be due by now.
-        self.forget_at_ms = Some(now_ms);
+        self.publish_connection(cluster);
+    }
+
+    /// Handles the end of the grace times of clusters since the last look.
+    pub(super) fn end_grace(&mut self, now_ms: i64) {
+        let after_ms = std::mem::replace(&mut self.grace_seen_ms, now_ms);
+        for cluster in self.shared.clusters.grace_ended(after_ms, now_ms) {
+            self.change_all(&cluster, now_ms, || Change::Cluster);
+        }
+    }
+
+    /// Returns whether queries about a cluster can be answered: it has answered for every Kind or has had the
+    /// grace time to do so, or it cannot be reached, or it is not configured any more.
+    pub(crate) fn is_ready(&self, cluster: &ClusterName, now_ms: i64) -> bool {
+        self.shared.clusters.get(cluster).is_ready(now_ms)
     }
 
     /// Changes the connection to a cluster, and publishes it. A cluster that was not known is connecting.
@@ -154,48 +159,29 @@ impl Pipeline {
         now_ms: i64,
         change: impl FnOnce(&mut ConnectionView),
     ) {
-        let known = self.connections.entry(cluster.clone());
-        let connection = known.or_insert_with(|| ConnectionView {
-            state: ConnectionState::Connecting,
-            since_ms: now_ms,
-            reason: None,
-            faults: Arc::default(),
-            heard_ms: None,
-            facts: None,
-        });
-        change(connection);
-        let read_model = self.publisher.read_model();
-        read_model.publish_connection(cluster, Some(connection.clone()));
+        let state = self.shared.clusters.entry(cluster, now_ms);
+        state.change(now_ms, change);
+        self.publish_connection(cluster);
     }
-}
 
-/// Facts as they are shown.
-fn shown(facts: ClusterFacts) -> Arc<FactsView> {
-    let ClusterFacts {
-        origin,
-        mode,
-        selector,
-        server_version,
-        mut not_covered,
-        objects,
-        watches,
-    } = facts;
-    not_covered.truncate(NOT_COVERED_MAX);
-    Arc::new(FactsView {
-        origin,
-        mode: shown_mode(mode),
-        selector,
-        server_version,
-        not_covered,
-        objects,
-        watches,
-    })
-}
+    fn publish_connection(&mut self, cluster: &ClusterName) {
+        let connection = self.shared.clusters.get(cluster).connection().cloned();
+        self.publisher.publish_connection(cluster, connection);
+    }
 
-fn shown_mode(mode: ReportMode) -> ShownMode {
-    match mode {
-        ReportMode::Auto => ShownMode::Auto,
-        ReportMode::Bundles => ShownMode::Bundles,
-        ReportMode::Direct => ShownMode::Direct,
+    /// Applies a change to every placement in a cluster, and publishes the applications that changed.
+    pub(super) fn change_all<'c>(
+        &mut self,
+        cluster: &ClusterName,
+        now_ms: i64,
+        change: impl Fn() -> Change<'c>,
+    ) {
+        let all = self.applications.iter();
+        let keys = all.filter(|(_, state)| state.is_in(cluster));
+        let keys: Vec<ApplicationKey> = keys.map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            let is_there = |placement: &Placement| placement.cluster() == cluster;
+            self.change_application(&key, is_there, &change, now_ms);
+        }
     }
 }

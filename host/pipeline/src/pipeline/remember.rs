@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kindsight_clusters::ApplicationReport;
-use kindsight_model::{ClusterName, CoveredKinds};
+use kindsight_model::{ClusterName, Origin, Removal, Report};
 use kindsight_status::{ApplicationKey, ClusterView, ConnectionView, Staleness};
 
 use super::Pipeline;
 use crate::application_state::ApplicationState;
+use crate::placement::Placement;
 use crate::remembered::{RememberedFile, RememberedPlacement};
 
-/// The reason of what is known from before the start alone.
+/// The reason of a last-known state that no cluster has confirmed since the start.
 const NOT_HEARD: &str =
     "the cluster was not heard since the start; what was last known before it is shown";
 
 impl Pipeline {
-    /// Shows what was last known of applications in the clusters that are expected, marked as stale until these
-    /// are heard, and takes over the histories. What is of no expected cluster is forgotten.
+    /// Shows the last-known state of applications in the clusters that are configured, marked as stale until a
+    /// source confirms it, and restores the histories. The state of clusters that are not configured is forgotten.
     ///
     /// To be called once, after [`Pipeline::expect_cluster`] and before [`Pipeline::load`].
     pub fn remember(&mut self, file: &mut RememberedFile, now_ms: i64) {
@@ -25,25 +25,25 @@ impl Pipeline {
         let mut others: BTreeMap<ApplicationKey, BTreeSet<ClusterName>> = BTreeMap::new();
         for placement in remembered.placements {
             let key = ApplicationKey::Found(placement.application.clone());
-            if self.connections.contains_key(&placement.cluster) {
-                let cluster = remembered.clusters.get(&placement.cluster);
-                let since_ms = cluster.map_or(now_ms, |it| it.current_until_ms);
+            let cluster = self.shared.clusters.get(&placement.cluster);
+            if cluster.connection().is_some() {
+                let known = remembered.clusters.get(&placement.cluster);
+                let since_ms = known.map_or(now_ms, |it| it.current_until_ms);
                 self.remember_placement(&key, placement, since_ms);
             } else {
                 others.entry(key).or_default().insert(placement.cluster);
             }
         }
         for (key, history) in remembered.histories {
-            if key.context().is_some() || self.states.contains_key(&key) {
+            if key.context().is_some() || self.applications.contains(&key) {
                 self.publisher.restore_history(&key, history);
                 for cluster in others.get(&key).into_iter().flatten() {
                     self.publisher.forget_history(&key, cluster);
                 }
             }
         }
-        let selectors = remembered.clusters.into_iter();
-        self.selectors = selectors.map(|(name, it)| (name, it.selector)).collect();
-        for (key, state) in &self.states {
+        self.last_known = remembered.clusters.into_iter().collect();
+        for (key, state) in self.applications.iter() {
             self.publisher.remember(key, state.view(key));
         }
     }
@@ -65,10 +65,12 @@ impl Pipeline {
             reason: NOT_HEARD.into(),
         };
         let view = ClusterView::remembered(cluster, resources, stale.clone());
-        let goal = self.swap.goal();
-        let state = self.states.entry(key.clone());
-        let state = state.or_insert_with(|| ApplicationState::found(application, goal));
-        state.remember(&app, view, stale);
+        if !self.applications.contains(key) {
+            let state = ApplicationState::found(application, self.swap.goal());
+            self.applications.insert(key, state, &self.shared);
+        }
+        let remember = |state: &mut ApplicationState| state.remember(&app, view, stale);
+        self.applications.update(key, &self.shared, remember);
     }
 
     /// Notes in reports on apps that are known from before the start alone whether the objects of their cluster
@@ -76,50 +78,46 @@ impl Pipeline {
     pub(super) fn compare_selectors(
         &self,
         cluster: &ClusterName,
-        reports: &mut [ApplicationReport],
+        key: &ApplicationKey,
+        reports: &mut [(Arc<str>, Report)],
     ) {
-        let Some(before) = self.selectors.get(cluster) else {
+        let Some(before) = self.last_known.get(cluster) else {
             return;
         };
-        let connection = self.connections.get(cluster);
-        if connection.and_then(ConnectionView::selector) == before.as_ref() {
+        let connection = self.shared.clusters.get(cluster).connection();
+        if connection.and_then(ConnectionView::selector) == before.selector.as_ref() {
             return;
         }
-        for report in reports {
-            let key = ApplicationKey::Found(report.application.clone());
-            let known = self.states.get(&key).map(|it| it.remembered_in(cluster));
-            report.is_sorted_anew |= known.is_some_and(|it| it.contains(&report.app));
+        let Some(state) = self.applications.get(key) else {
+            return;
+        };
+        for (app, report) in reports {
+            let placement = state.placement(app, cluster);
+            let known = placement.filter(|it| it.is_unconfirmed());
+            let known = known.and_then(Placement::view);
+            let known = known.iter().flat_map(|view| view.resources().iter());
+            let left = known.map(|it| (it.identity(), Removal::LeftApplication));
+            report.removed.extend(left);
         }
     }
 
-    /// Handles a complete listing of a cluster: it has nothing of what is still known from before the start
-    /// alone.
-    pub(super) fn forget_remembered(&mut self, cluster: &ClusterName, now_ms: i64) {
-        let states = self.states.iter();
-        let remembered = states.filter_map(|(key, state)| match key {
+    /// Handles that a cluster has sent every report: an app that still shows its last-known state has no object
+    /// any more, as far as the coverage tells.
+    pub(super) fn confirm_last_known(&mut self, cluster: &ClusterName, now_ms: i64) {
+        let all = self.applications.iter();
+        let unconfirmed = all.filter_map(|(key, state)| match key {
             ApplicationKey::Context(_) => None,
-            ApplicationKey::Found(name) => Some((name.clone(), state.remembered_in(cluster))),
+            ApplicationKey::Found(name) => Some((name.clone(), state.unconfirmed_in(cluster))),
         });
-        let remembered: Vec<_> = remembered.filter(|(_, apps)| !apps.is_empty()).collect();
-        for (application, apps) in remembered {
-            let apps = apps.into_iter();
-            let reports = apps.map(|app| nothing(application.clone(), app));
-            self.report_found(cluster, reports.collect(), now_ms);
+        let unconfirmed: Vec<_> = unconfirmed.filter(|(_, apps)| !apps.is_empty()).collect();
+        for (application, apps) in unconfirmed {
+            let coverage = self.shared.clusters.get(cluster).coverage().cloned();
+            let empty = Report {
+                coverage: coverage.unwrap_or_default(),
+                ..Report::empty(Origin::Found)
+            };
+            let reports = apps.into_iter().map(|app| (app, empty.clone()));
+            self.report_found(cluster, application, reports.collect(), now_ms);
         }
-    }
-}
-
-/// The report that nothing is left of an app.
-fn nothing(application: kindsight_model::DigName, app: Arc<str>) -> ApplicationReport {
-    ApplicationReport {
-        application,
-        app,
-        objects: Vec::new(),
-        hooks: BTreeSet::new(),
-        rejected: Vec::new(),
-        related: Vec::new(),
-        taken: Vec::new(),
-        is_sorted_anew: false,
-        covered: CoveredKinds::partial(),
     }
 }

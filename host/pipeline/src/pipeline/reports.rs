@@ -1,148 +1,175 @@
 //! Reports of clusters on the apps of `AppContext`s.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kindsight_clusters::DeploymentReport;
-use kindsight_model::{Bundle, ClusterName, ContextId, DeploymentId};
+use kindsight_model::{ClusterName, ContextId, DeploymentId, DigName, Origin, Report, Subject};
 use kindsight_status::ApplicationKey;
 
 use super::Pipeline;
-use crate::judge::Judge;
-use crate::placement::Placement;
+use crate::application_state::Changes;
+use crate::placement::Change;
+
+/// The origin of the fault of an app whose report was dropped.
+const QUEUE: &str = "report queue";
+
+/// The fault of an app whose report was dropped before its context was known.
+const DROPPED: &str = "it overflowed before the AppContext was known, and the cluster's report was dropped; the next report completes this app";
 
 impl Pipeline {
-    /// Judges a bundle, publishes it, and lets it be stored behind that where its context is ours.
-    pub(super) fn report(&mut self, cluster: &ClusterName, mut bundle: Bundle, now_ms: i64) {
-        let context = bundle.deployment.context.clone();
-        if self.references.shown_by(&context).is_empty() && self.store_away.is_none() {
-            // The context may be written, and the store has not notified of it yet.
-            self.refresh(&context, now_ms);
+    /// Handles the reports of one step of a cluster, those on the apps of one application together.
+    pub(super) fn take_reports(
+        &mut self,
+        cluster: &ClusterName,
+        reports: Vec<(Subject, Report)>,
+        now_ms: i64,
+    ) {
+        if let Some(state) = self.shared.clusters.get_mut(cluster) {
+            state.configured();
         }
+        let mut found: BTreeMap<DigName, Vec<(Arc<str>, Report)>> = BTreeMap::new();
+        for (subject, report) in reports {
+            match subject {
+                Subject::Application { application, app } => {
+                    found.entry(application).or_default().push((app, report));
+                }
+                // The report of a monitor alone is stored: that is what is stored beside a context.
+                Subject::Deployment(deployment) if report.origin == Origin::Direct => {
+                    self.take_report(&deployment, cluster, report, now_ms);
+                }
+                Subject::Deployment(deployment) => {
+                    self.report(cluster, deployment, report, now_ms);
+                }
+            }
+        }
+        for (application, reports) in found {
+            self.report_found(cluster, application, reports, now_ms);
+        }
+    }
+
+    /// Judges a report of a monitor, publishes it, and stores it afterwards if kindsight recorded the context. The
+    /// report waits if the store reader has not passed on its context yet.
+    pub(super) fn report(
+        &mut self,
+        cluster: &ClusterName,
+        deployment: DeploymentId,
+        mut report: Report,
+        now_ms: i64,
+    ) {
+        let context = deployment.context.clone();
         let (mut is_placed, mut is_own) = (false, false);
         for id in self.references.shown_by(&context) {
             is_own |= self.groups.is_own(&id);
-            let state = self.states.get(&ApplicationKey::Context(id));
-            let app = &bundle.deployment.app;
-            if let Some(placement) = state.and_then(|it| it.placement(app, cluster)) {
-                placement.complete(&mut bundle);
+            let state = self.applications.get(&ApplicationKey::Context(id));
+            let app = &deployment.app;
+            if let Some(placement) = state.and_then(|state| state.placement(app, cluster)) {
+                placement.complete(&mut report);
                 is_placed = true;
             }
         }
         if !is_placed {
-            tracing::warn!(%cluster, deployment = %bundle.deployment, "report on an app that no AppContext sends to this cluster; it waits for one");
-            self.unclaimed.keep(cluster.clone(), bundle);
+            self.unclaimed
+                .keep(cluster.clone(), deployment, report, now_ms);
             return;
         }
-        let deployment = bundle.deployment.clone();
-        let status_json = Arc::clone(&bundle.status_json);
-        self.take_report(&deployment, cluster, now_ms, bundle, Placement::report);
-        if is_own {
+        let status_json = report.status_json.clone();
+        self.take_report(&deployment, cluster, report, now_ms);
+        if let Some(status_json) = status_json.filter(|_| is_own) {
             self.bundles.push(deployment, cluster.clone(), status_json);
         }
     }
 
-    /// Judges what is seen of an app that no monitor reports on. It is not stored: what is stored beside a
-    /// context is what a monitor wrote.
-    pub(super) fn report_seen(
-        &mut self,
-        cluster: &ClusterName,
-        report: DeploymentReport,
-        now_ms: i64,
-    ) {
-        let deployment = report.deployment.clone();
-        let unreachable = self.unreachable.get(cluster).cloned();
-        let take = |placement: &mut Placement, report, judge: Judge<'_>, now_ms| {
-            let is_set_back = placement.report_seen(report, judge, now_ms);
-            // While a part of the cluster is not heard, what came may be out of date too.
-            if let Some(cause) = &unreachable {
-                placement.unreachable(cause);
-            }
-            is_set_back
-        };
-        self.take_report(&deployment, cluster, now_ms, report, take);
+    /// Takes the reports that waited for a context, and marks its apps whose reports were dropped.
+    pub(super) fn claim_reports(&mut self, context: &ContextId, now_ms: i64) {
+        let claimed = self.unclaimed.claim(context);
+        for (app, report) in claimed.reports {
+            self.report(&app.cluster, app.deployment, report, now_ms);
+        }
+        for app in claimed.lost {
+            let change = || Change::Unreadable {
+                origin: QUEUE,
+                error: DROPPED,
+                may_be_newer: true,
+            };
+            self.change(&app.deployment, &app.cluster, now_ms, change);
+        }
     }
 
-    /// Hands a report to every context that it is about: all instances of a group that are reported under the
+    /// Applies a report to every context that it is about: all instances of a group that are reported under the
     /// id of one.
-    fn take_report<R: Clone>(
+    fn take_report(
         &mut self,
         deployment: &DeploymentId,
         cluster: &ClusterName,
+        report: Report,
         now_ms: i64,
-        report: R,
-        take: impl Fn(&mut Placement, R, Judge<'_>, i64) -> bool,
     ) {
         let mut ids = self.references.shown_by(&deployment.context);
         let mut report = Some(report);
         while let Some(id) = ids.pop() {
-            let is_last = ids.is_empty();
-            let mut is_set_back = false;
-            self.change_one(&id, &deployment.app, cluster, now_ms, |placement, judge| {
-                let report = if is_last {
-                    report.take()
-                } else {
-                    report.clone()
-                };
-                if let Some(report) = report {
-                    is_set_back = take(placement, report, judge, now_ms);
-                }
-                true
-            });
-            self.note_report(&ApplicationKey::Context(id), is_set_back);
+            let report = if ids.is_empty() {
+                report.take()
+            } else {
+                report.clone()
+            };
+            let Some(report) = report else {
+                return;
+            };
+            let key = ApplicationKey::Context(id);
+            let changes = self.apply(
+                &key,
+                &deployment.app,
+                cluster,
+                Change::Report(report),
+                now_ms,
+            );
+            self.note_report(&key, changes.is_set_back);
         }
     }
 
     /// Records the order of reports: after a swap, applications with the latest reports are judged first.
     pub(super) fn note_report(&mut self, key: &ApplicationKey, is_set_back: bool) {
         self.reports += 1;
-        if let Some(state) = self.states.get_mut(key) {
-            let before = std::mem::replace(&mut state.last_report, self.reports);
-            let after = self.reports;
+        let after = self.reports;
+        let before = self.applications.update(key, &self.shared, |state| {
+            std::mem::replace(&mut state.last_report, after)
+        });
+        if let Some(before) = before {
             self.swap.reported(key, before, after, is_set_back);
         }
     }
 
-    /// Changes the placements that a deployment is shown at, and publishes each where `change` says that it did.
-    pub(super) fn change(
+    /// Applies a change to the placements that a deployment is shown at, and publishes each that changed.
+    pub(super) fn change<'c>(
         &mut self,
         deployment: &DeploymentId,
         cluster: &ClusterName,
         now_ms: i64,
-        change: impl Fn(&mut Placement) -> bool,
+        change: impl Fn() -> Change<'c>,
     ) {
         for id in self.references.shown_by(&deployment.context) {
-            self.change_one(&id, &deployment.app, cluster, now_ms, |it, _| change(it));
+            let key = ApplicationKey::Context(id);
+            self.apply(&key, &deployment.app, cluster, change(), now_ms);
         }
     }
 
-    fn change_one(
+    /// Applies a change to the placement of an app in a cluster, and publishes the application if it changed.
+    fn apply(
         &mut self,
-        id: &ContextId,
+        key: &ApplicationKey,
         app: &str,
         cluster: &ClusterName,
+        change: Change<'_>,
         now_ms: i64,
-        change: impl FnOnce(&mut Placement, Judge<'_>) -> bool,
-    ) {
-        let key = ApplicationKey::Context(id.clone());
-        if let Some(state) = self.states.get_mut(&key)
-            && state.change(app, cluster, &self.interpreters, change)
-        {
-            self.publisher.publish(&key, state.view(&key), now_ms);
+    ) -> Changes {
+        let shared = &self.shared;
+        let changes = self.applications.update(key, shared, |state| {
+            state.apply((app, cluster), change, shared, now_ms)
+        });
+        let changes = changes.unwrap_or_default();
+        if changes.is_any {
+            self.publish_changes(key, &changes, now_ms);
         }
-    }
-
-    /// Changes every placement in a cluster, and publishes the applications in which `change` says that it
-    /// did.
-    pub(super) fn change_all(
-        &mut self,
-        cluster: &ClusterName,
-        now_ms: i64,
-        change: impl Fn(&mut Placement) -> bool,
-    ) {
-        for (key, state) in &mut self.states {
-            if state.change_all(cluster, &change) {
-                self.publisher.publish(key, state.view(key), now_ms);
-            }
-        }
+        changes
     }
 }

@@ -1,64 +1,97 @@
-//! Reports of the store: those of before the start, and those of another orchestrator's watcher.
+//! Reports that an `AppContext` stores: from before the start, or from the watcher of another orchestrator.
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
-use kindsight_model::{
-    Connectivity, Coverage, CoveredKinds, DeploymentId, Object, Rejected, decode_status,
-};
-use kindsight_status::Staleness as Shown;
+use kindsight_model::{Connectivity, DeploymentId, Origin, Report, decode_status};
 
-use super::Placement;
-use super::staleness::Staleness;
-use crate::judge::Judge;
+use super::freshness::Freshness;
+use super::held_report::HeldReport;
+use super::{Placement, Work};
 
-/// Hashes reports, to recognize an unchanged one. Seeded anew in each process, since clusters choose them.
+/// Hashes reports, to recognize an unchanged one. Each process has its own seed, because clusters choose the
+/// reports.
 static REPORT_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
 
-/// The reason of a report in whose place something is stored that is no report.
+/// Reason of a stored value that is not a report.
 const DAMAGED: &str =
     "what is stored as the report of the cluster cannot be read; the last readable one is shown";
 
-/// The reason of a report that was deleted from the store.
+/// Reason of a report that was deleted from the store.
 const GONE: &str = "the report of the cluster is no longer stored; the last one is shown";
 
-/// The store's side of a placement.
+/// Reason of a report of a cluster that its orchestrator cannot reach.
+const RETRYING: &str = "the orchestrator cannot reach the cluster and tries again; the last report that it stored is shown";
+
+/// The side of the store of a placement.
 #[derive(Default)]
 pub(super) struct Stored {
     /// The hash of the last report that was seen in the store.
     seen: Option<u64>,
     /// The hash of the last bundle that the cluster itself reported.
     live: Option<u64>,
+    /// True if any report had the list of any Kind: then reports without it cover every Kind too.
+    covers_every_kind: bool,
+    /// The reason why the last stored report cannot be read.
+    fault: Option<Arc<str>>,
     /// The outcome of the orchestrator's last attempt to reach the cluster.
     connectivity: Option<Connectivity>,
-    /// The last report of the cluster itself, while one of the store is shown in its place.
+    /// The last report of the cluster itself, while a report of the store is shown in its place.
     aside: Option<Box<LiveReport>>,
 }
 
-/// A report of the cluster itself.
+/// A report of the cluster itself, with the faults of reports after it.
+#[derive(Clone)]
 pub(crate) struct LiveReport {
-    objects: Arc<[Object]>,
-    related: Arc<[Object]>,
-    rejected: Arc<[Rejected]>,
-    coverage: Coverage,
-    covered: Arc<CoveredKinds>,
-    covers_every_kind: bool,
-    report_faults: Vec<Arc<str>>,
+    report: HeldReport,
     unreadable: BTreeMap<String, Arc<str>>,
 }
 
 impl Stored {
-    /// Notes a report of the cluster itself; with the bundle where it is one.
-    pub(super) fn reported(&mut self, status_json: Option<&str>) {
-        self.live = status_json.map(|json| REPORT_HASHER.hash_one(json));
+    /// The connectivity that the orchestrator last stored.
+    pub(super) fn connectivity(&self) -> Option<Connectivity> {
+        self.connectivity
+    }
+
+    /// Notes a report of the cluster itself.
+    pub(super) fn reported(&mut self, report: &Report) {
+        let status = report.status_json.as_deref();
+        self.live = status.map(|json| REPORT_HASHER.hash_one(json));
+        if report.origin == Origin::Monitor {
+            self.covers_every_kind = report.coverage.is_every_kind();
+        }
         self.aside = None;
+        self.fault = None;
+    }
+
+    /// The reason why the last stored report cannot be read.
+    pub(super) fn fault(&self) -> Option<&Arc<str>> {
+        self.fault.as_ref()
+    }
+
+    /// Puts a report aside until the cluster is heard.
+    pub(super) fn put_aside(&mut self, live: Box<LiveReport>) {
+        self.aside = Some(live);
     }
 }
 
 impl Placement {
-    /// Takes over a report of the store, unless it is unchanged, or the cluster itself has reported in this
-    /// process and is heard. Returns whether it did.
+    /// Completes the report of a monitor with the coverage that its earlier reports had.
+    pub(crate) fn complete(&self, report: &mut Report) {
+        if self.stored.covers_every_kind {
+            report.cover_every_kind();
+        }
+    }
+
+    /// Returns whether it shows a report of the cluster itself that this process received.
+    pub(super) fn is_live(&self) -> bool {
+        let report = self.report.as_ref();
+        report.is_some_and(|report| report.origin != Origin::Stored)
+    }
+
+    /// Takes over a report of the store. An unchanged report changes nothing. While the cluster is heard, its own
+    /// report counts more. Returns whether it did.
     pub(super) fn take_stored(
         &mut self,
         deployment: &DeploymentId,
@@ -66,138 +99,107 @@ impl Placement {
         now_ms: i64,
     ) -> bool {
         let hash = REPORT_HASHER.hash_one(json);
-        let seen = self.stored.seen.replace(hash);
-        if seen == Some(hash) || self.stored.live == Some(hash) {
+        if self.stored.seen.replace(hash) == Some(hash) {
             return false;
         }
-        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
-        if is_live && !self.staleness.is_unreachable() {
+        let is_heard = !self.freshness.has(Freshness::Unreachable);
+        if self.is_live() && (is_heard || self.stored.live == Some(hash)) {
             return false;
         }
-        if is_live {
-            // It is not told again where the cluster is heard again and nothing changed.
+        if self.is_live() {
+            // The source does not send it again when the cluster is reached and nothing changed.
             self.stored.aside = self.live();
         }
-        self.discard_recheck();
-        // It is newer than what the orchestrator last said of the cluster.
-        self.staleness.reached();
+        self.verdicts.discard_recheck();
+        // It is newer than the connectivity that the orchestrator last stored.
+        self.freshness.clear(Freshness::OrchestratorRetrying);
         match decode_status(deployment.clone(), json.as_bytes()) {
             Ok(bundle) => {
-                self.take(bundle);
-                self.staleness.remember();
-                self.stored_is_readable();
+                let mut report = bundle.report;
+                report.origin = Origin::Stored;
+                self.complete(&mut report);
+                self.stored.covers_every_kind = report.coverage.is_every_kind();
+                self.report = Some(HeldReport::of(report));
+                self.stored.fault = None;
+                self.report_is_readable();
             }
             Err(error) => {
                 let fault: Arc<str> = format!("stored report: {error}").into();
-                self.staleness.unreadable(now_ms, &fault);
-                self.report_faults = vec![fault];
+                self.freshness
+                    .set(Freshness::Unreadable, now_ms, Arc::clone(&fault));
+                self.stored.fault = Some(fault);
             }
         }
         true
     }
 
-    /// Marks the last report of the store as stale: it is no longer there, or what is there cannot be read.
+    /// Marks the last report of the store as stale: it is no longer there, or it cannot be read.
     pub(super) fn lose_stored(&mut self, is_damaged: bool, now_ms: i64) {
         let was_seen = self.stored.seen.take().is_some();
-        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
-        if !is_live && (was_seen || is_damaged) {
+        if !self.is_live() && (was_seen || is_damaged) {
             let reason = if is_damaged { DAMAGED } else { GONE };
-            self.staleness.unreadable(now_ms, &reason.into());
+            self.freshness.set(Freshness::Unreadable, now_ms, reason);
         }
     }
 
-    /// Handles that what is shown can be read. A report of the cluster itself that cannot be is marked on.
-    fn stored_is_readable(&mut self) {
+    /// Handles that the shown report can be read. A report of the cluster itself that cannot be read stays marked.
+    fn report_is_readable(&mut self) {
         if self.unreadable.is_empty() {
-            self.staleness.readable();
+            self.freshness.clear(Freshness::Unreadable);
         }
     }
 
     /// Returns whether the cluster itself has reported in this process.
     pub(crate) fn was_heard(&self) -> bool {
-        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
-        is_live || self.stored.aside.is_some()
+        self.is_live() || self.stored.aside.is_some()
     }
 
-    /// The last report of the cluster itself; none where there was none, or one of the store is shown.
+    /// The last report of the cluster itself; none if there was none, or a report of the store is shown.
     pub(crate) fn live(&self) -> Option<Box<LiveReport>> {
-        if self.staleness.is_remembered() {
-            return None;
-        }
-        let objects = self.reported.as_ref()?;
+        let report = self.report.clone().filter(|_| self.is_live())?;
         Some(Box::new(LiveReport {
-            objects: Arc::clone(objects),
-            related: Arc::clone(&self.related),
-            rejected: Arc::clone(&self.rejected),
-            coverage: self.coverage.clone(),
-            covered: Arc::clone(&self.covered),
-            covers_every_kind: self.covers_every_kind,
-            report_faults: self.report_faults.clone(),
+            report: report.unjudged(),
             unreadable: self.unreadable.clone(),
         }))
     }
 
-    /// Takes over what the cluster reported for another instance of the same group: it is about both, and is not
-    /// told again.
-    pub(crate) fn join(&mut self, live: Box<LiveReport>, judge: Judge<'_>, now_ms: i64) {
-        self.stored.aside = Some(live);
-        self.bring_back_live(judge, now_ms);
-    }
-
-    /// Shows the last report of the cluster itself again, which was heard in full and did not report anew.
-    /// Returns whether a report of the store was shown in its place.
-    pub(crate) fn bring_back_live(&mut self, judge: Judge<'_>, now_ms: i64) -> bool {
+    /// Shows the report of the cluster itself again that was put aside.
+    pub(super) fn bring_back_live(&mut self) -> Work {
         let Some(live) = self.stored.aside.take() else {
-            return false;
+            return Work::Nothing;
         };
-        self.discard_recheck();
-        self.reported = Some(live.objects);
-        self.related = live.related;
-        self.rejected = live.rejected;
-        self.coverage = live.coverage;
-        self.covered = live.covered;
-        self.covers_every_kind = live.covers_every_kind;
-        self.report_faults = live.report_faults;
+        self.verdicts.discard_recheck();
+        self.report = Some(live.report);
         self.unreadable = live.unreadable;
-        self.staleness.is_live();
-        self.stored_is_readable();
-        self.judge(judge, now_ms);
-        true
+        self.stored.fault = None;
+        self.freshness.clear(Freshness::OrchestratorRetrying);
+        self.freshness.clear(Freshness::StoreAway);
+        self.report_is_readable();
+        Work::Judge
     }
 
-    /// Takes over what the orchestrator stored about its connection to the cluster. What the cluster itself says
-    /// counts more while it is heard.
+    /// Takes over the connectivity that the orchestrator stored. While the cluster itself reports, its own state
+    /// counts more.
     pub(super) fn take_connectivity(&mut self, connectivity: Option<Connectivity>, now_ms: i64) {
         let before = std::mem::replace(&mut self.stored.connectivity, connectivity);
-        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
         match connectivity {
-            Some(Connectivity::Retrying) if before != connectivity && !is_live => {
-                self.staleness.retrying(now_ms);
+            Some(Connectivity::Retrying) if before != connectivity && !self.is_live() => {
+                self.freshness
+                    .set(Freshness::OrchestratorRetrying, now_ms, RETRYING);
             }
             Some(Connectivity::Retrying) => {}
-            _ => self.staleness.reached(),
+            _ => {
+                self.freshness.clear(Freshness::OrchestratorRetrying);
+            }
         }
     }
 
-    /// The outcome of the last attempt to reach the cluster: our own where it reports itself, else the
-    /// orchestrator's. While our own cannot reach it, the report is stale.
+    /// The outcome of the last attempt to reach the cluster: our own if the cluster reports itself, else the
+    /// orchestrator's.
     pub(super) fn connectivity(&self) -> Connectivity {
-        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
-        if is_live {
+        if self.is_live() {
             return Connectivity::Available;
         }
         self.stored.connectivity.unwrap_or(Connectivity::Unknown)
-    }
-
-    /// Marks the report as stale since the store that it comes from is away. Returns whether that changes
-    /// anything; what the cluster itself reported is as current as before.
-    pub(crate) fn store_away(&mut self, cause: &Shown) -> bool {
-        let is_live = self.reported.is_some() && !self.staleness.is_remembered();
-        !is_live && self.mark(|staleness| staleness.store_away(cause))
-    }
-
-    /// Handles that the store is reached again. Returns whether that changes anything.
-    pub(crate) fn store_back(&mut self) -> bool {
-        self.mark(Staleness::store_back)
     }
 }

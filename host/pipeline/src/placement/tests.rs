@@ -1,4 +1,4 @@
-use kindsight_model::Phase;
+use kindsight_model::{Object, Origin, Phase, Report, Verdict};
 
 use super::*;
 use crate::view_change::ViewChange;
@@ -19,21 +19,31 @@ fn since_ms(placement: &Placement) -> Option<i64> {
 #[test]
 fn the_newest_date_of_a_state_is_shown_although_it_is_no_new_verdict() {
     let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}"#;
-    let mut placement = Placement::new("p+c".parse().unwrap());
-    placement.reported = Some([Object::from_json(pod).unwrap()].into());
-    placement.verdicts = vec![pending(None)];
+    let mut placement = Placement::recorded("p+c".parse().unwrap());
+    let report = Report {
+        objects: [Object::from_json(pod).unwrap()].into(),
+        ..Report::empty(Origin::Monitor)
+    };
+    placement.report = Some(HeldReport::of(report));
+    placement.verdicts = Verdicts::of(vec![pending(None)]);
     placement.project(100);
     assert_eq!(since_ms(&placement), Some(100));
 
     for (told, shown) in [(Some(70), 70), (Some(80), 80), (None, 80)] {
-        let change = placement.replace([(0, pending(told))]);
+        let change = placement.verdicts.replace([(0, pending(told))]);
         assert_eq!(change, ViewChange::Since);
         placement.project(200);
         assert_eq!(since_ms(&placement), Some(shown));
     }
-    assert_eq!(placement.replace([(0, pending(None))]), ViewChange::Nothing);
+    assert_eq!(
+        placement.verdicts.replace([(0, pending(None))]),
+        ViewChange::Nothing
+    );
     let failed = Verdict::host(Phase::Failed, "Waiting", "for a node");
-    assert_eq!(placement.replace([(0, failed)]), ViewChange::Verdicts);
+    assert_eq!(
+        placement.verdicts.replace([(0, failed)]),
+        ViewChange::Verdicts
+    );
     placement.project(300);
     assert_eq!(since_ms(&placement), Some(300));
 }

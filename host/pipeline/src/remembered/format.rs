@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{DigName, Gvk, InterpretedBy, Phase, Verdict};
-use kindsight_status::{ClusterView, ResourceView, Role, object_mark};
+use kindsight_model::{
+    ClusterName, Coverage, CoverageRow, DigName, Gvk, InterpretedBy, KindCoverage, KindState,
+    Phase, Scope, Verdict,
+};
+use kindsight_status::{ClusterView, ConnectionView, ResourceView, Role, object_mark};
 use serde::{Deserialize, Serialize};
 
-use super::RememberedPlacement;
+use super::{RememberedCluster, RememberedPlacement};
 
 /// The mark of the version.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,11 +21,100 @@ pub(super) struct StoredVersion {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct StoredCluster {
-    pub(super) cluster: String,
-    pub(super) current_until_ms: i64,
+    cluster: String,
+    current_until_ms: i64,
     /// The label selector that its objects were looked for by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) selector: Option<Arc<str>>,
+    selector: Option<Arc<str>>,
+    /// Its identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    identity: Option<Arc<str>>,
+    /// The Kinds that were not covered; left out if its source sent no coverage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    not_covered: Option<Vec<StoredKind>>,
+}
+
+/// The state of a Kind in one scope.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct StoredKind {
+    group: Arc<str>,
+    /// Left out for all Kinds of the group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<Arc<str>>,
+    /// Left out for the cluster without a limit on namespaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    namespace: Option<Arc<str>>,
+    state: KindState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since_ms: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cause: Option<Arc<str>>,
+}
+
+impl StoredCluster {
+    /// The stored form of a cluster that is current until then.
+    pub(super) fn of(
+        name: &ClusterName,
+        connection: &ConnectionView,
+        current_until_ms: i64,
+    ) -> Self {
+        let facts = connection.facts.as_ref();
+        let coverage = connection.coverage.as_ref();
+        Self {
+            cluster: name.to_string(),
+            current_until_ms,
+            selector: connection.selector().cloned(),
+            identity: facts.and_then(|facts| facts.identity.clone()),
+            not_covered: coverage.map(|it| it.not_covered().filter_map(StoredKind::of).collect()),
+        }
+    }
+
+    /// The cluster; none if its name cannot be one.
+    pub(super) fn read(self) -> Option<(ClusterName, RememberedCluster)> {
+        let coverage = self.not_covered.map(|kinds| {
+            let mut coverage = Coverage::default();
+            for kind in kinds {
+                kind.add_to(&mut coverage);
+            }
+            coverage
+        });
+        let cluster = RememberedCluster {
+            current_until_ms: self.current_until_ms,
+            selector: self.selector,
+            identity: self.identity,
+            coverage,
+        };
+        Some((self.cluster.parse().ok()?, cluster))
+    }
+}
+
+impl StoredKind {
+    /// The stored form of a state. `None` for a limit on the cluster itself.
+    fn of(row: CoverageRow<'_>) -> Option<Self> {
+        Some(Self {
+            group: row.group?.into(),
+            kind: row.kind.map(Arc::from),
+            namespace: row.namespace.map(Arc::from),
+            state: row.coverage.state,
+            since_ms: row.coverage.since_ms,
+            cause: row.coverage.cause,
+        })
+    }
+
+    fn add_to(self, coverage: &mut Coverage) {
+        let state = KindCoverage {
+            state: self.state,
+            since_ms: self.since_ms,
+            cause: self.cause,
+        };
+        let scope = self.namespace.as_deref();
+        let scope = scope.map_or(Scope::Cluster, Scope::Namespace);
+        match &self.kind {
+            Some(kind) => coverage.set(&self.group, kind, scope, state),
+            None => coverage.set_group(&self.group, state),
+        }
+    }
 }
 
 /// An app of a found application in a cluster.

@@ -1,8 +1,8 @@
 use expect_test::expect_file;
 use kindsight_model::{Digest, InterpretedBy, Object, Phase, Verdict};
 use kindsight_status::{
-    ClusterInput, PhaseState, Recorded, Reported, ResourceId, Transition, TransitionCause, Unseen,
-    project,
+    ClusterInput, LastKnown, PhaseState, Recorded, Reported, ResourceId, Transition,
+    TransitionCause, Unseen, Why, project,
 };
 use kindsight_store::RedbStore;
 
@@ -41,6 +41,21 @@ fn shop() -> DigName {
     DigName::found("shop", Some("web")).unwrap()
 }
 
+/// An object that does not exist since then.
+fn removed(object: Object, since_ms: i64) -> Unseen {
+    Unseen {
+        last: LastKnown {
+            gvk: object.gvk.clone(),
+            namespace: Arc::clone(&object.namespace),
+            name: Arc::clone(&object.name),
+            object: Some(object),
+        },
+        why: Why::Gone(since_ms),
+        owner: None,
+        is_hook: false,
+    }
+}
+
 fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap()
 }
@@ -60,7 +75,7 @@ fn the_stored_form_of_a_placement_is_what_was_reviewed() {
             verdicts: vec![verdict],
             ..Reported::default()
         }),
-        unseen: vec![Unseen::gone(object("side"), 700)],
+        unseen: vec![removed(object("side"), 700)],
         faults: Vec::new(),
     };
     let view = project(input, None, 1000);

@@ -1,9 +1,10 @@
-//! The values that are to be in the file, of what is published.
+//! The values for the file, from the published read model.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use kindsight_status::{ApplicationKey, ClusterView, ConnectionState, ConnectionView, ReadModel};
+use kindsight_read_model::ReadModel;
+use kindsight_status::{ApplicationKey, ClusterView, ConnectionState, ConnectionView};
 
 use super::format::{StoredCluster, StoredPlacement, written};
 use super::keys;
@@ -60,29 +61,22 @@ pub(super) fn application(
     new_views
 }
 
-/// Notes until when each cluster is current, and forgets those that are not configured any more.
+/// Notes until when each cluster is current, and forgets clusters that are not configured any more.
 pub(super) fn clusters(read_model: &ReadModel, pending: &mut Pending<'_>, now_ms: i64) {
     let connections: Vec<_> = read_model.inspect(|snapshot| {
         let connections = snapshot.connections();
         connections
             .map(|(name, it)| {
-                (
-                    name.clone(),
-                    current_until(it, now_ms),
-                    it.selector().cloned(),
-                )
+                let current_until_ms = current_until(it, now_ms);
+                let stored = current_until_ms.map(|at| StoredCluster::of(name, it, at));
+                (name.clone(), stored)
             })
             .collect()
     });
     let mut kept = BTreeSet::new();
-    for (name, current_until_ms, selector) in connections {
+    for (name, stored) in connections {
         let at = keys::cluster(&name);
-        if let Some(current_until_ms) = current_until_ms {
-            let stored = StoredCluster {
-                cluster: name.to_string(),
-                current_until_ms,
-                selector,
-            };
+        if let Some(stored) = stored {
             pending.put(at.clone(), written(&stored));
         }
         kept.insert(at);

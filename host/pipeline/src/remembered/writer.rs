@@ -4,9 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_status::{
-    ApplicationKey, ChangedSubject, ClusterView, Lagged, ReadModel, Subscription,
-};
+use kindsight_read_model::{Lagged, ReadModel, Subscription};
+use kindsight_status::{ApplicationKey, ChangedSubject, ClusterView};
 use kindsight_store::{Error, chain};
 use tokio_util::sync::CancellationToken;
 
@@ -21,18 +20,18 @@ const WRITE_EVERY: Duration = Duration::from_secs(2);
 /// Time after which it is noted again until when a cluster is current, although nothing else is written.
 const NOTE_EVERY_MS: i64 = 60_000;
 
-/// Applications that are written in one go: a batch is in memory as a whole.
+/// Number of applications per batch. The complete batch is in memory.
 const APPLICATIONS_PER_BATCH: usize = 64;
 
 impl RememberedFile {
-    /// Writes what is published to the read model, gathered for [`WRITE_EVERY`] and only what changed, until
-    /// `shutdown`, and once more then. What cannot be written is tried again.
+    /// Writes the changes of the read model every [`WRITE_EVERY`] until `shutdown`, and once more at the end. A change
+    /// that cannot be written is tried again.
     ///
     /// # Errors
-    /// [`RunError::Panicked`] where a write panicked.
+    /// [`RunError::Panicked`] if a write panicked.
     pub async fn follow(
         self,
-        read_model: Arc<ReadModel>,
+        read_model: ReadModel,
         clock: fn() -> i64,
         shutdown: CancellationToken,
     ) -> Result<(), RunError> {
@@ -57,7 +56,7 @@ impl RememberedFile {
 /// The file, and what has to be looked at.
 pub(crate) struct Writer {
     file: RememberedFile,
-    read_model: Arc<ReadModel>,
+    read_model: ReadModel,
     changed: BTreeSet<ApplicationKey>,
     /// True if any application may have changed.
     is_all_changed: bool,
@@ -65,12 +64,12 @@ pub(crate) struct Writer {
     views: HashMap<String, Arc<ClusterView>>,
     /// When it was last noted until when clusters are current.
     noted_ms: i64,
-    /// True if it was told that the file is full.
+    /// True if the log says that the file is full.
     is_told_full: bool,
 }
 
 impl Writer {
-    pub(crate) fn new(file: RememberedFile, read_model: Arc<ReadModel>) -> Self {
+    pub(crate) fn new(file: RememberedFile, read_model: ReadModel) -> Self {
         Self {
             file,
             read_model,
@@ -86,27 +85,18 @@ impl Writer {
     fn note(&mut self, changes: &mut Subscription) {
         loop {
             match changes.next_now() {
-                Ok(Some(changed)) => match changed.subject {
-                    ChangedSubject::Context(id) => {
-                        self.changed.insert(ApplicationKey::Context(id));
+                Ok(Some(changed)) => {
+                    if let ChangedSubject::Application(key) = changed.subject {
+                        self.changed.insert(key);
                     }
-                    ChangedSubject::Found(name) => {
-                        self.changed.insert(ApplicationKey::Found(name));
-                    }
-                    ChangedSubject::Dig(_)
-                    | ChangedSubject::Cluster(_)
-                    | ChangedSubject::LogicalCloud(_)
-                    | ChangedSubject::Connection(_)
-                    | ChangedSubject::Store
-                    | ChangedSubject::StateStore => {}
-                },
+                }
                 Err(Lagged::Missed(_)) => self.is_all_changed = true,
                 Ok(None) | Err(Lagged::Closed) => return,
             }
         }
     }
 
-    /// Writes what changed. What fails is written with the next one.
+    /// Writes the changes. A change that fails is written with the next ones.
     pub(crate) fn write(&mut self, now_ms: i64, is_last: bool) {
         if let Err(error) = self.try_write(now_ms, is_last) {
             self.is_all_changed = true;

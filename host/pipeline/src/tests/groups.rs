@@ -10,7 +10,6 @@ use kindsight_store::Batch;
 use serde_json::Value;
 
 use super::stage::{Stage, context};
-use crate::Event;
 
 /// The store of another orchestrator, which the pipeline follows.
 pub(super) struct Other {
@@ -31,14 +30,14 @@ impl Other {
     pub(super) fn create(&mut self, id: &str, new: &NewContext) {
         let contexts = self.contexts();
         contexts.create_as(&id.parse().unwrap(), new).unwrap();
-        self.tell(id);
+        self.tell();
     }
 
     /// Writes a value as the orchestrator does.
     pub(super) fn put(&mut self, id: &str, key: &str, json: &str) {
         let batch = Batch::new().put(format!("/context/{id}/{key}"), json);
         self.stage.store.apply(&batch).unwrap();
-        self.tell(id);
+        self.tell();
     }
 
     pub(super) fn status(&mut self, id: &str, word: &str) {
@@ -47,16 +46,13 @@ impl Other {
 
     pub(super) fn delete(&mut self, id: &str) {
         assert!(self.contexts().delete(&id.parse().unwrap()).unwrap());
-        self.tell(id);
+        self.tell();
     }
 
     /// The store tells that a context changed.
-    fn tell(&mut self, id: &str) {
-        let id = id.parse().unwrap();
-        let revision = self.contexts().list().unwrap().revision;
+    fn tell(&mut self) {
         self.now_ms += 1000;
-        let event = Event::Context { id, revision };
-        self.stage.pipeline.handle(event, self.now_ms);
+        self.stage.follow_stores(self.now_ms);
     }
 
     /// The answer about the group; an error as text.
@@ -72,7 +68,7 @@ impl Other {
         }
     }
 
-    /// The answer about a logical cloud of the project; none where nobody knows it.
+    /// The answer about a logical cloud of the project. `None` if it is unknown.
     pub(super) fn cloud(&self, name: &str) -> Option<Value> {
         let (name, query) = (
             LogicalCloudName::new("p", name).unwrap(),
@@ -272,7 +268,7 @@ fn network_intents_are_their_clusters_and_a_logical_cloud_is_its_own() {
 #[test]
 fn a_record_of_ours_wins_and_names_what_is_read_at_once() {
     let mut other = Other::new();
-    // The store has not told of the context yet.
+    // The store reports the context and the record together.
     let new = context(&["a"]);
     let id: ContextId = "7".parse().unwrap();
     other.contexts().create_as(&id, &new).unwrap();

@@ -12,7 +12,7 @@ use super::stage::{Heard, Stage, deployments};
 use crate::{Event, GONE_FOR};
 
 impl Stage {
-    /// What a history says, newest first, one line each; none where the application is not known.
+    /// The transitions of a history as lines, newest first. `None` if the application is unknown.
     pub(super) fn history(&self, name: &DigName) -> Option<Vec<String>> {
         let answer = self.read_model.history(name, &HistoryQuery::default());
         let answer = serde_json::to_value(answer.ok()?.answer()).unwrap();
@@ -20,7 +20,7 @@ impl Stage {
         Some(transitions.map(line).collect())
     }
 
-    /// The history of context 1, as that of its group.
+    /// The history of context 1, which is the history of its group.
     fn history_of_1(&self) -> Vec<String> {
         self.history(&group()).unwrap()
     }
@@ -59,7 +59,7 @@ fn stage() -> Stage {
     };
     let records = Records::new(Arc::clone(&stage.store));
     records.create_dig(&group(), &record).unwrap();
-    stage.pipeline.handle(Event::DigRecord(group()), 0);
+    stage.follow_stores(0);
     stage
 }
 
@@ -137,7 +137,7 @@ fn a_history_goes_on_after_a_restart_and_what_is_stored_is_no_first_sight() {
     stage.start_again(&["p+c"], GONE_FOR, 10_000);
     assert_eq!(stage.history_of_1(), before);
     assert_eq!(stage.states("1", "a"), [("Pending".into(), 2)]);
-    // What came in the last seconds before is told as it is.
+    // A report of the last seconds before the restart is handled like any other.
     stage.hear("1", "a", &deployments(3), 11_000);
     let crashed = stage.history_of_1();
     assert_eq!(

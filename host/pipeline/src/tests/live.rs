@@ -8,19 +8,11 @@ use kindsight_model::{ContextStatus, DigName, LifecycleState, decode_status};
 use kindsight_status::{Report, StatusQuery};
 use kindsight_store::Revision;
 
-use super::stage::{Stage, context, deployments};
+use super::stage::{Stage, context, deployments, reported};
 use crate::Event;
+use crate::unclaimed::UNCLAIMED_MAX;
 
 impl Stage {
-    /// The store tells that a context changed.
-    fn changed(&mut self, id: &str, now_ms: i64) {
-        let id = id.parse().unwrap();
-        // Later than every own change.
-        let revision = self.contexts().list().unwrap().revision;
-        let event = Event::Context { id, revision };
-        self.pipeline.handle(event, now_ms);
-    }
-
     fn contexts(&self) -> AppContexts {
         AppContexts::new(Arc::clone(&self.store))
     }
@@ -48,7 +40,7 @@ fn a_context_that_is_written_while_it_runs_is_answered_at_once() {
         .create_as(&"7".parse().unwrap(), &new)
         .unwrap();
     assert!(!stage.has("7"));
-    stage.changed("7", 1000);
+    stage.follow_stores(1000);
     assert_eq!(
         *stage.view("7").apps[0].clusters[0].report(),
         Report::NotYet
@@ -66,7 +58,7 @@ fn a_change_of_a_context_keeps_what_its_clusters_reported() {
         .contexts()
         .record_status(&id, ContextStatus::Terminating)
         .unwrap();
-    stage.changed("1", 5000);
+    stage.follow_stores(5000);
     assert_eq!(stage.view("1").status, Some(ContextStatus::Terminating));
     assert_eq!(stage.states("1", "a"), [("Ready".into(), 3)]);
     assert_eq!(stage.since("1"), [1000], "its state did not change");
@@ -78,7 +70,7 @@ fn a_context_that_is_deleted_is_gone_from_the_answers() {
     let mut stage = Stage::new(&[("1", &["a"]), ("2", &["a"])]);
     stage.hear("1", "a", &deployments(3), 1000);
     assert!(stage.contexts().delete(&"1".parse().unwrap()).unwrap());
-    stage.changed("1", 2000);
+    stage.follow_stores(2000);
     assert!(!stage.has("1"));
     assert!(stage.has("2"));
     assert!(stage.pipeline.inventory().is_empty());
@@ -94,9 +86,34 @@ fn a_report_that_comes_before_its_context_waits_for_it() {
         .contexts()
         .create_as(&"7".parse().unwrap(), &new)
         .unwrap();
-    stage.changed("7", 3000);
+    stage.follow_stores(3000);
     assert_eq!(stage.states("7", "a"), [("Ready".into(), 3)]);
     assert_eq!(stage.states("7", "b"), []);
+}
+
+#[test]
+fn an_app_whose_waiting_report_was_dropped_says_so_until_the_next_report() {
+    let mut stage = Stage::new(&[]);
+    stage.hear("7", "a", &deployments(1), 1000);
+    for app in 0..UNCLAIMED_MAX {
+        let report = deployments(0).event("8", &format!("a{app}"));
+        stage.pipeline.handle(report, 2000);
+    }
+    let id = "7".parse().unwrap();
+    let _ = stage.contexts().create_as(&id, &context(&["a", "b"]));
+    stage.follow_stores(3000);
+    let faults = |stage: &Stage| {
+        let view = stage.view("7");
+        let apps = view.apps.iter();
+        let faults = apps.map(|app| app.clusters[0].faults().len());
+        faults.collect::<Vec<_>>()
+    };
+    assert_eq!(faults(&stage), [1, 0]);
+    let fault = stage.view("7").apps[0].clusters[0].faults()[0].to_string();
+    assert!(fault.contains("report was dropped"), "{fault}");
+    stage.hear("7", "a", &deployments(2), 4000);
+    assert_eq!(faults(&stage), [0, 0]);
+    assert_eq!(stage.states("7", "a"), [("Ready".into(), 2)]);
 }
 
 #[test]
@@ -108,13 +125,10 @@ fn what_the_pipeline_wrote_itself_is_not_read_again() {
     assert!(own > before);
     let view = stage.view("1");
     let id: kindsight_model::ContextId = "1".parse().unwrap();
-    for revision in [own, own] {
-        let id = id.clone();
-        stage.pipeline.handle(Event::Context { id, revision }, 2000);
-        assert!(stage.shows_still(&view));
-    }
+    stage.follow_stores(2000);
+    assert!(stage.shows_still(&view));
     let _ = stage.contexts().record_stop_flag(&id, true).unwrap();
-    stage.changed("1", 3000);
+    stage.follow_stores(3000);
     assert!(!stage.shows_still(&view), "somebody else wrote it");
 }
 
@@ -125,16 +139,16 @@ fn a_report_of_another_writer_is_taken_where_the_cluster_is_not_heard() {
     let (id, cluster) = ("1".parse().unwrap(), "p+c".parse().unwrap());
     let contexts = stage.contexts();
     let _ = contexts
-        .record_bundle(&id, "a", &cluster, &bundle.status_json)
+        .record_bundle(&id, "a", &cluster, &bundle.status_json())
         .unwrap();
-    stage.changed("1", 1000);
+    stage.follow_stores(1000);
     assert_eq!(stage.states("1", "a"), [("Ready".into(), 2)]);
-    // What the cluster itself says is newer.
+    // The report of the cluster itself is newer.
     stage.hear("1", "a", &deployments(5), 2000);
     let _ = contexts
-        .record_bundle(&id, "a", &cluster, &bundle.status_json)
+        .record_bundle(&id, "a", &cluster, &bundle.status_json())
         .unwrap();
-    stage.changed("1", 3000);
+    stage.follow_stores(3000);
     assert_eq!(stage.states("1", "a"), [("Ready".into(), 5)]);
 }
 
@@ -148,7 +162,7 @@ fn a_context_in_a_cluster_that_cannot_be_reached_is_stale_from_then_on() {
         reason: "away".to_owned(),
     };
     stage.pipeline.handle(Event::Cluster(stale), 2000);
-    stage.changed("1", 3000);
+    stage.follow_stores(3000);
     assert_eq!(stage.stale_since("1"), Some(2000));
     assert_eq!(stage.states("1", "a"), [("Ready".into(), 1)]);
 }
@@ -171,10 +185,10 @@ fn records_are_followed() {
     };
     records.create_dig(&name, &record).unwrap();
     assert!(!is_known(&stage));
-    stage.pipeline.handle(Event::DigRecord(name.clone()), 0);
+    stage.follow_stores(0);
     assert!(is_known(&stage));
     records.delete_dig(&name, &record).unwrap();
-    stage.pipeline.handle(Event::DigRecord(name.clone()), 0);
+    stage.follow_stores(0);
     assert!(!is_known(&stage));
 }
 
@@ -187,7 +201,7 @@ fn missed_changes_are_read_again() {
     contexts
         .create_as(&"3".parse().unwrap(), &context(&["a"]))
         .unwrap();
-    stage.pipeline.handle(Event::Resync, 2000);
+    stage.resync(2000);
     assert_eq!(["1", "2", "3"].map(|id| stage.has(id)), [false, true, true]);
     assert_eq!(stage.states("2", "a"), [("Ready".into(), 2)]);
     assert!(Revision::default() < contexts.list().unwrap().revision);
@@ -229,7 +243,7 @@ fn a_report_that_cannot_be_read_makes_its_app_stale_until_the_next() {
         "the last verdicts stay"
     );
     // A change of the context keeps the mark, and so does the end of the file.
-    stage.changed("1", 4000);
+    stage.follow_stores(4000);
     assert_eq!(stage.stale_since("1"), Some(2000));
     let gone = ClusterEvent::Gone {
         cluster: "p+c".parse().unwrap(),
@@ -269,7 +283,7 @@ fn faults_that_nobody_knows_the_app_of_show_at_every_app_of_the_cluster() {
         .contexts()
         .create_as(&"2".parse().unwrap(), &new)
         .unwrap();
-    stage.changed("2", 3000);
+    stage.follow_stores(3000);
     assert_eq!(
         (shown(&stage, "1"), shown(&stage, "2")),
         (vec![1, 1], vec![1])
@@ -294,17 +308,18 @@ fn a_reporter_that_once_sent_any_kind_covers_every_kind_also_after_a_restart() {
         .contexts()
         .create_as(&"7".parse().unwrap(), &new)
         .unwrap();
-    stage.changed("7", 500);
+    stage.follow_stores(500);
     stage.own(&["7"]);
     let hear = |stage: &mut Stage, status: &str| {
         let bundle = decode_status("7-a".parse().unwrap(), status.as_bytes()).unwrap();
-        let cluster = "p+c".parse().unwrap();
-        let event = ClusterEvent::Bundle { cluster, bundle };
-        stage.pipeline.handle(Event::Cluster(event), 1000);
+        stage.pipeline.handle(reported("p+c", bundle), 1000);
         stage.store_bundles();
     };
     let state = |stage: &Stage| {
-        stage.view("7").apps[0].clusters[0].resources()[0]
+        stage.view("7").apps[0].clusters[0]
+            .resources()
+            .first()
+            .unwrap()
             .verdict
             .state
             .to_string()
@@ -343,15 +358,12 @@ fn neither_the_store_nor_the_views_hold_the_content_of_a_secret() {
         .contexts()
         .record_bundle(&id, "a", &cluster, &status)
         .unwrap();
-    stage.changed("1", 1000);
+    stage.follow_stores(1000);
     let shown = |stage: &Stage| format!("{:?}", stage.view("1"));
     assert!(shown(&stage).contains("password"));
     assert!(!shown(&stage).contains("aHVudGVyMg"), "{}", shown(&stage));
     let bundle = decode_status("1-a".parse().unwrap(), status.as_bytes()).unwrap();
-    stage.pipeline.handle(
-        Event::Cluster(ClusterEvent::Bundle { cluster, bundle }),
-        2000,
-    );
+    stage.pipeline.handle(reported("p+c", bundle), 2000);
     assert!(!shown(&stage).contains("aHVudGVyMg"));
     stage.store_bundles();
     let stored = stage.store.range("/").unwrap();

@@ -1,7 +1,10 @@
 //! The pipeline with the executor around it, as a server runs it.
 
 use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use kindsight_appcontext::AppContexts;
 use kindsight_clusters::ClusterEvent;
@@ -12,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::stage::{Stage, deployments};
+use crate::bundle_queue::BundleQueue;
 use crate::{Event, PipelineRun, Stores, Unsynced, follow};
 
 fn now_ms() -> i64 {
@@ -28,12 +32,12 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
     let unsynced = Arc::new(Unsynced::new(BTreeSet::from([cluster.clone()])));
     let contexts = AppContexts::new(Arc::clone(&stage.store));
     let mut pipeline = stage.take_pipeline();
-    let loaded = pipeline.load(0).unwrap();
+    let reader = pipeline.load(0).unwrap();
     let progress = pipeline.progress();
     let stores = Stores {
-        contexts: contexts.clone(),
+        reader,
         connection: stage.store.connection(),
-        records: pipeline.records().clone(),
+        clock: now_ms,
     };
     let run = PipelineRun {
         pipeline,
@@ -45,7 +49,7 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
     };
     let tasks = TaskTracker::new();
     let running = tasks.spawn(run.run(shutdown.clone()));
-    let store = follow(stores, loaded, events_tx.clone(), shutdown.clone());
+    let store = follow(stores, events_tx.clone(), shutdown.clone());
     tasks.spawn(store);
 
     let report = deployments(4500).event("1", "a");
@@ -83,4 +87,32 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
     tasks.close();
     tasks.wait().await;
     running.await.unwrap().unwrap();
+}
+
+/// Number of stops that are tried: whether a stop meets a write that has not begun depends on the threads.
+const STOPS: usize = 20;
+
+#[tokio::test]
+async fn a_report_that_arrives_just_before_the_stop_is_stored() {
+    let stage = Stage::new(&[("1", &["a"])]);
+    let contexts = AppContexts::new(Arc::clone(&stage.store));
+    for count in 0..STOPS {
+        let queue = BundleQueue::default();
+        let report = deployments(count).bundle("1", "a");
+        let status_json = report.status_json();
+        queue.push(
+            report.deployment.clone(),
+            "p+c".parse().unwrap(),
+            Arc::clone(&status_json),
+        );
+        let shutdown = CancellationToken::new();
+        let mut run = pin!(queue.run(contexts.clone(), shutdown.clone()));
+        let is_running = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx).is_pending())).await;
+        assert!(is_running);
+        shutdown.cancel();
+        run.await.unwrap();
+        let stored = contexts.read(&"1".parse().unwrap()).unwrap().unwrap();
+        let stored = stored.apps[0].clusters[0].bundle.clone();
+        assert_eq!(stored.json(), Some(&*status_json), "{count}");
+    }
 }

@@ -1,10 +1,12 @@
-//! Apps of contexts that no monitor reports on: told by the objects that are seen in the cluster.
+//! Apps of contexts without a report of a monitor: their state is derived from watched objects.
 
 use std::sync::Arc;
 
-use kindsight_appcontext::{AppContexts, NewResource, ResourceName};
-use kindsight_clusters::{ClusterEvent, DeploymentReport};
-use kindsight_model::{Coverage, CoveredKinds, DigName, Object, WatchedKinds};
+use kindsight_appcontext::{AppContexts, NewResource, ResourceName, StoredBundle};
+use kindsight_clusters::ClusterEvent;
+use kindsight_model::{
+    Coverage, DigName, KindCoverage, KindState, Object, Origin, Report, Scope, Subject,
+};
 use kindsight_status::ApplicationKey;
 use serde_json::json;
 
@@ -17,24 +19,27 @@ const ID: &str = "7";
 
 /// All that is seen of an app, where Deployments and ConfigMaps are watched.
 fn seen(objects: Vec<Object>) -> Event {
-    let mut kinds = WatchedKinds::default();
-    kinds.add("apps", "Deployment");
-    kinds.add("", "ConfigMap");
-    Event::Cluster(ClusterEvent::Deployment {
+    let mut coverage = Coverage::nothing();
+    for (group, kind) in [("apps", "Deployment"), ("", "ConfigMap")] {
+        let complete = KindCoverage::new(KindState::Complete);
+        coverage.set(group, kind, Scope::Cluster, complete);
+    }
+    let report = Report {
+        objects: objects.into(),
+        coverage,
+        faults: vec!["ResourceBundleState web/7-a: not a report".into()],
+        ..Report::empty(Origin::Direct)
+    };
+    Event::Cluster(ClusterEvent::Reports {
         cluster: "p+c".parse().unwrap(),
-        report: Box::new(DeploymentReport {
-            deployment: format!("{ID}-a").parse().unwrap(),
-            objects,
-            rejected: Vec::new(),
-            related: Vec::new(),
-            covered: CoveredKinds::partial(),
-            coverage: Coverage::watched(Arc::new(kinds)),
-            faults: vec!["ResourceBundleState web/7-a: not a report".into()],
-        }),
+        reports: vec![(
+            Subject::Deployment(format!("{ID}-a").parse().unwrap()),
+            report,
+        )],
     })
 }
 
-/// A context that sends three resources, of which one is of a Kind that is not watched.
+/// A context that sends three resources. The Kind of one of them is not watched.
 fn stage() -> Stage {
     let mut stage = Stage::new(&[]);
     let mut new = context(&["a"]);
@@ -52,7 +57,7 @@ fn stage() -> Stage {
     new.apps[0].clusters[0].resources = resources.into();
     let contexts = AppContexts::new(Arc::clone(&stage.store));
     contexts.create_as(&ID.parse().unwrap(), &new).unwrap();
-    stage.pipeline.handle(Event::Resync, 0);
+    stage.resync(0);
     stage
 }
 
@@ -89,7 +94,7 @@ fn what_is_seen_is_judged_and_only_what_is_watched_can_be_missing() {
     // Nobody but a monitor writes what is stored beside a context.
     let contexts = AppContexts::new(Arc::clone(&stage.store));
     let stored = contexts.read(&ID.parse().unwrap()).unwrap().unwrap();
-    assert_eq!(stored.apps[0].clusters[0].bundle_status_json, None);
+    assert_eq!(stored.apps[0].clusters[0].bundle, StoredBundle::Absent);
 
     // A report of a monitor takes over, and is taken over from.
     stage.hear(ID, "a", &deployments(2), 2000);
@@ -128,7 +133,7 @@ fn a_report_on_a_context_that_was_deleted_is_nobodys() {
     assert_eq!(recorded.borrow().of(&cluster).len(), 1);
     let contexts = AppContexts::new(Arc::clone(&stage.store));
     assert!(contexts.delete(&ID.parse().unwrap()).unwrap());
-    stage.pipeline.handle(Event::Resync, 1000);
+    stage.resync(1000);
     assert!(recorded.borrow().of(&cluster).is_empty());
     stage.pipeline.handle(seen(vec![deployment("front")]), 2000);
     let id = ID.parse().unwrap();
@@ -143,14 +148,14 @@ fn what_a_context_covers_from_now_on_is_not_told_to_be_gone() {
         1000,
     );
     let mut rest = has("p+a", "front", [deployment("side")]);
-    rest.taken = vec![deployment("front")];
+    rest.left = vec![deployment("front")];
     stage.tell(rest, 2000);
     let lines = stage.lines();
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].contains(" side "), "{lines:?}");
     // Nor is what other rules may have given to another application.
     let mut none = has("p+a", "front", []);
-    none.is_sorted_anew = true;
+    none.left = vec![deployment("side")];
     stage.tell(none, 3000);
     assert_eq!(stage.shop(), None);
 }
@@ -162,10 +167,8 @@ fn an_application_of_the_configuration_is_shown_by_its_own_name() {
     let name = DigName::new("shop", "web", "v1", "prod").unwrap();
     front.application = name.clone();
     stage.tell(front, 1000);
-    let shown = stage
-        .read_model
-        .inspect(|it| it.found_application(&name).is_some());
-    assert!(shown);
+    let shown = stage.read_model.application(&ApplicationKey::Found(name));
+    assert!(shown.is_some());
 }
 
 #[test]
@@ -174,10 +177,10 @@ fn the_history_does_not_tell_what_may_be_elsewhere_to_be_gone() {
     let all = ["front", "side", "more", "last"].map(deployment);
     stage.tell(has("p+a", "front", all), 1000);
     let mut rest = has("p+a", "front", ["front", "more", "last"].map(deployment));
-    rest.taken = vec![deployment("side")];
+    rest.left = vec![deployment("side")];
     stage.tell(rest, 2000);
     let mut rest = has("p+a", "front", ["front", "last"].map(deployment));
-    rest.is_sorted_anew = true;
+    rest.left = vec![deployment("more")];
     stage.tell(rest, 3000);
     let key = ApplicationKey::Found(DigName::found("shop", Some("web")).unwrap());
     let (_, history) = stage.read_model.application_history(&key);

@@ -1,23 +1,24 @@
 //! A pipeline over a store of its own, with interpreters to swap and clusters that report as scripted.
 
+mod last_known;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use kindsight_appcontext::{
-    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, Records,
+    Action, AppContextWatch, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext,
+    Records,
 };
 use kindsight_clusters::ClusterEvent;
 use kindsight_interpreter::{CodeCache, Interpreter, Interpreters, Limits};
 use kindsight_model::{
-    Bundle, ContextId, DeploymentId, DigName, LifecycleState, Source, decode_status,
+    Bundle, ContextId, DeploymentId, DigName, LifecycleState, Source, Subject, decode_status,
 };
-use kindsight_status::{ContextView, ReadModel, ResourceView};
-use kindsight_store::{RedbStore, Store};
+use kindsight_read_model::ReadModel;
+use kindsight_status::{ContextView, ResourceView};
+use kindsight_store::{Connection, RedbStore, Store};
 
-use crate::remembered::RememberedFile;
-use crate::remembered::writer::Writer;
-use crate::{Event, Pipeline};
+use crate::{Event, Pipeline, StoreReader};
 
 /// The one cluster of every app.
 const CLUSTER: &str = "p+c";
@@ -27,11 +28,18 @@ const DEPLOYMENT: &str = r#""apiVersion": "apps/v1", "kind": "Deployment""#;
 
 pub(super) struct Stage {
     pub(super) pipeline: Pipeline,
+    pub(super) reader: StoreReader,
+    watches: [AppContextWatch; 2],
     pub(super) interpreters: Arc<Interpreters>,
     loaded: BTreeMap<&'static str, Arc<Interpreter>>,
     pub(super) store: Arc<dyn Store>,
-    pub(super) read_model: Arc<ReadModel>,
+    pub(super) read_model: ReadModel,
     pub(super) folder: tempfile::TempDir,
+}
+
+/// The watches of contexts and records.
+fn watches(reader: &StoreReader) -> [AppContextWatch; 2] {
+    [reader.watch_contexts(), reader.watch_records()].map(Result::unwrap)
 }
 
 impl Stage {
@@ -58,50 +66,71 @@ impl Stage {
             let built_in = kindsight_plugins::built_in(name).unwrap();
             (name, interpreters.load_built_in(built_in.wasm).unwrap())
         };
-        let loaded = BTreeMap::from(["generic", "apps"].map(load));
+        let loaded = BTreeMap::from(["generic", "core", "apps"].map(load));
         let generic = (Source::BuiltIn, Arc::clone(&loaded["generic"]));
         interpreters.publish(vec![generic]).unwrap();
-        let (interpreters, read_model) = (Arc::new(interpreters), Arc::new(ReadModel::default()));
-        let mut pipeline = pipeline(&store, &interpreters, &read_model);
-        let _ = pipeline.load(0).unwrap();
+        let interpreters = Arc::new(interpreters);
+        let mut pipeline = pipeline(&store, &interpreters);
+        let reader = pipeline.load(0).unwrap();
         assert!(!pipeline.swap_pending());
         Self {
-            pipeline,
             interpreters,
             loaded,
             store,
-            read_model,
+            read_model: pipeline.read_model().clone(),
+            pipeline,
+            watches: watches(&reader),
+            reader,
             folder,
         }
     }
 
-    /// Opens the file of what is known.
-    pub(super) fn file(&self) -> RememberedFile {
-        let file = self.folder.path().join("remembered.redb");
-        RememberedFile::open(Arc::new(RedbStore::open(&file).unwrap())).unwrap()
-    }
-
-    /// Writes what is known.
-    pub(super) fn keep(&self, now_ms: i64) {
-        Writer::new(self.file(), Arc::clone(&self.read_model)).write(now_ms, true);
-    }
-
-    /// Starts again, over what was kept and with these clusters.
-    pub(super) fn start_again(&mut self, clusters: &[&str], gone_for: Duration, now_ms: i64) {
-        self.read_model = Arc::default();
-        let pipeline = pipeline(&self.store, &self.interpreters, &self.read_model);
-        self.pipeline = pipeline.listing_gone_for(gone_for);
-        for cluster in clusters {
-            let cluster = cluster.parse().unwrap();
-            self.pipeline.expect_cluster(&cluster, now_ms);
+    /// Follows all changes of the stores.
+    pub(super) fn follow_stores(&mut self, now_ms: i64) {
+        let [contexts, records] = &mut self.watches;
+        while let Some(changes) = contexts.try_next().unwrap() {
+            self.reader.take_contexts(&changes);
         }
-        self.pipeline.remember(&mut self.file(), now_ms);
-        let _ = self.pipeline.load(now_ms).unwrap();
+        while let Some(changes) = records.try_next().unwrap() {
+            self.reader.take_records(&changes, now_ms);
+        }
+        self.pass_on(now_ms);
+    }
+
+    /// Passes on the changes that the reader found.
+    pub(super) fn pass_on(&mut self, now_ms: i64) {
+        let changes = self.reader.changes(now_ms);
+        self.pipeline.handle(Event::Stores(changes), now_ms);
+    }
+
+    /// Changes of contexts were missed.
+    pub(super) fn resync(&mut self, now_ms: i64) {
+        self.reader.resync_contexts(now_ms);
+        self.pass_on(now_ms);
+    }
+
+    /// Changes of records were missed.
+    pub(super) fn resync_records(&mut self, now_ms: i64) {
+        self.reader.resync_records(now_ms);
+        self.pass_on(now_ms);
+    }
+
+    /// The connection to the store changed.
+    pub(super) fn connect(&mut self, connection: Connection, now_ms: i64) {
+        self.reader.connect(connection, now_ms);
+        self.pass_on(now_ms);
+    }
+
+    /// Handles the changes that time causes. Returns the time of the next one.
+    pub(super) fn recheck(&mut self, now_ms: i64) -> Option<i64> {
+        self.pass_on(now_ms);
+        let next = self.pipeline.recheck(|| now_ms);
+        next.into_iter().chain(self.reader.due_ms()).min()
     }
 
     /// Takes the pipeline out, leaving an empty one.
     pub(super) fn take_pipeline(&mut self) -> Pipeline {
-        let pipeline = pipeline(&self.store, &self.interpreters, &self.read_model);
+        let pipeline = pipeline(&self.store, &self.interpreters);
         std::mem::replace(&mut self.pipeline, pipeline)
     }
 
@@ -132,10 +161,10 @@ impl Stage {
         assert!(self.pipeline.bundles().write_all(contexts));
     }
 
-    /// A record of ours names contexts beside those that it names already.
+    /// The record of kindsight names further contexts.
     pub(super) fn own(&mut self, contexts: &[&str]) {
         record(&self.store, contexts);
-        self.pipeline.handle(Event::DigRecord(owner()), 0);
+        self.follow_stores(0);
     }
 
     pub(super) fn judged_again(&self) -> u64 {
@@ -198,16 +227,11 @@ impl Stage {
     }
 }
 
-fn pipeline(
-    store: &Arc<dyn Store>,
-    interpreters: &Arc<Interpreters>,
-    read_model: &Arc<ReadModel>,
-) -> Pipeline {
+fn pipeline(store: &Arc<dyn Store>, interpreters: &Arc<Interpreters>) -> Pipeline {
     Pipeline::new(
         AppContexts::new(Arc::clone(store)),
         Records::new(Arc::clone(store)),
         Arc::clone(interpreters),
-        Arc::clone(read_model),
     )
 }
 
@@ -237,7 +261,7 @@ fn record(store: &Arc<dyn Store>, contexts: &[&str]) {
 fn each(view: &ContextView, mut look: impl FnMut(&str, &ResourceView)) {
     for app in &view.apps {
         for cluster in &app.clusters {
-            for resource in cluster.resources() {
+            for resource in cluster.resources().iter() {
                 look(&app.name, resource);
             }
         }
@@ -324,11 +348,16 @@ impl Heard {
 
     /// The report as an event of its cluster.
     pub(super) fn event(&self, context: &str, app: &str) -> Event {
-        Event::Cluster(ClusterEvent::Bundle {
-            cluster: CLUSTER.parse().unwrap(),
-            bundle: self.bundle(context, app),
-        })
+        reported(CLUSTER, self.bundle(context, app))
     }
+}
+
+/// The report of a monitor as an event of its cluster.
+pub(super) fn reported(cluster: &str, bundle: Bundle) -> Event {
+    Event::Cluster(ClusterEvent::Reports {
+        cluster: cluster.parse().unwrap(),
+        reports: vec![(Subject::Deployment(bundle.deployment), bundle.report)],
+    })
 }
 
 fn named(count: usize, rest: &str) -> Vec<String> {

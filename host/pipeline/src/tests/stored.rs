@@ -1,4 +1,4 @@
-//! Reports of the store beside those of clusters, and a store that is away.
+//! Stored reports beside reports of clusters, and a store that is away.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn other() -> Other {
 /// The watcher of the orchestrator stores a report.
 fn stored(other: &mut Other, heard: &Heard) {
     let bundle = heard.bundle("7", "a");
-    let json = serde_json::to_string(&*bundle.status_json).unwrap();
+    let json = serde_json::to_string(&*bundle.status_json()).unwrap();
     other.put("7", "app/a/cluster/p+c/status/", &json);
 }
 
@@ -66,7 +66,7 @@ fn the_instances_of_a_group_are_reported_under_the_id_of_the_first() {
     let mut stage = Stage::new(&[("1", &["a"]), ("2", &["a", "b"])]);
     let batch = Batch::new().put("/context/2/statusappctxid/", r#""1""#);
     stage.store.apply(&batch).unwrap();
-    stage.pipeline.handle(Event::Resync, 500);
+    stage.resync(500);
     let recorded = stage.pipeline.needs().recorded;
     let watched = || {
         let of = recorded.borrow().of(&cluster());
@@ -86,12 +86,12 @@ fn the_instances_of_a_group_are_reported_under_the_id_of_the_first() {
     contexts.create_as(&third, &context(&["b"])).unwrap();
     let batch = Batch::new().put("/context/3/statusappctxid/", r#""1""#);
     stage.store.apply(&batch).unwrap();
-    stage.pipeline.handle(Event::Resync, 1500);
+    stage.resync(1500);
     assert_eq!(stage.states("3", "b"), [("Ready".into(), 3)]);
     assert!(contexts.delete(&third).unwrap());
-    // What goes with one instance stays watched for the other.
+    // The apps of a deleted instance are still watched for the other instance.
     assert!(contexts.delete(&"2".parse().unwrap()).unwrap());
-    stage.pipeline.handle(Event::Resync, 2000);
+    stage.resync(2000);
     assert_eq!(watched(), ["1-a"]);
 }
 
@@ -148,7 +148,7 @@ fn a_cluster_that_the_orchestrator_cannot_reach_is_stale_until_a_newer_report() 
     // After a start it is not known which of the two is newer.
     other.stage.start_again(&[], crate::GONE_FOR, 99_000);
     assert!(stale(&other.stage, "7").is_some());
-    // What the cluster itself says counts more.
+    // The report of the cluster itself has priority.
     other.stage.hear("7", "a", &deployments(4), 100_000);
     assert_eq!(stale(&other.stage, "7"), None);
 }
@@ -171,7 +171,7 @@ fn a_stored_report_that_cannot_be_read_leaves_the_last_one_stale_until_the_next(
     assert!(reason.contains("no longer stored"), "{reason}");
     stored(&mut other, &deployments(2));
     assert_eq!(stale(&other.stage, "7"), None);
-    // What the cluster itself says counts more.
+    // The report of the cluster itself has priority.
     other.stage.hear("7", "a", &deployments(4), 1000);
     other.put("7", key, "garbage");
     assert_eq!(stale(&other.stage, "7"), None);
@@ -204,37 +204,64 @@ fn what_is_known_from_a_store_alone_is_stale_while_it_is_away() {
     let mut other = other();
     other.create("8", &context(&["a"]));
     other.stage.hear("8", "a", &deployments(1), 1000);
-    let away = |since_ms| {
-        Event::Store(Connection::Away {
-            since_ms,
-            reason: "etcd-0:2379: connection refused".to_owned(),
-        })
+    let away = Connection::Away {
+        since_ms: 5000,
+        reason: "etcd-0:2379: connection refused".to_owned(),
     };
     let stage = &mut other.stage;
-    stage.pipeline.handle(away(5000), 6000);
+    stage.connect(away, 6000);
     let (since, reason) = stale(stage, "7").unwrap();
     assert_eq!(since, 5000);
     assert!(reason.contains("away: etcd-0:2379"), "{reason}");
     assert_eq!(stale(stage, "8"), None, "its cluster is heard");
     let told = |stage: &Stage| stage.read_model.inspect(|it| it.store_away().is_some());
     assert!(told(stage));
-    // Meanwhile the other orchestrator went on.
+    // The other orchestrator writes during the outage.
     let before = stage.view("8");
     let contexts = AppContexts::new(Arc::clone(&stage.store));
     let bundle = deployments(6).bundle("7", "a");
     let id: ContextId = "7".parse().unwrap();
     let _ = contexts
-        .record_bundle(&id, "a", &cluster(), &bundle.status_json)
+        .record_bundle(&id, "a", &cluster(), &bundle.status_json())
         .unwrap();
-    stage
-        .pipeline
-        .handle(Event::Store(Connection::Connected), 7000);
+    stage.connect(Connection::Connected, 7000);
     assert!(!told(stage));
     assert_eq!(stale(stage, "7"), None);
     assert_eq!(stage.states("7", "a"), [("Ready".into(), 6)]);
     assert_eq!(stage.states("8", "a"), [("Ready".into(), 1)]);
     assert_eq!(
-        before.apps[0].clusters[0].resources()[0].since_ms,
-        stage.view("8").apps[0].clusters[0].resources()[0].since_ms
+        before.apps[0].clusters[0]
+            .resources()
+            .first()
+            .unwrap()
+            .since_ms,
+        stage.view("8").apps[0].clusters[0]
+            .resources()
+            .first()
+            .unwrap()
+            .since_ms
     );
+}
+
+#[test]
+fn a_stored_report_that_returns_to_the_last_content_of_the_cluster_is_applied() {
+    let mut other = other();
+    other.stage.hear("7", "a", &deployments(4), 1000);
+    lost(&mut other.stage, 2000);
+    stored(&mut other, &deployments(5));
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 5)]);
+    stored(&mut other, &deployments(4));
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 4)]);
+}
+
+#[test]
+fn a_report_does_not_prove_that_the_cluster_can_be_reached() {
+    let mut other = other();
+    other.stage.hear("7", "a", &deployments(4), 1000);
+    lost(&mut other.stage, 2000);
+    other.stage.hear("7", "a", &deployments(5), 3000);
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 5)]);
+    assert_eq!(stale(&other.stage, "7").unwrap().0, 2000);
+    synced(&mut other.stage, 4000);
+    assert_eq!(stale(&other.stage, "7"), None);
 }

@@ -11,11 +11,10 @@ use kindsight_store::{
 };
 use tokio::sync::watch::Receiver;
 
-use super::stage::{Stage, deployments, owner};
-use crate::Event;
+use super::stage::{Stage, context, deployments, owner};
 use crate::bundle_queue::BundleQueue;
 
-/// A store that is away on demand, or that one context cannot be read from.
+/// A store that is away on demand, or cannot read one context.
 struct OnDemand {
     store: Arc<dyn Store>,
     is_away: AtomicBool,
@@ -80,7 +79,8 @@ fn reports_wait_for_a_store_that_is_away_and_are_there_afterwards() {
     let cluster: ClusterName = "p+c".parse().unwrap();
     let push = |app: &str, count| {
         let bundle = deployments(count).bundle("1", app);
-        queue.push(bundle.deployment, cluster.clone(), bundle.status_json);
+        let status = bundle.status_json();
+        queue.push(bundle.deployment, cluster.clone(), status);
     };
     push("a", 1);
     push("b", 1);
@@ -90,7 +90,7 @@ fn reports_wait_for_a_store_that_is_away_and_are_there_afterwards() {
     assert!(queue.write_all(&contexts));
     let read = contexts.read(&"1".parse().unwrap()).unwrap().unwrap();
     let stored = read.apps.iter().map(|app| {
-        let bundle = app.clusters[0].bundle_status_json.as_deref();
+        let bundle = app.clusters[0].bundle.json();
         bundle
             .unwrap()
             .matches(r#""replicas": 1}, "status""#)
@@ -120,45 +120,51 @@ fn is_told_away(stage: &Stage) -> bool {
 #[test]
 fn a_change_that_could_not_be_read_is_read_once_the_store_answers() {
     let id: ContextId = "1".parse().unwrap();
-    let missed = [
-        Event::Context {
-            id: id.clone(),
-            revision: Revision::default(),
-        },
-        Event::Resync,
-    ];
-    for event in missed {
+    for is_resync in [false, true] {
         let (mut stage, store) = on_demand();
         let contexts = AppContexts::new(Arc::clone(&stage.store));
         let _ = contexts
             .record_status(&id, ContextStatus::Terminated)
             .unwrap();
+        let new = "3".parse().unwrap();
+        contexts.create_as(&new, &context(&["c"])).unwrap();
         store.is_away.store(true, Ordering::Relaxed);
-        stage.pipeline.handle(event, 1000);
+        if is_resync {
+            stage.resync(1000);
+        } else {
+            // The new context is not in memory.
+            stage.follow_stores(1000);
+        }
         assert!(is_told_away(&stage), "what is shown is not what is stored");
-        assert_eq!(stage.pipeline.recheck(|| 2000), Some(3000));
+        assert_eq!(stage.recheck(1500), Some(2000));
+        assert_eq!(stage.recheck(2000), Some(3000));
         assert!(is_told_away(&stage));
         store.is_away.store(false, Ordering::Relaxed);
-        stage.pipeline.recheck(|| 3000);
+        stage.recheck(3000);
         assert!(!is_told_away(&stage));
         assert_eq!(stage.view("1").status, Some(ContextStatus::Terminated));
+        assert_eq!(stage.view("3").apps.len(), 1);
     }
 }
 
 #[test]
 fn a_record_that_could_not_be_read_is_read_once_the_store_answers() {
-    for event in [Event::DigRecord(owner()), Event::ResyncRecords] {
+    for is_resync in [false, true] {
         let (mut stage, store) = on_demand();
         let records = Records::new(Arc::clone(&stage.store));
         let seen = records.dig(&owner()).unwrap().unwrap();
         records.delete_dig(&owner(), &seen).unwrap();
         store.is_away.store(true, Ordering::Relaxed);
-        stage.pipeline.handle(event, 1000);
+        if is_resync {
+            stage.resync_records(1000);
+        } else {
+            stage.follow_stores(1000);
+        }
         let query = StatusQuery::default();
         let is_known = |stage: &Stage| stage.read_model.dig(&owner(), &query).is_ok();
         assert!(is_known(&stage));
         store.is_away.store(false, Ordering::Relaxed);
-        stage.pipeline.recheck(|| 2000);
+        stage.recheck(2000);
         assert!(!is_known(&stage));
     }
 }
@@ -185,11 +191,11 @@ fn a_context_that_alone_cannot_be_read_costs_no_other_and_is_read_again() {
     assert!(!is_told_away(&stage), "the store answers");
     // A report on it waits, and is not lost.
     stage.hear("1", "a", &deployments(3), 2000);
-    assert_eq!(stage.pipeline.recheck(|| 2000), Some(61_000));
-    stage.pipeline.recheck(|| 61_000);
+    assert_eq!(stage.recheck(2000), Some(61_000));
+    stage.recheck(61_000);
     assert_eq!(faults(&stage, "1"), [UNREADABLE]);
     *store.fault.lock().unwrap() = None;
-    stage.pipeline.recheck(|| 121_000);
+    stage.recheck(121_000);
     assert_eq!(faults(&stage, "1"), [""; 0]);
     let view = stage.view("1");
     assert_eq!(view.apps[0].clusters[0].resources().len(), 3);
@@ -198,37 +204,36 @@ fn a_context_that_alone_cannot_be_read_costs_no_other_and_is_read_again() {
 #[test]
 fn a_context_that_cannot_be_read_for_another_reason_says_the_last_one_alone() {
     let (mut stage, store) = on_demand();
-    let id: ContextId = "1".parse().unwrap();
     for fault in ["a value of 9 MiB", "a value of 10 MiB", FAULT] {
         *store.fault.lock().unwrap() = Some(fault);
-        let revision = Revision::default();
-        let id = id.clone();
-        stage.pipeline.handle(Event::Context { id, revision }, 1000);
+        stage.resync(1000);
     }
     assert_eq!(faults(&stage, "1"), [UNREADABLE]);
 }
 
 #[test]
 fn a_context_that_cannot_be_read_any_more_stays_and_says_so() {
-    let id: ContextId = "1".parse().unwrap();
-    let changed = Event::Context {
-        id,
-        revision: Revision::default(),
-    };
-    for event in [changed, Event::Resync] {
+    for is_resync in [false, true] {
         let (mut stage, store) = on_demand();
         *store.fault.lock().unwrap() = Some(FAULT);
-        stage.pipeline.handle(event, 1000);
+        stage.resync(1000);
         assert_eq!(faults(&stage, "1"), [UNREADABLE]);
         assert_eq!(stage.view("1").apps.len(), 1, "what was known stays");
         assert!(!is_told_away(&stage));
         let view = stage.view("1");
-        stage.pipeline.handle(Event::Resync, 2000);
-        assert!(stage.shows_still(&view), "it is told once");
+        stage.resync(2000);
+        assert!(stage.shows_still(&view), "the fault is shown once");
         *store.fault.lock().unwrap() = None;
-        stage.pipeline.handle(Event::Resync, 3000);
+        if is_resync {
+            stage.resync(3000);
+        } else {
+            let contexts = AppContexts::new(Arc::clone(&stage.store));
+            let id = "1".parse().unwrap();
+            let _ = contexts.record_stop_flag(&id, true).unwrap();
+            stage.follow_stores(3000);
+        }
         assert_eq!(faults(&stage, "1"), [""; 0]);
-        assert!(stage.pipeline.recheck(|| 99_000).is_none());
+        assert!(stage.recheck(99_000).is_none());
     }
 }
 
@@ -238,7 +243,7 @@ fn a_record_that_cannot_be_read_stays_and_keeps_no_other_that_is_gone() {
     let records = Records::new(Arc::clone(&stage.store));
     let gone = DigName::new("p", "ca", "v1", "gone").unwrap();
     records.create_dig(&gone, &DigRecord::default()).unwrap();
-    stage.pipeline.handle(Event::ResyncRecords, 1000);
+    stage.resync_records(1000);
     let query = StatusQuery::default();
     let is_known = |stage: &Stage, name: &DigName| stage.read_model.dig(name, &query).is_ok();
     assert!(is_known(&stage, &gone));
@@ -246,7 +251,7 @@ fn a_record_that_cannot_be_read_stays_and_keeps_no_other_that_is_gone() {
     let key = format!("/kindsight/digs/{}/", owner());
     assert!(stage.store.get(&key).unwrap().is_some());
     stage.store.apply(&Batch::new().put(key, "{")).unwrap();
-    stage.pipeline.handle(Event::ResyncRecords, 2000);
+    stage.resync_records(2000);
     assert!(is_known(&stage, &owner()));
     assert!(!is_known(&stage, &gone));
 }

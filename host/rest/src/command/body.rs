@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::problem::Problem;
 
-/// The digest that the body of a promotion asks for, if it asks for one; an empty body or `null` does
-/// not.
+/// The digest in the body of a promotion; `None` for an empty body or `null`.
 ///
 /// # Errors
 /// A body that is neither, or a digest that is not one.

@@ -7,12 +7,23 @@ use kindsight_api::interpreters::LiveCondition;
 use kindsight_api::problem::PartialProblem;
 use kindsight_model::Digest;
 use kindsight_status::clipped;
+use utoipa::IntoParams;
 
 use crate::problem::Problem;
 
-/// Extractor of the header `If-Match`: `*`, or digests as they come in `ETag`.
+/// Extractor of the header `If-Match`: `*`, or digests in the form of `ETag`.
 #[derive(Debug)]
 pub(crate) struct IfMatch(pub(crate) LiveCondition);
+
+/// The header `If-Match`, for the OpenAPI document.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "it is described, never made")]
+pub(crate) struct IfMatchHeader {
+    /// Digests as in `ETag`: the command is refused unless one of them is live.
+    #[param(rename = "If-Match")]
+    live: Option<String>,
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     type Rejection = Problem;
@@ -32,7 +43,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     }
 }
 
-/// Reads the value of `If-Match`. A tag that is no digest, or a weak one, matches nothing.
+/// Reads the value of `If-Match`. A weak tag, or a tag that is not a digest, matches no version.
 fn condition(text: &str) -> Option<LiveCondition> {
     if text.trim() == "*" {
         return Some(LiveCondition::Present);
@@ -62,7 +73,7 @@ mod tests {
     fn a_list_of_tags_is_read() {
         let digest = Digest::of(b"component");
         let one_of = |digests: &[&Digest]| {
-            let digests = digests.iter().map(|it| (*it).clone());
+            let digests = digests.iter().map(|digest| (*digest).clone());
             Some(LiveCondition::OneOf(digests.collect()))
         };
         assert_eq!(condition(" * "), Some(LiveCondition::Present));

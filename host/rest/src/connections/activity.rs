@@ -9,10 +9,10 @@ use tokio::time::{Instant, sleep};
 use super::Connections;
 use crate::Limits;
 
-/// Lateness from which on a client that sends a body or reads an answer counts as slow: what stands
-/// still for less may be waiting for the network.
+/// Delay from which on a client that sends a body or reads an answer counts as slow: a shorter pause may be caused by
+/// the network.
 const LATE_MIN: Duration = Duration::from_secs(1);
-/// The shortest time between two looks at a connection: a limit of nothing must not spin.
+/// The shortest time between two checks of a connection, so that a limit of zero does not cause a busy loop.
 const LOOK_MIN: Duration = Duration::from_millis(1);
 
 /// The activity on one connection; shared by its stream, its requests and its supervisor.
@@ -29,49 +29,49 @@ pub(crate) struct Activity {
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// The end of the last request, or the begin of the connection.
+    /// End of the last request, or start of the connection.
     answered: Instant,
-    /// A write that the client's side does not take: the transfer since it got stuck.
+    /// The transfer since the client stopped accepting bytes; `None` while it accepts them.
     stuck: Option<Transfer>,
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// Between requests, without a byte of the next.
+    /// Between requests; no byte of the next request has arrived.
     Waiting,
-    /// The head of a request comes, since then.
+    /// The head of a request has been arriving since this time.
     Head(Instant),
-    /// The body of a request comes.
+    /// The body of a request is arriving.
     Body(Transfer),
     /// The server works on a request, or answers it.
     Working,
 }
 
-/// The part of a request that a client is waited for.
+/// The action of a client that the server waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// Anything that it has to do.
+    /// Any action.
     Any,
-    /// The rest of a body.
+    /// Sending the rest of a body.
     Body,
     /// Reading an answer.
     Answer,
 }
 
-/// The slowest that a transfer may be.
+/// The minimum rate of a transfer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     window: Duration,
     rate_min: u64,
 }
 
-/// Bytes that moved in the current window of a transfer, and since it last got on well.
+/// Number of bytes of a transfer in the current window, and since it last kept its pace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Transfer {
     begun: Instant,
     bytes: u64,
-    /// When the bytes of one second, at the slowest rate, were last complete.
-    got_on: Instant,
+    /// When the transfer last completed the minimum number of bytes of one second.
+    on_pace_at: Instant,
     since: u64,
 }
 
@@ -83,7 +83,7 @@ impl Pace {
         }
     }
 
-    /// Bytes that have to move in each window.
+    /// Minimum number of bytes in each window.
     pub(crate) fn bytes_min(&self) -> u64 {
         let millis = u64::try_from(self.window.as_millis()).unwrap_or(u64::MAX);
         self.rate_min.saturating_mul(millis) / 1000
@@ -100,7 +100,7 @@ impl Transfer {
         Self {
             begun: now,
             bytes: 0,
-            got_on: now,
+            on_pace_at: now,
             since: 0,
         }
     }
@@ -110,11 +110,11 @@ impl Transfer {
         self.since = self.since.saturating_add(bytes as u64);
         if self.since >= pace.rate_min {
             self.since = 0;
-            self.got_on = Instant::now();
+            self.on_pace_at = Instant::now();
         }
     }
 
-    /// Begins again, after a time in which its client was not waited for.
+    /// Restarts the measurement, after a time in which the server did not wait for the client.
     pub(crate) fn resume(&mut self) {
         *self = Self::begin();
     }
@@ -124,7 +124,7 @@ impl Transfer {
         pace.window.saturating_sub(self.begun.elapsed())
     }
 
-    /// False if its window is over and too little moved in it; else begins the next where it is over.
+    /// Returns `false` if the window has ended with too few bytes. Begins the next window if the window has ended.
     pub(crate) fn keeps(&mut self, pace: &Pace) -> bool {
         if !self.left(pace).is_zero() {
             return true;
@@ -135,9 +135,9 @@ impl Transfer {
         is_kept
     }
 
-    /// Time since it last got on well. What came quickly at first does not excuse what stands still.
+    /// Time since the transfer last kept its pace. A fast beginning does not compensate for a later stall.
     fn late(&self) -> Duration {
-        self.got_on.elapsed()
+        self.on_pace_at.elapsed()
     }
 }
 
@@ -150,7 +150,7 @@ impl Activity {
                 stuck: None,
             }),
             closed: Notify::new(),
-            // A head is no longer than a silence.
+            // The head of a request must not take longer than an idle connection may last.
             head_time_max: limits.head_time_max.min(limits.idle_max),
             idle_max: limits.idle_max,
             pace: Pace::new(limits),
@@ -158,12 +158,12 @@ impl Activity {
         }
     }
 
-    /// All connections, as long as they are served.
+    /// All connections; `None` after the server has stopped.
     pub(crate) fn connections(&self) -> Option<Arc<Connections>> {
         self.connections.upgrade()
     }
 
-    /// Notes bytes that came.
+    /// Notes received bytes.
     pub(super) fn received(&self) {
         let mut state = self.lock();
         if matches!(state.phase, Phase::Waiting) {
@@ -171,14 +171,14 @@ impl Activity {
         }
     }
 
-    /// Notes bytes that went.
+    /// Notes sent bytes.
     pub(super) fn sent(&self, bytes: usize) {
         if let Some(stuck) = &mut self.lock().stuck {
             stuck.moved(bytes, &self.pace);
         }
     }
 
-    /// Notes that the client's side takes no more bytes for now.
+    /// Notes that the client currently accepts no bytes.
     pub(super) fn is_stuck(&self) {
         self.lock().stuck.get_or_insert_with(Transfer::begin);
     }
@@ -194,7 +194,7 @@ impl Activity {
         InRequest(Arc::clone(self))
     }
 
-    /// Notes how much of a body has come.
+    /// Notes the progress of a body.
     pub(crate) fn body(&self, transfer: Transfer) {
         self.lock().phase = Phase::Body(transfer);
     }
@@ -204,13 +204,13 @@ impl Activity {
         self.lock().phase = Phase::Working;
     }
 
-    /// True while there is no request in progress, and no answer still to be sent.
+    /// Returns whether no request is in progress and no answer waits to be sent.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.lock();
         state.stuck.is_none() && matches!(state.phase, Phase::Waiting | Phase::Head(_))
     }
 
-    /// Time by which the client is late in what it has to do; `None` where it is not slow.
+    /// The delay of the client in this action; `None` if the client is not slow.
     pub(super) fn late(&self, wait: Wait) -> Option<Duration> {
         let state = self.lock();
         let slow = |transfer: &Transfer| {
@@ -240,7 +240,7 @@ impl Activity {
         self.closed.notify_one();
     }
 
-    /// Waits until the connection has to be closed, because its client is too slow or the slowest.
+    /// Waits until the connection must be closed, because its client exceeds a limit or is the slowest client.
     pub(crate) async fn over(&self) {
         let look = self.idle_max.min(self.pace.window);
         let look = look.min(self.head_time_max / 4).max(LOOK_MIN);
@@ -257,8 +257,8 @@ impl Activity {
         }
     }
 
-    /// Time until the client has to have done something; `None` where it has not to do anything that
-    /// is watched here. The middleware that reads bodies watches these.
+    /// Time left for the current action of the client; `None` if this type does not limit the action. The middleware
+    /// that reads bodies limits the time for bodies.
     fn left(&self) -> Option<Duration> {
         let mut state = self.lock();
         if let Some(stuck) = &mut state.stuck {
@@ -281,7 +281,8 @@ impl Activity {
     }
 }
 
-/// A request in progress: until this is dropped, which is when the last of its answer was handed on.
+/// A request in progress. It ends when this value is dropped, after the last bytes of its answer were passed to the
+/// connection.
 #[derive(Debug)]
 pub(crate) struct InRequest(Arc<Activity>);
 

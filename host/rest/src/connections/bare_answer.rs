@@ -1,14 +1,14 @@
 //! Answers to requests that never reach a handler, because their head cannot be read.
 //!
-//! The HTTP library answers these by itself, with a status and nothing else, and has no way to say
-//! more. Its answer is recognised where it is written, and completed.
+//! The HTTP library answers these requests with only a status, and offers no way to add a body. This module recognises
+//! such an answer when it is written, and completes it.
 
 use axum::http::StatusCode;
 
 use crate::limits::HEAD_BYTES_MAX;
 use crate::problem::{PROBLEM_JSON, Problem};
 
-/// The headers of a bare answer up to its date. Ours are of another order, and say their type.
+/// The headers of a bare answer up to its date. Answers of handlers have another order and a content type.
 const BARE: &str = "\r\nconnection: close\r\ncontent-length: 0\r\ndate: ";
 
 /// The problem document in place of a bare answer; `None` for any other bytes.

@@ -1,4 +1,4 @@
-//! The stream of a connection: notes what moves, and completes answers that have no body.
+//! The stream of a connection: it counts transferred bytes, and completes answers without a body.
 
 use std::io;
 use std::pin::Pin;
@@ -11,11 +11,11 @@ use tokio::net::TcpStream;
 use super::Activity;
 use super::bare_answer;
 
-/// A stream that tells its [`Activity`] what moves.
+/// A stream that reports transferred bytes to its [`Activity`].
 pub(crate) struct Stream {
     tcp: TcpStream,
     activity: Arc<Activity>,
-    /// An answer that is written in place of a bare one, and how much of it is written.
+    /// An answer that replaces a bare answer, and the number of its bytes that were written.
     instead: Option<(Vec<u8>, usize)>,
 }
 
@@ -37,7 +37,7 @@ impl Stream {
         progress
     }
 
-    /// Writes a problem document in place of a bare answer; `None` where there is nothing to replace.
+    /// Writes a problem document in place of a bare answer; `None` if the bytes are not a bare answer.
     fn write_instead(
         &mut self,
         cx: &mut Context<'_>,

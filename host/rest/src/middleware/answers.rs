@@ -1,4 +1,4 @@
-//! The bytes of answers that wait for their readers.
+//! Limit on the bytes of answers that wait for their readers.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) struct AnswerBytes {
 }
 
 impl AnswerBytes {
-    /// So many bytes.
+    /// Creates the limit.
     pub(crate) fn new(bytes: usize) -> Self {
         Self {
             left: Arc::new(Semaphore::new(bytes)),
@@ -32,7 +32,7 @@ impl AnswerBytes {
         }
     }
 
-    /// Takes so many bytes for an answer; none where slower readers do not make room in a moment.
+    /// Takes `bytes` for an answer; `None` if slower readers do not free enough bytes in time.
     pub(crate) async fn hold(
         &self,
         bytes: u64,
@@ -47,9 +47,8 @@ impl AnswerBytes {
     }
 }
 
-/// Counts the bytes of a large answer until they are sent. Where they would be too many, the connections
-/// of the slowest readers are closed; where that does not make room in a moment, the client is told to
-/// come back.
+/// Counts the bytes of a large answer until they are sent. If the bytes exceed the limit, the connections of the slowest
+/// readers are closed. If this does not free enough bytes in time, the client gets 503 with `Retry-After`.
 pub(crate) async fn count_answer(
     State(bytes): State<Arc<AnswerBytes>>,
     request: Request,

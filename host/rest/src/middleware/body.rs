@@ -1,4 +1,4 @@
-//! Bodies of requests: of the right type, not too large, and complete before anything else begins.
+//! Bodies of requests: they must have the right type and size, and must be complete before a handler is called.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -25,16 +25,16 @@ pub(crate) struct BodyRules {
     pub(crate) max: usize,
     /// Media types, in lower case.
     pub(crate) types: &'static [&'static str],
-    /// Bytes of all bodies that are held at a time.
+    /// Permits for the bytes of all bodies in memory.
     pub(crate) bytes: Arc<Semaphore>,
-    /// The slowest that they may be sent.
+    /// The minimum rate of clients that send bodies.
     pub(crate) pace: Pace,
 }
 
-/// Reads the body of a request, and hands it on when it is complete.
+/// Reads the body of a request, and passes the request on when the body is complete.
 ///
-/// What limits the work on requests counts only those that are handed on: who sends slowly costs a
-/// connection and the bytes that were sent, and is cut off when these run out.
+/// The limits on concurrent requests count only requests that were passed on. A slow sender therefore occupies only a
+/// connection and the received bytes, and is disconnected when connections or bytes are exhausted.
 pub(crate) async fn read_body(
     State(rules): State<BodyRules>,
     request: Request,
@@ -95,7 +95,7 @@ impl BodyRules {
                     .to_lowercase()
             })
         };
-        if let Some(coding) = values(header::CONTENT_ENCODING).find(|it| it != "identity") {
+        if let Some(coding) = values(header::CONTENT_ENCODING).find(|coding| coding != "identity") {
             let coding = clipped(&coding);
             return Err(unsupported(format!(
                 "a body of the encoding `{coding}` is not read; send it as it is"
@@ -122,7 +122,7 @@ impl BodyRules {
     }
 }
 
-/// The length that a request says its body has.
+/// The length of the body according to the request's headers.
 fn length(parts: &Parts) -> Option<usize> {
     let length = parts.headers.get(header::CONTENT_LENGTH)?;
     length.to_str().ok()?.parse().ok()
@@ -191,14 +191,14 @@ impl Reading<'_> {
         Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
     }
 
-    /// Takes so many bytes of those that all bodies have together.
+    /// Takes `bytes` from the bytes that all bodies have in common.
     async fn hold(&mut self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let count = u32::try_from(bytes).unwrap_or(u32::MAX);
         if let Ok(held) = Arc::clone(&self.rules.bytes).try_acquire_many_owned(count) {
             return Ok(held);
         }
         if let Some(activity) = self.activity {
-            // Its client is not slow while the server has no room.
+            // The client does not count as slow while the server has no free bytes.
             activity.work();
         }
         let held = take_bytes(&self.rules.bytes, count, self.activity, Wait::Body).await;
@@ -206,9 +206,9 @@ impl Reading<'_> {
         held.ok_or_else(Problem::busy)
     }
 
-    /// Reads and drops what is sent of a body that is refused.
+    /// Reads and drops the rest of a refused body.
     ///
-    /// Most clients look for an answer only when they have sent everything: they would find a broken
+    /// Most clients read the answer only after they have sent the complete body. Otherwise they would find a broken
     /// connection instead of the error.
     async fn drop_rest(&mut self) {
         let mut dropped: usize = 0;

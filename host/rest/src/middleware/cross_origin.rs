@@ -10,14 +10,14 @@ use axum::response::{IntoResponse, Response};
 use crate::access::{Access, Authority, Origin};
 use crate::problem::Problem;
 
-/// The header in which a browser tells about the site of the page that asks.
+/// The header with the relation between the site of the page and the site of the request, set by browsers.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Refuses requests that a page of another origin makes a browser send, but for those that only read.
+/// Refuses requests of pages of another origin, except requests that only read.
 ///
-/// A browser sends some requests to any address without asking first, also to one that only its own
-/// machine reaches; it names the page's origin in `Origin`. Programs send no `Origin`. What only reads
-/// is not refused: a browser keeps the answer from the page.
+/// A page can make a browser send some requests to any address without a preflight, including addresses that only the
+/// browser's machine can reach. The header `Origin` contains the page's origin. Programs send no `Origin`. Requests that
+/// only read are not refused, because a browser does not show the answer to the page.
 pub(crate) async fn refuse_cross_origin(
     State(access): State<Arc<Access>>,
     request: Request,
@@ -31,10 +31,12 @@ pub(crate) async fn refuse_cross_origin(
     next.run(request).await
 }
 
-/// True if an `Origin` is not allowed, or there is none and the page is of another site. The origin of
-/// a page without one is the word `null`.
+/// Returns whether an `Origin` is not allowed, or the request has no `Origin` and the page is of another site. A page
+/// without an origin sends the word `null`.
 fn is_cross_origin(access: &Access, headers: &HeaderMap) -> bool {
-    let host = headers.get(header::HOST).and_then(|it| it.to_str().ok());
+    let host = headers
+        .get(header::HOST)
+        .and_then(|value| value.to_str().ok());
     let host = host.and_then(Authority::read);
     let origins = headers.get_all(header::ORIGIN).iter();
     let origins: Vec<_> = origins

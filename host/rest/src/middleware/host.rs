@@ -1,4 +1,4 @@
-//! Check of the name under which the server is asked.
+//! Check of the host name of a request.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use crate::serve::LocalAddress;
 
 /// Path of the route that says whether queries can be answered.
 const READINESS: &str = "/readyz";
-/// Paths that are answered under any name: a supervisor asks a pod by an address that nobody told the
-/// pod. They tell nothing but that the server is there.
+/// Paths that are answered under any host name, because a supervisor uses an address that the pod does not know. Under
+/// an unknown name, the answers contain no details.
 const HEALTH: [&str; 2] = ["/healthz", READINESS];
 
-/// Refuses requests under a name that is not of this server.
+/// Refuses requests under a name that does not belong to this server.
 ///
-/// The owner of a name can let it lead to this machine, and a page under that name is then of the same
-/// origin as the server: a browser lets it read and change everything (DNS rebinding). The name is in
-/// `Host`, which no page can set. A program that sends none is not a browser.
+/// The owner of a domain name can direct it to this machine. A page under that name then has the same origin as the
+/// server, and a browser lets the page read and change everything (DNS rebinding). The name is in the header `Host`,
+/// which pages cannot set. A client without this header is not a browser.
 pub(crate) async fn refuse_foreign_host(
     State(access): State<Arc<Access>>,
     request: Request,
@@ -36,7 +36,7 @@ pub(crate) async fn refuse_foreign_host(
     if is_read && HEALTH.contains(&request.uri().path()) {
         let is_readiness = request.uri().path() == READINESS;
         let response = next.run(request).await;
-        // What is missing has names.
+        // The list of missing parts contains names, so it is omitted under an unknown host name.
         return match response.status() {
             StatusCode::SERVICE_UNAVAILABLE if is_readiness => {
                 Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not ready yet").into_response()

@@ -47,7 +47,7 @@ pub(crate) async fn limit_uri(State(max): State<usize>, request: Request, next: 
     next.run(request).await
 }
 
-/// Refuses more than so many requests at a time, so that those in progress still end.
+/// Refuses requests over the limit, so that the requests in progress can complete.
 pub(crate) async fn limit_requests(
     State(slots): State<Arc<Semaphore>>,
     request: Request,

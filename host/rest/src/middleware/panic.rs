@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::problem::{INTERNAL, Problem};
 
-/// Answers a request of which the handler panicked. The text of the panic is logged, and not told.
+/// Answers a request whose handler panicked. The text of the panic is logged, but not sent to the client.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the layer hands over the panic"

@@ -18,8 +18,8 @@ use crate::routes::errors::CommonErrors;
 
 /// Applications
 ///
-/// Every application with the state of all its resources together: those that are recorded, and those that
-/// were found in the clusters, whose project and version are `-`. In order of their names.
+/// Every application with the combined state of all its resources, in order of their names. The list has recorded
+/// applications and applications that were found in clusters, which have `-` as project and version.
 #[utoipa::path(
     get,
     path = "/v2/applications",
@@ -27,7 +27,7 @@ use crate::routes::errors::CommonErrors;
     params(ApplicationParameters),
     responses(
         (status = 200, description = "The applications that are selected.", body = ApplicationList<'static>),
-        (status = 404, description = "No application has the name, or nobody knows the cluster; the problem lists those that are near.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 404, description = "No application has the name, or the cluster is not known; the problem lists similar names.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),
 )]
@@ -38,13 +38,13 @@ pub(crate) async fn applications(
 ) -> Result<Response, Problem> {
     let query = ApplicationQuery::parse(pairs?.0).map_err(Problem::invalid)?;
     let write = move |to: &mut Chunks| to.json(&app.read_model.applications(&query)?.answer());
-    // How many there are is not known beforehand.
+    // The number of applications is not known beforehand.
     answers.json(false, write).await
 }
 
 /// Clusters
 ///
-/// Every cluster that is configured, with the connection to it. In order of their names.
+/// Every configured cluster with its connection, in order of their names.
 #[utoipa::path(
     get,
     path = "/v2/clusters",

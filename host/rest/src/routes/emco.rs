@@ -12,7 +12,7 @@ use crate::answer::{Answers, Chunks};
 use crate::problem::Problem;
 use crate::routes::status::is_probably_small;
 
-/// The header that tells what may be out of date: the answers of this dialect have no member for it.
+/// The header for staleness, because the answers of this dialect have no member for it.
 const WARNING: HeaderName = HeaderName::from_static("warning");
 /// The longest text of an error in EMCO's newer dialect, in bytes.
 const TEXT_BYTES_MAX: usize = 4096;
@@ -31,7 +31,7 @@ impl Asked<'_> {
     /// Answers the query about the subject of this name, which `look_up` finds.
     ///
     /// # Errors
-    /// Faults of the server; what is wrong with the query is answered as text.
+    /// Faults of the server. Errors of the query are answered as text.
     pub(super) async fn answer<N>(
         self,
         answers: &Answers,
@@ -68,7 +68,7 @@ async fn written(
     let kind = query.subject;
     let write = move |to: &mut Chunks| match subject.emco_answer(&query) {
         Ok(answer) => to.go_json(&answer),
-        // It was checked before, against the same subject.
+        // The query was checked before against the same subject.
         Err(error) => Err(Problem::new(status_of(kind, &error), error.to_string())),
     };
     let mut response = answers.json(is_small, write).await?;
@@ -90,7 +90,8 @@ fn refusal(subject: EmcoSubject, error: &EmcoError) -> Response {
         .into_response()
 }
 
-/// EMCO's orchestrator answers 400 to everything; where its other services crash, what is not there is 404.
+/// EMCO's orchestrator answers 400 to every error. Its other services crash if a subject is missing; the answer here is
+/// 404.
 fn status_of(subject: EmcoSubject, error: &EmcoError) -> StatusCode {
     if error.is_missing() && subject != EmcoSubject::Group {
         StatusCode::NOT_FOUND

@@ -7,10 +7,10 @@ use utoipa::IntoResponses;
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "it is described, never made")]
 pub(crate) enum CommonErrors {
-    /// A name, parameter or body is not valid; the problem says what would be right.
+    /// A name, parameter or body is not valid; the problem contains the valid form.
     #[response(status = 400, content_type = "application/problem+json")]
     Invalid(ProblemDocument),
-    /// Too many requests at a time; the header `Retry-After` says when to come back.
+    /// Too many requests at a time; the header `Retry-After` says when to try again.
     #[response(status = 503, content_type = "application/problem+json")]
     Busy(ProblemDocument),
     /// Any other error.
@@ -18,21 +18,21 @@ pub(crate) enum CommonErrors {
     Other(ProblemDocument),
 }
 
-/// Errors of commands to an interpreter that is there.
+/// Errors of commands to an existing interpreter.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "it is described, never made")]
 pub(crate) enum CommandErrors {
     /// The request comes from a page of another origin.
     #[response(status = 403, content_type = "application/problem+json")]
     CrossOrigin(ProblemDocument),
-    /// There is no interpreter of this name; the problem lists those that there are.
+    /// There is no interpreter of this name; the problem lists the existing names.
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(ProblemDocument),
     /// The command does not fit the state of the interpreter: there is no candidate to promote, no
-    /// version to go back to, or another host changed the interpreters at the same moment.
+    /// version to roll back to, or another host changed the interpreters at the same time.
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(ProblemDocument),
-    /// Another version is live than `If-Match` says; the problem says which.
+    /// The live version does not match `If-Match`; the problem names the live version.
     #[response(status = 412, content_type = "application/problem+json")]
     Changed(ProblemDocument),
 }
@@ -41,7 +41,7 @@ pub(crate) enum CommandErrors {
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "it is described, never made")]
 pub(crate) enum SettingsErrors {
-    /// The schema of the settings, or the component with them, refuses; `step` says at which step.
+    /// The schema refused the settings, or the component failed with them; `step` names the step.
     #[response(status = 422, content_type = "application/problem+json")]
     Refused(ProblemDocument),
 }

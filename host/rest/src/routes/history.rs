@@ -19,22 +19,22 @@ use crate::routes::status::{Pairs, missing};
 
 /// History of a deployment intent group
 ///
-/// The transitions of the group as a whole and of its resources, newest first: from which phase and state to
-/// which, when and why, and by which interpreter. A reason or a message that changes alone is no transition, and
-/// neither is a report that may be out of date. A transition by a swap of interpreters has the cause
-/// `interpreters`: the object is the same.
+/// The transitions of the group and of its resources, newest first. Each has the phase and state before and after,
+/// the time, the reason, and the interpreter. A change of only a reason or a message is not a transition, and neither
+/// is an outdated report. A transition with the cause `interpreters` was caused by a swap of interpreters; the object
+/// did not change.
 ///
-/// Of a recorded group that of one instance, by default the latest; an application that was found in the
-/// clusters has `-` as project and version. Histories are bounded, for each resource, each group and together,
-/// and go with the group.
+/// For a recorded group, this is the history of one instance, by default the latest. An application that was found in
+/// clusters has `-` as project and version. The number of transitions is limited for each resource, for each group and
+/// in total. A history is deleted with its group.
 #[utoipa::path(
     get,
     path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/history",
     tag = "status",
     params(DigPath, HistoryParameters),
     responses(
-        (status = 200, description = "The transitions that are selected.", body = History<'static>),
-        (status = 404, description = "The group or the instance does not exist, or a name to filter by is neither there nor in the history.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 200, description = "The selected transitions.", body = History<'static>),
+        (status = 404, description = "The group or the instance does not exist, or a name to filter by is neither in the group nor in the history.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),
 )]
@@ -50,17 +50,17 @@ pub(crate) async fn dig_history(
         let history = app.read_model.history(&name, &query).map_err(not_found)?;
         to.json(&history.answer())
     };
-    // A thousand transitions and names in many clusters are looked at.
+    // The answer can have a thousand transitions and names in many clusters.
     answers.json(false, write).await
 }
 
-/// The error for what does not exist: the group is in the path, all else in the query.
+/// The error for a missing group, whose name is in the path, or for another missing name, which is in the query.
 fn not_found(error: QueryError) -> Problem {
     match &error {
         QueryError::NotFound(problems)
             if problems
                 .iter()
-                .any(|it| it.parameter == "deployment-intent-group") =>
+                .any(|problem| problem.parameter == "deployment-intent-group") =>
         {
             missing(error)
         }

@@ -22,7 +22,7 @@ const SMALL_VERDICTS_MAX: usize = 64;
 /// Judge objects
 ///
 /// Send one Kubernetes object, a list as `kubectl get -o json` writes it, or an array of objects, with
-/// their `status`. They are judged by the live interpreters and stored nowhere.
+/// their `status`. The live interpreters judge the objects. The server does not store them.
 #[utoipa::path(
     post,
     path = "/v2/interpret",

@@ -1,4 +1,4 @@
-//! Interpreters: the list, one in full, the load of a component.
+//! Interpreters: the list, the details of one interpreter, and loads of components.
 
 pub(crate) mod commands;
 
@@ -18,12 +18,12 @@ use utoipa::ToSchema;
 
 use crate::AppState;
 use crate::catalog::{Command, Upload};
-use crate::command::{self, IfMatch, Load, Name, NoParameters};
+use crate::command::{self, IfMatch, IfMatchHeader, Load, Name, NoParameters};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
 
-/// Advice for the sender of a command that took too long.
-pub(crate) const TOO_LONG: &str = "; what it began may still take effect: ask for the interpreter";
+/// Advice to the sender of a command that took too long.
+pub(crate) const TOO_LONG: &str = "; the command may still take effect: query the interpreter";
 
 type Answered = Result<Json<CommandAnswer>, Problem>;
 type Body = Result<Bytes, BytesRejection>;
@@ -54,7 +54,7 @@ pub(crate) async fn list(State(app): State<AppState>, _: NoParameters) -> Json<I
 
 /// Inspect an interpreter
 ///
-/// Shows one interpreter in full: Kinds, states, settings, limits, statistics of calls, versions and
+/// Shows the details of one interpreter: Kinds, states, settings, limits, statistics of calls, versions and
 /// history.
 #[utoipa::path(
     get,
@@ -64,7 +64,7 @@ pub(crate) async fn list(State(app): State<AppState>, _: NoParameters) -> Json<I
     params(Name),
     responses(
         (status = 200, description = "The interpreter. `ETag` is the digest of its live version, for `If-Match` of a command.", body = InterpreterDetail),
-        (status = 404, description = "There is no interpreter of this name; the problem lists those that there are.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 404, description = "There is no interpreter of this name; the problem lists the existing names.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),
 )]
@@ -88,15 +88,16 @@ pub(crate) async fn inspect(
 
 /// Load a component
 ///
-/// Takes a component through the steps of a load: received, validated, compiled, tried, published. It
-/// goes live at once, or where a step refuses it, the live version stays. The same bytes again change
-/// nothing. The component is stored, and overrides a built-in one and one from the watched directory.
+/// Takes a component through the steps of a load: received, validated, compiled, tried, published. If every step
+/// succeeds, the component is live at once. If a step refuses the component, the live version does not change. A
+/// repeated load of the same bytes has no effect. The component is stored. It overrides a built-in component and a
+/// component from the watched directory.
 #[utoipa::path(
     put,
     path = "/v2/interpreters/{name}",
     operation_id = "load_interpreter",
     tag = "interpreters",
-    params(Name, LoadParameters, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    params(Name, LoadParameters, IfMatchHeader),
     request_body(
         description = "The component.",
         content((inline(Component) = "application/wasm"), (inline(Component) = "application/octet-stream")),
@@ -125,8 +126,8 @@ pub(crate) async fn load(
 
 /// Load a component under its own name
 ///
-/// As `PUT /v2/interpreters/{name}`, for whoever does not know what the component calls itself: the answer
-/// says so.
+/// Like `PUT /v2/interpreters/{name}`, for clients that do not know the declared name of the component. The answer
+/// contains the name.
 #[utoipa::path(
     post,
     path = "/v2/interpreters",

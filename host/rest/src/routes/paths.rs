@@ -12,17 +12,17 @@ use crate::problem::Problem;
 #[into_params(parameter_in = Path)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct DigPath {
-    /// The project; `-` of an application that was found in the clusters.
+    /// The project; `-` for an application that was found in the clusters.
     #[param(example = "testvfw")]
     project: String,
     /// The composite application, or the name of the application that was found.
     #[param(example = "compositevfw")]
     composite_app: String,
-    /// Version of the composite application; `-` of an application that was found.
+    /// Version of the composite application; `-` for an application that was found.
     #[param(example = "v1")]
     version: String,
-    /// The deployment intent group; of an application that was found its namespace, or `-` where it is of no
-    /// single one.
+    /// The deployment intent group. For an application that was found: its namespace, or `-` if it has objects in
+    /// several namespaces.
     #[param(example = "vfw_deployment_intent_group")]
     deployment_intent_group: String,
 }

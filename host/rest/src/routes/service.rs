@@ -33,7 +33,7 @@ pub(crate) async fn healthz() -> &'static str {
     path = "/readyz",
     tag = "service",
     responses(
-        (status = 200, description = "Queries can be answered. The lines after the first say that a store is away, and which interpreters fail too often.", body = String, content_type = "text/plain", example = "ok"),
+        (status = 200, description = "Queries can be answered. Further lines name stores that are away and interpreters that fail too often.", body = String, content_type = "text/plain", example = "ok"),
         (status = 503, description = "Queries cannot be answered yet; the problem lists what is missing.", body = ProblemDocument, content_type = "application/problem+json"),
     ),
 )]
@@ -45,6 +45,28 @@ pub(crate) async fn readyz(State(app): State<AppState>) -> Result<String, Proble
     }
     let detail = format!("not ready yet: {}", missing.join("; "));
     Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail))
+}
+
+/// Metrics
+#[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "Metrics in the text format of Prometheus.", body = String, content_type = "text/plain")))]
+pub(crate) async fn metrics() -> Response {
+    let gauge = |name: &str, help: &str, value: usize| {
+        format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n")
+    };
+    let text = [
+        gauge(
+            "kindsight_parsed_objects_bytes",
+            "Memory of parsed objects.",
+            kindsight_model::tree_bytes(),
+        ),
+        gauge(
+            "kindsight_parsed_objects_bytes_max",
+            "Largest memory of parsed objects.",
+            kindsight_model::tree_budget(),
+        ),
+    ];
+    let format = HeaderValue::from_static("text/plain; version=0.0.4");
+    ([(header::CONTENT_TYPE, format)], text.concat()).into_response()
 }
 
 /// The OpenAPI document as text, made with the router.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, RawQuery, State};
-use axum::http::HeaderMap;
+use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::http::request::Parts;
 use axum::response::Response;
 use kindsight_api::emco::{
     EmcoClusterAnswer, EmcoGroupAnswer, EmcoLogicalCloudAnswer, EmcoParameters,
@@ -23,38 +23,49 @@ use crate::routes::emco::Asked;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath, invalid_path};
 
-/// The most placements (apps in clusters) of a query that is probably answered in little: what is looked
-/// up for each name in each placement takes some microseconds.
+/// The most placements (apps in clusters) of a query with a probably small answer: the lookup of a name in a placement
+/// takes some microseconds.
 const SMALL_QUERY_PLACEMENTS_MAX: usize = 64;
-/// The most names to filter by of such a query.
+/// The most names to filter by of a query with a probably small answer.
 const SMALL_QUERY_NAMES_MAX: usize = 8;
 
 pub(super) type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
-/// A status query as it was sent.
-struct Sent {
-    subject: EmcoSubject,
-    /// The dialect of the configuration.
-    setting: Dialect,
-    headers: HeaderMap,
+/// Extractor of a status query, as it was sent.
+pub(crate) struct Sent {
+    dialect: Dialect,
     /// The query as it is in the URL.
-    text: Option<String>,
+    text: String,
     pairs: Vec<(String, String)>,
 }
 
+impl FromRequestParts<AppState> for Sent {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Problem> {
+        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)?;
+        Ok(Self {
+            dialect: dialect(&parts.headers, &pairs, app.dialect),
+            text: parts.uri.query().unwrap_or_default().to_owned(),
+            pairs,
+        })
+    }
+}
+
 impl Sent {
-    /// Answers in the dialect that is asked for, about the subject of this name, which `look_up` finds.
+    /// Answers in the selected dialect about the subject of this name, which `look_up` finds.
     async fn answer<N>(
         self,
+        subject: EmcoSubject,
         answers: &Answers,
         name: Result<N, Vec<PartialProblem>>,
         look_up: impl FnOnce(&N, &StatusQuery) -> Result<Subject, QueryError>,
     ) -> Result<Response, Problem> {
-        match dialect(&self.headers, &self.pairs, self.setting) {
+        match self.dialect {
             Dialect::V22 => {
                 let asked = Asked {
-                    subject: self.subject,
-                    text: self.text.as_deref().unwrap_or_default(),
+                    subject,
+                    text: &self.text,
                     pairs: &self.pairs,
                 };
                 asked.answer(answers, name, look_up).await
@@ -72,12 +83,11 @@ impl Sent {
 /// Status of a deployment intent group
 ///
 /// With `type=rsync`, the default: the results of sending its resources to their clusters. With
-/// `type=cluster`: the state of its resources as the clusters report them, also of those that should be
-/// there and are not; each level (group, app, cluster) rolls up its resources, where the worst phase
-/// wins.
+/// `type=cluster`: the state of its resources as the clusters report them, including missing resources. Each level
+/// (group, app, cluster) has the worst phase of its resources.
 ///
-/// An application that nobody recorded, found in the clusters by its labels, has `-` as project and version,
-/// and `type=cluster` by default: nothing of it was sent from here.
+/// An application that was not recorded, but found in the clusters by its labels, has `-` as project and version. Its
+/// default is `type=cluster`, because its resources were not sent by an orchestrator.
 ///
 /// Answered from memory, from one consistent snapshot.
 #[utoipa::path(
@@ -98,26 +108,18 @@ pub(crate) async fn dig_status(
     State(app): State<AppState>,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<DigPath>, PathRejection>,
-    headers: HeaderMap,
-    RawQuery(text): RawQuery,
-    pairs: Pairs,
+    sent: Sent,
 ) -> Result<Response, Problem> {
-    let (path, pairs) = (path?.0, pairs?.0);
-    let sent = Sent {
-        subject: EmcoSubject::Group,
-        setting: app.dialect,
-        headers,
-        text,
-        pairs,
-    };
+    let name = path?.0.read();
     let look_up = |name: &DigName, query: &StatusQuery| app.read_model.dig(name, query);
-    sent.answer(&answers, path.read(), look_up).await
+    sent.answer(EmcoSubject::Group, &answers, name, look_up)
+        .await
 }
 
 /// Status of a cluster's own resources
 ///
 /// The resources that were sent to the cluster itself, such as its network intents. Parameters and
-/// answer are those of the status of a deployment intent group.
+/// answer are the same as for a deployment intent group.
 #[utoipa::path(
     get,
     path = "/v2/cluster-providers/{cluster-provider}/clusters/{cluster}/status",
@@ -136,26 +138,18 @@ pub(crate) async fn cluster_status(
     State(app): State<AppState>,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<ClusterPath>, PathRejection>,
-    headers: HeaderMap,
-    RawQuery(text): RawQuery,
-    pairs: Pairs,
+    sent: Sent,
 ) -> Result<Response, Problem> {
-    let (path, pairs) = (path?.0, pairs?.0);
-    let sent = Sent {
-        subject: EmcoSubject::Cluster,
-        setting: app.dialect,
-        headers,
-        text,
-        pairs,
-    };
+    let name = path?.0.read();
     let look_up = |name: &ClusterName, query: &StatusQuery| app.read_model.cluster(name, query);
-    sent.answer(&answers, path.read(), look_up).await
+    sent.answer(EmcoSubject::Cluster, &answers, name, look_up)
+        .await
 }
 
 /// Status of a logical cloud
 ///
-/// The resources that were sent to clusters to make the logical cloud there, such as its namespaces and roles. One
-/// of level 0 has none. Parameters and answer are those of the status of a deployment intent group.
+/// The resources that create the logical cloud in its clusters, such as namespaces and roles. A logical cloud of level
+/// 0 has none. Parameters and answer are the same as for a deployment intent group.
 #[utoipa::path(
     get,
     path = "/v2/projects/{project}/logical-clouds/{logical-cloud}/status",
@@ -174,21 +168,13 @@ pub(crate) async fn logical_cloud_status(
     State(app): State<AppState>,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<LogicalCloudPath>, PathRejection>,
-    headers: HeaderMap,
-    RawQuery(text): RawQuery,
-    pairs: Pairs,
+    sent: Sent,
 ) -> Result<Response, Problem> {
-    let (path, pairs) = (path?.0, pairs?.0);
-    let sent = Sent {
-        subject: EmcoSubject::LogicalCloud,
-        setting: app.dialect,
-        headers,
-        text,
-        pairs,
-    };
+    let name = path?.0.read();
     let look_up =
         |name: &LogicalCloudName, query: &StatusQuery| app.read_model.logical_cloud(name, query);
-    sent.answer(&answers, path.read(), look_up).await
+    sent.answer(EmcoSubject::LogicalCloud, &answers, name, look_up)
+        .await
 }
 
 pub(super) fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {
@@ -198,7 +184,9 @@ pub(super) fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {
 /// The error for a subject that does not exist: its name is in the path, its instance in the query.
 pub(super) fn missing(error: QueryError) -> Problem {
     let is_of_query = match &error {
-        QueryError::NotFound(problems) => problems.iter().any(|it| it.parameter == "instance"),
+        QueryError::NotFound(problems) => problems
+            .iter()
+            .any(|problem| problem.parameter == "instance"),
         QueryError::Invalid(_) => true,
     };
     let problem = Problem::from(error);
@@ -219,7 +207,7 @@ async fn answer(
     answers.json(is_small, write).await
 }
 
-/// Returns whether the answer is probably quickly made.
+/// Returns whether the answer is probably small.
 pub(super) fn is_probably_small(subject: &Subject, query: &StatusQuery) -> bool {
     let names = query.apps.len() + query.clusters.len() + query.resources.len();
     names <= SMALL_QUERY_NAMES_MAX && subject.placements() <= SMALL_QUERY_PLACEMENTS_MAX

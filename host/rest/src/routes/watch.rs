@@ -11,10 +11,10 @@ use kindsight_api::applications::ApplicationParameters;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::status::{StatusAnswer, StatusParameters};
 use kindsight_api::watch::{ApplicationsEvent, EventName, StatusEvent};
-use kindsight_model::DigName;
+use kindsight_model::{DigName, RecordSubject};
+use kindsight_read_model::ReadModel;
 use kindsight_status::{
-    ApplicationQuery, Applications, ChangedSubject, Instance, ReadModel, StatusQuery, Subject,
-    change,
+    ApplicationQuery, Applications, ChangedSubject, Instance, StatusQuery, Subject, change,
 };
 
 use crate::AppState;
@@ -28,12 +28,14 @@ use crate::stream::{Streams, Watched, write_event};
 
 /// Status of a deployment intent group, followed
 ///
-/// Server-sent events: `snapshot` with the whole status, then a `change` for each change with only what
-/// changed. Parameters are those of the status. The id of an event is a generation; a client that comes back
-/// with it in `Last-Event-ID` gets what changed since, or a fresh snapshot where the server does not know
-/// that any more. A client that reads more slowly than things change gets fewer events. A comment comes every
-/// 15 seconds in which nothing else does. `problem` comes before the end where the group, or a name to filter
-/// by, is not there any more.
+/// Server-sent events: first `snapshot` with the complete status, then a `change` event for each change with only
+/// the changed parts. The parameters are the same as for the status.
+///
+/// A client that reconnects within a minute with the id of its last event in `Last-Event-ID` gets the changes
+/// since that event. If the server no longer knows the event, as after a restart, the client gets a fresh
+/// snapshot. Ids are opaque, and no two events have the same id. A slow reader gets fewer events with more changes
+/// each. A comment is sent after 15 seconds without an event. The last event is `problem` if
+/// the group, or a name to filter by, does not exist any more.
 #[utoipa::path(
     get,
     path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/status/watch",
@@ -80,9 +82,9 @@ pub(crate) async fn watch_status(
 
 /// Applications, followed
 ///
-/// Server-sent events, as for the status of one: `snapshot` with the list, then a `change` with the
-/// applications that changed, each as a whole, and the names of those that are not there any more. Changes of
-/// a quarter of a second come together.
+/// Server-sent events, as for the status of one application: first `snapshot` with the list, then `change` events
+/// with each changed application and the names of removed applications. Changes within a quarter of a second are
+/// sent together.
 #[utoipa::path(
     get,
     path = "/v2/applications/watch",
@@ -90,7 +92,7 @@ pub(crate) async fn watch_status(
     params(ApplicationParameters),
     responses(
         (status = 200, description = "The events; each `data` is one line of JSON.", body = ApplicationsEvent<'static>, content_type = "text/event-stream"),
-        (status = 404, description = "No application has the name, or nobody knows the cluster; the problem lists those that are near.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 404, description = "No application has the name, or the cluster is not known; the problem lists similar names.", body = ProblemDocument, content_type = "application/problem+json"),
         CommonErrors,
     ),
 )]
@@ -167,13 +169,13 @@ impl Watched for WatchedApplications {
     }
 
     fn is_concerned_by(&self, _: &Applications, changed: &ChangedSubject) -> bool {
-        let is_cluster = matches!(
-            changed,
-            ChangedSubject::Cluster(_)
-                | ChangedSubject::LogicalCloud(_)
-                | ChangedSubject::Connection(_)
-        );
-        !is_cluster
+        match changed {
+            ChangedSubject::Record(subject) => matches!(subject, RecordSubject::Group(_)),
+            ChangedSubject::Connection(_) => false,
+            ChangedSubject::Application(_) | ChangedSubject::Store | ChangedSubject::StateStore => {
+                true
+            }
+        }
     }
 
     fn follows(&self, _: &Applications, _: &Applications) -> bool {

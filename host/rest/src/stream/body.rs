@@ -16,7 +16,7 @@ type Making<W> = Pin<Box<dyn Future<Output = Option<(VecDeque<Bytes>, Follower<W
 
 /// The events of a follower.
 pub(super) struct EventBody<W: Watched> {
-    /// Parts of an event that were not taken yet.
+    /// Parts of an event that were not sent yet.
     ready: VecDeque<Bytes>,
     /// None once the stream has ended.
     making: Option<Making<W>>,

@@ -7,13 +7,14 @@ use axum::http::StatusCode;
 use kindsight_api::watch::EventName;
 use serde::Serialize;
 
+use super::event_id::EventId;
 use crate::answer::Chunks;
 use crate::problem::{INTERNAL, Problem};
 
-/// A comment: who waits for the first byte of an answer sees it at once, and a heartbeat later.
+/// A comment. It is the first part of every stream, so that clients receive a byte at once, and the later heartbeat.
 pub(super) const COMMENT: &[u8] = b":\n\n";
 
-/// Writes an event but for its end, which is its id.
+/// Writes an event without its end, which is its id.
 ///
 /// # Errors
 /// An event that becomes too large.
@@ -28,12 +29,12 @@ pub(crate) fn write(
     to.write_all(b"\n").map_err(failed)
 }
 
-/// The end of an event: the generation of the read model as its id.
-pub(super) fn id(generation: u64) -> Bytes {
-    format!("id: {generation}\n\n").into()
+/// The end of an event: its id.
+pub(super) fn end(id: EventId) -> Bytes {
+    format!("id: {id}\n\n").into()
 }
 
-/// The last event of a stream that cannot go on.
+/// The last event of a stream that cannot continue.
 pub(super) fn problem(problem: Problem) -> Bytes {
     let document = serde_json::to_string(&problem.document()).unwrap_or_default();
     format!(

@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use kindsight_status::{Changed, ChangedSubject, Lagged, ReadModel, Snapshot, Subscription};
+use kindsight_read_model::{Changed, Lagged, ReadModel, Subscription};
+use kindsight_status::Snapshot;
 use tokio::sync::{OwnedSemaphorePermit, watch};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
+use super::event_id::EventId;
 use super::{Streams, Watched, event};
 use crate::answer::{Answers, Chunks, counted};
 use crate::connections::Activity;
@@ -18,34 +20,36 @@ use crate::problem::Problem;
 /// First event of a stream.
 pub(super) struct Beginning<W> {
     pub(super) streams: Arc<Streams>,
-    pub(super) model: Arc<ReadModel>,
+    pub(super) model: ReadModel,
     pub(super) answers: Arc<Answers>,
     pub(super) watched: W,
     /// Path and query.
     pub(super) name: String,
     /// The last event that the client got before.
-    pub(super) last: Option<u64>,
+    pub(super) last: Option<EventId>,
     pub(super) activity: Option<Arc<Activity>>,
-    /// None where nobody stops.
+    /// The signal of a stop; `None` if the server never stops.
     pub(super) stopping: Option<watch::Receiver<bool>>,
     pub(super) slot: OwnedSemaphorePermit,
 }
 
-/// One stream between two events. Holds no lock, and of the read model what was sent last.
+/// One stream between two events. It holds no lock, and only the last sent state of the read model.
 pub(super) struct Follower<W: Watched> {
     streams: Arc<Streams>,
-    model: Arc<ReadModel>,
+    model: ReadModel,
     answers: Arc<Answers>,
     watched: Arc<W>,
     name: String,
     activity: Option<Arc<Activity>>,
     stopping: Option<watch::Receiver<bool>>,
     subscription: Subscription,
-    /// The generation that is known to be read.
+    /// Changes up to this generation were in the model before its state was read last.
     generation: u64,
-    /// The state that was sent last, with its generation.
-    sent: Option<(u64, Arc<W::State>)>,
+    /// The last event that was sent, with a state that has the same answer.
+    sent: Option<(EventId, Arc<W::State>)>,
     next: Next<W::State>,
+    /// When to compare the state with the state that was sent; none if no change may have altered it.
+    look_at: Option<Instant>,
     _slot: OwnedSemaphorePermit,
 }
 
@@ -53,38 +57,38 @@ pub(super) struct Follower<W: Watched> {
 enum Next<S> {
     /// Send this as a snapshot.
     Snapshot(Arc<S>),
-    /// Look at once for what changed since the state that was sent.
-    Look,
-    /// Wait for a change.
-    Wait,
+    /// Send at once the changes since the last sent state, or a comment.
+    Resume,
+    /// Wait for changes.
+    Follow,
     /// End.
     End,
 }
 
 /// The reason why waiting ended.
 enum Woken {
-    /// Something changed.
+    /// Something may have changed, and the time for gathering changes is over.
     Changed,
     /// Changes were missed.
     Missed,
-    /// Nothing changed for so long that a comment is due.
+    /// No event was sent for [`HEARTBEAT`](crate::HEARTBEAT), so a comment is due.
     Silent,
     /// The server stops.
     Over,
 }
 
 impl<W: Watched> Follower<W> {
-    /// Reads the state that the first event tells.
+    /// Reads the state for the first event.
     pub(super) fn begin(of: Beginning<W>) -> Result<Self, Problem> {
         let (generation, subscription) = of.model.subscribe(Snapshot::generation);
         let resumable = &of.streams.resumable;
         let last = of
             .last
             .and_then(|last| Some((last, resumable.find::<W::State>(&of.name, last)?)));
-        // Also where it goes on: a name that is not there any more is an answer of its own.
+        // Also for a stream that is resumed: a name that does not exist any more is an error.
         let state = Arc::new(of.watched.read(&of.model)?);
         let next = match &last {
-            Some(_) => Next::Look,
+            Some(_) => Next::Resume,
             None => Next::Snapshot(state),
         };
         Ok(Self {
@@ -99,6 +103,7 @@ impl<W: Watched> Follower<W> {
             generation,
             sent: last,
             next,
+            look_at: None,
             _slot: of.slot,
         })
     }
@@ -117,27 +122,21 @@ impl<W: Watched> Follower<W> {
 
     async fn event(&mut self) -> Result<Option<VecDeque<Bytes>>, Problem> {
         let silent_at = Instant::now() + self.streams.heartbeat;
-        loop {
-            match std::mem::replace(&mut self.next, Next::Wait) {
-                Next::End => return Ok(None),
-                Next::Snapshot(state) => return self.snapshot(state).await.map(Some),
-                Next::Look => {
-                    let parts = self.look().await?;
-                    // Who comes back is answered at once, also where nothing changed.
-                    return Ok(Some(parts.unwrap_or_else(comment)));
-                }
-                Next::Wait => {}
+        match std::mem::replace(&mut self.next, Next::Follow) {
+            Next::End => return Ok(None),
+            Next::Snapshot(state) => return self.snapshot(state).await.map(Some),
+            Next::Resume => {
+                let parts = self.look().await?;
+                // A client that resumes is answered at once, even if the answer is the same.
+                return Ok(Some(parts.unwrap_or_else(comment)));
             }
+            Next::Follow => {}
+        }
+        loop {
             match self.woken(silent_at).await {
                 Woken::Over => return Ok(None),
                 Woken::Silent => return Ok(Some(comment())),
-                Woken::Missed => {
-                    // What is still told of before is in the snapshot.
-                    (self.generation, self.subscription) =
-                        self.model.subscribe(Snapshot::generation);
-                    let state = self.read()?;
-                    return self.snapshot(state).await.map(Some);
-                }
+                Woken::Missed => return self.catch_up().await.map(Some),
                 Woken::Changed => {
                     if let Some(parts) = self.look().await? {
                         return Ok(Some(parts));
@@ -152,61 +151,73 @@ impl<W: Watched> Follower<W> {
         let mut over = self.stopping.clone();
         let over = async {
             match &mut over {
-                // The sender is gone only where nobody serves any more.
-                Some(stopping) => drop(stopping.wait_for(|it| *it).await),
+                // The sender is gone only after the server has stopped.
+                Some(stopping) => drop(stopping.wait_for(|is_stopping| *is_stopping).await),
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
             () = over => Woken::Over,
-            woken = self.change() => woken,
+            woken = self.changed() => woken,
             () = sleep_until(silent_at) => Woken::Silent,
         }
     }
 
-    /// Waits for changes of what is followed, and takes in those that came meanwhile.
-    async fn change(&mut self) -> Woken {
+    /// Waits for a change of the followed state, and for further changes during [`Watched::GATHER`].
+    ///
+    /// Cancel-safe: a change that was received is noted in `look_at` before the next wait.
+    async fn changed(&mut self) -> Woken {
         loop {
-            let first = self.subscription.next().await;
-            let is_concerned = self.takes_in(first.as_ref().ok());
-            if let Err(missed) = first {
-                return woken_by(missed);
+            if self.look_at.is_some_and(|at| at <= Instant::now()) {
+                return Woken::Changed;
             }
-            if !is_concerned {
-                continue;
-            }
-            if !W::GATHER.is_zero() {
-                sleep(W::GATHER).await;
-            }
-            loop {
-                match self.subscription.next_now() {
-                    Ok(None) => return Woken::Changed,
-                    Ok(changed) => self.takes_in(changed.as_ref()),
-                    Err(missed) => return woken_by(missed),
-                };
+            let look_at = self.look_at;
+            let gathered = async {
+                match look_at {
+                    Some(at) => sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = gathered => return Woken::Changed,
+                changed = self.subscription.next() => match changed {
+                    Ok(changed) => self.note(&changed),
+                    Err(Lagged::Missed(_)) => return Woken::Missed,
+                    Err(Lagged::Closed) => return Woken::Over,
+                },
             }
         }
     }
 
-    /// Notes a change; returns whether it may change the answer.
-    fn takes_in(&mut self, changed: Option<&Changed>) -> bool {
-        let Some(changed) = changed.filter(|it| it.generation > self.generation) else {
-            return false;
-        };
-        self.generation = changed.generation;
-        let concerns = |subject: &ChangedSubject| {
-            let sent = self.sent.as_ref();
-            sent.is_none_or(|(_, state)| self.watched.is_concerned_by(state, subject))
-        };
-        concerns(&changed.subject)
+    /// Notes a change of the read model.
+    fn note(&mut self, changed: &Changed) {
+        let state = self.sent.as_ref().map(|(_, state)| state);
+        let is_read = changed.generation <= self.generation;
+        let concerns =
+            |state: &Arc<W::State>| self.watched.is_concerned_by(state, &changed.subject);
+        if !is_read && state.is_none_or(concerns) {
+            self.look_at
+                .get_or_insert_with(|| Instant::now() + W::GATHER);
+        }
+    }
+
+    /// Follows the read model from its current state on, after changes were missed.
+    async fn catch_up(&mut self) -> Result<VecDeque<Bytes>, Problem> {
+        self.look_at = None;
+        (self.generation, self.subscription) = self.model.subscribe(Snapshot::generation);
+        let state = self.read()?;
+        self.snapshot(state).await
     }
 
     fn read(&self) -> Result<Arc<W::State>, Problem> {
         self.watched.read(&self.model).map(Arc::new)
     }
 
-    /// The event of what changed since the state that was sent; none where nothing did.
+    /// The event with the changes since the state that was sent last; none if the answer is the same.
     async fn look(&mut self) -> Result<Option<VecDeque<Bytes>>, Problem> {
+        self.look_at = None;
+        // Before the state is read, which may have later changes too.
+        self.generation = self.model.inspect(Snapshot::generation);
         let state = self.read()?;
         let Some((_, before)) = &self.sent else {
             return self.snapshot(state).await.map(Some);
@@ -224,12 +235,12 @@ impl<W: Watched> Follower<W> {
     }
 
     async fn snapshot(&mut self, state: Arc<W::State>) -> Result<VecDeque<Bytes>, Problem> {
-        let (watched, told) = (Arc::clone(&self.watched), Arc::clone(&state));
-        let write = move |to: &mut Chunks| watched.write_snapshot(&told, to);
+        let (watched, shown) = (Arc::clone(&self.watched), Arc::clone(&state));
+        let write = move |to: &mut Chunks| watched.write_snapshot(&shown, to);
         Ok(self.made(state, write).await?.unwrap_or_default())
     }
 
-    /// Makes an event about a state, which counts as sent then; none where nothing is written.
+    /// Makes an event about a state, which then counts as sent; `None` if `write` writes no bytes.
     async fn made(
         &mut self,
         state: Arc<W::State>,
@@ -238,6 +249,10 @@ impl<W: Watched> Follower<W> {
         let is_small = self.watched.is_probably_small(&state);
         let (mut parts, bytes) = self.answers.written(is_small, write).await?.into_bytes();
         if parts.is_empty() {
+            // The same answer follows from it, and the older state can be dropped.
+            if let Some((_, sent)) = &mut self.sent {
+                *sent = state;
+            }
             return Ok(None);
         }
         if bytes > SMALL_ANSWER_BYTES_MAX {
@@ -246,28 +261,25 @@ impl<W: Watched> Follower<W> {
                 .bytes
                 .hold(bytes as u64, self.activity.as_deref());
             let mut held = held.await.ok_or_else(Problem::busy)?;
-            parts = parts.into_iter().map(|it| counted(it, &mut held)).collect();
+            parts = parts
+                .into_iter()
+                .map(|part| counted(part, &mut held))
+                .collect();
         }
-        parts.push_back(event::id(self.generation));
-        self.sent = Some((self.generation, state));
+        let id = self.streams.ids.next();
+        parts.push_back(event::end(id));
+        self.sent = Some((id, state));
         Ok(Some(parts))
     }
 }
 
 impl<W: Watched> Drop for Follower<W> {
     fn drop(&mut self) {
-        if let Some((generation, state)) = self.sent.take() {
+        if let Some((id, state)) = self.sent.take() {
             let state: Arc<dyn Any + Send + Sync> = state;
             let name = std::mem::take(&mut self.name);
-            self.streams.resumable.keep(name, generation, state);
+            self.streams.resumable.keep(name, id, state);
         }
-    }
-}
-
-fn woken_by(missed: Lagged) -> Woken {
-    match missed {
-        Lagged::Missed(_) => Woken::Missed,
-        Lagged::Closed => Woken::Over,
     }
 }
 

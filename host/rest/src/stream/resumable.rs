@@ -1,4 +1,4 @@
-//! What was sent last to the streams that ended, so that a client that comes back goes on from there.
+//! The last events of ended streams, so that a client can resume after its last event.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::time::Instant;
 
+use super::event_id::EventId;
 use crate::limits::{RESUMABLE_FOR, RESUMABLE_MAX};
 
 /// The last [`RESUMABLE_MAX`] streams that ended, oldest first.
@@ -18,19 +19,19 @@ struct Ended {
     at: Instant,
     /// Path and query.
     name: String,
-    /// Generation of the last event.
-    generation: u64,
+    /// Id of the last event.
+    id: EventId,
     /// The state that the last event was made of.
     state: Arc<dyn Any + Send + Sync>,
 }
 
 impl Resumable {
-    /// Keeps what a stream was sent last.
-    pub(super) fn keep(&self, name: String, generation: u64, state: Arc<dyn Any + Send + Sync>) {
+    /// Keeps the last event of a stream.
+    pub(super) fn keep(&self, name: String, id: EventId, state: Arc<dyn Any + Send + Sync>) {
         let ended = Ended {
             at: Instant::now(),
             name,
-            generation,
+            id,
             state,
         };
         self.change(|all| {
@@ -41,27 +42,24 @@ impl Resumable {
         });
     }
 
-    /// The state that was sent with this generation; none where that is not known any more. It stays, for
-    /// others that got the same.
-    pub(super) fn find<S: Send + Sync + 'static>(
-        &self,
-        name: &str,
-        generation: u64,
-    ) -> Option<Arc<S>> {
+    /// The state that the event with this id was made of; none if it is no longer known. The client may resume with
+    /// the same id several times.
+    pub(super) fn find<S: Send + Sync + 'static>(&self, name: &str, id: EventId) -> Option<Arc<S>> {
         let found = self.change(|all| {
-            let mut all = all.iter().rev();
-            let found = all.find(|it| it.generation == generation && it.name == name)?;
+            let found = all
+                .iter()
+                .find(|ended| ended.id == id && ended.name == name)?;
             Some(Arc::clone(&found.state))
         });
         found?.downcast().ok()
     }
 
-    /// Looks at those that are not too old. What is too old goes at the next look.
+    /// Applies `look` to the streams that ended recently, and forgets the others.
     fn change<R>(&self, look: impl FnOnce(&mut VecDeque<Ended>) -> R) -> R {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while all
             .front()
-            .is_some_and(|it| it.at.elapsed() >= RESUMABLE_FOR)
+            .is_some_and(|oldest| oldest.at.elapsed() >= RESUMABLE_FOR)
         {
             all.pop_front();
         }

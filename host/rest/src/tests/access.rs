@@ -29,7 +29,7 @@ async fn ask_of(
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 #[tokio::test]
-async fn a_name_that_is_not_of_this_server_is_refused_whatever_is_asked() {
+async fn an_unknown_host_name_is_refused_on_every_route() {
     for (method, uri) in [
         ("GET", STATUS),
         ("GET", "/"),
@@ -55,7 +55,7 @@ async fn a_name_that_is_not_of_this_server_is_refused_whatever_is_asked() {
 }
 
 #[tokio::test]
-async fn health_is_told_under_any_name_and_nothing_else() {
+async fn an_unknown_host_name_gets_health_without_details() {
     let foreign = [("host", "10.9.8.7:9015")];
     assert_eq!(ask("/healthz", "GET", &foreign, "").await.text, "ok");
     let detail = ask("/readyz", "GET", &foreign, "").await;

@@ -82,7 +82,7 @@ async fn everything_that_is_wrong_with_a_query_is_named() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_not_found() {
+async fn unknown_names_are_not_found() {
     let missing_dig = STATUS.replace("/v1/", "/v2/");
     let missing_cluster = CLUSTER_STATUS.replace("edge01", "edge02");
     let missing_cloud = LOGICAL_CLOUD_STATUS.replace("lc1", "lc2");
@@ -100,7 +100,7 @@ async fn what_does_not_exist_is_not_found() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_name_is_a_bad_request() {
+async fn an_invalid_name_is_a_bad_request() {
     for bad in ["a%2Fb", "a~b", "%ff", "a%20b"] {
         let answer = get(&STATUS.replace("testvfw", bad)).await;
         answer.problem(StatusCode::BAD_REQUEST);
@@ -114,7 +114,7 @@ async fn an_unknown_route_names_those_that_there_are() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_the_right_ones() {
+async fn a_wrong_method_lists_the_right_ones() {
     let answer = post(STATUS, "").await;
     answer.problem(StatusCode::METHOD_NOT_ALLOWED);
     assert_eq!(answer.header(header::ALLOW), "GET,HEAD");
@@ -136,7 +136,7 @@ async fn objects_are_judged_in_their_order() {
 }
 
 #[tokio::test]
-async fn what_is_not_json_is_a_bad_request() {
+async fn text_that_is_not_json_is_a_bad_request() {
     for body in ["", "apiVersion: v1", "7"] {
         post("/v2/interpret", body)
             .await
@@ -145,10 +145,19 @@ async fn what_is_not_json_is_a_bad_request() {
 }
 
 #[tokio::test]
-async fn the_service_says_where_to_go_and_how_it_is() {
+async fn the_service_links_its_routes_and_reports_its_health() {
     assert_eq!(get("/").await.json()["openapi"], "/openapi.json");
     assert_eq!(get("/healthz").await.text, "ok");
     assert_eq!(get("/readyz").await.text, "ok");
+    let metrics = get("/metrics").await.text;
+    assert!(
+        metrics.contains("\nkindsight_parsed_objects_bytes "),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("\nkindsight_parsed_objects_bytes_max 67108864\n"),
+        "{metrics}"
+    );
     let document = get("/openapi.json").await;
     assert_eq!(document.header(header::CONTENT_TYPE), "application/json");
     assert_eq!(
@@ -158,7 +167,7 @@ async fn the_service_says_where_to_go_and_how_it_is() {
 }
 
 #[tokio::test]
-async fn what_to_look_at_follows_the_first_line_of_readyz() {
+async fn readyz_lists_warnings_after_its_first_line() {
     let state = AppState {
         notes: Arc::new(|| vec!["interpreter a is faulting".to_owned()]),
         ..state(Limits::default())
@@ -169,7 +178,7 @@ async fn what_to_look_at_follows_the_first_line_of_readyz() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_said_until_it_is_there() {
+async fn readyz_lists_missing_parts() {
     let state = AppState {
         missing: Arc::new(|| vec!["the store".to_owned(), "interpreters".to_owned()]),
         ..state(Limits::default())
@@ -180,7 +189,7 @@ async fn what_is_missing_is_said_until_it_is_there() {
 }
 
 #[tokio::test]
-async fn a_panic_costs_one_answer_and_tells_nothing() {
+async fn a_panic_fails_one_request_and_reveals_no_detail() {
     let router = router(state(Limits::default()));
     let answer = send(
         router.clone(),
@@ -198,7 +207,7 @@ async fn a_panic_costs_one_answer_and_tells_nothing() {
 }
 
 #[tokio::test]
-async fn an_error_says_where_it_is() {
+async fn an_error_has_its_position() {
     let not_there = "names something that does not exist";
     for (method, uri, body, expected) in [
         (

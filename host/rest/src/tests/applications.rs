@@ -1,9 +1,10 @@
 //! Lists of applications and clusters, and the status of applications that were found.
 
-use kindsight_model::{Digest, InterpretedBy};
+use kindsight_model::{
+    ClusterFacts, Coverage, Digest, InterpretedBy, KindCoverage, KindState, ReportMode, Scope,
+};
 use kindsight_status::{
-    ApplicationKey, Before, ConnectionState, ConnectionView, FactsView, ReportMode, Reported,
-    TransitionCause, transitions,
+    Before, ConnectionState, ConnectionView, Reported, TransitionCause, transitions,
 };
 
 use super::*;
@@ -15,7 +16,7 @@ pub(super) fn shop() -> DigName {
     DigName::found("shop", Some("web")).unwrap()
 }
 
-/// By an interpreter.
+/// A verdict of an interpreter.
 fn crashing() -> Verdict {
     let by = InterpretedBy::new("apps".parse().unwrap(), "1.0.0", Digest::of(b"apps"));
     let verdict = Verdict {
@@ -25,8 +26,8 @@ fn crashing() -> Verdict {
     verdict.given_by(&Arc::new(by))
 }
 
-/// An application that was found, which failed, and the connection to its cluster, which was lost.
-pub(super) fn publish(read_model: &ReadModel) {
+/// Publishes a found application that failed, and a lost connection to its cluster.
+pub(super) fn publish(writer: &mut ReadModelWriter) {
     let cluster = ClusterName::new("kubeconfig", "prod").unwrap();
     let front = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"front","namespace":"web"}}"#;
     let input = ClusterInput {
@@ -42,35 +43,39 @@ pub(super) fn publish(read_model: &ReadModel) {
         unseen: Vec::new(),
         faults: Vec::new(),
     };
+    let view = project(input, None, 0);
+    let unanswered = "kubeconfig+prod: Crane.example.org: it answers 500";
+    let view = view.with_unanswered([unanswered.into()].into());
     let view = ContextView {
         meta: Some(shop()),
         apps: vec![AppView {
             name: "front".into(),
-            clusters: vec![Arc::new(project(input, None, 0))],
+            clusters: vec![Arc::new(view)],
         }],
         ..ContextView::default()
     };
     let of = ApplicationKey::Found(shop());
     let cause = TransitionCause::Interpreters;
     let transitions = transitions(Before::Nothing, &view, cause, 0);
-    read_model.publish_with(&of, view, transitions);
+    writer.publish(&of, view, transitions);
     let connection = ConnectionView {
         state: ConnectionState::Stale,
         since_ms: 0,
         reason: Some("the cluster cannot be reached: refused".into()),
         faults: ["report `x.json`: bad".into()].into(),
         heard_ms: Some(0),
-        facts: Some(Arc::new(FactsView {
+        facts: Some(Arc::new(ClusterFacts {
             origin: "admin@prod".into(),
+            identity: None,
             mode: ReportMode::Direct,
             selector: Some("team=web".into()),
             server_version: Some("v1.34.1".into()),
-            not_covered: vec!["Secret: forbidden".into()],
             objects: 1,
             watches: 50,
         })),
+        coverage: Some(secrets_are_forbidden()),
     };
-    read_model.publish_connection(&cluster, Some(connection));
+    writer.publish_connection(&cluster, Some(connection));
 }
 
 #[tokio::test]
@@ -79,7 +84,9 @@ async fn every_application_is_listed() {
     assert_eq!(answer.status, StatusCode::OK);
     let json = answer.json();
     let names = json["applications"].as_array().unwrap().iter();
-    let names: Vec<_> = names.map(|it| &it["composite-app-name"]).collect();
+    let names: Vec<_> = names
+        .map(|application| &application["composite-app-name"])
+        .collect();
     assert_eq!(names, ["shop", "compositevfw"]);
     let shop = &json["applications"][0];
     assert_eq!(shop["ready-status"], "Failed");
@@ -88,7 +95,7 @@ async fn every_application_is_listed() {
 }
 
 #[tokio::test]
-async fn a_list_is_filtered_and_what_is_wrong_is_told() {
+async fn a_list_is_filtered_and_wrong_filters_are_reported() {
     let listed = async |query: &str| {
         let json = get(&format!("/v2/applications?{query}")).await.json();
         json["applications"].as_array().unwrap().len()
@@ -107,7 +114,7 @@ async fn a_list_is_filtered_and_what_is_wrong_is_told() {
 }
 
 #[tokio::test]
-async fn what_was_found_is_answered_on_the_route_of_groups() {
+async fn a_found_application_is_answered_on_the_route_of_groups() {
     let json = get(SHOP).await.json();
     assert_eq!(
         (&json["project"], &json["name"]),
@@ -165,7 +172,7 @@ async fn every_cluster_is_listed_with_its_connection() {
 }
 
 #[tokio::test]
-async fn a_history_is_answered_beside_the_status_and_what_is_wrong_is_told() {
+async fn a_history_is_answered_and_wrong_queries_are_reported() {
     let history = SHOP.replace("/status", "/history");
     let json = get(&format!("{history}?resource=front&limit=1"))
         .await
@@ -177,7 +184,7 @@ async fn a_history_is_answered_beside_the_status_and_what_is_wrong_is_told() {
     assert_eq!(transition["interpreter"]["name"], "apps");
     let json = get(&history).await.json();
     assert_eq!(json["transitions"].as_array().unwrap().len(), 2);
-    // One that was recorded, of which nothing is told.
+    // A recorded application without transitions.
     let recorded = get(&STATUS.replace("/status", "/history")).await.json();
     assert_eq!(
         (&recorded["instance"], &recorded["transitions"]),
@@ -199,4 +206,11 @@ async fn a_history_is_answered_beside_the_status_and_what_is_wrong_is_told() {
     ))
     .await;
     answer.problem(StatusCode::NOT_FOUND);
+}
+
+fn secrets_are_forbidden() -> Coverage {
+    let mut coverage = Coverage::nothing();
+    let forbidden = KindCoverage::caused(KindState::Forbidden, "forbidden");
+    coverage.set("", "Secret", Scope::Cluster, forbidden);
+    coverage
 }

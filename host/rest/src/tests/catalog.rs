@@ -1,4 +1,4 @@
-//! A catalog that knows one interpreter, and does what the name it is asked for says.
+//! A catalog with one interpreter. The name in a command determines the behaviour of the catalog.
 
 use std::sync::Mutex;
 
@@ -20,14 +20,14 @@ pub(super) const LIVE: &str =
 pub(super) const CANDIDATE: &str =
     "sha256:2222222222222222222222222222222222222222222222222222222222222222";
 
-/// Remembers what it was asked.
+/// A catalog that records its commands.
 #[derive(Default)]
 pub(super) struct SampleCatalog {
     asked: Mutex<Vec<(String, Command)>>,
 }
 
 impl SampleCatalog {
-    /// The commands since it was last looked at.
+    /// The commands since the previous call.
     pub(super) fn asked(&self) -> Vec<(String, Command)> {
         std::mem::take(&mut *self.asked.lock().unwrap())
     }

@@ -1,4 +1,4 @@
-//! Requests for commands, right and wrong.
+//! Valid and invalid requests for commands.
 
 use serde_json::json;
 
@@ -89,7 +89,7 @@ async fn everything_that_is_wrong_with_a_load_is_named() {
 }
 
 #[tokio::test]
-async fn what_is_no_digest_is_refused_and_shown_cut() {
+async fn an_invalid_digest_is_refused_and_shown_truncated() {
     let digits = "1".repeat(64);
     let bad = [
         digits.clone(),
@@ -140,7 +140,7 @@ async fn each_command_reaches_the_catalog() {
 }
 
 #[tokio::test]
-async fn what_nobody_would_read_is_refused() {
+async fn unexpected_parameters_and_bodies_are_refused() {
     for (method, below) in [
         ("GET", ""),
         ("DELETE", ""),
@@ -257,7 +257,7 @@ async fn names_that_are_not_used_are_removed_together_if_that_is_said() {
     }
 }
 
-/// Loads, shadow runs and queries may take every slot: what does harm can still be taken out.
+/// Loads, shadow runs and queries may take every slot: a harmful interpreter can still be rolled back.
 #[tokio::test]
 async fn a_rollback_waits_for_no_other_request() {
     let limits = Limits {

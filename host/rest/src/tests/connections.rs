@@ -11,7 +11,7 @@ use super::limited::NEVER;
 use super::*;
 use crate::{Ended, serve};
 
-/// Serves while `client` runs on a thread of its own, then stops.
+/// Serves while `client` runs on its own thread, then stops.
 pub(super) async fn serve_to<T: Send + 'static>(
     limits: Limits,
     client: impl FnOnce(std::net::SocketAddr) -> T + Send + 'static,
@@ -53,7 +53,7 @@ async fn connections_are_answered_until_it_stops() {
 }
 
 #[tokio::test]
-async fn a_connection_that_says_nothing_is_closed() {
+async fn a_silent_connection_is_closed() {
     let limits = Limits {
         idle_max: Duration::from_millis(5),
         ..Limits::default()
@@ -125,7 +125,7 @@ fn begin_never(address: std::net::SocketAddr) -> TcpStream {
 }
 
 #[tokio::test]
-async fn a_head_that_does_not_end_is_closed_however_often_a_byte_comes() {
+async fn a_connection_with_an_endless_head_is_closed() {
     let limits = Limits {
         head_time_max: Duration::from_millis(100),
         ..Limits::default()
@@ -137,7 +137,7 @@ async fn a_head_that_does_not_end_is_closed_however_often_a_byte_comes() {
         stream.set_read_timeout(timeout).unwrap();
         let begun = std::time::Instant::now();
         let mut byte = [0];
-        // Ends with the connection: by its end, or a byte that nobody takes.
+        // The loop ends when the connection ends, or when a byte cannot be sent.
         while stream.write_all(b"x").is_ok() && !matches!(stream.read(&mut byte), Ok(0)) {
             assert!(begun.elapsed() < Duration::from_secs(20), "still open");
         }
@@ -146,7 +146,7 @@ async fn a_head_that_does_not_end_is_closed_however_often_a_byte_comes() {
 }
 
 #[tokio::test]
-async fn a_body_that_comes_too_slowly_is_refused_and_keeps_nobody_out() {
+async fn a_slow_body_is_refused_and_does_not_block_other_requests() {
     let limits = Limits {
         interpret_requests_max: 1,
         requests_max: 1,
@@ -207,7 +207,7 @@ async fn a_head_that_is_not_http_is_answered_with_the_reason() {
     }
 }
 
-/// Sends without looking whether everything is taken.
+/// Sends without a check that the server accepts all bytes.
 fn ask_rudely(address: std::net::SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     let _ = stream.write_all(request);
@@ -217,7 +217,7 @@ fn ask_rudely(address: std::net::SocketAddr, request: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn what_does_not_end_is_cut_off_when_it_stops() {
+async fn requests_that_do_not_end_are_cut_off_at_the_stop() {
     let limits = Limits {
         drain_max: Duration::from_millis(5),
         ..Limits::default()

@@ -57,7 +57,7 @@ async fn pages_of_other_sites_may_not_change_interpreters() {
 }
 
 #[tokio::test]
-async fn one_right_origin_does_not_excuse_a_wrong_one() {
+async fn a_second_forbidden_origin_is_refused() {
     let headers = [
         HOST,
         ("origin", "http://localhost:8080"),
@@ -71,7 +71,7 @@ async fn one_right_origin_does_not_excuse_a_wrong_one() {
 }
 
 #[tokio::test]
-async fn browsers_are_not_allowed_to_send_what_they_ask_for_first() {
+async fn cross_origin_preflights_are_refused() {
     for uri in ["/v2/interpreters/apps", "/v2/interpreters/apps/settings"] {
         let origin = ("origin", "http://evil.example");
         let wish = ("access-control-request-method", "PUT");

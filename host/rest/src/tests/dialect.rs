@@ -25,7 +25,7 @@ async fn emco(uri: &str) -> Answered {
     asked(Dialect::V22, "", uri).await
 }
 
-/// Checks that it is one line of text as EMCO's services answer errors with.
+/// Checks that the answer is an error in the form of EMCO's services: one line of text.
 fn check_refusal(answer: &Answered, status: StatusCode, text: &str) {
     assert_eq!((answer.status, &*answer.text), (status, text));
     let media_type = answer.header(header::CONTENT_TYPE);
@@ -57,7 +57,7 @@ async fn an_answer_is_one_line_of_json_in_the_order_of_emco() {
 }
 
 #[tokio::test]
-async fn the_dialect_is_that_of_the_request_else_that_of_the_setting() {
+async fn the_request_selects_the_dialect_and_the_setting_is_the_default() {
     let ready = format!("{STATUS}?status=ready");
     let (ours, emco) = ("rsync-status", "rsyncStatus");
     for (setting, accept, uri, member) in [
@@ -80,10 +80,10 @@ async fn the_dialect_is_that_of_the_request_else_that_of_the_setting() {
         );
         assert_eq!(answer.header(header::VARY), "accept");
     }
-    // A parameter of the other dialect is unknown to who asks for ours.
+    // A parameter of EMCO's dialect is an error in a request for the dialect of the specification.
     let answer = asked(Dialect::V22, OURS, &ready).await;
     answer.problem(StatusCode::BAD_REQUEST);
-    // These are in no dialect but ours.
+    // These routes exist only in the dialect of the specification.
     for route in ["/status/watch?x=1", "/history?x=1"] {
         let answer = asked(Dialect::V22, V22, &STATUS.replace("/status", route)).await;
         answer.problem(StatusCode::BAD_REQUEST);
@@ -134,12 +134,13 @@ async fn an_error_is_a_line_of_text() {
 }
 
 #[tokio::test]
-async fn what_may_be_out_of_date_is_told_in_a_header() {
+async fn a_stale_answer_has_a_header() {
+    let mut model = published();
     let state = AppState {
         dialect: Dialect::V22,
-        ..state(Limits::default())
+        ..state_of(&model, Limits::default())
     };
-    state.read_model.publish_store(Some(StoreAway {
+    model.publish_store(Some(StoreAway {
         since_ms: 0,
         reason: "\"etcd\"\n→ refused".into(),
     }));
@@ -183,7 +184,7 @@ async fn names_are_listed_in_either_dialect() {
         let listed = list("resources=1").await;
         assert_eq!(listed[format!("resources{by_app}")], json!([expected]));
     }
-    // A name that nobody knows is an error of ours, as everywhere.
+    // An unknown name is answered with a problem document, as on every route.
     let uri = format!("{STATUS}?clusters&app=x");
     let answer = asked(Dialect::V22, OURS, &uri).await;
     answer.problem(StatusCode::NOT_FOUND);

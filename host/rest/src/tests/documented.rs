@@ -1,4 +1,4 @@
-//! The OpenAPI document, as it is served and as it is true.
+//! The OpenAPI document: the served document is the committed one, and it describes real answers.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use super::*;
 use crate::openapi;
 
 #[test]
-fn the_document_is_what_was_reviewed() {
+fn the_document_is_the_reviewed_one() {
     expect_file!["../../openapi.json"].assert_eq(&(openapi() + "\n"));
 }
 
-/// Answers as the specification has them, and one of every member there is.
+/// Answers of the specification, and an answer with every member.
 const ANSWERS: [&str; 8] = [
     include_str!("../../../status/src/answer/explained.json"),
     include_str!("../../../../tests/golden/cluster-network-intents.json"),
@@ -26,23 +26,24 @@ const ANSWERS: [&str; 8] = [
     include_str!("../../../../tests/golden/dig-summary.json"),
 ];
 
-/// Members that are in none of them, because they stand for what goes wrong, or for what nobody sends.
-const SELDOM: [&str; 5] = [
+/// Members that no answer contains, because they describe errors or are never sent.
+const SELDOM: [&str; 6] = [
     "Status/message",
     "Status/faults",
     "Status/store",
     "Status/state-store",
+    "Readiness/unanswered",
     "Resource/hook",
 ];
 
 /// Walks answers along their schema.
 struct Walk {
     schemas: Value,
-    /// Members that were met, as `schema/member`.
+    /// Members that occurred in an answer, as `schema/member`.
     met: BTreeSet<String>,
 }
 
-/// Members that a schema describes, also by the schemas that it is put together of.
+/// Members that a schema describes, including the members of its parts.
 #[derive(Default)]
 struct Members {
     /// The schema that describes each member, and its description.
@@ -72,7 +73,7 @@ impl Walk {
         }
     }
 
-    /// The one that allows a value.
+    /// The alternative of a schema that allows a value.
     fn choice(&self, schema: &Value, value: &Value) -> Value {
         let choices = schema["oneOf"].as_array().unwrap().iter();
         let mut fitting =
@@ -82,7 +83,7 @@ impl Walk {
         choice.clone()
     }
 
-    /// Returns whether a value has the members that a schema requires, and lists of what it describes.
+    /// Returns whether a value has the required members of a schema, and lists with elements of the described type.
     fn allows(&self, schema: &Value, value: &Value) -> bool {
         if let Some(name) = reference(schema) {
             return self.allows(&self.schemas[name], value);
@@ -92,18 +93,19 @@ impl Walk {
             let described = &schema["properties"][key];
             let is_text = described["items"]["type"] == "string";
             let mut elements = value[key].as_array().into_iter().flatten();
-            described["type"] != "array" || elements.all(|it| it.is_string() == is_text)
+            described["type"] != "array" || elements.all(|element| element.is_string() == is_text)
         };
         list("allOf").all(|part| self.allows(part, value))
-            && (!schema["oneOf"].is_array() || list("oneOf").any(|it| self.allows(it, value)))
+            && (!schema["oneOf"].is_array()
+                || list("oneOf").any(|choice| self.allows(choice, value)))
             && list("required").all(|key| {
                 let key = key.as_str().unwrap();
                 !value[key].is_null() && is_list_of(key)
             })
     }
 
-    /// Collects the members that a schema describes: of alternatives those of the one that allows `value`, or of
-    /// all without one.
+    /// Collects the members that a schema describes. Of several alternatives, only the alternative that allows `value`
+    /// counts; without a value, all alternatives count.
     fn collect(&self, members: &mut Members, name: &str, schema: &Value, value: Option<&Value>) {
         if let Some(name) = reference(schema) {
             return self.collect(members, name, &self.schemas[name], value);
@@ -112,7 +114,8 @@ impl Walk {
             self.collect(members, name, part, value);
         }
         let choices = schema["oneOf"].as_array().into_iter().flatten();
-        for choice in choices.filter(|it| value.is_none_or(|value| self.allows(it, value))) {
+        for choice in choices.filter(|choice| value.is_none_or(|value| self.allows(choice, value)))
+        {
             self.collect(members, name, choice, value);
         }
         for (key, described) in schema["properties"].as_object().into_iter().flatten() {
@@ -153,7 +156,7 @@ impl Walk {
         }
     }
 
-    /// Every described member of these schemas was met.
+    /// Checks that every described member of these schemas occurred in an answer.
     fn check_met(&self, names: &[&str]) {
         for name in names {
             let mut members = Members::default();
@@ -230,7 +233,7 @@ async fn every_member_of_an_answer_in_the_newer_dialect_is_described() {
             }
         }
     }
-    // Nobody sends them in these tests.
+    // No test sends these members.
     for member in [
         "EmcoCompositeApp/compositeProfile",
         "CompositeApp/composite-profile-name",
@@ -260,14 +263,14 @@ async fn every_member_of_the_lists_of_applications_and_clusters_is_described() {
     walk.met.insert("ApplicationList/more".to_owned());
     walk.met.insert("Application/message".to_owned());
     let state = || {
-        let state = state(Limits::default());
+        let mut model = published();
         let away = || kindsight_status::StoreAway {
             since_ms: 0,
             reason: "etcd-0:2379: connection refused".into(),
         };
-        state.read_model.publish_store(Some(away()));
-        state.read_model.publish_state_store(Some(away()));
-        state
+        model.publish_store(Some(away()));
+        model.publish_state_store(Some(away()));
+        state_of(&model, Limits::default())
     };
     for (schema, uri) in [
         ("ApplicationList", "/v2/applications"),
@@ -309,7 +312,7 @@ fn every_word_that_a_query_knows_is_described() {
             .filter(|parameter| parameter["in"] == "query");
         let names: Vec<_> = in_query
             .map(|parameter| parameter["name"].as_str().unwrap())
-            // Of EMCO's newer dialect alone.
+            // Only EMCO's newer dialect has this parameter.
             .filter(|name| *name != "status")
             .collect();
         let unknown = kindsight_status::StatusQuery::parse([("x", "")]).unwrap_err();
@@ -321,7 +324,7 @@ fn every_word_that_a_query_knows_is_described() {
 }
 
 #[tokio::test]
-async fn every_member_of_what_is_said_of_interpreters_is_described() {
+async fn every_member_of_the_answers_on_interpreters_is_described() {
     let mut walk = Walk::new();
     let ask = |method, uri| send(router(state(Limits::default())), method, uri, Body::empty());
     for (schema, method, uri) in [
@@ -335,7 +338,10 @@ async fn every_member_of_what_is_said_of_interpreters_is_described() {
     ] {
         walk.named(schema, &ask(method, uri).await.json());
     }
-    let met = walk.met.iter().filter_map(|it| it.split('/').next());
+    let met = walk
+        .met
+        .iter()
+        .filter_map(|member| member.split('/').next());
     let met: BTreeSet<_> = met.collect();
     assert_eq!(met.len(), 25, "{met:?}");
     walk.check_met(&met.into_iter().collect::<Vec<_>>());
@@ -366,19 +372,25 @@ fn every_parameter_of_a_load_is_described() {
     let document: Value = serde_json::from_str(&openapi()).unwrap();
     let load = &document["paths"]["/v2/interpreters/{name}"]["put"];
     let parameters = load["parameters"].as_array().unwrap();
-    let names: Vec<_> = parameters.iter().map(|it| &it["name"]).collect();
+    let names: Vec<_> = parameters
+        .iter()
+        .map(|parameter| &parameter["name"])
+        .collect();
     assert_eq!(
         names,
         ["name", "digest", "candidate", "replace", "If-Match"]
     );
-    let required: Vec<_> = parameters.iter().map(|it| &it["required"]).collect();
+    let required: Vec<_> = parameters
+        .iter()
+        .map(|parameter| &parameter["required"])
+        .collect();
     assert_eq!(required, [true, false, false, false, false]);
     let unnamed = &document["paths"]["/v2/interpreters"]["post"]["parameters"];
     let names: Vec<_> = unnamed
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| &it["name"])
+        .map(|parameter| &parameter["name"])
         .collect();
     assert_eq!(names, ["digest", "candidate", "replace"]);
 }

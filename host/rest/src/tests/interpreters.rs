@@ -12,7 +12,7 @@ use crate::{Command, InterpreterCatalog};
 
 pub(super) const APPS: &str = "/v2/interpreters/apps";
 
-/// Sends one request and hands out what the catalog was asked for it.
+/// Sends one request; returns the answer and the commands that the catalog received.
 pub(super) async fn command(
     method: &str,
     uri: &str,
@@ -27,7 +27,7 @@ pub(super) async fn command(
     (answer, catalog.asked())
 }
 
-/// Sends what is not understood: nobody is asked.
+/// Sends an invalid request, and checks that the catalog receives no command.
 pub(super) async fn misunderstood(method: &str, uri: &str, body: &str) -> Answered {
     let (answer, asked) = command(method, uri, body).await;
     answer.problem(StatusCode::BAD_REQUEST);
@@ -51,7 +51,7 @@ async fn all_interpreters_are_listed() {
 }
 
 #[tokio::test]
-async fn one_interpreter_is_told_in_full() {
+async fn one_interpreter_is_shown_completely() {
     let answer = get(APPS).await;
     assert_eq!(answer.status, StatusCode::OK);
     let read: InterpreterDetail = serde_json::from_str(&answer.text).unwrap();
@@ -155,7 +155,7 @@ async fn one_interpreter_is_told_in_full() {
 }
 
 #[test]
-fn what_does_not_apply_is_left_out() {
+fn empty_members_are_omitted() {
     let nothing_live = InterpreterSummary {
         status: InterpreterStatus::None,
         source: None,
@@ -174,7 +174,7 @@ fn what_does_not_apply_is_left_out() {
 }
 
 #[tokio::test]
-async fn who_is_not_known_is_not_found_and_the_known_are_named() {
+async fn an_unknown_interpreter_is_not_found_and_the_known_ones_are_listed() {
     let answer = get("/v2/interpreters/app").await;
     let detail = answer.problem(StatusCode::NOT_FOUND);
     assert_eq!(detail, "there is no interpreter `app`");
@@ -189,7 +189,7 @@ async fn who_is_not_known_is_not_found_and_the_known_are_named() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_an_interpreters_name_is_a_bad_request() {
+async fn an_invalid_interpreter_name_is_a_bad_request() {
     let long = "a".repeat(64);
     for bad in ["Apps", "a%2Fb", "a_b", "%ff", "a%20b", &long] {
         for (method, below) in [
@@ -210,7 +210,7 @@ async fn what_cannot_be_an_interpreters_name_is_a_bad_request() {
 }
 
 #[tokio::test]
-async fn a_shadow_report_says_what_would_change() {
+async fn a_shadow_report_lists_the_changes() {
     let (answer, asked) = command("POST", &format!("{APPS}/shadow"), "").await;
     assert_eq!(asked, [("apps".to_owned(), Command::Shadow)]);
     let read: ShadowReport = serde_json::from_str(&answer.text).unwrap();
@@ -287,7 +287,7 @@ async fn a_refusal_names_its_step() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_a_conflict() {
+async fn a_command_that_does_not_fit_the_state_is_a_conflict() {
     let (answer, _) = command("POST", "/v2/interpreters/conflict/promote", "").await;
     let detail = answer.problem(StatusCode::CONFLICT);
     assert_eq!(detail, "nothing waits to be promoted");
@@ -295,7 +295,7 @@ async fn what_does_not_fit_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn a_fault_of_the_host_is_not_told() {
+async fn a_fault_of_the_host_reveals_no_detail() {
     let detail = put("/v2/interpreters/failed", "")
         .await
         .problem(StatusCode::INTERNAL_SERVER_ERROR);
@@ -303,7 +303,7 @@ async fn a_fault_of_the_host_is_not_told() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_on_an_interpreter_is_told_the_right_ones() {
+async fn a_wrong_method_on_an_interpreter_lists_the_right_ones() {
     for (uri, allowed) in [
         (APPS.to_owned(), "DELETE,GET,HEAD,PUT"),
         (format!("{APPS}/settings"), "DELETE,PUT"),

@@ -1,4 +1,4 @@
-//! Every limit, met.
+//! Every limit is reached once.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ async fn a_request_that_takes_too_long_is_ended() {
     assert_eq!(detail, "the request took longer than 5ms");
 }
 
-/// Sends what is never answered and, while that is being worked on, one more.
+/// Sends a request that is never answered. While the server works on it, sends another request, and returns its answer.
 async fn second_request(limits: Limits, method: &str, uri: &str) -> Answered {
     second_of(limits, ("/v2/interpret", NEVER), method, uri).await
 }
@@ -89,7 +89,7 @@ async fn second_of(
 }
 
 #[tokio::test]
-async fn more_requests_than_are_worked_on_at_a_time_are_told_to_come_back() {
+async fn requests_over_the_limit_get_a_retry_after() {
     let limits = Limits {
         requests_max: 1,
         ..Limits::default()
@@ -143,9 +143,9 @@ async fn a_component_that_is_said_to_be_too_large_is_not_asked_for() {
     assert!(answer.contains("larger than 10 bytes"), "{answer}");
 }
 
-/// Many clients look for an answer only when they have sent everything.
+/// Many clients read the answer only after they have sent the complete body.
 #[tokio::test]
-async fn who_sends_too_much_still_reads_why() {
+async fn the_sender_of_a_body_that_is_too_large_reads_the_error() {
     const BYTES: usize = 20 << 20;
     for (media_type, status, why) in [
         ("application/json", 413, "larger than"),
@@ -195,13 +195,13 @@ async fn a_command_has_a_longer_time_than_a_query() {
     let detail = answer.problem(StatusCode::REQUEST_TIMEOUT);
     assert_eq!(
         detail,
-        "the request took longer than 50ms; what it began may still take effect: ask for the interpreter"
+        "the request took longer than 50ms; the command may still take effect: query the interpreter"
     );
     assert!(begun.elapsed() >= limits.catalog_time_max);
 }
 
 #[test]
-fn a_connection_is_not_cut_off_before_a_slow_request_is_told_so() {
+fn an_idle_connection_outlives_the_longest_request() {
     let limits = Limits::default();
     assert!(limits.idle_max > limits.catalog_time_max.max(limits.request_time_max));
 }

@@ -6,12 +6,14 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody as _};
-use kindsight_status::{SUBSCRIPTION_CHANGES_MAX, Snapshot};
+use kindsight_read_model::SUBSCRIPTION_CHANGES_MAX;
+use kindsight_status::ApplicationKey;
 
 use super::applications::{SHOP, shop};
 use super::connections::serve_to;
 use super::*;
 use crate::Ended;
+use crate::limits::LIST_GATHER;
 
 /// A stream that is read event by event.
 struct Reader(Body);
@@ -36,7 +38,7 @@ impl Reader {
         Some(frame.unwrap().into_data().unwrap())
     }
 
-    /// The text up to an empty line; none at the end.
+    /// The text up to an empty line; `None` at the end.
     async fn text(&mut self) -> Option<String> {
         let mut text = String::new();
         while !text.ends_with("\n\n") {
@@ -59,7 +61,7 @@ impl Reader {
     }
 }
 
-/// The application that was found, with an object in this phase, whose text has line breaks.
+/// The found application with an object in this phase. The JSON of the object has line breaks.
 fn shop_view(phase: Phase) -> ContextView {
     let front = "{\"apiVersion\":\"apps/v1\",\n\"kind\":\"Deployment\",\r\n\"metadata\":{\"name\":\"front\",\"namespace\":\"web\"}}";
     let input = ClusterInput {
@@ -84,56 +86,58 @@ fn shop_view(phase: Phase) -> ContextView {
     }
 }
 
-fn watched(limits: Limits) -> (Arc<ReadModel>, Router) {
-    let state = state(limits);
-    (Arc::clone(&state.read_model), router(state))
+fn watched(limits: Limits) -> (ReadModelWriter, Router) {
+    let model = published();
+    let router = router(state_of(&model, limits));
+    (model, router)
 }
 
-fn publish(model: &ReadModel, phase: Phase) -> String {
-    model.publish_found(&shop(), Some(shop_view(phase)));
-    model.inspect(Snapshot::generation).to_string()
+fn publish(model: &mut ReadModelWriter, phase: Phase) {
+    let key = ApplicationKey::Found(shop());
+    model.publish(&key, shop_view(phase), Vec::new());
 }
 
 #[tokio::test]
-async fn a_status_is_followed_from_a_snapshot_by_changes_until_it_is_gone() {
-    let (model, router) = watched(Limits::default());
+async fn a_followed_status_is_a_snapshot_then_changes_until_its_deletion() {
+    let (mut model, router) = watched(Limits::default());
     let mut reader = Reader::open(router, &format!("{SHOP}/watch?output=detail"), None).await;
-    let (name, _, data) = reader.event().await;
+    let (name, first, data) = reader.event().await;
     assert_eq!(
         (&*name, &data["ready-status"]),
         ("snapshot", &"Failed".into())
     );
 
-    let generation = publish(&model, Phase::Ready);
+    publish(&mut model, Phase::Ready);
     let (name, id, data) = reader.event().await;
-    assert_eq!((&*name, &id), ("change", &generation));
+    assert_eq!(name, "change");
+    assert_ne!(id, first);
     assert_eq!(data["status"]["ready-status"], "Ready");
     let resource = &data["status"]["apps"][0]["clusters"][0]["resources"][0];
     assert_eq!(resource["cluster-status"], "Ready");
     assert_eq!(resource["detail"]["kind"], "Deployment");
 
-    // What changes nothing of it, or something else, is not told.
-    publish(&model, Phase::Ready);
-    let other = DigName::found("cart", Some("web")).unwrap();
-    model.publish_found(&other, Some(shop_view(Phase::Failed)));
-    publish(&model, Phase::Pending);
+    // A change without an effect on the answer, or of another application, sends no event.
+    publish(&mut model, Phase::Ready);
+    let other = ApplicationKey::Found(DigName::found("cart", Some("web")).unwrap());
+    model.publish(&other, shop_view(Phase::Failed), Vec::new());
+    publish(&mut model, Phase::Pending);
     let (_, _, data) = reader.event().await;
     assert_eq!(data["status"]["ready-status"], "Pending");
 
-    model.publish_found(&shop(), None);
+    model.remove(&ApplicationKey::Found(shop()));
     let (name, _, problem) = reader.event().await;
     assert_eq!((&*name, &problem["status"]), ("problem", &404.into()));
     assert_eq!(reader.text().await, None);
 }
 
 #[tokio::test]
-async fn a_client_that_comes_back_gets_what_changed_since_or_a_fresh_snapshot() {
-    let (model, router) = watched(Limits::default());
+async fn a_client_that_resumes_gets_missed_changes_or_a_fresh_snapshot() {
+    let (mut model, router) = watched(Limits::default());
     let path = format!("{SHOP}/watch");
     let mut reader = Reader::open(router.clone(), &path, None).await;
     let (_, id, _) = reader.event().await;
     drop(reader);
-    publish(&model, Phase::Ready);
+    publish(&mut model, Phase::Ready);
 
     let mut again = Reader::open(router.clone(), &path, Some(&id)).await;
     let (name, _, data) = again.event().await;
@@ -150,7 +154,7 @@ async fn a_client_that_comes_back_gets_what_changed_since_or_a_fresh_snapshot() 
 }
 
 #[tokio::test]
-async fn a_client_that_comes_back_and_missed_nothing_is_answered_at_once() {
+async fn a_client_that_resumes_without_missed_changes_is_answered_at_once() {
     let (_, router) = watched(Limits::default());
     let path = format!("{SHOP}/watch");
     let mut reader = Reader::open(router.clone(), &path, None).await;
@@ -162,43 +166,101 @@ async fn a_client_that_comes_back_and_missed_nothing_is_answered_at_once() {
 
 #[tokio::test]
 async fn a_slow_reader_gets_one_fresh_snapshot_for_all_that_it_missed() {
-    let (model, router) = watched(Limits::default());
+    let (mut model, router) = watched(Limits::default());
     let mut reader = Reader::open(router, &format!("{SHOP}/watch"), None).await;
     assert_eq!(reader.event().await.0, "snapshot");
     for round in 0..=SUBSCRIPTION_CHANGES_MAX {
         let phase = [Phase::Pending, Phase::Failed][round % 2];
-        publish(&model, phase);
+        publish(&mut model, phase);
     }
-    let generation = publish(&model, Phase::Ready);
-    let (name, _, data) = reader.event().await;
+    publish(&mut model, Phase::Ready);
+    let (name, id, data) = reader.event().await;
     assert_eq!(
         (&*name, &data["ready-status"]),
         ("snapshot", &"Ready".into())
     );
-    let after = publish(&model, Phase::Failed);
-    let (name, id, _) = reader.event().await;
-    assert_eq!((&*name, &id), ("change", &after));
-    assert_ne!(generation, after);
+    publish(&mut model, Phase::Failed);
+    let (name, after, _) = reader.event().await;
+    assert_eq!(name, "change");
+    assert_ne!(id, after);
+}
+
+#[tokio::test]
+async fn a_client_of_the_server_before_the_restart_gets_a_fresh_snapshot() {
+    let path = format!("{SHOP}/watch");
+    let read_one_event = async |router: &Router| {
+        let mut reader = Reader::open(router.clone(), &path, None).await;
+        reader.event().await.1
+    };
+    let (_, before) = watched(Limits::default());
+    let id = read_one_event(&before).await;
+    // The restarted server publishes as many changes as the first one, and other clients connected earlier.
+    let (_, after) = watched(Limits::default());
+    read_one_event(&after).await;
+    let mut again = Reader::open(after, &path, Some(&id)).await;
+    let text = again.text().await.unwrap();
+    assert!(text.starts_with("event: snapshot\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_client_continues_from_its_own_event_although_another_one_saw_a_later_state() {
+    let (mut model, router) = watched(Limits::default());
+    let path = format!("{SHOP}/watch?explain=true");
+    let mut early = Reader::open(router.clone(), &path, None).await;
+    let (_, id, _) = early.event().await;
+    drop(early);
+    // This publication does not increase the generation.
+    model.refresh(&ApplicationKey::Found(shop()), shop_view(Phase::Ready));
+    let mut late = Reader::open(router.clone(), &path, None).await;
+    assert_eq!(late.event().await.2["ready-status"], "Ready");
+    drop(late);
+    let mut again = Reader::open(router, &path, Some(&id)).await;
+    let (name, _, data) = again.event().await;
+    assert_eq!(name, "change");
+    assert_eq!(data["status"]["ready-status"], "Ready");
 }
 
 #[tokio::test]
 async fn a_list_is_followed_by_the_applications_that_changed() {
-    let (model, router) = watched(Limits::default());
+    let (mut model, router) = watched(Limits::default());
     let mut reader = Reader::open(router, "/v2/applications/watch", None).await;
     let (name, _, data) = reader.event().await;
     assert_eq!(
         (&*name, data["applications"].as_array().unwrap().len()),
         ("snapshot", 2)
     );
-    publish(&model, Phase::Ready);
+    publish(&mut model, Phase::Ready);
     let (name, _, data) = reader.event().await;
     assert_eq!(name, "change");
     let changed = data["applications"].as_array().unwrap();
     assert_eq!(changed.len(), 1);
     assert_eq!(changed[0]["ready-status"], "Ready");
-    model.publish_found(&shop(), None);
+    model.remove(&ApplicationKey::Found(shop()));
     let (_, _, data) = reader.event().await;
     assert_eq!(data["gone"][0]["composite-app-name"], "shop");
+}
+
+#[tokio::test]
+async fn a_change_that_is_gathered_is_not_lost_to_a_comment() {
+    let limits = Limits {
+        heartbeat: LIST_GATHER / 5,
+        ..Limits::default()
+    };
+    let (mut model, router) = watched(limits);
+    let mut reader = Reader::open(router, "/v2/applications/watch", None).await;
+    assert_eq!(reader.event().await.0, "snapshot");
+    publish(&mut model, Phase::Ready);
+    let mut comments = 0;
+    let change = loop {
+        let text = reader.text().await.unwrap();
+        if text != ":\n\n" {
+            break text;
+        }
+        comments += 1;
+        assert!(comments < 50, "the change was lost");
+    };
+    assert!(change.starts_with("event: change\n"), "{change}");
+    assert!(comments > 0, "comments are sent meanwhile");
 }
 
 #[tokio::test]
@@ -273,7 +335,7 @@ async fn a_stream_ends_when_the_server_stops() {
     };
     let (rest, ended) = serve_to(Limits::default(), client).await;
     assert_eq!(ended, Ended::Drained);
-    // It is ended as a whole answer is.
+    // The stream has the end of a complete chunked answer.
     assert_eq!(
         rest.map(Result::unwrap).filter(|line| line == "0").count(),
         1

@@ -38,10 +38,11 @@ fn refused(it: RefusedComponent) -> api::RefusedUpload {
     }
 }
 
-/// The versions that should judge or wait and cannot be loaded.
+/// Live versions and candidates that cannot be loaded.
 fn unavailable(entry: &Entry) -> Option<String> {
     let versions = entry.unavailable();
-    let versions = versions.map(|(it, why)| format!("{} ({}): {why}", it.version, it.digest));
+    let versions =
+        versions.map(|(version, why)| format!("{} ({}): {why}", version.version, version.digest));
     let versions: Vec<String> = versions.collect();
     (!versions.is_empty()).then(|| versions.join("; "))
 }
@@ -49,7 +50,9 @@ fn unavailable(entry: &Entry) -> Option<String> {
 fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> api::InterpreterSummary {
     let effective = entry.effective();
     let interpreter = effective.and_then(|(_, version)| catalog.loaded(&version.digest));
-    let kinds = interpreter.iter().flat_map(|it| &it.description().kinds);
+    let kinds = interpreter
+        .iter()
+        .flat_map(|interpreter| &interpreter.description().kinds);
     let counted = counted(catalog, name, entry);
     let breaker = catalog.breaker(name);
     api::InterpreterSummary {
@@ -127,7 +130,11 @@ fn kinds(description: &Description) -> Vec<api::HandledKind> {
             when: kind.when.clone(),
             uses_now: kind.uses_now,
             fields: kind.fields.pointers(),
-            related: kind.related.iter().map(|it| related(&it.rule)).collect(),
+            related: kind
+                .related
+                .iter()
+                .map(|related_kind| related(&related_kind.rule))
+                .collect(),
         })
         .collect()
 }
@@ -171,7 +178,7 @@ fn reasons(description: &Description) -> Vec<api::DeclaredReason> {
         .collect()
 }
 
-/// Statistics of its calls, where it judges.
+/// Statistics of the interpreter's calls, if it is live.
 fn counted(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> CallSnapshot {
     let set = catalog.interpreters().published();
     let stats = set.stats(name).filter(|_| !entry.is_disabled);
@@ -196,7 +203,8 @@ fn statistics(counted: CallSnapshot) -> api::CallStatistics {
 /// The versions of every source, the newest first.
 fn versions(entry: &Entry) -> Vec<api::InterpreterVersion> {
     let sources = entry.sources.iter().rev();
-    let versions = sources.flat_map(|(from, source)| source.versions.iter().map(|it| (*from, it)));
+    let versions =
+        sources.flat_map(|(from, source)| source.versions.iter().map(|version| (*from, version)));
     let mut versions: Vec<_> = versions.collect();
     versions.sort_by_key(|(_, version)| std::cmp::Reverse(version.received_ms));
     let versions = versions.into_iter();

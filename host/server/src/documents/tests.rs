@@ -31,7 +31,7 @@ fn object(name: &str) -> String {
 }
 
 #[test]
-fn one_object_however_it_is_laid_out() {
+fn one_object_in_any_layout_is_read() {
     check(&object("a"), "(a)");
     check(&object("a").replace(' ', "\n  "), "(a)");
     check("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n", "[a]");

@@ -13,10 +13,10 @@ use crate::tasks::Tasks;
 
 pub(crate) use kindsight_mongodb::{Error as MongodbError, StatesSource};
 
-/// The longest that one answer of a MongoDB is waited for.
+/// Timeout of one request to a MongoDB.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Reads the settings, and waits for nobody.
+/// Reads the settings. Does not wait for the MongoDB.
 pub(crate) async fn open(
     settings: Option<MongodbSettings>,
 ) -> Result<Option<StatesSource>, MongodbError> {
@@ -34,7 +34,7 @@ pub(crate) async fn open(
     StatesSource::new(&options, now_ms).await.map(Some)
 }
 
-/// Begins to follow the states, where there are any.
+/// Begins to follow the states, if a MongoDB is configured.
 pub(crate) fn begin(states: Option<StatesSource>, tasks: &Tasks, events_tx: Sender<Event>) {
     let Some(states) = states else { return };
     let shutdown = tasks.shutdown();

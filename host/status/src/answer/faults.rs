@@ -1,4 +1,4 @@
-//! Faults in answers: those of one app in a cluster, and those of everything that is selected.
+//! Faults in answers: the faults of one app in a cluster, and the faults of everything that a query selects.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use crate::view::{ClusterView, ContextView};
 /// Maximum number of faults on one level of an answer; the first ones are kept.
 pub const FAULTS_SHOWN_MAX: usize = 20;
 
-/// The faults of one app in a cluster: its own, then those of the cluster as a whole.
+/// The faults of one app in a cluster: first its own faults, then the faults of the cluster.
 pub(super) fn faults_at(view: &ClusterView) -> Cow<'_, [Arc<str>]> {
     match (view.faults(), view.cluster_faults()) {
         (faults, []) | ([], faults) => first(faults),
@@ -22,8 +22,8 @@ pub(super) fn faults_at(view: &ClusterView) -> Cow<'_, [Arc<str>]> {
     }
 }
 
-/// The faults of everything that is selected, each with its place: those of the context, of each app in a
-/// cluster, and of each cluster once.
+/// The faults of everything that a query selects, each with its place: faults of the context, of each app in
+/// a cluster, and of each cluster once.
 pub(super) fn faults_of<'a>(
     context: &'a ContextView,
     selection: &Selection<'_>,

@@ -1,4 +1,4 @@
-//! Lists of names, for either dialect.
+//! Lists of names, for both dialects.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,38 @@ use super::selection::Selection;
 use super::{PastNames, check_names};
 use crate::problem::QueryError;
 use crate::query::StatusQuery;
-use crate::read_model::Subject;
 use crate::rollup::Desired;
+use crate::subject::Subject;
 use crate::view::{AppView, ContextView};
+
+/// The requested list of names, in the types of one dialect.
+macro_rules! name_list {
+    ($listed:ident, $listing:ident, $list:ident, $clusters:ident, $cluster:ident, $resources:ident) => {
+        match $listing {
+            Listing::Apps => $list::Apps($listed.apps()),
+            Listing::Clusters => $list::ClustersByApp($listed.clusters(
+                |cluster| $cluster {
+                    cluster_provider: (&*cluster.provider).into(),
+                    cluster: (&*cluster.name).into(),
+                },
+                |app, clusters| $clusters {
+                    app: app.into(),
+                    clusters,
+                },
+            )),
+            Listing::Resources => {
+                $list::ResourcesByApp($listed.resources(|app, cluster, resources| $resources {
+                    app: app.into(),
+                    cluster_provider: (&*cluster.provider).into(),
+                    cluster: (&*cluster.name).into(),
+                    resources,
+                }))
+            }
+        }
+    };
+}
+
+pub(crate) use name_list;
 
 /// The resources of one app in one cluster; serializes as a list of [`ResourceName`].
 #[derive(Debug, Clone)]
@@ -31,13 +60,13 @@ impl Serialize for ListedNames<'_> {
     }
 }
 
-/// The lists of names of one context, as a query selects them. A context that is not there has none.
+/// The lists of names that a query selects from one context. Without a context, the lists are empty.
 #[derive(Clone, Copy)]
 pub(crate) struct Listed<'a, 'q> {
-    pub(crate) context: Option<&'a ContextView>,
-    /// The apps and clusters that are asked for.
-    pub(crate) query: &'q StatusQuery,
-    pub(crate) kind: QueryType,
+    context: Option<&'a ContextView>,
+    /// The query that selects apps and clusters.
+    query: &'q StatusQuery,
+    kind: QueryType,
 }
 
 impl<'a, 'q> Listed<'a, 'q> {
@@ -54,7 +83,8 @@ impl<'a, 'q> Listed<'a, 'q> {
         app: impl Fn(&'a str, Vec<C>) -> A,
     ) -> Vec<A> {
         let of_app = |view: &'a AppView| {
-            let clusters = view.clusters.iter().map(|it| cluster(it.cluster()));
+            let clusters = view.clusters.iter();
+            let clusters = clusters.map(|placement| cluster(placement.cluster()));
             app(&view.name, clusters.collect())
         };
         self.selected().map(of_app).collect()
@@ -92,7 +122,16 @@ impl<'a, 'q> Listed<'a, 'q> {
 }
 
 impl Subject {
-    /// The names that `query` asks for.
+    /// The lists of names that `query` can request.
+    pub(crate) fn listed<'q>(&self, query: &'q StatusQuery) -> Listed<'_, 'q> {
+        Listed {
+            context: self.context.as_deref(),
+            query,
+            kind: query.kind.unwrap_or(self.default_kind()),
+        }
+    }
+
+    /// The names that `query` requests.
     pub(super) fn names(
         &self,
         listing: Listing,
@@ -101,41 +140,19 @@ impl Subject {
         if let Some(context) = &self.context {
             check_names(context, query, &PastNames::default())?;
         }
-        let listed = Listed {
-            context: self.context.as_deref(),
-            query,
-            kind: query.kind.unwrap_or(self.default_kind()),
-        };
-        let list = match listing {
-            Listing::Apps => NameList::Apps(listed.apps()),
-            Listing::Clusters => {
-                let clusters = listed.clusters(named_cluster, |app, clusters| ClustersOfApp {
-                    app: app.into(),
-                    clusters,
-                });
-                NameList::ClustersByApp(clusters)
-            }
-            Listing::Resources => {
-                let resources = listed.resources(|app, cluster, resources| ResourcesOfApp {
-                    app: app.into(),
-                    cluster_provider: (&*cluster.provider).into(),
-                    cluster: (&*cluster.name).into(),
-                    resources,
-                });
-                NameList::ResourcesByApp(resources)
-            }
-        };
+        let listed = self.listed(query);
+        let list = name_list!(
+            listed,
+            listing,
+            NameList,
+            ClustersOfApp,
+            NamedCluster,
+            ResourcesOfApp
+        );
         Ok(Names {
             app: self.composite_app(),
             name: self.name(),
             list,
         })
-    }
-}
-
-fn named_cluster(cluster: &ClusterName) -> NamedCluster<'_> {
-    NamedCluster {
-        cluster_provider: (&*cluster.provider).into(),
-        cluster: (&*cluster.name).into(),
     }
 }

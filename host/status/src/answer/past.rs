@@ -1,4 +1,4 @@
-//! Names that were there and may be no more.
+//! Names that occur in a history and may not exist any more.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use kindsight_model::ClusterName;
 
 use crate::history::{Bounded, HistoryQuery};
 
-/// Names of a query that a history knows.
+/// Names of a query that occur in a history.
 #[derive(Debug, Default)]
 pub(crate) struct PastNames {
     pub(super) apps: BTreeSet<String>,
@@ -15,13 +15,13 @@ pub(crate) struct PastNames {
 }
 
 impl PastNames {
-    /// Those names that the query asks for and a transition has.
+    /// The names of the query that occur in a transition.
     pub(crate) fn of(history: &Bounded, query: &HistoryQuery) -> Self {
         let asked = &query.selection;
         let mut past = Self::default();
         for id in history
             .iter()
-            .filter_map(|it| it.transition.resource.as_ref())
+            .filter_map(|recorded| recorded.transition.resource.as_ref())
         {
             past.apps.extend(asked.apps.get(&*id.app).cloned());
             past.clusters

@@ -1,4 +1,4 @@
-//! Reasons of roll-up results: the worst resource, as a sentence.
+//! The reason of a roll-up result: a sentence about the worst resource.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,25 +6,25 @@ use std::fmt::Write as _;
 use kindsight_model::Phase;
 
 use crate::rollup::RollupResult;
-use crate::tally::Place;
+use crate::tally::ResourcePlace;
 
-/// The reason of a roll-up result; none if nothing is wrong.
+/// The reason of a roll-up result; `None` if every resource is well.
 pub(super) fn reason(
-    result: &RollupResult<Place<'_>>,
+    result: &RollupResult<ResourcePlace<'_>>,
     counts: &BTreeMap<Phase, u32>,
 ) -> Option<String> {
     match result.worst {
         _ if counts.is_empty() => Some("there are no resources to roll up".to_owned()),
         Some(worst) => Some(sentence(worst)),
         None if counts.keys().all(|phase| *phase == Phase::NotPresent) => {
-            Some("all resources are gone, as asked".to_owned())
+            Some("all resources were removed as requested".to_owned())
         }
         None => None,
     }
 }
 
 /// Kind, name, app, cluster, state and reason of a resource.
-fn sentence(worst: Place<'_>) -> String {
+fn sentence(worst: ResourcePlace<'_>) -> String {
     let Some(resource) = worst.resource() else {
         return String::new();
     };

@@ -1,51 +1,75 @@
-//! Selects the resources that a query asks for, and counts them per cluster, app and context.
+//! Selects the resources of a query, and counts them per cluster, app and context.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use kindsight_api::status::{self as api, QueryType, Readiness};
-
+use kindsight_api::status::{self as api, Output, QueryType, Readiness};
 use kindsight_model::ClusterName;
 
-use super::faults::faults_at;
+use super::faults::{FAULTS_SHOWN_MAX, faults_at};
 use super::reason::reason;
 use super::resources::Resources;
 use crate::moment::moment;
 use crate::query::StatusQuery;
 use crate::resource_view::Staleness;
 use crate::rollup::Desired;
-use crate::tally::{Place, Tally};
-use crate::view::{AppView, ClusterView};
+use crate::tally::{ResourcePlace, Tally};
+use crate::view::{AppView, ClusterView, ContextView};
 
 type App<'a> = api::App<'a, Resources<'a>>;
 type Cluster<'a> = api::Cluster<'a, Resources<'a>>;
 
 /// Counts on one level of an answer.
-pub(crate) type Count<'a> = Tally<&'a str, Place<'a>>;
+pub(crate) type Count<'a> = Tally<&'a str, ResourcePlace<'a>>;
 
-/// The filters of a query, and the context's desired presence to roll up with.
+/// The filters of a query, and the desired presence for the roll-up.
 pub(crate) struct Selection<'q> {
     pub(crate) query: &'q StatusQuery,
-    /// The status that is answered.
+    /// The type of status in the answer.
     pub(crate) kind: QueryType,
     pub(crate) desired: Desired,
 }
 
-impl Selection<'_> {
-    /// Returns whether the query is about this app, or about all.
+impl<'q> Selection<'q> {
+    /// The filters of a query on a context.
+    pub(crate) fn of(query: &'q StatusQuery, kind: QueryType, context: &ContextView) -> Self {
+        Self {
+            query,
+            kind,
+            desired: context.desired(),
+        }
+    }
+
+    /// The apps of the answer, and the counts of all selected resources. A summary has no apps.
+    pub(crate) fn apps<'a>(&self, context: &'a ContextView) -> (Vec<App<'a>>, Count<'a>) {
+        let mut count = Count::default();
+        let mut apps = Vec::new();
+        for app in &context.apps {
+            if let Some((app, of_app)) = self.app(app) {
+                count.merge(of_app);
+                apps.push(app);
+            }
+        }
+        if self.query.output == Output::Summary {
+            apps.clear();
+        }
+        (apps, count)
+    }
+
+    /// Returns whether the query selects this app.
     pub(crate) fn selects_app(&self, app: &str) -> bool {
         let apps = &self.query.apps;
         apps.is_empty() || apps.contains(app)
     }
 
-    /// Returns whether the query is about this cluster, or about all.
+    /// Returns whether the query selects this cluster.
     pub(crate) fn selects_cluster(&self, cluster: &ClusterName) -> bool {
         let clusters = &self.query.clusters;
         clusters.is_empty() || clusters.contains(cluster)
     }
 
-    /// One app of the answer and its counts; none if none of its resources is selected.
-    pub(crate) fn app<'a>(&self, view: &'a AppView) -> Option<(App<'a>, Count<'a>)> {
+    /// One app of the answer and its counts; `None` if the query selects no resource of it.
+    fn app<'a>(&self, view: &'a AppView) -> Option<(App<'a>, Count<'a>)> {
         if !self.selects_app(&view.name) {
             return None;
         }
@@ -65,20 +89,21 @@ impl Selection<'_> {
         (!app.clusters.is_empty()).then_some((app, count))
     }
 
-    /// One cluster of the answer and its counts; none if none of its resources is selected.
+    /// One cluster of the answer and its counts; `None` if the query selects no resource of it.
     fn cluster<'a>(&self, app: &'a str, view: &'a ClusterView) -> Option<(Cluster<'a>, Count<'a>)> {
         if !self.selects_cluster(view.cluster()) {
             return None;
         }
-        let (mut count, resources) = if self.query.resources.is_empty() {
-            let count = view.tally(app, self.kind);
-            (count, Resources::all(view, self.query, self.kind))
+        let (count, resources) = if self.query.resources.is_empty() {
+            let resources = Resources::all(view, self.query, self.kind);
+            (view.tally(app, self.kind), resources)
         } else {
             self.named_resources(app, view)
         };
-        if self.kind == QueryType::Cluster {
-            count.stale = staleness(app, view);
-        }
+        let count = match self.kind {
+            QueryType::Rsync => count,
+            QueryType::Cluster => with_freshness(count, app, view),
+        };
         let is_selected = match self.kind {
             QueryType::Rsync => !count.rsync.is_empty(),
             QueryType::Cluster => !count.states.is_empty(),
@@ -125,13 +150,32 @@ impl Selection<'_> {
             ready_phase: Some(result.phase),
             ready_reason: reason(&result, rollup.counts()).map(Cow::Owned),
             ready_counts: rollup.counts().clone(),
-            stale_since: count.stale.as_ref().and_then(|it| moment(it.since_ms)),
-            stale_reason: count.stale.as_ref().map(|it| it.reason.to_string().into()),
+            stale_since: count
+                .stale
+                .as_ref()
+                .and_then(|stale| moment(stale.since_ms)),
+            stale_reason: count
+                .stale
+                .as_ref()
+                .map(|stale| stale.reason.to_string().into()),
+            unanswered: count
+                .unanswered
+                .iter()
+                .take(FAULTS_SHOWN_MAX)
+                .cloned()
+                .collect(),
         }
     }
 }
 
-/// Since when and why the report of a cluster on an app may be out of date, with its place.
+/// The counts with the staleness of the report and the Kinds that the cluster has not answered for.
+pub(super) fn with_freshness<'a>(mut count: Count<'a>, app: &str, view: &ClusterView) -> Count<'a> {
+    count.stale = staleness(app, view);
+    count.unanswered = view.unanswered().iter().cloned().collect();
+    count
+}
+
+/// The staleness of a cluster's report on an app; the reason names app and cluster.
 pub(crate) fn staleness(app: &str, view: &ClusterView) -> Option<Staleness> {
     view.report().stale().map(|stale| Staleness {
         since_ms: stale.since_ms,
@@ -139,7 +183,7 @@ pub(crate) fn staleness(app: &str, view: &ClusterView) -> Option<Staleness> {
     })
 }
 
-/// Counts with their keys as the wire type has them.
+/// Counts with keys of the wire type.
 pub(crate) fn named(counts: BTreeMap<&str, u32>) -> BTreeMap<Cow<'_, str>, u32> {
     let counts = counts.into_iter();
     counts.map(|(name, count)| (name.into(), count)).collect()

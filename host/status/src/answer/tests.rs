@@ -5,15 +5,15 @@ use kindsight_model::{DigName, Object, Phase, RsyncStatus};
 use super::*;
 use crate::samples::{
     FIRST, NOW_MS, SECOND, app, ask, context, expected, input, object, observed, owned, projected,
-    query, read_model, record, report, verdict, vfw, vfw_apps, vfw_read_model, vfw_record,
+    query, record, report, snapshot, verdict, vfw, vfw_apps, vfw_record, vfw_snapshot,
 };
-use crate::{Expected, ReadModel, Staleness};
+use crate::{Expected, Snapshot, Staleness};
 
 mod rolled_up;
 
-/// The sink in three clusters: one with a pending and a missing resource, one that cannot be reached,
-/// and one without a report.
-fn sink() -> ReadModel {
+/// The sink in three clusters: the first has a pending and a missing resource, the second cannot be reached,
+/// and the third has no report.
+fn sink() -> Snapshot {
     let sent = || {
         vec![
             expected("apps/v1", "Deployment", "fw0-sink"),
@@ -48,16 +48,16 @@ fn sink() -> ReadModel {
     report(&mut edge02, vec![]);
     edge02.reported.as_mut().unwrap().stale = Some(Staleness {
         since_ms: NOW_MS,
-        reason: "nobody answers".into(),
+        reason: "no answer".into(),
     });
     let edge03 = input("edge03", sent());
     let clusters = [edge01, edge02, edge03].map(projected).into();
-    vfw_read_model(vec![app("sink", clusters)])
+    vfw_snapshot(vec![app("sink", clusters)])
 }
 
-fn not_found(read_model: &ReadModel, pairs: &[(&str, &str)]) -> Vec<PartialProblem> {
+fn not_found(snapshot: &Snapshot, pairs: &[(&str, &str)]) -> Vec<PartialProblem> {
     let query = query(pairs);
-    let subject = read_model.dig(&vfw(), &query);
+    let subject = snapshot.dig(&vfw(), &query).map_err(QueryError::from);
     match subject.and_then(|subject| subject.answer(&query).map(drop)) {
         Err(QueryError::NotFound(problems)) => problems,
         other => panic!("{other:?}"),
@@ -69,16 +69,16 @@ fn pointer<'a>(answer: &'a serde_json::Value, pointer: &str) -> &'a serde_json::
 }
 
 #[test]
-fn the_status_by_the_clusters_in_full() {
-    let read_model = sink();
+fn the_complete_status_with_type_cluster() {
+    let snapshot = sink();
     let query = query(&[("type", "cluster"), ("explain", "true")]);
-    let subject = read_model.dig(&vfw(), &query).unwrap();
+    let subject = snapshot.dig(&vfw(), &query).unwrap();
     let text = serde_json::to_string_pretty(&subject.answer(&query).unwrap()).unwrap();
     expect_file!["explained.json"].assert_eq(&(text + "\n"));
 }
 
 #[test]
-fn the_rsync_status_names_only_what_was_sent() {
+fn the_rsync_status_has_only_resources_that_were_sent() {
     let answer = ask(&sink(), &vfw(), &[("resource", "fw0-sink-5d5c")]);
     assert_eq!(answer.get("apps"), None);
     assert_eq!(answer.get("rsync-status"), None);
@@ -88,7 +88,7 @@ fn the_rsync_status_names_only_what_was_sent() {
 }
 
 #[test]
-fn a_summary_says_the_same_as_the_whole() {
+fn a_summary_has_the_same_counts_as_the_full_answer() {
     for pairs in [
         vec![],
         vec![("type", "cluster")],
@@ -106,7 +106,7 @@ fn a_summary_says_the_same_as_the_whole() {
 }
 
 #[test]
-fn names_that_nobody_knows_are_named_with_those_that_are() {
+fn unknown_names_are_listed_with_known_names() {
     let problems = not_found(
         &sink(),
         &[
@@ -131,7 +131,7 @@ fn names_that_nobody_knows_are_named_with_those_that_are() {
 }
 
 #[test]
-fn names_that_together_select_nothing_are_no_error() {
+fn existing_names_may_select_no_resource() {
     let mut apps = vfw_apps(&["edge01"], RsyncStatus::Applied);
     apps.push(app(
         "probe",
@@ -140,13 +140,13 @@ fn names_that_together_select_nothing_are_no_error() {
             vec![expected("v1", "Service", "probe")],
         ))],
     ));
-    let read_model = vfw_read_model(apps);
+    let snapshot = vfw_snapshot(apps);
     let pairs = [("app", "sink"), ("cluster", "vfw-cluster-provider+edge02")];
-    let answer = ask(&read_model, &vfw(), &pairs);
+    let answer = ask(&snapshot, &vfw(), &pairs);
     assert_eq!(answer.get("apps"), None);
     assert_eq!(pointer(&answer, "/status"), "Instantiated");
     let answer = ask(
-        &read_model,
+        &snapshot,
         &vfw(),
         &[&pairs[..], &[("type", "cluster")]].concat(),
     );
@@ -158,13 +158,13 @@ fn names_that_together_select_nothing_are_no_error() {
 }
 
 #[test]
-fn only_so_many_known_names_are_listed() {
+fn the_list_of_known_names_is_limited() {
     let many = (0..30).map(|n| expected("v1", "Service", &format!("service-{n:02}")));
-    let read_model = vfw_read_model(vec![app(
+    let snapshot = vfw_snapshot(vec![app(
         "many",
         vec![projected(input("edge01", many.collect()))],
     )]);
-    let problems = not_found(&read_model, &[("resource", "x")]);
+    let problems = not_found(&snapshot, &[("resource", "x")]);
     assert!(
         problems[0].expected.ends_with("`service-19` and 10 more"),
         "{}",
@@ -173,7 +173,7 @@ fn only_so_many_known_names_are_listed() {
 }
 
 #[test]
-fn an_instance_of_somebody_else_is_not_found() {
+fn an_instance_of_another_group_is_not_found() {
     let problems = not_found(&sink(), &[("instance", "9116473999070524329")]);
     assert_eq!(
         problems[0].expected,
@@ -188,8 +188,8 @@ fn an_instance_that_is_no_longer_stored_is_reported_as_such() {
         problems[0].expected,
         format!("the AppContext {FIRST} is no longer stored")
     );
-    let read_model = read_model(&vfw(), vfw_record(), vec![]);
-    let answer = ask(&read_model, &vfw(), &[]);
+    let snapshot = snapshot(&vfw(), vfw_record(), vec![]);
+    let answer = ask(&snapshot, &vfw(), &[]);
     assert_eq!(
         pointer(&answer, "/message"),
         &*format!("the AppContext {SECOND} is no longer stored")
@@ -197,10 +197,11 @@ fn an_instance_that_is_no_longer_stored_is_reported_as_such() {
 }
 
 #[test]
-fn a_group_that_nobody_knows_is_not_found() {
+fn an_unknown_group_is_not_found() {
     let other = DigName::new("testvfw", "compositevfw", "v1", "other").unwrap();
-    let Err(QueryError::NotFound(problems)) = sink().dig(&other, &query(&[])) else {
-        panic!("it was found");
+    let missing = sink().dig(&other, &query(&[])).unwrap_err();
+    let QueryError::NotFound(problems) = missing.into() else {
+        panic!("its name is valid");
     };
     assert_eq!(problems[0].parameter, "deployment-intent-group");
     assert_eq!(problems[0].expected, format!("one of `{}`", vfw()));
@@ -212,15 +213,15 @@ fn a_group_that_nobody_knows_is_not_found() {
 }
 
 #[test]
-fn what_was_never_instantiated_has_a_state_and_no_more() {
+fn a_group_that_was_never_instantiated_has_only_a_state() {
     let created = record(None, &[("Created", "", "2020-08-21T05:36:54.186Z")]);
-    let read_model = read_model(&vfw(), created, vec![]);
-    let answer = ask(&read_model, &vfw(), &[("type", "cluster"), ("app", "sink")]);
+    let snapshot = snapshot(&vfw(), created, vec![]);
+    let answer = ask(&snapshot, &vfw(), &[("type", "cluster"), ("app", "sink")]);
     assert_eq!(pointer(&answer, "/state/Actions/0/State"), "Created");
     assert_eq!(pointer(&answer, "/message"), "it was never instantiated");
     assert_eq!(answer.get("status"), None);
     assert_eq!(
-        ask(&read_model, &vfw(), &[("instance", "")])["instances"],
+        ask(&snapshot, &vfw(), &[("instance", "")])["instances"],
         serde_json::json!([])
     );
 }
@@ -234,9 +235,9 @@ fn the_content_of_a_secret_is_not_shown() {
         &mut edge01,
         vec![observed(secret(), verdict(Phase::Present, "", ""))],
     );
-    let read_model = vfw_read_model(vec![app("sink", vec![projected(edge01)])]);
+    let snapshot = vfw_snapshot(vec![app("sink", vec![projected(edge01)])]);
     for kind in ["rsync", "cluster"] {
-        let answer = ask(&read_model, &vfw(), &[("type", kind), ("output", "detail")]);
+        let answer = ask(&snapshot, &vfw(), &[("type", kind), ("output", "detail")]);
         let detail = pointer(&answer, "/apps/0/clusters/0/resources/0/detail");
         assert_eq!(pointer(detail, "/metadata/name"), "key");
         assert!(!answer.to_string().contains("ecret\":"), "{answer}");
@@ -245,22 +246,22 @@ fn the_content_of_a_secret_is_not_shown() {
 }
 
 #[test]
-fn what_is_published_while_an_answer_is_written_does_not_mix_in() {
-    let read_model = sink();
+fn a_change_during_serialization_does_not_affect_the_answer() {
+    let mut snapshot = sink();
     let query = query(&[]);
-    let subject = read_model.dig(&vfw(), &query).unwrap();
+    let subject = snapshot.dig(&vfw(), &query).unwrap();
     let before = serde_json::to_string(&subject.answer(&query).unwrap()).unwrap();
-    read_model.publish_dig(&vfw(), None);
-    read_model.publish_context(&crate::samples::id(SECOND), None);
+    snapshot.set_group(&vfw(), None);
+    snapshot.set_context(&crate::samples::id(SECOND), None);
     assert_eq!(
         serde_json::to_string(&subject.answer(&query).unwrap()).unwrap(),
         before
     );
-    assert!(read_model.dig(&vfw(), &query).is_err());
+    assert!(snapshot.dig(&vfw(), &query).is_err());
 }
 
 #[test]
-fn a_stale_report_shows_on_every_level_of_every_output_and_repaints_nothing() {
+fn a_stale_report_is_marked_on_every_level_and_keeps_its_verdicts() {
     let stale_at = |answer: &serde_json::Value, level: &str| {
         let reason = pointer(answer, &format!("{level}/stale-reason")).clone();
         assert_eq!(
@@ -269,7 +270,7 @@ fn a_stale_report_shows_on_every_level_of_every_output_and_repaints_nothing() {
         );
         reason
     };
-    let reason = "sink in vfw-cluster-provider+edge02: nobody answers";
+    let reason = "sink in vfw-cluster-provider+edge02: no answer";
     for output in ["summary", "all", "detail"] {
         let answer = ask(&sink(), &vfw(), &[("type", "cluster"), ("output", output)]);
         assert_eq!(stale_at(&answer, ""), reason, "{output}");
@@ -296,16 +297,16 @@ fn a_stale_report_shows_on_every_level_of_every_output_and_repaints_nothing() {
         since_ms: NOW_MS,
         reason: "report `x.json`: bad".into(),
     });
-    let read_model = vfw_read_model(vec![app("sink", vec![projected(ready)])]);
+    let snapshot = vfw_snapshot(vec![app("sink", vec![projected(ready)])]);
     let answer = ask(
-        &read_model,
+        &snapshot,
         &vfw(),
         &[("type", "cluster"), ("output", "summary")],
     );
     assert_eq!(
         pointer(&answer, "/ready-status"),
         "Ready",
-        "the last verdicts stay"
+        "the last verdicts remain"
     );
     assert_eq!(
         stale_at(&answer, ""),
@@ -324,12 +325,12 @@ fn faults_show_on_every_output_with_their_place() {
         app("sink", vec![std::sync::Arc::clone(&edge01)]),
         app("firewall", vec![edge01]),
     ];
-    let read_model = vfw_read_model(apps);
+    let snapshot = vfw_snapshot(apps);
     let cluster = "vfw-cluster-provider+edge01";
     for output in ["summary", "all"] {
         let faults = |pairs: &[(&str, &str)]| {
             let pairs = [pairs, &[("output", output), ("type", "cluster")]].concat();
-            pointer(&ask(&read_model, &vfw(), &pairs), "/faults").clone()
+            pointer(&ask(&snapshot, &vfw(), &pairs), "/faults").clone()
         };
         let own = |app: &str| {
             format!("{app} in {cluster}: report: /status/podStatuses/3: it has no `kind`")
@@ -347,17 +348,17 @@ fn faults_show_on_every_output_with_their_place() {
 }
 
 #[test]
-fn only_so_many_wrong_names_are_told_and_of_many_known_ones_the_first() {
+fn the_numbers_of_wrong_and_known_names_in_an_error_are_limited() {
     let many = |from: usize| {
         let many = (from..from + KNOWN_COUNTED_MAX)
             .map(|n| expected("v1", "Service", &format!("service-{n:05}")));
         projected(input("edge01", many.collect()))
     };
     let apps = vec![app("b", vec![many(5)]), app("a", vec![many(0)])];
-    let read_model = vfw_read_model(apps);
+    let snapshot = vfw_snapshot(apps);
     let wrong: Vec<String> = (0..600).map(|n| format!("x{n}")).collect();
     let pairs: Vec<(&str, &str)> = wrong.iter().map(|name| ("resource", &**name)).collect();
-    let problems = not_found(&read_model, &pairs);
+    let problems = not_found(&snapshot, &pairs);
     assert_eq!(problems.len(), NAMES_WRONG_MAX);
     for problem in problems {
         let expected = problem.expected;
@@ -370,12 +371,12 @@ fn only_so_many_wrong_names_are_told_and_of_many_known_ones_the_first() {
 }
 
 #[test]
-fn the_older_rsync_output_has_metadata_and_spec_of_what_was_sent() {
+fn the_older_rsync_output_has_metadata_and_spec_of_the_manifest() {
     let json =
         r#"{"apiVersion":"v1","kind":"Service","metadata":{"name":"probe"},"spec":{"ports":[]}}"#;
     let sent = Expected::new(Object::from_json(json).unwrap(), Some(RsyncStatus::Applied));
     let apps = vec![app("sink", vec![projected(input("edge01", vec![sent]))])];
-    let answer = ask(&vfw_read_model(apps), &vfw(), &[("output", "rsync")]);
+    let answer = ask(&vfw_snapshot(apps), &vfw(), &[("output", "rsync")]);
     let resource = pointer(&answer, "/apps/0/clusters/0/resources/0");
     assert_eq!(resource["rsync-status"], "Applied");
     assert_eq!(
@@ -383,4 +384,27 @@ fn the_older_rsync_output_has_metadata_and_spec_of_what_was_sent() {
         serde_json::from_str::<serde_json::Value>(json).unwrap()
     );
     assert_eq!(pointer(&answer, "/rsync-status/Applied"), 1);
+}
+
+#[test]
+fn unanswered_kinds_are_shown_on_every_level_and_in_the_list() {
+    let kind = "p+edge02: Crane.example.org: it answers 500";
+    let mut apps = vfw_apps(&["edge01", "edge02"], RsyncStatus::Applied);
+    let view = apps[0].clusters[1].as_ref().clone();
+    let view = view.with_unanswered([kind.into()].into());
+    apps[0].clusters[1] = std::sync::Arc::new(view);
+    let model = vfw_snapshot(apps);
+    let answer = ask(&model, &vfw(), &[("type", "cluster"), ("output", "all")]);
+    for level in ["", "/apps/0", "/apps/0/clusters/1"] {
+        let told = pointer(&answer, &format!("{level}/unanswered"));
+        assert_eq!(*told, serde_json::json!([kind]), "{level}");
+    }
+    assert!(pointer(&answer, "/apps/0/clusters/0/unanswered").is_null());
+    let histories = crate::Histories::default();
+    let list = model.applications(&crate::ApplicationQuery::default(), &histories);
+    let list = serde_json::to_value(list.checked().unwrap().answer()).unwrap();
+    assert_eq!(
+        list["applications"][0]["unanswered"],
+        serde_json::json!([kind])
+    );
 }

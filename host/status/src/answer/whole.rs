@@ -1,39 +1,34 @@
-//! The whole of an application in a list: counts and roll-up of all its resources.
+//! The totals of an application in a list: counts and roll-up of all its resources.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use kindsight_api::status::{QueryType, Readiness};
 
-use super::selection::{Count, Selection, named, staleness};
+use super::selection::{Count, Selection, named, with_freshness};
 use crate::query::StatusQuery;
-use crate::tally::Place;
+use crate::tally::ResourcePlace;
 use crate::view::ContextView;
 
-/// All resources of an application together.
+/// The totals of an application.
 pub(crate) struct Whole<'a> {
     pub(crate) readiness: Readiness<'a>,
     /// Number of resources by state.
     pub(crate) states: BTreeMap<Cow<'a, str>, u32>,
-    /// The resource that gave the state; none where nothing is wrong.
-    pub(crate) worst: Option<Place<'a>>,
-    /// Time since when the state holds, in Unix milliseconds.
+    /// The worst resource, which determines the state; `None` if every resource is well.
+    pub(crate) worst: Option<ResourcePlace<'a>>,
+    /// Start of the state, in Unix milliseconds.
     pub(crate) since_ms: Option<i64>,
 }
 
-/// Rolls everything up. `query` selects nothing.
+/// Rolls up all resources. `query` has no filters.
 pub(crate) fn whole<'a>(context: &'a ContextView, query: &StatusQuery) -> Whole<'a> {
-    let selection = Selection {
-        query,
-        kind: QueryType::Cluster,
-        desired: context.desired(),
-    };
+    let selection = Selection::of(query, QueryType::Cluster, context);
     let mut count = Count::default();
     for app in &context.apps {
         for view in &app.clusters {
-            let mut of_view = view.tally(&app.name, QueryType::Cluster);
-            of_view.stale = staleness(&app.name, view);
-            count.merge(of_view);
+            let of_view = view.tally(&app.name, QueryType::Cluster);
+            count.merge(with_freshness(of_view, &app.name, view));
         }
     }
     let deciding = count.deciding();

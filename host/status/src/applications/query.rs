@@ -14,7 +14,7 @@ const PARAMETERS: [&str; 3] = ["name", "state", "cluster"];
 /// A query for a list of applications, syntactically valid. The names in it need not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ApplicationQuery {
-    /// Only applications of this name; none for all.
+    /// Only applications with this name; `None` for all.
     pub(super) name: Option<ShortName>,
     /// Only applications in these phases; empty for all.
     pub(super) phases: BTreeSet<Phase>,
@@ -63,7 +63,7 @@ impl ApplicationQuery {
             }
             "state" => {
                 let mut phases = Phase::ALL.iter().copied();
-                let phase = phases.find(|it| it.as_str() == value || it.state() == value);
+                let phase = phases.find(|phase| phase.as_str() == value || phase.state() == value);
                 let Some(phase) = phase else {
                     let detail = format!("`{}` is not known", clipped(value));
                     return problem(detail, one_of(Phase::ALL));
@@ -83,19 +83,18 @@ impl ApplicationQuery {
         }
     }
 
-    /// Returns whether the query's name, if it has one, is that of this application.
+    /// Returns whether this application has the name of the query, or the query has no name.
     pub(super) fn is_about(&self, name: &DigName) -> bool {
-        self.name.as_ref().is_none_or(|it| it.is_of(name))
+        self.name.as_ref().is_none_or(|short| short.is_of(name))
     }
 }
 
-/// A name of an application, as short as its reader likes.
+/// A full or shortened name of an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ShortName {
-    /// The application, or its deployment intent group.
+    /// The found application, or the deployment intent group.
     One(String),
-    /// The namespace and the application that was found, or the composite application and its deployment
-    /// intent group.
+    /// Namespace and found application, or composite application and deployment intent group.
     Two(String, String),
     /// Its full name.
     Full(DigName),
@@ -118,7 +117,7 @@ impl ShortName {
         }
     }
 
-    /// The part that says most.
+    /// The most specific part.
     pub(super) fn last_part(&self) -> &str {
         match self {
             Self::One(part) | Self::Two(_, part) => part,

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kindsight_model::Phase;
+use kindsight_model::{ClusterFacts, Coverage, KindCoverage, KindState, Phase, ReportMode, Scope};
 use serde_json::{Value, json};
 
 use super::*;
@@ -8,9 +8,9 @@ use crate::samples::{
     NOW_MS, SECOND, app, cluster, context, expected, input, object, observed, report, verdict, vfw,
     vfw_record,
 };
-use crate::{ClusterView, ContextView, ReportMode, Staleness, project};
+use crate::{ApplicationKey, ClusterView, ContextView, PhaseState, Staleness, Transition, project};
 
-/// A Deployment in this phase since then.
+/// A Deployment that has been in this phase since `since_ms`.
 fn deployed(on: &str, phase: Phase, since_ms: i64) -> Arc<ClusterView> {
     let mut input = input(on, Vec::new());
     let front = object("apps/v1", "Deployment", "web", "front");
@@ -22,27 +22,26 @@ fn deployed(on: &str, phase: Phase, since_ms: i64) -> Arc<ClusterView> {
     Arc::new(project(input, None, NOW_MS))
 }
 
-fn found(model: &ReadModel, name: &str, views: Vec<Arc<ClusterView>>) {
+fn found(model: &mut Snapshot, name: &str, views: Vec<Arc<ClusterView>>) {
     let name = DigName::found(name, Some("web")).unwrap();
     let view = ContextView {
         meta: Some(name.clone()),
         apps: vec![app("front", views)],
         ..ContextView::default()
     };
-    model.publish_found(&name, Some(view));
+    model.set_found(&name, Some(view));
 }
 
-/// A recorded application that waits for its first report, one that was never instantiated, and two that
-/// were found.
-fn model() -> ReadModel {
-    let model = ReadModel::default();
-    model.publish_dig(&vfw(), Some(vfw_record()));
+/// A recorded application without a report, a group that was never instantiated, and two found applications.
+fn model() -> Snapshot {
+    let mut model = Snapshot::default();
+    model.set_group(&vfw(), Some(vfw_record()));
     let sent = vec![expected("v1", "Service", "sink-service")];
     let sink = Arc::new(project(input("edge01", sent), None, NOW_MS));
     let context = context(SECOND, "Instantiated", vec![app("sink", vec![sink])]);
-    model.publish_context(&SECOND.parse().unwrap(), Some(context));
+    model.set_context(&SECOND.parse().unwrap(), Some(context));
     let planned = DigName::new("p", "planned", "v1", "dig").unwrap();
-    model.publish_dig(&planned, Some(crate::RecordView::default()));
+    model.set_group(&planned, Some(crate::RecordView::default()));
     let bad = deployed("edge02", Phase::Failed, NOW_MS - 60_000);
     let stale = Staleness {
         since_ms: NOW_MS,
@@ -51,12 +50,12 @@ fn model() -> ReadModel {
     let stale = crate::Report::Received { stale: Some(stale) };
     let good = deployed("edge01", Phase::Ready, NOW_MS - 1000);
     found(
-        &model,
+        &mut model,
         "shop",
         vec![good, Arc::new(bad.with_report(stale, Vec::new()))],
     );
     found(
-        &model,
+        &mut model,
         "blog",
         vec![
             deployed("edge01", Phase::Ready, NOW_MS - 5000),
@@ -66,17 +65,21 @@ fn model() -> ReadModel {
     model
 }
 
-fn ask(model: &ReadModel, pairs: &[(&str, &str)]) -> Value {
+fn ask(model: &Snapshot, pairs: &[(&str, &str)]) -> Value {
+    ask_with(model, &Histories::default(), pairs)
+}
+
+fn ask_with(model: &Snapshot, histories: &Histories, pairs: &[(&str, &str)]) -> Value {
     let query = ApplicationQuery::parse(pairs.iter().copied()).unwrap();
-    let applications = model.applications(&query).unwrap();
+    let applications = model.applications(&query, histories).checked().unwrap();
     serde_json::to_value(applications.answer()).unwrap()
 }
 
 /// The full names of the listed applications, with their state.
 fn listed(answer: &Value) -> Vec<String> {
     let all = answer["applications"].as_array().unwrap().iter();
-    let line = |it: &Value| {
-        let part = |member: &str| it[member].as_str().unwrap_or("none").to_owned();
+    let line = |application: &Value| {
+        let part = |member: &str| application[member].as_str().unwrap_or("none").to_owned();
         format!(
             "{}/{}/{}/{} {}",
             part("project"),
@@ -102,7 +105,7 @@ fn every_application_is_listed_in_order_with_its_worst_resource() {
         ]
     );
     let of = |at: usize| &answer["applications"][at];
-    // Of two that are well the one that came last.
+    // Of two applications that are well, the one whose state began last.
     assert_eq!(of(0)["since"], "2020-08-21T05:39:57Z");
     assert_eq!(of(0).get("worst"), None);
     assert_eq!(
@@ -138,6 +141,45 @@ fn every_application_is_listed_in_order_with_its_worst_resource() {
 }
 
 #[test]
+fn the_state_of_an_application_begins_with_its_last_transition() {
+    let model = model();
+    let mut histories = Histories::default();
+    let since = |histories: &Histories| {
+        let answer = ask_with(&model, histories, &[("name", "blog")]);
+        answer["applications"][0]["since"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    let of_resource = "2020-08-21T05:39:57Z";
+    assert_eq!(since(&histories).as_deref(), Some(of_resource));
+    let transition = |from: Phase, to: Phase| Transition {
+        resource: None,
+        from: Some(state_of(from)),
+        to: Some(state_of(to)),
+        at_ms: NOW_MS,
+        since_ms: Some(NOW_MS - 1000),
+        reason: "".into(),
+        message: "".into(),
+        by: None,
+        cause: kindsight_api::history::TransitionCause::Observed,
+    };
+    // A failed resource was deleted; the others have been ready for longer.
+    let key = ApplicationKey::Found(DigName::found("blog", Some("web")).unwrap());
+    histories.record(&key, vec![transition(Phase::Failed, Phase::Ready)]);
+    assert_eq!(since(&histories).as_deref(), Some("2020-08-21T05:39:59Z"));
+    // A transition to another state does not give the start of the shown state.
+    histories.record(&key, vec![transition(Phase::Ready, Phase::Pending)]);
+    assert_eq!(since(&histories).as_deref(), Some(of_resource));
+}
+
+fn state_of(phase: Phase) -> PhaseState {
+    PhaseState {
+        phase,
+        state: phase.state().into(),
+    }
+}
+
+#[test]
 fn a_list_is_filtered_by_name_state_and_cluster() {
     let model = model();
     for (pairs, expected) in [
@@ -167,11 +209,11 @@ fn a_list_is_filtered_by_name_state_and_cluster() {
 }
 
 #[test]
-fn names_that_nobody_knows_are_told_with_what_is_near() {
+fn unknown_names_are_listed_with_similar_names() {
     let model = model();
     let expected = |pairs: &[(&str, &str)]| {
         let query = ApplicationQuery::parse(pairs.iter().copied()).unwrap();
-        match model.applications(&query) {
+        match model.applications(&query, &Histories::default()).checked() {
             Err(QueryError::NotFound(problems)) => problems[0].expected.clone(),
             other => panic!("{other:?}"),
         }
@@ -189,10 +231,10 @@ fn names_that_nobody_knows_are_told_with_what_is_near() {
 }
 
 #[test]
-fn more_than_an_answer_lists_are_counted() {
-    let model = ReadModel::default();
+fn applications_over_the_limit_are_counted() {
+    let mut model = Snapshot::default();
     for n in 0..APPLICATIONS_SHOWN_MAX + 3 {
-        found(&model, &format!("app-{n:06}"), Vec::new());
+        found(&mut model, &format!("app-{n:06}"), Vec::new());
     }
     let answer = ask(&model, &[]);
     assert_eq!(listed(&answer).len(), APPLICATIONS_SHOWN_MAX);
@@ -201,7 +243,7 @@ fn more_than_an_answer_lists_are_counted() {
 
 #[test]
 fn clusters_are_listed_with_their_connections() {
-    let model = ReadModel::default();
+    let mut model = Snapshot::default();
     let faults: Vec<Arc<str>> = (0..30).map(|n| format!("fault {n}").into()).collect();
     let connection = crate::ConnectionView {
         state: kindsight_api::clusters::Connection::Stale,
@@ -209,26 +251,28 @@ fn clusters_are_listed_with_their_connections() {
         reason: Some("the cluster cannot be reached: refused".into()),
         faults: faults.into(),
         heard_ms: Some(NOW_MS),
-        facts: Some(Arc::new(crate::FactsView {
+        facts: Some(Arc::new(ClusterFacts {
             origin: "admin@prod".into(),
+            identity: None,
             mode: ReportMode::Bundles,
             selector: Some("team=web".into()),
             server_version: Some("v1.34.1".into()),
-            not_covered: vec!["Secret: forbidden".into()],
             objects: 7,
             watches: 50,
         })),
+        coverage: Some(covered(&["Secret"])),
     };
-    model.publish_connection(&cluster("edge02"), Some(connection.clone()));
+    model.set_connection(&cluster("edge02"), Some(Arc::new(connection.clone())));
     let silent = crate::ConnectionView {
         state: kindsight_api::clusters::Connection::Connecting,
         reason: None,
         faults: Arc::default(),
         heard_ms: None,
         facts: None,
+        coverage: None,
         ..connection
     };
-    model.publish_connection(&cluster("edge01"), Some(silent));
+    model.set_connection(&cluster("edge01"), Some(Arc::new(silent)));
     let mut answer = serde_json::to_value(model.clusters().answer()).unwrap();
     let faults = answer["clusters"][1]["faults"].take();
     assert_eq!(faults.as_array().unwrap().len(), crate::FAULTS_SHOWN_MAX);
@@ -260,4 +304,50 @@ fn clusters_are_listed_with_their_connections() {
             },
         ]})
     );
+}
+
+#[test]
+fn only_a_cluster_that_was_listed_in_full_is_covered_completely() {
+    use kindsight_api::clusters::{ClusterCoverage, Connection};
+
+    let check = |state, not_covered: &[&str], expected| {
+        let mut model = Snapshot::default();
+        let facts = ClusterFacts {
+            server_version: Some("v1.34.1".into()),
+            ..ClusterFacts::default()
+        };
+        let connection = crate::ConnectionView {
+            state,
+            since_ms: NOW_MS,
+            reason: None,
+            faults: Arc::default(),
+            heard_ms: None,
+            facts: Some(Arc::new(facts)),
+            coverage: Some(covered(not_covered)),
+        };
+        model.set_connection(&cluster("edge01"), Some(Arc::new(connection)));
+        assert_eq!(
+            model.clusters().answer().clusters[0].coverage,
+            expected,
+            "{state:?}"
+        );
+    };
+    let gap = ["Secret"];
+    check(Connection::Connected, &[], Some(ClusterCoverage::Complete));
+    for state in [Connection::Connecting, Connection::Stale] {
+        check(state, &[], None);
+    }
+    for state in Connection::ALL {
+        check(*state, &gap, Some(ClusterCoverage::Partial));
+    }
+}
+
+/// The coverage of a cluster that forbids these Kinds.
+fn covered(forbidden: &[&str]) -> Coverage {
+    let mut coverage = Coverage::nothing();
+    for kind in forbidden {
+        let forbidden = KindCoverage::caused(KindState::Forbidden, "forbidden");
+        coverage.set("", kind, Scope::Cluster, forbidden);
+    }
+    coverage
 }

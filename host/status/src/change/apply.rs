@@ -1,4 +1,4 @@
-//! Applies the change of an answer to the answer before.
+//! Applies a change to the previous answer.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,8 @@ use kindsight_api::watch::{Gone, StatusChange};
 
 use super::{identity, place};
 
-/// Makes the answer before a change the one after it, but for the order of apps, clusters and resources:
-/// what is new is last.
+/// Turns the answer before a change into the answer after it, except for the order of apps, clusters and
+/// resources: new ones are last.
 pub fn apply<'a>(status: &mut Status<'a>, change: StatusChange<'a>) {
     for gone in &change.gone {
         remove(status, gone);
@@ -26,27 +26,28 @@ pub fn apply<'a>(status: &mut Status<'a>, change: StatusChange<'a>) {
 
 fn remove(status: &mut Status<'_>, gone: &Gone<'_>) {
     let Some(of) = &gone.cluster else {
-        return status.apps.retain(|it| it.name != gone.app);
+        return status.apps.retain(|app| app.name != gone.app);
     };
     let of = (&*of.cluster_provider, &*of.cluster);
-    let apps = status.apps.iter_mut().filter(|it| it.name == gone.app);
+    let apps = status.apps.iter_mut().filter(|app| app.name == gone.app);
     for app in apps {
         let Some(resource) = &gone.resource else {
-            app.clusters.retain(|it| place(it) != of);
+            app.clusters.retain(|cluster| place(cluster) != of);
             continue;
         };
-        let is_gone = |it: &Resource<'_>| {
-            identity(it) == (&*resource.gvk, &*resource.namespace, &*resource.name)
+        let is_gone = |known: &Resource<'_>| {
+            identity(known) == (&*resource.gvk, &*resource.namespace, &*resource.name)
         };
-        for cluster in app.clusters.iter_mut().filter(|it| place(it) == of) {
-            cluster.resources.retain(|it| !is_gone(it));
+        let clusters = app.clusters.iter_mut();
+        for cluster in clusters.filter(|cluster| place(cluster) == of) {
+            cluster.resources.retain(|known| !is_gone(known));
         }
     }
 }
 
 fn put_apps<'a>(apps: &mut Vec<App<'a>>, changed: &[App<'a>]) {
     for app in changed {
-        match apps.iter_mut().find(|it| it.name == app.name) {
+        match apps.iter_mut().find(|known| known.name == app.name) {
             None => apps.push(app.clone()),
             Some(known) => {
                 known.readiness = app.readiness.clone();
@@ -58,7 +59,8 @@ fn put_apps<'a>(apps: &mut Vec<App<'a>>, changed: &[App<'a>]) {
 
 fn put_clusters<'a>(clusters: &mut Vec<Cluster<'a>>, changed: &[Cluster<'a>]) {
     for cluster in changed {
-        match clusters.iter_mut().find(|it| place(it) == place(cluster)) {
+        let mut all = clusters.iter_mut();
+        match all.find(|known| place(known) == place(cluster)) {
             None => clusters.push(cluster.clone()),
             Some(known) => {
                 known.readiness = cluster.readiness.clone();
@@ -70,12 +72,13 @@ fn put_clusters<'a>(clusters: &mut Vec<Cluster<'a>>, changed: &[Cluster<'a>]) {
 }
 
 fn put_resources<'a>(resources: &mut Vec<Resource<'a>>, changed: &[Resource<'a>]) {
-    let known: HashMap<_, usize> = resources
+    let positions: HashMap<_, usize> = resources
         .iter()
         .enumerate()
-        .map(|(position, it)| (identity(it), position))
+        .map(|(position, resource)| (identity(resource), position))
         .collect();
-    let known = changed.iter().map(|it| known.get(&identity(it)).copied());
+    let known = changed.iter();
+    let known = known.map(|resource| positions.get(&identity(resource)).copied());
     let known: Vec<Option<usize>> = known.collect();
     for (resource, position) in changed.iter().zip(known) {
         match position.and_then(|position| resources.get_mut(position)) {

@@ -9,20 +9,21 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::samples::{
-    NOW_MS, app, context, expected, input, object, observed, query, read_model, report, verdict,
-    vfw, vfw_record,
+    NOW_MS, app, context, expected, input, object, observed, query, report, snapshot, verdict, vfw,
+    vfw_record,
 };
 use crate::{
-    AppView, ApplicationQuery, ClusterView, ReadModel, Report, Staleness, StatusQuery, Subject,
-    project,
+    AppView, ApplicationQuery, ClusterView, Histories, Report, Snapshot, Staleness, StatusQuery,
+    Subject, project,
 };
 
 const PHASES: [Phase; 4] = [Phase::Ready, Phase::Pending, Phase::Failed, Phase::Unknown];
 
-/// Resources of one app in one cluster by number, each with its phase if it is there; none without a report.
+/// Resources of one app in one cluster by number, each with its phase if it exists; `None` without a report.
 type Reported = Option<Vec<Option<usize>>>;
 
-/// An app in each of two clusters, where it is there, stale or not.
+/// An app in each of two clusters: its resources, and whether they are stale; `None` if it is not in the
+/// cluster.
 type Placed = Vec<Option<(Reported, bool)>>;
 
 fn reported() -> impl Strategy<Value = Reported> {
@@ -71,7 +72,7 @@ fn apps(placed: &[Placed]) -> Vec<AppView> {
 
 fn subject(placed: &[Placed], query: &StatusQuery) -> Subject {
     let context = context(crate::samples::SECOND, "Instantiated", apps(placed));
-    let model = read_model(&vfw(), vfw_record(), vec![context]);
+    let model = snapshot(&vfw(), vfw_record(), vec![context]);
     model.dig(&vfw(), query).unwrap()
 }
 
@@ -91,7 +92,9 @@ fn in_order(mut answer: Value) -> Value {
     };
     by_text(&mut answer["apps"], |app| app["name"].to_string());
     for app in answer["apps"].as_array_mut().into_iter().flatten() {
-        by_text(&mut app["clusters"], |it| it["cluster"].to_string());
+        by_text(&mut app["clusters"], |cluster| {
+            cluster["cluster"].to_string()
+        });
         for cluster in app["clusters"].as_array_mut().into_iter().flatten() {
             by_text(&mut cluster["resources"], ToString::to_string);
         }
@@ -101,7 +104,7 @@ fn in_order(mut answer: Value) -> Value {
 
 proptest! {
     #[test]
-    fn a_change_makes_the_next_answer_of_the_one_before(
+    fn applying_a_change_gives_the_next_answer(
         before in placed(),
         after in placed(),
         pairs in prop::sample::select(vec![
@@ -130,7 +133,7 @@ proptest! {
 }
 
 #[test]
-fn a_change_tells_what_changed_and_nothing_else() {
+fn a_change_has_only_the_changed_parts() {
     let query = query(&[("type", "cluster")]);
     let ready = Some((Some(vec![Some(0), Some(0), Some(0), None]), false));
     let failed = Some((Some(vec![Some(0), Some(2), None, Some(0)]), false));
@@ -152,7 +155,7 @@ fn a_change_tells_what_changed_and_nothing_else() {
     let resources = clusters[0]["resources"].as_array().unwrap();
     let told: Vec<_> = resources
         .iter()
-        .map(|it| (&it["name"], &it["namespace"]))
+        .map(|resource| (&resource["name"], &resource["namespace"]))
         .collect();
     assert_eq!(
         told,
@@ -174,10 +177,10 @@ fn a_change_tells_what_changed_and_nothing_else() {
 }
 
 #[test]
-fn a_list_tells_which_applications_changed_and_which_are_gone() {
-    let model = ReadModel::default();
+fn the_change_of_a_list_names_changed_and_removed_applications() {
+    let mut model = Snapshot::default();
     let name = |name: &str| DigName::found(name, Some("web")).unwrap();
-    let publish = |of: &str, phase: Option<usize>| {
+    let publish = |model: &mut Snapshot, of: &str, phase: Option<usize>| {
         let view = phase.map(|phase| {
             let reported = Some((Some(vec![Some(phase), Some(0), None, None]), false));
             let apps = apps(&[vec![reported]]);
@@ -187,18 +190,24 @@ fn a_list_tells_which_applications_changed_and_which_are_gone() {
                 ..crate::ContextView::default()
             }
         });
-        model.publish_found(&name(of), view);
+        model.set_found(&name(of), view);
     };
     for of in ["shop", "cart", "pay"] {
-        publish(of, Some(0));
+        publish(&mut model, of, Some(0));
     }
     let query = ApplicationQuery::parse([("state", "ready")]).unwrap();
-    let before = model.applications(&query).unwrap();
+    let before = model
+        .applications(&query, &Histories::default())
+        .checked()
+        .unwrap();
     assert_eq!(before.change_since(&before), None);
-    publish("shop", Some(2));
-    publish("pay", None);
-    publish("news", Some(0));
-    let after = model.applications(&query).unwrap();
+    publish(&mut model, "shop", Some(2));
+    publish(&mut model, "pay", None);
+    publish(&mut model, "news", Some(0));
+    let after = model
+        .applications(&query, &Histories::default())
+        .checked()
+        .unwrap();
     let change = after.change_since(&before).unwrap();
     let told: Vec<_> = change
         .applications

@@ -11,18 +11,18 @@ use kindsight_api::status::{self as api, Output, QueryType};
 use kindsight_model::{Connectivity, ContextId};
 
 use super::resources::{EmcoResources, Form};
-use super::{EmcoError, EmcoQuery, EmcoSubject, of_whole};
-use crate::answer::{Count, ListedNames, Resources, Selection, named};
-use crate::read_model::Subject;
+use super::{EmcoError, EmcoQuery, EmcoSubject, of_rollup};
+use crate::answer::{ListedNames, Resources, Selection, named};
 use crate::record::ActionView;
+use crate::subject::Subject;
 use crate::view::{ClusterView, ContextView};
 
 type Placement<'a> = PlacementStatus<'a, EmcoResources<'a>>;
 type App<'a> = AppStatus<'a, EmcoResources<'a>>;
 
 impl Subject {
-    /// Answers `query`, which must be the one that this subject was looked up with, in EMCO's newer dialect.
-    /// The cost is that of [`Subject::answer`].
+    /// Answers `query` in EMCO's newer dialect. It must be the query that the subject was looked up with. The
+    /// cost is the same as for [`Subject::answer`].
     ///
     /// # Errors
     /// As for [`Subject::emco_check`].
@@ -42,13 +42,13 @@ impl Subject {
         Ok(self.assembled(query.subject, result, apps))
     }
 
-    /// The context that statuses are written to.
+    /// The context that stores the statuses.
     fn status_context(&self) -> Option<&ContextId> {
         let of_context = || self.context.as_deref()?.status_context.as_ref();
         self.record.status_context.as_ref().or_else(of_context)
     }
 
-    /// A result with only the members that do not depend on the context.
+    /// A result with the members that do not depend on the context.
     fn emco_result(&self) -> StatusResult<'_> {
         StatusResult {
             name: self.name(),
@@ -66,7 +66,7 @@ impl Subject {
         }
     }
 
-    /// Fills in what follows from the context, and returns the apps with selected resources.
+    /// Sets the members that depend on the context, and returns the apps with selected resources.
     fn fill<'a>(
         &self,
         result: &mut StatusResult<'a>,
@@ -74,32 +74,19 @@ impl Subject {
         query: &EmcoQuery,
     ) -> Vec<App<'a>> {
         let kind = query.selection.kind.unwrap_or(self.default_kind());
-        let selection = Selection {
-            query: &query.selection,
-            kind,
-            desired: context.desired(),
-        };
+        let selection = Selection::of(&query.selection, kind, context);
         let form = Form {
             kind,
             asks_status: query.asks_status,
             is_detail: query.selection.output == Output::Detail,
         };
-        let mut count = Count::default();
-        let mut apps = Vec::new();
-        for app in &context.apps {
-            if let Some((app, of_app)) = selection.app(app) {
-                count.merge(of_app);
-                apps.push(app_status(app, form));
-            }
-        }
-        if query.selection.output == Output::Summary {
-            apps.clear();
-        }
-        // EMCO tells it of a cluster where `status` is asked for alone.
+        let (apps, count) = selection.apps(context);
+        let apps = apps.into_iter().map(|app| app_status(app, form));
+        // For a cluster's own resources, EMCO sends `readyStatus` only in answers to `status`.
         if kind == QueryType::Cluster && (form.asks_status || query.subject != EmcoSubject::Cluster)
         {
             let rolled_up = count.rollup().result(selection.desired);
-            result.ready_status = Some(of_whole(rolled_up.phase));
+            result.ready_status = Some(of_rollup(rolled_up.phase));
         }
         let ready = count.ready.iter();
         let ready = ready
@@ -116,7 +103,7 @@ impl Subject {
         } else {
             result.status.clone_from(&context.status);
         }
-        apps
+        apps.collect()
     }
 
     /// The answer about this kind of subject.
@@ -184,7 +171,7 @@ fn app_status<'a>(app: api::App<'a, Resources<'a>>, form: Form) -> App<'a> {
     let clusters = app.clusters.into_iter();
     AppStatus {
         name: app.name,
-        clusters: clusters.map(|it| placement(it, form)).collect(),
+        clusters: clusters.map(|cluster| placement(cluster, form)).collect(),
     }
 }
 
@@ -204,8 +191,8 @@ fn placement<'a>(cluster: api::Cluster<'a, Resources<'a>>, form: Form) -> Placem
     }
 }
 
-/// The resources of both under the cluster of the first. The context of a cluster has one app in one cluster;
-/// of another there is still nothing left out.
+/// Joins the resources of both placements under the cluster of the first. The context of a cluster normally
+/// has one app in one cluster; if it has more, no resource is lost.
 fn joined<'a>(mut first: Placement<'a>, second: Placement<'a>) -> Placement<'a> {
     if let (Some(resources), Some(more)) = (&mut first.resources, second.resources) {
         resources.append(more);
@@ -213,7 +200,8 @@ fn joined<'a>(mut first: Placement<'a>, second: Placement<'a>) -> Placement<'a> 
     first
 }
 
-/// The word of the connection to a cluster. A report that may be out of date has none better than `Retrying`.
+/// The word for the connection to a cluster. If the report is stale, the word is never better than
+/// `Retrying`.
 fn connectivity(view: &ClusterView) -> Connectivity {
     match view.report().stale() {
         Some(_) => Connectivity::Retrying,

@@ -1,16 +1,16 @@
 //! Checks of a query in EMCO's newer dialect against its subject.
 
 use super::{EmcoError, EmcoQuery};
-use crate::read_model::Subject;
+use crate::subject::Subject;
 use crate::view::ContextView;
 
 impl Subject {
-    /// Checks that `query`, which must be the one that this subject was looked up with, has an answer in EMCO's
-    /// newer dialect. Takes little time whatever the size of that answer.
+    /// Checks that `query` has an answer in EMCO's newer dialect. It must be the query that the subject was
+    /// looked up with. The cost does not grow with the size of the answer.
     ///
     /// # Errors
-    /// [`EmcoError`] for an instance or an app that the subject does not have, for an instance that is no longer
-    /// stored, and for one that has no status yet.
+    /// [`EmcoError`] for an instance or an app that the subject does not have, for an instance that is no
+    /// longer stored, and for an instance without a status.
     pub fn emco_check(&self, query: &EmcoQuery) -> Result<(), EmcoError> {
         query.check_instance()?;
         let lists = query.selection.listing.is_some();
@@ -27,7 +27,7 @@ impl Subject {
     }
 
     fn check_apps(&self, context: &ContextView, query: &EmcoQuery) -> Result<(), EmcoError> {
-        let is_there = |app: &str| context.apps.iter().any(|it| *it.name == *app);
+        let is_there = |name: &str| context.apps.iter().any(|app| *app.name == *name);
         let mut asked = query.selection.apps.iter();
         match asked.find(|app| !is_there(app)) {
             None => Ok(()),

@@ -1,10 +1,9 @@
-//! Errors in EMCO's newer dialect: one line of text, in the words of its orchestrator.
+//! Errors in EMCO's newer dialect: one line of text, in EMCO's words.
 
 use crate::emco::EmcoSubject;
 use crate::problem::{QueryError, clipped};
 
-/// The reason why a query in EMCO's newer dialect has no answer: the first that was found, as its orchestrator
-/// names it.
+/// The reason why a query in EMCO's newer dialect has no answer: the first problem, in EMCO's words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmcoError {
     /// The query is not validly encoded.
@@ -19,9 +18,9 @@ pub enum EmcoError {
     /// There is no such group, cluster or logical cloud.
     #[error("{}: {text}", .subject.not_found())]
     NoSubject {
-        /// The kind of subject that is asked for.
+        /// The kind of subject.
         subject: EmcoSubject,
-        /// What is not there, and what is.
+        /// The missing name, and the known names.
         text: String,
     },
     /// No action has this instance.
@@ -42,13 +41,13 @@ pub enum EmcoError {
     NoApp {
         /// The name to filter by.
         app: String,
-        /// The composite application, or the subject that has none.
+        /// The composite application, or the subject if it has none.
         composite_app: String,
     },
 }
 
 impl EmcoError {
-    /// The error of a subject that is not found in the read model.
+    /// The error for a subject that is not in the read model.
     pub(super) fn of_lookup(error: QueryError, subject: EmcoSubject, instance: &str) -> Self {
         let (QueryError::Invalid(problems) | QueryError::NotFound(problems)) = error;
         match problems.into_iter().next() {
@@ -57,14 +56,14 @@ impl EmcoError {
             }
             problem => Self::NoSubject {
                 subject,
-                text: problem.map_or_else(String::new, |it| {
-                    format!("{}; expected {}", it.detail, it.expected)
+                text: problem.map_or_else(String::new, |problem| {
+                    format!("{}; expected {}", problem.detail, problem.expected)
                 }),
             },
         }
     }
 
-    /// Returns whether it is a subject, or an instance of it, that is not there.
+    /// Returns whether the subject or its instance does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(
             self,
@@ -74,7 +73,7 @@ impl EmcoError {
 }
 
 impl EmcoSubject {
-    /// The beginning of the text on one that is not there.
+    /// The beginning of the text for a subject that does not exist.
     fn not_found(self) -> &'static str {
         match self {
             Self::Group => "DeploymentIntentGroup not found",

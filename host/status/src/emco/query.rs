@@ -1,4 +1,4 @@
-//! Queries in EMCO's newer dialect, read as its handlers read them.
+//! Queries in EMCO's newer dialect, parsed by the rules of EMCO's handlers.
 
 use kindsight_api::emco::QueryStatus;
 use kindsight_api::problem::PartialProblem;
@@ -12,13 +12,13 @@ use crate::query::{Instance, StatusQuery, is_resource_name};
 /// One query in EMCO's newer dialect, syntactically valid. The names in it need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmcoQuery {
-    /// The kind of subject that it is about.
+    /// The kind of subject.
     pub subject: EmcoSubject,
-    /// The same query in words of our own, without an instance that cannot be one.
+    /// The equivalent query in the own dialect, without an invalid instance.
     pub selection: StatusQuery,
     /// True for `status`, false for `type`.
     pub(super) asks_status: bool,
-    /// The instance as it is written.
+    /// The instance as written in the query.
     pub(super) instance: String,
 }
 
@@ -26,11 +26,11 @@ impl EmcoQuery {
     /// Parses a query from its text in the URL and from its decoded parameters, in their order and with
     /// repetitions.
     ///
-    /// Of a parameter with one value the first counts, and what is not known is ignored. A parameter without a
-    /// value has the empty value. The caller limits the number of parameters.
+    /// If a parameter with one value is repeated, the first value counts. Unknown parameters are ignored. A
+    /// parameter without a value has the empty value. The caller limits the number of parameters.
     ///
     /// # Errors
-    /// The first that is wrong, in the order in which EMCO checks.
+    /// The first problem, in the order of EMCO's checks.
     pub fn parse<K, V>(
         subject: EmcoSubject,
         text: &str,
@@ -50,7 +50,7 @@ impl EmcoQuery {
         if subject == EmcoSubject::Group && instance == Some("") {
             return Err(EmcoError::Value("instance"));
         }
-        // A handler of logical clouds knows no `type`.
+        // EMCO's handler for logical clouds does not support `type`.
         let kind = match subject {
             EmcoSubject::LogicalCloud => None,
             _ => parameters.word("type", QueryType::ALL, QueryType::as_str)?,
@@ -59,15 +59,16 @@ impl EmcoQuery {
         let default = (subject == EmcoSubject::LogicalCloud).then_some(QueryStatus::Ready);
         let status = status.or(default);
         let output = parameters.word("output", Output::ALL, Output::as_str)?;
-        let id = instance.and_then(|it| it.parse().ok());
+        let id = instance.and_then(|id| id.parse().ok());
         let selection = StatusQuery {
             instance: id.map_or(Instance::Latest, Instance::Of),
             kind: status.map(kind_of).or(kind),
             output: output.unwrap_or_default(),
-            apps: parameters.names("app", |it| is_name(it).then(|| it.to_owned()))?,
-            clusters: parameters.names("cluster", |it| it.parse().ok())?,
-            resources: parameters
-                .names("resource", |it| is_resource_name(it).then(|| it.to_owned()))?,
+            apps: parameters.names("app", |app| is_name(app).then(|| app.to_owned()))?,
+            clusters: parameters.names("cluster", |cluster| cluster.parse().ok())?,
+            resources: parameters.names("resource", |name| {
+                is_resource_name(name).then(|| name.to_owned())
+            })?,
             listing: parameters.listing(subject),
             explain: false,
         };
@@ -79,23 +80,23 @@ impl EmcoQuery {
         })
     }
 
-    /// The error of a lookup of its subject in the read model.
+    /// The error for a subject that is not in the read model.
     pub fn missing(&self, error: QueryError) -> EmcoError {
         EmcoError::of_lookup(error, self.subject, &self.instance)
     }
 
-    /// The error of a path in which some part cannot be a name.
+    /// The error for a path with an invalid name.
     pub fn no_name(&self, problems: &[PartialProblem]) -> EmcoError {
         let wrong = problems.first();
         EmcoError::NoSubject {
             subject: self.subject,
-            text: wrong.map_or_else(String::new, |it| {
-                format!("{}; expected {}", it.detail, it.expected)
+            text: wrong.map_or_else(String::new, |problem| {
+                format!("{}; expected {}", problem.detail, problem.expected)
             }),
         }
     }
 
-    /// Checks that the instance can be one.
+    /// Checks that the instance is a valid id.
     pub(super) fn check_instance(&self) -> Result<(), EmcoError> {
         if self.instance.is_empty() || self.selection.instance != Instance::Latest {
             return Ok(());
@@ -104,7 +105,7 @@ impl EmcoQuery {
     }
 }
 
-/// The type of our own that a status is.
+/// The query type of the own dialect for a status.
 fn kind_of(status: QueryStatus) -> QueryType {
     match status {
         QueryStatus::Ready => QueryType::Cluster,
@@ -117,7 +118,7 @@ struct Parameters<'p>(&'p [(&'p str, &'p str)]);
 
 impl<'p> Parameters<'p> {
     fn all(&self, key: &str) -> impl Iterator<Item = &'p str> {
-        let pairs = self.0.iter().filter(move |(it, _)| *it == key);
+        let pairs = self.0.iter().filter(move |(name, _)| *name == key);
         pairs.map(|(_, value)| *value)
     }
 
@@ -135,34 +136,34 @@ impl<'p> Parameters<'p> {
         let Some(value) = self.first(key) else {
             return Ok(None);
         };
-        let known = words.iter().find(|it| word(**it) == value);
+        let known = words.iter().find(|known| word(**known) == value);
         known.copied().map(Some).ok_or(EmcoError::Value(key))
     }
 
-    /// The values of a filter, all of which must be names.
+    /// The values of a filter. Every value must be a name.
     fn names<C: FromIterator<N>, N>(
         &self,
         key: &'static str,
         name: impl Fn(&str) -> Option<N>,
     ) -> Result<C, EmcoError> {
-        // As its handler writes it.
-        let told = if key == "resource" { "resources" } else { key };
+        // The spelling of EMCO's handler.
+        let shown = if key == "resource" { "resources" } else { key };
         let names = self
             .all(key)
-            .map(|it| name(it).ok_or(EmcoError::Filter(told)));
+            .map(|value| name(value).ok_or(EmcoError::Filter(shown)));
         names.collect()
     }
 
-    /// The first list that is asked for. A handler of logical clouds lists no apps.
+    /// The first requested list. EMCO's handler for logical clouds does not list apps.
     fn listing(&self, subject: EmcoSubject) -> Option<Listing> {
         let lists = Listing::ALL.iter().copied();
         let mut lists =
-            lists.filter(|it| *it != Listing::Apps || subject != EmcoSubject::LogicalCloud);
-        lists.find(|it| self.first(it.as_str()).is_some())
+            lists.filter(|list| *list != Listing::Apps || subject != EmcoSubject::LogicalCloud);
+        lists.find(|list| self.first(list.as_str()).is_some())
     }
 }
 
-/// Checks the percent-encoding of a query, and that no `;` separates its parameters.
+/// Checks the percent-encoding of a query, and that it does not contain `;`.
 fn check_encoding(text: &str) -> Result<(), EmcoError> {
     if text.contains(';') {
         let text = "invalid semicolon separator in query".to_owned();
@@ -171,7 +172,7 @@ fn check_encoding(text: &str) -> Result<(), EmcoError> {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once('%') {
         let digits: String = after.chars().take(2).collect();
-        if digits.len() != 2 || !digits.bytes().all(|it| it.is_ascii_hexdigit()) {
+        if digits.len() != 2 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             let text = format!("invalid URL escape {:?}", format!("%{digits}"));
             return Err(EmcoError::Encoding(text));
         }

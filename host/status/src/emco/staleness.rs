@@ -1,24 +1,27 @@
-//! Staleness of what a query in EMCO's newer dialect selects: no member of its answers tells it.
+//! Staleness of answers in EMCO's newer dialect. The answers themselves have no member for it.
 
 use kindsight_api::status::{Listing, QueryType};
 
 use super::EmcoQuery;
 use crate::answer::{Selection, staleness};
-use crate::read_model::Subject;
 use crate::resource_view::Staleness;
 use crate::store::StoreAway;
+use crate::subject::Subject;
 
 impl Subject {
-    /// Since when and why what is selected may be out of date: a report of a cluster, or all that was read from
-    /// a store that is away; none while it is current.
+    /// The earliest staleness of everything that the query selects: of a cluster's report, or of a store that
+    /// cannot be reached. `None` if all of it is current.
     pub fn emco_staleness(&self, query: &EmcoQuery) -> Option<Staleness> {
-        let told = |store: &str, away: &StoreAway| Staleness {
+        let of_away = |store: &str, away: &StoreAway| Staleness {
             since_ms: away.since_ms,
             reason: format!("the store of {store} is away: {}", away.reason).into(),
         };
-        let of_contexts = self.store.as_deref().map(|it| told("AppContexts", it));
+        let of_contexts = self
+            .store
+            .as_deref()
+            .map(|away| of_away("AppContexts", away));
         let of_states = self.state_store.as_deref();
-        let of_states = of_states.map(|it| told("lifecycle states", it));
+        let of_states = of_states.map(|away| of_away("lifecycle states", away));
         let of_store = of_contexts.into_iter().chain(of_states).min();
         let kind = query.selection.kind.unwrap_or(self.default_kind());
         if kind == QueryType::Rsync || query.selection.listing == Some(Listing::Apps) {
@@ -27,11 +30,7 @@ impl Subject {
         let Some(context) = self.context.as_deref() else {
             return of_store;
         };
-        let selection = Selection {
-            query: &query.selection,
-            kind,
-            desired: context.desired(),
-        };
+        let selection = Selection::of(&query.selection, kind, context);
         let apps = context.apps.iter();
         let apps = apps.filter(|app| selection.selects_app(&app.name));
         let reports = apps.flat_map(|app| {

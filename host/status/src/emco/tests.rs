@@ -8,17 +8,17 @@ use serde_json::Value;
 use super::*;
 use crate::samples::{
     FIRST, NOW_MS, SECOND, app, cluster, context, expected, id, input, object, observed, owned,
-    projected, read_model, record, report, verdict, vfw, vfw_record,
+    projected, record, report, snapshot, verdict, vfw, vfw_record,
 };
 use crate::{
-    ClusterView, ContextView, Expected, Instance, QueryError, ReadModel, Staleness, StatusQuery,
+    ClusterView, ContextView, Expected, Instance, Missing, Snapshot, Staleness, StatusQuery,
     Subject,
 };
 
 mod agreement;
 mod words;
 
-/// The parameters of a query that needs no decoding.
+/// The parameters of a query without percent-encoding.
 fn pairs(text: &str) -> Vec<(&str, &str)> {
     let parts = text.split('&').filter(|part| !part.is_empty());
     parts
@@ -30,19 +30,19 @@ fn pairs(text: &str) -> Vec<(&str, &str)> {
 fn ask(
     subject: EmcoSubject,
     text: &str,
-    look_up: impl Fn(&StatusQuery) -> Result<Subject, QueryError>,
+    look_up: impl Fn(&StatusQuery) -> Result<Subject, Missing>,
 ) -> Result<Value, EmcoError> {
     let query = EmcoQuery::parse(subject, text, &pairs(text))?;
-    let found = look_up(&query.selection).map_err(|error| query.missing(error))?;
+    let found = look_up(&query.selection).map_err(|missing| query.missing(missing.into()))?;
     let answer = found.emco_answer(&query)?;
     Ok(serde_json::to_value(answer).unwrap())
 }
 
-fn ask_group(model: &ReadModel, text: &str) -> Result<Value, EmcoError> {
+fn ask_group(model: &Snapshot, text: &str) -> Result<Value, EmcoError> {
     ask(EmcoSubject::Group, text, |query| model.dig(&vfw(), query))
 }
 
-/// The answer as it is written, with line breaks.
+/// The answer as formatted JSON.
 fn written(subject: EmcoSubject, text: &str, found: &Subject) -> String {
     let query = EmcoQuery::parse(subject, text, &pairs(text)).unwrap();
     let answer = found.emco_answer(&query).unwrap();
@@ -67,8 +67,8 @@ fn sent() -> Vec<Expected> {
     ]
 }
 
-/// The sink in three clusters: one with a pending and a missing resource and a failed Pod, one that is not heard
-/// any more, and one without a report; and a firewall in one of them.
+/// The sink in three clusters, and a firewall in one of them. The first cluster has a pending resource, a
+/// missing resource and a failed Pod; the second cannot be reached; the third has no report.
 fn apps() -> Vec<crate::AppView> {
     let mut edge01 = input("edge01", sent());
     let deployment = object("apps/v1", "Deployment", "default", "fw0-sink");
@@ -120,12 +120,12 @@ fn apps() -> Vec<crate::AppView> {
 fn stale() -> Staleness {
     Staleness {
         since_ms: NOW_MS,
-        reason: "nobody answers".into(),
+        reason: "no answer".into(),
     }
 }
 
-/// The firewall, updated once: statuses of its second instance are in the first context.
-fn group() -> ReadModel {
+/// The firewall after an update: the first context stores the statuses of the second instance.
+fn group() -> Snapshot {
     let mut record = record(
         Some("vfw_composite-profile"),
         &[
@@ -140,11 +140,11 @@ fn group() -> ReadModel {
         children: vec![id("77"), id("78")],
         ..context(SECOND, "Instantiated", apps())
     };
-    read_model(&vfw(), record, vec![view])
+    snapshot(&vfw(), record, vec![view])
 }
 
 #[test]
-fn every_answer_about_a_group() {
+fn all_answers_about_a_group() {
     let model = group();
     let found = model.dig(&vfw(), &StatusQuery::default()).unwrap();
     let answers = [
@@ -167,23 +167,23 @@ fn every_answer_about_a_group() {
 }
 
 #[test]
-fn every_answer_about_a_cluster_and_about_a_logical_cloud() {
-    let model = ReadModel::default();
+fn all_answers_about_a_cluster_and_a_logical_cloud() {
+    let mut model = Snapshot::default();
     let cloud = LogicalCloudName::new("testvfw", "lc1").unwrap();
     let actions = [
         ("Created", "", "2020-08-21T18:17:02.464Z"),
         ("Applied", FIRST, ""),
     ];
-    model.publish_cluster(&cluster("edge01"), Some(record(None, &actions)));
+    model.set_cluster(&cluster("edge01"), Some(record(None, &actions)));
     let actions = [
         ("Created", "", "2020-08-21T18:17:02.464Z"),
         ("Instantiated", SECOND, ""),
     ];
-    model.publish_logical_cloud(&cloud, Some(record(None, &actions)));
+    model.set_logical_cloud(&cloud, Some(record(None, &actions)));
     let idle = LogicalCloudName::new("testvfw", "idle").unwrap();
-    model.publish_logical_cloud(&idle, Some(record(None, &actions[..1])));
+    model.set_logical_cloud(&idle, Some(record(None, &actions[..1])));
     let idle_cluster = cluster("edge09");
-    model.publish_cluster(&idle_cluster, Some(record(None, &actions[..1])));
+    model.set_cluster(&idle_cluster, Some(record(None, &actions[..1])));
     let one = |name: &str, kind| {
         let mut input = input("edge01", vec![expected("v1", kind, name)]);
         let object = object("v1", kind, "", name);
@@ -206,7 +206,7 @@ fn every_answer_about_a_cluster_and_about_a_logical_cloud() {
                 vec![app(name, vec![one("net", kind)])],
             )
         };
-        model.publish_context(&id(id_text), Some(view));
+        model.set_context(&id(id_text), Some(view));
     }
     let query = StatusQuery::default();
     let mut answers = String::new();
@@ -279,7 +279,7 @@ fn every_error_is_one_line_in_emcos_words() {
 }
 
 #[test]
-fn what_is_not_there_is_said_in_the_words_of_each_service() {
+fn missing_subjects_are_reported_in_emcos_words() {
     let model = group();
     let other = kindsight_model::DigName::new("testvfw", "compositevfw", "v1", "other").unwrap();
     let group = ask(EmcoSubject::Group, "", |query| model.dig(&other, query));
@@ -298,7 +298,7 @@ fn what_is_not_there_is_said_in_the_words_of_each_service() {
         status: None,
         ..begun
     };
-    let model = read_model(&vfw(), vfw_record(), vec![begun]);
+    let model = snapshot(&vfw(), vfw_record(), vec![begun]);
     let error = ask_group(&model, "").unwrap_err();
     assert!(!error.is_missing());
     let lines = missing.iter().chain([&error]);
@@ -313,7 +313,7 @@ fn what_is_not_there_is_said_in_the_words_of_each_service() {
 }
 
 #[test]
-fn of_a_parameter_with_one_value_the_first_counts_and_what_is_unknown_is_ignored() {
+fn the_first_value_of_a_parameter_counts_and_unknown_parameters_are_ignored() {
     let text = "type=cluster&type=x&output=detail&output=y&x=y&instance=7&instance=z&apps=1";
     let query = EmcoQuery::parse(EmcoSubject::Group, text, &pairs(text)).unwrap();
     let selection = &query.selection;
@@ -335,9 +335,9 @@ fn of_a_parameter_with_one_value_the_first_counts_and_what_is_unknown_is_ignored
 }
 
 #[test]
-fn what_was_never_instantiated_has_states_and_empty_lists() {
+fn a_group_that_was_never_instantiated_has_states_and_empty_lists() {
     let created = record(None, &[("Created", "", "2020-08-21T05:36:54.186Z")]);
-    let model = read_model(&vfw(), created, vec![]);
+    let model = snapshot(&vfw(), created, vec![]);
     let answer = ask_group(&model, "status=ready&app=nobody").unwrap();
     let members: Vec<&str> = answer
         .as_object()
@@ -368,7 +368,7 @@ fn what_was_never_instantiated_has_states_and_empty_lists() {
 }
 
 #[test]
-fn nothing_that_is_selected_is_not_ready() {
+fn an_empty_selection_is_not_ready() {
     let answer = ask_group(&group(), "status=ready&resource=nobody").unwrap();
     assert_eq!(answer["readyStatus"], "NotReady");
     assert_eq!(

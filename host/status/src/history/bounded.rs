@@ -7,21 +7,24 @@ use kindsight_model::ClusterName;
 
 use super::{ApplicationHistory, Recorded};
 use crate::map::{Map, map_for};
-use crate::transition::ResourceId;
+use crate::transition::{ResourceId, Transition};
 
-/// Maximum number of transitions of one resource, and of an application as a whole: one that flaps drops its own
-/// oldest.
+/// Maximum number of transitions of one resource, and of an application's own state. The oldest transitions
+/// are dropped first.
 pub const TRANSITIONS_OF_RESOURCE_MAX: usize = 20;
 
-/// Maximum number of transitions of one application and all its resources; of more, the oldest is dropped.
+/// Maximum number of transitions of one application and all its resources. The oldest transitions are dropped
+/// first.
 pub const TRANSITIONS_OF_APPLICATION_MAX: usize = 2000;
 
 /// The transitions of one application, oldest first.
 #[derive(Debug)]
 pub(crate) struct Bounded {
     transitions: VecDeque<Recorded>,
-    /// Number of transitions by resource; that of the application as a whole is under none.
+    /// Number of transitions by resource. The key `None` counts transitions of the application's own state.
     counts: Map<Option<Arc<ResourceId>>, usize>,
+    /// The last transition of the application's own state, also after the history has dropped it.
+    application: Option<Arc<Transition>>,
     dropped: u64,
     bytes: usize,
 }
@@ -31,6 +34,7 @@ impl Default for Bounded {
         Self {
             transitions: VecDeque::new(),
             counts: map_for(0),
+            application: None,
             dropped: 0,
             bytes: 0,
         }
@@ -38,16 +42,19 @@ impl Default for Bounded {
 }
 
 impl Bounded {
-    /// Adds the newest, and drops what is too much.
+    /// Adds the newest transition, and drops old ones over the limits.
     pub(super) fn push(&mut self, recorded: Recorded) {
         let of = recorded.transition.resource.clone();
+        if of.is_none() {
+            self.application = Some(Arc::clone(&recorded.transition));
+        }
         self.bytes += recorded.transition.bytes();
         self.transitions.push_back(recorded);
         let count = self.counts.entry(of.clone()).or_default();
         *count += 1;
         if *count > TRANSITIONS_OF_RESOURCE_MAX {
             let mut all = self.transitions.iter();
-            let oldest = all.position(|it| it.transition.resource == of);
+            let oldest = all.position(|recorded| recorded.transition.resource == of);
             self.drop_at(oldest.unwrap_or_default());
         }
         if self.transitions.len() > TRANSITIONS_OF_APPLICATION_MAX {
@@ -55,7 +62,7 @@ impl Bounded {
         }
     }
 
-    /// Adds the history of before the start.
+    /// Adds the history from before the start.
     pub(super) fn restore(&mut self, history: ApplicationHistory) {
         self.dropped = self.dropped.saturating_add(history.dropped);
         for recorded in history.transitions {
@@ -63,7 +70,7 @@ impl Bounded {
         }
     }
 
-    /// All of it.
+    /// A copy of the history.
     pub(crate) fn snapshot(&self) -> ApplicationHistory {
         ApplicationHistory {
             transitions: self.transitions.iter().cloned().collect(),
@@ -71,7 +78,7 @@ impl Bounded {
         }
     }
 
-    /// Drops the oldest.
+    /// Drops the oldest transition.
     pub(super) fn drop_oldest(&mut self) {
         self.drop_at(0);
     }
@@ -93,16 +100,16 @@ impl Bounded {
         }
     }
 
-    /// Forgets everything.
+    /// Drops all transitions.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Forgets the transitions of resources in a cluster; they do not count as dropped.
+    /// Removes the transitions of resources in a cluster. They do not count as dropped.
     pub(super) fn forget_cluster(&mut self, cluster: &ClusterName) {
-        let is_there = |it: &Recorded| {
-            let resource = it.transition.resource.as_ref();
-            resource.is_some_and(|it| it.cluster == *cluster)
+        let is_there = |recorded: &Recorded| {
+            let resource = recorded.transition.resource.as_ref();
+            resource.is_some_and(|resource| resource.cluster == *cluster)
         };
         let transitions = std::mem::take(&mut self.transitions);
         let (gone, kept): (VecDeque<_>, VecDeque<_>) = transitions.into_iter().partition(is_there);
@@ -117,6 +124,11 @@ impl Bounded {
         self.transitions.iter()
     }
 
+    /// The last transition of the application's own state.
+    pub(crate) fn application(&self) -> Option<&Arc<Transition>> {
+        self.application.as_ref()
+    }
+
     /// Number of transitions that were dropped.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
@@ -127,7 +139,7 @@ impl Bounded {
         self.bytes
     }
 
-    /// The id of the oldest.
+    /// The id of the oldest transition.
     pub(super) fn oldest(&self) -> Option<u64> {
         self.transitions.front().map(|it| it.id)
     }

@@ -8,7 +8,7 @@ use crate::transition::Transition;
 
 const PARAMETERS: [&str; 6] = ["instance", "app", "cluster", "resource", "limit", "before"];
 
-/// Number of transitions in an answer, where a query names none.
+/// Number of transitions in an answer, if the query does not set it.
 pub const HISTORY_LIMIT: usize = 100;
 
 /// Maximum number of transitions in one answer.
@@ -17,7 +17,7 @@ pub const HISTORY_LIMIT_MAX: usize = 1000;
 /// A query for the history of an application, syntactically valid. The names in it need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryQuery {
-    /// The instance, and the apps, clusters and resources that are asked for.
+    /// The requested instance, and the filters by app, cluster and resource.
     pub selection: StatusQuery,
     /// Number of transitions in the answer, at most [`HISTORY_LIMIT_MAX`].
     pub limit: usize,
@@ -64,7 +64,7 @@ impl HistoryQuery {
         })
     }
 
-    /// Returns whether a transition is asked for.
+    /// Returns whether the filters select a transition.
     pub(super) fn selects(&self, transition: &Transition) -> bool {
         let StatusQuery {
             apps,
@@ -92,7 +92,7 @@ struct Own {
 }
 
 impl Own {
-    /// Reads a parameter, unless it is one that a status query has too. Returns whether it is.
+    /// Reads a parameter. Returns true, without reading it, if a status query also has this parameter.
     fn passes(&mut self, key: &str, value: &str) -> bool {
         match key {
             "instance" if value.is_empty() => {
@@ -103,9 +103,9 @@ impl Own {
             "before" if self.before.is_some() => self.twice(key),
             "limit" => {
                 let limit = value.parse().ok();
-                self.limit = limit.filter(|it| (1..=HISTORY_LIMIT_MAX).contains(it));
+                self.limit = limit.filter(|limit| (1..=HISTORY_LIMIT_MAX).contains(limit));
                 if self.limit.is_none() {
-                    let detail = format!("`{}` is no number of transitions", clipped(value));
+                    let detail = format!("`{}` is not a number of transitions", clipped(value));
                     self.problem(key, &detail, &format!("1 to {HISTORY_LIMIT_MAX}"));
                 }
             }
@@ -113,7 +113,7 @@ impl Own {
                 self.before = value.parse().ok();
                 if self.before.is_none() {
                     let detail = format!("`{}` is not the id of a transition", clipped(value));
-                    self.problem(key, &detail, "`next` of the page before");
+                    self.problem(key, &detail, "`next` of the previous page");
                 }
             }
             _ => self.problem(key, "unknown parameter", &one_of(PARAMETERS)),
@@ -137,7 +137,7 @@ mod tests {
     use crate::query::Instance;
 
     #[test]
-    fn everything_that_is_wrong_is_named() {
+    fn every_problem_is_listed() {
         let pairs = [
             ("limit", "0"),
             ("before", "x"),
@@ -146,7 +146,7 @@ mod tests {
             ("instance", ""),
         ];
         let problems = HistoryQuery::parse(pairs).unwrap_err();
-        let named: Vec<_> = problems.iter().map(|it| &*it.parameter).collect();
+        let named: Vec<_> = problems.iter().map(|problem| &*problem.parameter).collect();
         assert_eq!(named, ["limit", "before", "type", "instance", "app"]);
         assert!(problems[2].expected.contains("`before`"), "{problems:?}");
         let twice = HistoryQuery::parse([("limit", "1"), ("limit", "2")]).unwrap_err();

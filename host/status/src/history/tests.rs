@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::bounded::{TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX};
 use super::*;
-use crate::samples::{SECOND, cluster, core, id, vfw, vfw_apps, vfw_read_model};
-use crate::{PhaseState, QueryError, ReadModel, ResourceId};
+use crate::samples::{SECOND, cluster, core, id, vfw, vfw_apps, vfw_snapshot};
+use crate::{PhaseState, QueryError, ResourceId, Snapshot};
 
 fn key() -> ApplicationKey {
     ApplicationKey::Context(id(SECOND))
@@ -45,11 +45,11 @@ fn transition(resource: impl Into<Option<ResourceId>>, at_ms: i64) -> Transition
 
 fn times(histories: &Histories, of: &ApplicationKey) -> Vec<i64> {
     let history = histories.of(of).into_iter().flat_map(Bounded::iter);
-    history.map(|it| it.transition.at_ms).collect()
+    history.map(|recorded| recorded.transition.at_ms).collect()
 }
 
 #[test]
-fn one_that_flaps_drops_its_own_oldest_and_nobody_elses() {
+fn a_flapping_resource_displaces_only_its_own_transitions() {
     let mut histories = Histories::default();
     let max = i64::try_from(TRANSITIONS_OF_RESOURCE_MAX).unwrap();
     histories.record(
@@ -58,7 +58,10 @@ fn one_that_flaps_drops_its_own_oldest_and_nobody_elses() {
     );
     for at in 0..max + 30 {
         let flapping = [None, Some(resource("a", "edge01", "flapping"))];
-        histories.record(&key(), flapping.map(|it| transition(it, at)).into());
+        histories.record(
+            &key(),
+            flapping.map(|resource| transition(resource, at)).into(),
+        );
     }
     let kept = times(&histories, &key());
     assert_eq!(kept.len(), 1 + 2 * TRANSITIONS_OF_RESOURCE_MAX);
@@ -67,7 +70,7 @@ fn one_that_flaps_drops_its_own_oldest_and_nobody_elses() {
 }
 
 #[test]
-fn an_application_has_so_many_and_all_have_so_many_bytes() {
+fn transitions_are_limited_per_application_and_by_total_size() {
     let one = transition(resource("a", "edge01", "x"), 0).bytes();
     let mut histories = Histories::limited(10 * one);
     let other = ApplicationKey::Found(DigName::found("shop", None).unwrap());
@@ -79,7 +82,7 @@ fn an_application_has_so_many_and_all_have_so_many_bytes() {
         let name = format!("{}", at - 8);
         histories.record(&other, vec![transition(resource("a", "edge01", &name), at)]);
     }
-    // The oldest of all go, of whatever application.
+    // The oldest transitions of all applications are dropped.
     assert_eq!(times(&histories, &key()), [4, 5, 6, 7]);
     assert_eq!(times(&histories, &other), [8, 9, 10, 11, 12, 13]);
     assert_eq!(histories.of(&key()).unwrap().dropped(), 4);
@@ -101,7 +104,7 @@ fn an_application_has_so_many_and_all_have_so_many_bytes() {
 }
 
 #[test]
-fn a_cluster_that_goes_takes_its_part_of_a_history_with_it() {
+fn removing_a_cluster_removes_its_transitions() {
     let mut histories = Histories::default();
     for (at, of) in [
         None,
@@ -122,12 +125,12 @@ fn a_cluster_that_goes_takes_its_part_of_a_history_with_it() {
 
 proptest! {
     #[test]
-    fn what_is_counted_is_what_is_kept(
+    fn the_totals_match_the_kept_transitions(
         steps in vec((0..3_usize, 0..4_u8, any::<bool>()), 0..300),
     ) {
         let one = transition(resource("a", "edge01", "0"), 0).bytes();
         let mut histories = Histories::limited(40 * one);
-        let keys = ["1", "2", "3"].map(|it| ApplicationKey::Context(id(it)));
+        let keys = ["1", "2", "3"].map(|context| ApplicationKey::Context(id(context)));
         for (at, (of, name, forgets)) in steps.into_iter().enumerate() {
             let key = &keys[of];
             if forgets && at % 20 == 0 {
@@ -137,7 +140,7 @@ proptest! {
                 histories.record(key, vec![transition(of, 0)]);
             }
             let kept = histories.of.values().flat_map(Bounded::iter);
-            let bytes: usize = kept.map(|it| it.transition.bytes()).sum();
+            let bytes: usize = kept.map(|recorded| recorded.transition.bytes()).sum();
             prop_assert_eq!(bytes, histories.bytes);
             prop_assert!(bytes <= 40 * one);
             let oldest: BTreeMap<u64, ApplicationKey> = histories.of.iter()
@@ -148,8 +151,13 @@ proptest! {
     }
 }
 
-fn model() -> ReadModel {
-    let model = vfw_read_model(vfw_apps(&["edge01"], kindsight_model::RsyncStatus::Applied));
+/// The firewall with its history.
+struct Model {
+    snapshot: Snapshot,
+    histories: Histories,
+}
+
+fn model() -> Model {
     let of = [
         Some(resource("sink", "edge01", "sink-configmap")),
         None,
@@ -157,25 +165,31 @@ fn model() -> ReadModel {
         Some(resource("sink", "edge01", "sink-configmap")),
     ];
     let of = of.into_iter().zip(1000..);
-    let view = model.application(&key()).unwrap();
-    let transitions = of.map(|(of, at)| transition(of, at)).collect();
-    model.publish_with(&key(), (*view).clone(), transitions);
-    model
+    let mut histories = Histories::default();
+    histories.record(&key(), of.map(|(of, at)| transition(of, at)).collect());
+    let apps = vfw_apps(&["edge01"], kindsight_model::RsyncStatus::Applied);
+    Model {
+        snapshot: vfw_snapshot(apps),
+        histories,
+    }
 }
 
-fn ask(model: &ReadModel, pairs: &[(&str, &str)]) -> Result<Value, QueryError> {
+fn ask(model: &Model, pairs: &[(&str, &str)]) -> Result<Value, QueryError> {
     let query = HistoryQuery::parse(pairs.iter().copied()).unwrap();
-    let answer = model.history(&vfw(), &query)?;
+    let subject = model.snapshot.dig(&vfw(), &query.selection)?;
+    let answer = HistoryAnswer::new(subject, &query, |key| model.histories.select(key, &query))?;
     Ok(serde_json::to_value(answer.answer()).unwrap())
 }
 
 fn ids(answer: &Value) -> Vec<u64> {
     let transitions = answer["transitions"].as_array().unwrap().iter();
-    transitions.map(|it| it["id"].as_u64().unwrap()).collect()
+    transitions
+        .map(|transition| transition["id"].as_u64().unwrap())
+        .collect()
 }
 
 #[test]
-fn a_history_is_told_newest_first_in_pages() {
+fn a_history_is_listed_newest_first_in_pages() {
     let model = model();
     let all = ask(&model, &[]).unwrap();
     assert_eq!(ids(&all), [4, 3, 2, 1]);
@@ -198,13 +212,13 @@ fn a_history_is_told_newest_first_in_pages() {
 }
 
 #[test]
-fn a_history_is_filtered_also_by_what_is_no_more() {
+fn a_history_can_be_filtered_by_names_that_no_longer_exist() {
     let model = model();
     assert_eq!(ids(&ask(&model, &[("app", "sink")]).unwrap()), [4, 1]);
     assert_eq!(ids(&ask(&model, &[("resource", "gone")]).unwrap()), [3]);
     let gone = [("app", "old"), ("cluster", "vfw-cluster-provider+edge09")];
     assert_eq!(ids(&ask(&model, &gone).unwrap()), [3]);
-    // It is there, and nothing is told of it.
+    // The app exists and has no transitions.
     assert_eq!(ids(&ask(&model, &[("app", "firewall")]).unwrap()), [0; 0]);
     let error = ask(&model, &[("app", "typo"), ("resource", "gone")]).unwrap_err();
     let QueryError::NotFound(problems) = error else {
@@ -215,9 +229,10 @@ fn a_history_is_filtered_also_by_what_is_no_more() {
 }
 
 #[test]
-fn a_history_goes_with_its_application() {
-    let model = model();
-    model.publish(&key(), None);
+fn a_history_is_removed_with_its_application() {
+    let mut model = model();
+    model.histories.forget(&key());
+    model.snapshot.set_application(&key(), None);
     let latest = ask(&model, &[]).unwrap();
     assert_eq!(ids(&latest), [0; 0]);
     assert!(

@@ -1,30 +1,33 @@
-//! Children: objects that another object of the same app and cluster owns, and therefore answers for.
+//! Children: objects that belong to another object of the same app and cluster. Only the owner counts in the
+//! roll-up.
 //!
-//! Ownership is read from `metadata.ownerReferences`. An object is a child where its owners lead, in any
-//! number of steps, to an object that counts: one that was sent, or one without an owner in the report.
-//! Owners that are not in the report, and owners that own each other, lead nowhere: what they own counts
-//! as if it had no owner.
+//! Ownership is read from `metadata.ownerReferences`. An object is a child if a chain of owners, of any
+//! length, leads from it to a root. A root is a resource that was sent, or an object without an owner in the
+//! report. If the chain ends at an owner that is not in the report, or is a cycle, the object counts as if it
+//! had no owner.
 
 use std::collections::VecDeque;
 
-use kindsight_model::{Object, Owner};
+use kindsight_model::{Identity, Object, Owner};
 
 use crate::map::{Map, map_for};
 use crate::resource_view::{ResourceView, Role};
 
-/// Sets the owner of each child. Resources that were sent are none, since they are part of the app in
-/// their own right.
+/// Sets the owner of each child. A resource that was sent is never a child.
+///
+/// `known` has positions of resources without an object, with the identities of their owners.
 ///
 /// Linear in the number of resources and owner references.
-pub(super) fn set_owners(resources: &mut [ResourceView]) {
-    let links = links(resources);
+pub(super) fn set_owners(resources: &mut [ResourceView], known: &[(usize, Identity)]) {
+    let mut links = links(resources);
+    links.extend(known_links(resources, known));
     if links.is_empty() {
         return;
     }
     let steps = steps(resources, &links);
     let step = |at: usize| steps.get(at).copied().flatten();
     for Link { child, owner } in links {
-        // Only owners that are nearer to what counts: so following owners always ends there.
+        // Only an owner nearer to a root is set, so every chain of owners ends at a root.
         if let (Some(of_child), Some(of_owner)) = (step(child), step(owner))
             && of_owner < of_child
             && let Some(resource) = resources.get_mut(child)
@@ -48,9 +51,15 @@ fn links(resources: &[ResourceView]) -> Vec<Link> {
         return Vec::new();
     }
     let index = Index::of(resources);
-    let owned = resources.iter().enumerate().filter(|(_, it)| owned(it));
+    let owned = resources
+        .iter()
+        .enumerate()
+        .filter(|(_, resource)| owned(resource));
     let links = owned.flat_map(|(child, resource)| {
-        let namespace = resource.object.as_ref().map_or("", |it| &it.namespace);
+        let namespace = resource
+            .object
+            .as_ref()
+            .map_or("", |object| &object.namespace);
         let index = &index;
         let found = owners(resource).iter();
         let found = found.filter_map(move |owner| index.find(owner, namespace, child));
@@ -59,11 +68,34 @@ fn links(resources: &[ResourceView]) -> Vec<Link> {
     links.collect()
 }
 
-fn owners(resource: &ResourceView) -> &[Owner] {
-    resource.object.as_ref().map_or(&[], |it| &it.owners)
+/// The owners of resources without an object.
+fn known_links(resources: &[ResourceView], known: &[(usize, Identity)]) -> Vec<Link> {
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let identities = resources.iter().enumerate();
+    let positions: Map<Identity, usize> = identities
+        .map(|(position, resource)| (resource.identity(), position))
+        .collect();
+    let without_object = known.iter().filter(|(child, _)| {
+        let resource = resources.get(*child);
+        resource.is_some_and(|resource| resource.object.is_none())
+    });
+    let links = without_object.filter_map(|(child, owner)| {
+        let (child, owner) = (*child, *positions.get(owner)?);
+        Some(Link { child, owner })
+    });
+    links.collect()
 }
 
-/// The number of steps from each resource to one that counts; none where its owners lead nowhere.
+fn owners(resource: &ResourceView) -> &[Owner] {
+    resource
+        .object
+        .as_ref()
+        .map_or(&[], |object| &object.owners)
+}
+
+/// The number of steps from each resource to a root; `None` if it has no chain to a root.
 fn steps(resources: &[ResourceView], links: &[Link]) -> Vec<Option<usize>> {
     let mut has_owner = vec![false; resources.len()];
     let mut children: Map<usize, Vec<usize>> = map_for(links.len());
@@ -91,11 +123,11 @@ fn steps(resources: &[ResourceView], links: &[Link]) -> Vec<Option<usize>> {
 /// Kind, namespace and name.
 type Name<'a> = (&'a str, &'a str, &'a str);
 
-/// Positions of resources by what owner references name.
+/// Positions of resources, by uid and by name.
 struct Index<'a> {
     uids: Map<&'a str, usize>,
     names: Map<Name<'a>, FirstTwo>,
-    /// Of objects without a uid alone.
+    /// Only objects without a uid.
     names_without_uid: Map<Name<'a>, FirstTwo>,
 }
 
@@ -127,8 +159,8 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Adds a resource without its object, whose uid is not known: it cannot be read, or was known before the
-    /// start.
+    /// Adds a resource without an object, so without a uid: its item cannot be read, or it is known from
+    /// before the start.
     fn add_by_name(&mut self, resource: &'a ResourceView, position: usize) {
         let name: Name<'a> = (&resource.gvk.kind, &resource.namespace, &resource.name);
         self.names.entry(name).or_default().add(position);
@@ -136,8 +168,8 @@ impl<'a> Index<'a> {
         without_uid.add(position);
     }
 
-    /// The object that a reference means: by uid where both have one, else by Kind and name in the
-    /// namespace of the object that is owned. Never that object itself.
+    /// The position of the owner that a reference names. Compares uids if both sides have one, else Kind and
+    /// name in the namespace of the child. Never returns the child itself.
     fn find(&self, owner: &Owner, namespace: &str, child: usize) -> Option<usize> {
         let name: Name<'_> = (&owner.kind, namespace, &owner.name);
         let named = |index: &Map<Name<'_>, FirstTwo>| {
@@ -153,7 +185,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The first two positions of a name: one of them is not the object that asks.
+/// The first two positions of a name. At most one of them is the child itself.
 #[derive(Default)]
 struct FirstTwo(Option<usize>, Option<usize>);
 
@@ -167,7 +199,7 @@ impl FirstTwo {
     }
 
     fn other_than(&self, position: usize) -> Option<usize> {
-        self.0.filter(|&it| it != position).or(self.1)
+        self.0.filter(|&first| first != position).or(self.1)
     }
 }
 

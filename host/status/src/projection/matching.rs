@@ -1,11 +1,11 @@
 //! Matches expected resources with reported objects.
 
-use kindsight_model::{Object, Rejected, RejectedIdentity};
+use kindsight_model::{Object, ObjectList, Rejected, RejectedIdentity};
 
 use super::Expected;
 use crate::map::{Map, map_for};
 
-/// The namespace of a manifest that names none, if the deployment names none either.
+/// The namespace if neither the manifest nor the deployment has one.
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// Positions of objects by Kind and name, ascending.
@@ -13,11 +13,11 @@ type Index<'a> = Map<(&'a str, &'a str), Vec<usize>>;
 
 /// Returns the position of each expected resource's object.
 ///
-/// Exact matches come first and fallbacks only get the objects left over, so that a fallback never takes
-/// an object that another resource matches exactly.
+/// Exact matches precede fallbacks, so that a fallback never takes an object that another resource matches
+/// exactly.
 pub(super) fn match_objects(
     expected: &[Expected],
-    objects: &[Object],
+    objects: &ObjectList,
     namespace: &str,
 ) -> Vec<Option<usize>> {
     let mut index: Index<'_> = map_for(objects.len());
@@ -46,7 +46,7 @@ pub(super) fn match_objects(
     matches
 }
 
-/// The namespace of an expected resource, in a deployment of this namespace.
+/// The namespace of an expected resource; the namespace of the deployment if the manifest has none.
 pub(super) fn namespace_of<'a>(expected: &'a Expected, deployment: &'a str) -> &'a str {
     match &*expected.namespace {
         "" => or_default(deployment),
@@ -62,7 +62,7 @@ fn or_default(namespace: &str) -> &str {
     }
 }
 
-/// Items of a report that could not be read, by the object that they are about.
+/// Unreadable items of a report, by the Kind and name of their object.
 pub(super) struct Unread<'a>(Map<(&'a str, &'a str), Vec<(&'a Rejected, &'a RejectedIdentity)>>);
 
 impl<'a> Unread<'a> {
@@ -77,14 +77,14 @@ impl<'a> Unread<'a> {
         Self(items)
     }
 
-    /// The item that may be about this resource: of its Kind and name, and in no other namespace.
+    /// The item that may be this resource: it has the same Kind and name, and no other namespace.
     pub(super) fn item_of(&self, expected: &Expected) -> Option<&'a Rejected> {
         let items = self.0.get(&(&*expected.gvk.kind, &*expected.name))?;
         let fits = |identity: &RejectedIdentity| {
             let is_in_group = expected.manifest.is_none()
                 || is_same_group(&expected.gvk.group, &identity.gvk.group);
             let namespaces = [&expected.namespace, &identity.namespace];
-            let is_open = namespaces.iter().any(|it| it.is_empty());
+            let is_open = namespaces.iter().any(|namespace| namespace.is_empty());
             is_in_group && (is_open || expected.namespace == identity.namespace)
         };
         let mut items = items.iter();
@@ -99,14 +99,14 @@ fn take(taken: &mut [bool], position: usize) {
 }
 
 struct Search<'a> {
-    objects: &'a [Object],
+    objects: &'a ObjectList,
     index: Index<'a>,
     namespace: &'a str,
 }
 
 impl<'a> Search<'a> {
-    /// The object in the namespace of the manifest, or of the deployment if the manifest names none. The
-    /// same API version is preferred.
+    /// The object in the namespace of the manifest, or of the deployment if the manifest has none. An object
+    /// with the same API version is preferred.
     fn exact(&self, expected: &Expected) -> Option<usize> {
         let namespace = if expected.namespace.is_empty() {
             self.namespace
@@ -123,8 +123,8 @@ impl<'a> Search<'a> {
         fitting().find(same_version).or_else(|| fitting().next())
     }
 
-    /// An object without a namespace (cluster-scoped, or left out by the reporter); else, if the manifest
-    /// names none, the only candidate.
+    /// An object without a namespace (cluster-scoped, or omitted by the reporter); else the only candidate,
+    /// if the manifest has no namespace.
     fn fallback(&self, expected: &Expected, taken: &[bool]) -> Option<usize> {
         let free = |position: &usize| taken.get(*position) == Some(&false);
         let no_namespace = |position: &usize| {
@@ -160,8 +160,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns whether two groups are equal or serve the same Kinds: Kubernetes moved some Kinds out of
-/// `extensions`, and an older monitor still reports them there.
+/// Returns whether two groups are equal or serve the same Kinds. Kubernetes moved some Kinds out of
+/// `extensions`, but older monitors still report them in that group.
 fn is_same_group(one: &str, other: &str) -> bool {
     const MOVED_TO: [&str; 2] = ["apps", "networking.k8s.io"];
     one == other

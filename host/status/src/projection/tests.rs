@@ -32,7 +32,7 @@ fn lines(view: &ClusterView) -> Vec<String> {
 }
 
 #[test]
-fn what_was_sent_comes_first_and_what_only_the_cluster_has_follows() {
+fn sent_resources_precede_other_resources() {
     let sent = vec![
         expected("apps/v1", "Deployment", "sink"),
         expected("v1", "Service", "sink"),
@@ -60,34 +60,40 @@ fn without_a_report_the_state_is_unknown() {
     let view = project(input("edge01", sent), None, NOW_MS);
     assert_eq!(lines(&view), ["sent v1 Service /sink Unknown"]);
     assert_eq!(*view.report(), Report::NotYet);
-    assert_eq!(&*view.resources()[0].verdict.reason, "NoReportYet");
+    assert_eq!(
+        &*view.resources().get(0).unwrap().verdict.reason,
+        "NoReportYet"
+    );
 }
 
 #[test]
-fn an_empty_report_says_that_nothing_is_there() {
+fn an_empty_report_makes_every_resource_not_present() {
     let view = view(vec![expected("v1", "Service", "sink")], vec![]);
     assert_eq!(lines(&view), ["sent v1 Service /sink NotPresent"]);
 }
 
 #[test]
-fn what_was_deleted_is_not_present_although_its_bundle_went_with_it() {
+fn a_deleted_resource_is_not_present_without_a_report() {
     let mut gone = expected("v1", "Service", "sink");
     gone.rsync = Some(RsyncStatus::Deleted);
     let view = project(input("edge01", vec![gone]), None, NOW_MS);
     assert_eq!(lines(&view), ["sent v1 Service /sink NotPresent"]);
-    assert_eq!(&*view.resources()[0].verdict.reason, "Deleted");
+    assert_eq!(&*view.resources().get(0).unwrap().verdict.reason, "Deleted");
 }
 
 #[test]
-fn what_was_not_sent_yet_is_pending_to_be_sent() {
+fn a_resource_that_was_not_sent_yet_is_pending() {
     let mut unsent = expected("v1", "Service", "sink");
     unsent.rsync = None;
     let view = view(vec![unsent], vec![]);
-    assert_eq!(view.resources()[0].rsync, Some(RsyncStatus::Pending));
+    assert_eq!(
+        view.resources().get(0).unwrap().rsync,
+        Some(RsyncStatus::Pending)
+    );
 }
 
 #[test]
-fn the_version_may_differ_and_the_manifests_is_shown() {
+fn versions_may_differ_and_the_version_of_the_manifest_is_shown() {
     let sent = vec![expected(
         "autoscaling/v1",
         "HorizontalPodAutoscaler",
@@ -104,7 +110,7 @@ fn the_version_may_differ_and_the_manifests_is_shown() {
 }
 
 #[test]
-fn another_group_is_another_thing() {
+fn objects_of_another_group_do_not_match() {
     let sent = vec![expected("serving.knative.dev/v1", "Service", "sink")];
     let reported = vec![object("v1", "Service", "default", "sink")];
     let expected = [
@@ -115,7 +121,7 @@ fn another_group_is_another_thing() {
 }
 
 #[test]
-fn what_kubernetes_moved_between_groups_is_still_the_same() {
+fn kinds_that_moved_out_of_extensions_match() {
     let sent = vec![expected("networking.k8s.io/v1", "Ingress", "sink")];
     let reported = vec![object("extensions/v1beta1", "Ingress", "default", "sink")];
     let expected = ["sent networking.k8s.io/v1 Ingress default/sink Ready"];
@@ -123,7 +129,7 @@ fn what_kubernetes_moved_between_groups_is_still_the_same() {
 }
 
 #[test]
-fn a_manifests_own_namespace_decides() {
+fn the_namespace_of_the_manifest_decides() {
     let mut elsewhere = expected("v1", "Service", "sink");
     elsewhere.namespace = "b".into();
     let reported = || {
@@ -150,7 +156,7 @@ fn a_manifests_own_namespace_decides() {
 }
 
 #[test]
-fn a_guess_never_takes_what_another_names_in_full() {
+fn a_fallback_never_takes_an_exact_match() {
     let mut named = expected("v1", "Service", "sink");
     named.namespace = "b".into();
     let sent = vec![expected("v1", "Service", "sink"), named];
@@ -163,7 +169,7 @@ fn a_guess_never_takes_what_another_names_in_full() {
 }
 
 #[test]
-fn without_a_namespace_the_only_one_is_meant_and_of_several_none() {
+fn without_a_namespace_only_a_unique_object_matches() {
     let sent = || vec![expected("v1", "Service", "sink")];
     let one = vec![object("v1", "Service", "b", "sink")];
     assert_eq!(lines(&view(sent(), one)), ["sent v1 Service b/sink Ready"]);
@@ -178,7 +184,7 @@ fn without_a_namespace_the_only_one_is_meant_and_of_several_none() {
 }
 
 #[test]
-fn what_has_no_namespace_is_found_whatever_the_manifest_says() {
+fn an_object_without_a_namespace_matches_any_namespace() {
     let mut role = expected("rbac.authorization.k8s.io/v1", "ClusterRole", "system:sink");
     let reported = || {
         vec![object(
@@ -189,12 +195,22 @@ fn what_has_no_namespace_is_found_whatever_the_manifest_says() {
         )]
     };
     assert!(
-        view(vec![role.clone()], reported()).resources()[0]
+        view(vec![role.clone()], reported())
+            .resources()
+            .get(0)
+            .unwrap()
             .object
             .is_some()
     );
     role.namespace = "default".into();
-    assert!(view(vec![role], reported()).resources()[0].object.is_some());
+    assert!(
+        view(vec![role], reported())
+            .resources()
+            .get(0)
+            .unwrap()
+            .object
+            .is_some()
+    );
 }
 
 #[test]
@@ -208,7 +224,7 @@ fn without_a_manifest_kind_and_name_are_enough() {
 }
 
 #[test]
-fn what_stays_in_its_state_keeps_its_time() {
+fn an_unchanged_state_keeps_its_start() {
     let sent = || {
         vec![
             expected("v1", "Service", "a"),
@@ -238,7 +254,7 @@ fn what_stays_in_its_state_keeps_its_time() {
 }
 
 #[test]
-fn the_objects_own_time_counts_more_than_when_it_was_first_seen() {
+fn the_time_of_the_object_takes_precedence_over_the_time_of_observation() {
     let of = |since_ms: Option<i64>, previous: Option<&ClusterView>, now_ms: i64| {
         let mut input = input("edge01", Vec::new());
         let since = Verdict {
@@ -248,7 +264,7 @@ fn the_objects_own_time_counts_more_than_when_it_was_first_seen() {
         let object = object("v1", "Service", "default", "a");
         report(&mut input, vec![observed(object, since)]);
         let view = project(input, previous, now_ms);
-        let shown = view.resources()[0].since_ms;
+        let shown = view.resources().get(0).unwrap().since_ms;
         (view, shown)
     };
     let (first_seen, shown) = of(None, None, 50);
@@ -257,14 +273,70 @@ fn the_objects_own_time_counts_more_than_when_it_was_first_seen() {
     assert_eq!(shown, Some(20));
     let (_, shown) = of(Some(30), Some(&dated), 70);
     assert_eq!(shown, Some(30));
-    // After a restart there is no view before, and it is the same time.
+    // After a restart there is no previous view, and the time is the same.
     assert_eq!(of(Some(20), None, 1000).1, Some(20));
 }
 
+/// Checks the start of a Service's state in consecutive views. Each tuple has the phase, the time of the
+/// object, the current time and the expected start.
+fn check_since(views: &[(Phase, Option<i64>, i64, i64)]) {
+    let mut previous: Option<ClusterView> = None;
+    for &(phase, since_ms, now_ms, expected) in views {
+        let mut input = input("edge01", Vec::new());
+        let dated = Verdict {
+            since_ms,
+            ..verdict(phase, "", "")
+        };
+        let service = object("v1", "Service", "default", "a");
+        report(&mut input, vec![observed(service, dated)]);
+        let view = project(input, previous.as_ref(), now_ms);
+        let shown = view.resources().get(0).unwrap().since_ms;
+        assert_eq!(shown, Some(expected), "at {now_ms} of {views:?}");
+        previous = Some(view);
+    }
+}
+
+#[test]
+fn an_object_time_before_the_previous_state_is_ignored() {
+    // The condition was true from the beginning.
+    check_since(&[
+        (Phase::Ready, Some(100), 1000, 100),
+        (Phase::Failed, Some(2000), 2010, 2000),
+        (Phase::Ready, Some(100), 3000, 3000),
+        (Phase::Ready, Some(100), 4000, 3000),
+        (Phase::Ready, Some(4500), 5000, 4500),
+    ]);
+    // The time of a state that was not observed is used.
+    check_since(&[
+        (Phase::Ready, Some(100), 1000, 100),
+        (Phase::Failed, Some(500), 3000, 500),
+        (Phase::Pending, None, 4000, 4000),
+        (Phase::Ready, Some(3990), 4010, 4010),
+    ]);
+}
+
+#[test]
+fn an_object_time_counts_after_a_state_from_the_host() {
+    let shown = |judged: (Object, Verdict), previous: Option<&ClusterView>| {
+        let mut input = input("edge01", Vec::new());
+        report(&mut input, vec![judged]);
+        project(input, previous, 1000)
+    };
+    let service = || object("v1", "Service", "default", "a");
+    let unknown = Verdict::host(Phase::Unknown, "NoInterpreter", "");
+    let unknown = shown((service(), unknown), None);
+    let ready = Verdict {
+        since_ms: Some(100),
+        ..verdict(Phase::Ready, "", "")
+    };
+    let ready = shown(observed(service(), ready), Some(&unknown));
+    assert_eq!(ready.resources().get(0).unwrap().since_ms, Some(100));
+}
+
 proptest! {
-    /// Draws names and namespaces from few, so that they collide often.
+    /// Uses few names and namespaces, so that they collide often.
     #[test]
-    fn every_resource_and_every_object_is_shown_once(
+    fn every_resource_and_every_object_is_listed_once(
         sent in vec((0..3_u8, 0..3_u8), 0..12),
         reported in vec((0..3_u8, 0..3_u8), 0..12),
     ) {
@@ -277,7 +349,8 @@ proptest! {
         let (sent_count, reported_count) = (sent.len(), reported.len());
         let view = view(sent, reported);
 
-        let (of_sent, extra) = view.resources().split_at(sent_count);
+        let resources: Vec<_> = view.resources().iter().cloned().collect();
+        let (of_sent, extra) = resources.split_at(sent_count);
         prop_assert!(of_sent.iter().all(ResourceView::is_sent));
         prop_assert!(extra.iter().all(|one| !one.is_sent() && one.gvk == core("Service")));
         let found = of_sent.iter().filter_map(|one| one.object.as_ref());
@@ -288,23 +361,23 @@ proptest! {
     }
 }
 
-/// State and reason of one expected resource that is not among the objects of this report.
+/// State and reason of one expected resource without an object in this report.
 fn absent(expected: Expected, status: &str) -> (String, String) {
     let bundle = kindsight_model::decode_status("7-sink".parse().unwrap(), status.as_bytes());
     let bundle = bundle.unwrap();
     let mut input = input("edge01", vec![expected]);
     input.reported = Some(Reported {
-        rejected: bundle.rejected.into(),
-        coverage: bundle.coverage,
+        rejected: bundle.report.rejected.into(),
+        coverage: bundle.report.coverage,
         ..Reported::default()
     });
     let view = project(input, None, NOW_MS);
-    let verdict = &view.resources()[0].verdict;
+    let verdict = &view.resources().get(0).unwrap().verdict;
     (verdict.state.to_string(), verdict.reason.to_string())
 }
 
 #[test]
-fn what_the_report_does_not_cover_is_unknown_and_not_absent() {
+fn resources_outside_the_coverage_are_unknown() {
     let check = |expected: Expected, status: &str, state: &str, reason: &str| {
         let found = absent(expected, status);
         assert_eq!((&*found.0, &*found.1), (state, reason), "{status}");
@@ -338,7 +411,7 @@ fn what_the_report_does_not_cover_is_unknown_and_not_absent() {
         "NotInReport",
     );
     check(without_manifest("Network"), "{}", "Unknown", "NotReported");
-    // It was deleted, and no report would ever say so.
+    // It was deleted, and no report can confirm the deletion.
     let mut deleted = network();
     deleted.rsync = Some(RsyncStatus::Deleted);
     check(deleted, "{}", "NotPresent", "Deleted");

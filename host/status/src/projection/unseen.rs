@@ -1,13 +1,16 @@
-//! Resources of which the report has no object, and that are listed all the same.
+//! Resources that are listed although the report has no object for them.
 
 use std::sync::Arc;
 
-use kindsight_model::{Gvk, Object, Phase, Rejected, Verdict, host_reason};
+use kindsight_model::{
+    Coverage, Gvk, Identity, Object, Phase, Rejected, Scope, Verdict, host_reason,
+};
 
+use super::absence;
 use crate::moment::moment;
 use crate::resource_view::{ResourceView, Role};
 
-/// The last that was known of an object that the report does not have.
+/// The last known state of an object that is not in the report.
 #[derive(Debug, Clone)]
 pub struct LastKnown {
     /// Group, version and Kind.
@@ -16,12 +19,12 @@ pub struct LastKnown {
     pub namespace: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// The object; none of what is known from before the start, of which objects are not kept.
+    /// The object; `None` after a restart, because objects are not stored.
     pub object: Option<Object>,
 }
 
 impl LastKnown {
-    /// The last that was known of a resource of a view.
+    /// The last known state from a resource of a view.
     pub fn of(resource: &ResourceView) -> Self {
         Self {
             gvk: resource.gvk.clone(),
@@ -32,107 +35,96 @@ impl LastKnown {
     }
 }
 
-impl From<Object> for LastKnown {
-    fn from(object: Object) -> Self {
-        Self {
-            gvk: object.gvk.clone(),
-            namespace: Arc::clone(&object.namespace),
-            name: Arc::clone(&object.name),
-            object: Some(object),
-        }
-    }
-}
-
-/// A resource that was not sent and of which the report has no object, with the host's own verdict.
+/// A resource that was not sent and has no object in the report.
 #[derive(Debug, Clone)]
 pub struct Unseen {
-    gvk: Gvk,
-    namespace: Arc<str>,
-    name: Arc<str>,
-    /// The last that was known of it.
-    last: Option<Object>,
-    verdict: Verdict,
-    role: Role,
+    /// The last known state of the object.
+    pub last: LastKnown,
+    /// The reason why it is not in the report.
+    pub why: Why,
+    /// Its owner, for a resource without an object.
+    pub owner: Option<Identity>,
+    /// True if it is a hook.
+    pub is_hook: bool,
+}
+
+/// The reason why an object is not in a report.
+#[derive(Debug, Clone)]
+pub enum Why {
+    /// It no longer exists. The time is when this was first known, in Unix milliseconds.
+    Gone(i64),
+    /// The coverage of its Kind decides. Holds its last verdict.
+    Uncertain(Verdict),
+    /// Its item could not be decoded.
+    Unreadable(Arc<str>),
 }
 
 impl Unseen {
-    /// An object that was there until then, in Unix milliseconds, and that the cluster has no more.
-    pub fn gone(last: impl Into<LastKnown>, since_ms: i64) -> Self {
-        let message = format!("it is no more in the cluster{}", since(since_ms));
-        let verdict = Verdict::host(Phase::NotPresent, host_reason::GONE, message);
-        Self::of(last.into(), verdict, since_ms, Role::Gone)
-    }
-
-    /// What was known before the start and is not reported, until it is known whether its Kind is covered.
-    pub fn unconfirmed(last: LastKnown, verdict: Verdict) -> Self {
-        Self {
-            gvk: last.gvk,
-            namespace: last.namespace,
-            name: last.name,
-            last: last.object,
-            verdict,
-            role: Role::Unsent,
-        }
-    }
-
-    /// An object that was there until then, in Unix milliseconds, when the cluster ceased to report on its
-    /// Kind.
-    pub fn not_covered(last: impl Into<LastKnown>, since_ms: i64) -> Self {
-        let last = last.into();
-        let message = format!(
-            "the cluster does not report on objects of Kind {} any more{}",
-            last.gvk.kind,
-            since(since_ms)
-        );
-        let verdict = Verdict::unknown(host_reason::NOT_REPORTED, message);
-        Self::of(last, verdict, since_ms, Role::Unsent)
-    }
-
-    /// An object that could not be read; none where nobody knows which.
+    /// An object whose item could not be decoded; `None` without an identity.
     pub fn unreadable(rejected: &Rejected) -> Option<Self> {
         let identity = rejected.identity.as_ref()?;
         let message = format!("{}: {}", rejected.pointer, rejected.error);
         Some(Self {
-            gvk: identity.gvk.clone(),
-            namespace: Arc::clone(&identity.namespace),
-            name: Arc::clone(&identity.name),
-            last: None,
-            verdict: Verdict::unknown(host_reason::UNREADABLE, message),
-            role: Role::Unsent,
+            last: LastKnown {
+                gvk: identity.gvk.clone(),
+                namespace: Arc::clone(&identity.namespace),
+                name: Arc::clone(&identity.name),
+                object: None,
+            },
+            why: Why::Unreadable(message.into()),
+            owner: None,
+            is_hook: false,
         })
     }
 
-    fn of(last: LastKnown, verdict: Verdict, since_ms: i64, role: Role) -> Self {
-        Self {
-            gvk: last.gvk,
-            namespace: last.namespace,
-            name: last.name,
-            last: last.object,
-            verdict: Verdict {
-                since_ms: Some(since_ms),
-                ..verdict
-            },
+    pub(super) fn into_resource(self, coverage: &Coverage) -> ResourceView {
+        let (verdict, role) = self.verdict_and_role(coverage);
+        ResourceView {
+            gvk: self.last.gvk,
+            namespace: self.last.namespace,
+            name: self.last.name,
+            manifest: None,
+            rsync: None,
+            object: self.last.object,
+            verdict,
+            since_ms: None,
             role,
+            owner: None,
         }
     }
 
-    pub(super) fn into_resource(self) -> ResourceView {
-        ResourceView {
-            gvk: self.gvk,
-            namespace: self.namespace,
-            name: self.name,
-            manifest: None,
-            rsync: None,
-            object: self.last,
-            verdict: self.verdict,
-            since_ms: None,
-            role: self.role,
-            owner: None,
+    fn verdict_and_role(&self, coverage: &Coverage) -> (Verdict, Role) {
+        let role = if self.is_hook {
+            Role::Hook
+        } else {
+            Role::Unsent
+        };
+        match &self.why {
+            Why::Gone(since_ms) => (gone(*since_ms), Role::Gone),
+            Why::Unreadable(message) => {
+                let unreadable = Verdict::unknown(host_reason::UNREADABLE, Arc::clone(message));
+                (unreadable, role)
+            }
+            Why::Uncertain(last) => {
+                let gvk = &self.last.gvk;
+                let scope = Scope::of(&self.last.namespace);
+                let found = coverage.of(Some(&gvk.group), &gvk.kind, scope);
+                let verdict = absence::of_observed(&found, &gvk.kind, last);
+                (verdict, role)
+            }
         }
     }
 }
 
-/// ` since` and the time; nothing for one that cannot be written.
+fn gone(since_ms: i64) -> Verdict {
+    let message = format!("it no longer exists in the cluster{}", since(since_ms));
+    Verdict {
+        since_ms: Some(since_ms),
+        ..Verdict::host(Phase::NotPresent, host_reason::GONE, message)
+    }
+}
+
+/// ` (since TIME)`; empty if the time cannot be formatted.
 fn since(unix_ms: i64) -> String {
-    moment(unix_ms).map_or_else(String::new, |it| format!(" since {it:.0}"))
+    moment(unix_ms).map_or_else(String::new, |time| format!(" (since {time:.0})"))
 }

@@ -80,7 +80,7 @@ impl Parser {
             );
         }
         if self.query.listing.is_some() && self.query.instance == Instance::List {
-            let detail = "a list of instances and one of names cannot be asked for together";
+            let detail = "a list of instances and a list of names cannot be requested together";
             self.problem(
                 "instance",
                 detail,
@@ -96,9 +96,11 @@ impl Parser {
         }
     }
 
-    /// Asks for names. Of several lists the first in [`Listing::ALL`] is answered.
+    /// Requests a list of names. If a query requests several lists, the first in [`Listing::ALL`] is
+    /// answered.
     fn listing(&mut self, listing: Listing) {
-        let asked = self.query.listing.map_or(listing, |it| it.min(listing));
+        let asked = self.query.listing;
+        let asked = asked.map_or(listing, |earlier| earlier.min(listing));
         self.query.listing = Some(asked);
     }
 
@@ -110,7 +112,7 @@ impl Parser {
         first
     }
 
-    /// Parses `instance`; an empty value asks for the list of instances.
+    /// Parses `instance`. An empty value requests the list of instances.
     fn instance(&mut self, value: &str) {
         self.query.instance = match value.parse() {
             Ok(id) => Instance::Of(id),
@@ -195,8 +197,8 @@ impl Parser {
     }
 }
 
-/// The valid form of a cluster. An unencoded `+` in a URL arrives as a space, a common mistake that the
-/// text explains.
+/// The valid form of a cluster. The text explains a common mistake: a `+` in a URL that is not encoded
+/// becomes a space.
 pub(crate) fn cluster_expected(value: &str) -> &'static str {
     if value.contains(' ') {
         "`provider+name`; in a URL a `+` means a space, write `provider%2Bname`"

@@ -25,7 +25,7 @@ fn check(pairs: &[(&str, &str)], problems: &Expect) {
 }
 
 #[test]
-fn no_parameters_ask_what_happened_to_everything_in_the_latest_instance() {
+fn a_query_without_parameters_is_about_everything_in_the_latest_instance() {
     let query = parse(&[]).unwrap();
     assert_eq!(query, StatusQuery::default());
     assert_eq!((query.kind, query.output), (None, Output::All));
@@ -62,7 +62,7 @@ fn every_parameter_is_read() {
 }
 
 #[test]
-fn an_instance_without_a_value_asks_which_there_are() {
+fn an_instance_without_a_value_requests_the_list_of_instances() {
     assert_eq!(parse(&[("instance", "")]).unwrap().instance, Instance::List);
 }
 
@@ -88,7 +88,7 @@ fn older_words_for_output_still_work() {
 }
 
 #[test]
-fn every_problem_is_named_at_once() {
+fn all_problems_are_reported_at_once() {
     check(
         &[
             ("instance", "twelve"),
@@ -147,7 +147,7 @@ fn a_resource_name_may_be_as_long_as_kubernetes_allows() {
 }
 
 #[test]
-fn every_wrong_part_of_a_path_is_named() {
+fn every_invalid_part_of_a_path_is_named() {
     let problems = dig_name("pro ject", "app", "", "dig").unwrap_err();
     let parts: Vec<_> = problems.iter().map(|problem| &*problem.parameter).collect();
     assert_eq!(parts, ["project", "version"]);
@@ -160,7 +160,7 @@ fn every_wrong_part_of_a_path_is_named() {
 
 proptest! {
     #[test]
-    fn whatever_is_asked_is_a_query_or_named_problems(
+    fn parsing_any_parameters_gives_a_query_or_problems(
         pairs in proptest::collection::vec(("(app|cluster|type|output|instance|.*)", ".*"), 0..8),
     ) {
         match StatusQuery::parse(pairs) {

@@ -69,14 +69,14 @@ fn the_worst_wins_and_is_named() {
 }
 
 #[test]
-fn nothing_is_not_ready() {
+fn an_empty_rollup_is_not_ready() {
     for desired in [Desired::Present, Desired::Terminating, Desired::Absent] {
         check(&[], desired, "Unknown", Phase::Unknown, None);
     }
 }
 
 #[test]
-fn what_is_to_go_and_is_gone_is_terminated() {
+fn removed_resources_of_a_termination_are_terminated() {
     let gone = [Phase::NotPresent, Phase::NotPresent];
     check(
         &gone,
@@ -102,7 +102,7 @@ fn what_is_to_go_and_is_gone_is_terminated() {
 }
 
 #[test]
-fn what_is_to_go_and_is_still_there_is_never_ready() {
+fn present_resources_of_a_termination_are_never_ready() {
     let left = [Phase::NotPresent, Phase::Ready];
     check(
         &left,
@@ -129,7 +129,7 @@ fn what_is_to_go_and_is_still_there_is_never_ready() {
 }
 
 #[test]
-fn a_context_is_to_go_once_termination_began() {
+fn resources_should_be_absent_once_termination_began() {
     assert_eq!(
         Desired::from_status(Some(&"Instantiated".into())),
         Desired::Present
@@ -152,7 +152,7 @@ fn a_context_is_to_go_once_termination_began() {
     );
 }
 
-/// The order of the design, from best to worst; equally good ones on one line.
+/// The order of the design, from best to worst; equal severities are on one line.
 const SEVERITIES: [&[Phase]; 8] = [
     &[Phase::Ready, Phase::Present],
     &[Phase::Suspended],
@@ -165,7 +165,7 @@ const SEVERITIES: [&[Phase]; 8] = [
 ];
 
 #[test]
-fn of_any_two_phases_the_worse_one_is_the_whole() {
+fn the_worse_of_two_phases_is_the_result() {
     assert_eq!(SEVERITIES.concat(), Phase::ALL);
     for (rank, better) in SEVERITIES.iter().enumerate() {
         for worse in SEVERITIES.iter().skip(rank + 1).copied().flatten() {
@@ -177,7 +177,7 @@ fn of_any_two_phases_the_worse_one_is_the_whole() {
     }
 }
 
-/// Resources with the group that each is folded in, in two different orders.
+/// Resources, each with the number of its group, in two different orders.
 fn shuffled() -> impl Strategy<Value = (Vec<Item>, Vec<Item>)> {
     let item = (select(Phase::ALL), 0..4_u8, 0..5_usize);
     vec(item, 0..40).prop_flat_map(|items| (Just(items.clone()), Just(items).prop_shuffle()))
@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_to_go_is_never_better_than_terminating((items, _) in shuffled()) {
+    fn a_termination_with_present_resources_is_never_better_than_terminating((items, _) in shuffled()) {
         for desired in [Desired::Terminating, Desired::Absent] {
             let result = fold_grouped(&items).result(desired);
             let is_gone = items.iter().all(|item| item.0 == Phase::NotPresent);
@@ -229,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn a_whole_is_exactly_as_bad_as_its_worst_part((items, _) in shuffled()) {
+    fn the_result_is_exactly_as_bad_as_the_worst_part((items, _) in shuffled()) {
         let worst = items.iter().map(|item| item.0.severity()).max();
         let result = fold_grouped(&items).result(Desired::Present);
         prop_assert_eq!(result.phase.severity(), worst.unwrap_or(Phase::Unknown.severity()));

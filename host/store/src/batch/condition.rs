@@ -3,7 +3,7 @@
 use super::OPERATION_BYTES;
 use crate::Revision;
 
-/// A condition on one key, under which a batch is applied.
+/// A condition on one key. A store applies a batch only if all conditions hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     /// The key is absent.
@@ -11,7 +11,7 @@ pub enum Condition {
         /// The key.
         key: String,
     },
-    /// The key is present, whatever its value.
+    /// The key is present, with any value.
     Present {
         /// The key.
         key: String,
@@ -23,8 +23,8 @@ pub enum Condition {
         /// The value.
         value: Vec<u8>,
     },
-    /// The key is present and was last put by the batch of this revision. It takes no room in a
-    /// batch, where [`Condition::Equals`] takes as much as the value.
+    /// The key is present and was last put by the batch of this revision. The condition adds almost
+    /// nothing to the size of a batch, while [`Condition::Equals`] adds the size of the value.
     Unchanged {
         /// The key.
         key: String,
@@ -44,18 +44,18 @@ impl Condition {
         }
     }
 
-    /// Checks the condition against what the store has under its key: the value, and the revision
-    /// of the batch that put it last.
+    /// Checks the condition against the stored value of its key and the revision of the batch that
+    /// last put the key.
     pub fn holds(&self, stored: Option<(&[u8], Revision)>) -> bool {
         match self {
             Self::Absent { .. } => stored.is_none(),
             Self::Present { .. } => stored.is_some(),
-            Self::Equals { value, .. } => stored.is_some_and(|it| it.0 == value),
-            Self::Unchanged { since, .. } => stored.is_some_and(|it| it.1 == *since),
+            Self::Equals { value, .. } => stored.is_some_and(|stored| stored.0 == value),
+            Self::Unchanged { since, .. } => stored.is_some_and(|stored| stored.1 == *since),
         }
     }
 
-    /// The bytes it counts in a batch.
+    /// The size of the condition, in bytes, as part of the size of the batch.
     pub(super) fn bytes(&self) -> usize {
         let value = match self {
             Self::Equals { value, .. } => value.len(),

@@ -7,8 +7,17 @@ fn puts(prefix: &str, count: usize) -> Vec<Change> {
     keys.map(|key| Change {
         key,
         kind: ChangeKind::Put,
+        value: None,
     })
     .collect()
+}
+
+fn put(key: &str, bytes: usize) -> Change {
+    Change {
+        key: key.to_owned(),
+        kind: ChangeKind::Put,
+        value: Some(vec![0; bytes].into()),
+    }
 }
 
 fn append(log: &ChangeLog, changes: Vec<Change>) -> Revision {
@@ -43,7 +52,31 @@ fn the_oldest_batches_go_when_the_log_is_full() {
 }
 
 #[test]
-fn a_watch_does_not_fall_behind_by_what_it_passes_over() {
+fn the_oldest_values_are_dropped_when_they_take_too_many_bytes() {
+    let log = ChangeLog::new(Revision::default());
+    let begin = log.latest();
+    let half = VALUES_KEPT_BYTES_MAX / 2;
+    append(&log, vec![put("/a/", half), put("/b/", 1)]);
+    append(&log, vec![put("/c/", half - 1)]);
+    let kept = |log: &ChangeLog| {
+        let mut watch = Watch::new(log, "", begin).unwrap();
+        let batches = std::iter::from_fn(|| watch.try_next().unwrap());
+        let changes = batches.flat_map(|batch| batch.changes);
+        let has_value = changes.map(|change| change.value.is_some());
+        has_value.collect::<Vec<_>>()
+    };
+    assert_eq!(kept(&log), [true; 3]);
+    append(&log, vec![put("/d/", 1)]);
+    assert_eq!(kept(&log), [false, false, true, true]);
+    append(&log, vec![put("/e/", VALUES_KEPT_BYTES_MAX + 1)]);
+    assert_eq!(kept(&log), [false; 5]);
+    append(&log, puts("/f/", CHANGES_KEPT_MAX));
+    append(&log, vec![put("/g/", 1)]);
+    assert_eq!(log.recent.borrow().value_bytes, 1);
+}
+
+#[test]
+fn a_watch_does_not_fall_behind_because_of_skipped_changes() {
     let log = ChangeLog::new(Revision::default());
     let mut watch = Watch::new(&log, "/a/", log.latest()).unwrap();
     for _ in 0..3 {
@@ -67,7 +100,7 @@ fn a_batch_over_the_limit_leaves_an_empty_log() {
 }
 
 #[test]
-fn a_watch_that_is_told_to_read_again_is_told_so_until_it_is_dropped() {
+fn a_watch_that_is_compacted_stays_compacted_until_it_is_dropped() {
     let log = ChangeLog::new(Revision::default());
     let mut watch = Watch::new(&log, "/a/", log.latest()).unwrap();
     log.forget();
@@ -96,7 +129,7 @@ fn a_dropped_watch_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_watch_reads_to_the_end_and_is_told_that_the_store_is_gone() {
+fn a_watch_reads_to_the_end_and_then_reports_the_closed_store() {
     let log = ChangeLog::new(Revision::default());
     let mut watch = Watch::new(&log, "", log.latest()).unwrap();
     append(&log, puts("/a/", 1));

@@ -11,15 +11,15 @@ fn store(entries: &[(&str, &str)]) -> RedbStore {
 
 fn entries(store: &dyn Store) -> Vec<(String, String)> {
     let mut entries = Vec::new();
-    walk(store, "", |it| {
-        entries.push((it.key, String::from_utf8(it.value).unwrap()));
+    walk(store, "", |entry| {
+        entries.push((entry.key, String::from_utf8(entry.value).unwrap()));
         Ok::<_, Error>(())
     })
     .unwrap();
     entries
 }
 
-/// Keys in the order in which they were created.
+/// Keys in their order of creation.
 fn by_creation(store: &dyn Store) -> Vec<String> {
     let mut entries = store.range("/").unwrap().entries;
     entries.sort_by_key(|it| it.created);
@@ -41,8 +41,8 @@ fn a_walk_visits_every_key_once_and_in_order() {
     let keys: Vec<String> = entries(&store).into_iter().map(|it| it.0).collect();
     assert_eq!(keys, store.keys("").unwrap().keys);
     let mut under = Vec::new();
-    walk(&store, "/context/1/me", |it| {
-        under.push(it.key);
+    walk(&store, "/context/1/me", |entry| {
+        under.push(entry.key);
         Ok::<_, Error>(())
     })
     .unwrap();
@@ -66,7 +66,7 @@ fn a_copy_has_the_same_keys_in_the_same_order_of_creation() {
 }
 
 #[test]
-fn a_target_that_is_not_empty_is_refused_and_left_alone() {
+fn a_target_that_is_not_empty_is_rejected_and_not_changed() {
     let (from, to) = (store(SET), store(&[("/mine/", "x")]));
     let before = entries(&to);
     let refused = copy(&from, &to, "", false).unwrap_err();
@@ -92,7 +92,7 @@ fn a_copy_that_was_broken_off_is_completed_and_changes_nothing() {
     assert_eq!(other.get("/context/1/").unwrap(), Some(b"another".to_vec()));
 }
 
-/// The limits of an etcd, over a store that has none of them.
+/// A store with the limits of an etcd, over a store with larger limits.
 struct Small(RedbStore);
 
 impl Store for Small {

@@ -1,4 +1,4 @@
-//! Errors of the client of etcd, by what is done next.
+//! Errors of the etcd client, split by what the caller does next.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use etcd_client::Error as ClientError;
 
 use crate::{Error, chain};
 
-// Codes of gRPC: https://grpc.io/docs/guides/status-codes/
+// gRPC status codes: https://grpc.io/docs/guides/status-codes/
 const INVALID_ARGUMENT: i32 = 3;
 const PERMISSION_DENIED: i32 = 7;
 const RESOURCE_EXHAUSTED: i32 = 8;
@@ -14,33 +14,33 @@ const FAILED_PRECONDITION: i32 = 9;
 const OUT_OF_RANGE: i32 = 11;
 const UNAUTHENTICATED: i32 = 16;
 
-/// The longest reason that is kept, in characters.
+/// The maximum length of a stored reason, in characters.
 const REASON_CHARS_MAX: usize = 500;
 
 /// A call that failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// It did not reach a member. Another try does no harm.
+    /// The call did not reach a member. It is safe to repeat it.
     NotSent(String),
-    /// It may have reached a member, and no answer came.
+    /// The call may have reached a member, but no answer arrived.
     Unanswered(String),
-    /// The token of the user has ended, or users were changed: a new one helps.
+    /// The user's token has expired, or etcd's users were changed. A new token is needed.
     OldToken(String),
-    /// The revision to read at is compacted.
+    /// The requested revision is compacted.
     Compacted,
-    /// The answer is larger than the client takes.
+    /// The answer is larger than the client accepts.
     AnswerTooLarge,
-    /// The member refused, and nothing was done.
+    /// The member rejected the call, which had no effect.
     Refused(Error),
 }
 
 impl Failure {
-    /// The error of a call that is not tried again, which wrote nothing.
+    /// The error of a call that wrote nothing and is not repeated.
     pub(super) fn into_error(self) -> Error {
         match self {
             Self::NotSent(reason) | Self::Unanswered(reason) => Error::Unavailable { reason },
             Self::OldToken(reason) => Error::Denied { reason },
-            Self::Compacted => Error::Backend("etcd compacted what was being read".into()),
+            Self::Compacted => Error::Backend("etcd compacted the requested revision".into()),
             Self::AnswerTooLarge => Error::Backend("a value in etcd is too large to read".into()),
             Self::Refused(error) => error,
         }
@@ -54,7 +54,7 @@ impl From<ClientError> for Failure {
         };
         let message = clipped(status.message());
         match i32::from(status.code()) {
-            PERMISSION_DENIED => denied(format!("the user may not do this ({message})")),
+            PERMISSION_DENIED => denied(format!("the user lacks the permission ({message})")),
             UNAUTHENTICATED => Self::OldToken(message),
             INVALID_ARGUMENT | FAILED_PRECONDITION
                 if message.contains("revision of auth store") =>
@@ -65,11 +65,12 @@ impl From<ClientError> for Failure {
                 denied("the name of the user or the password is wrong".to_owned())
             }
             INVALID_ARGUMENT if message.contains("user name is empty") => {
-                denied("this etcd asks for a user and a password".to_owned())
+                denied("this etcd requires a user and a password".to_owned())
             }
-            FAILED_PRECONDITION if message.contains("authentication is not enabled") => {
-                denied("a user and a password were given, and this etcd asks for none".to_owned())
-            }
+            FAILED_PRECONDITION if message.contains("authentication is not enabled") => denied(
+                "a user and a password were given, but this etcd does not use authentication"
+                    .to_owned(),
+            ),
             OUT_OF_RANGE if message.contains("compacted") => Self::Compacted,
             OUT_OF_RANGE if message.contains("too large") => Self::AnswerTooLarge,
             RESOURCE_EXHAUSTED if message.contains("space exceeded") => {
@@ -100,7 +101,7 @@ fn denied(reason: String) -> Failure {
     Failure::Refused(Error::Denied { reason })
 }
 
-/// Tells whether no connection came about, so that nothing was sent.
+/// Returns whether no connection was made, so that nothing was sent.
 fn is_connecting(status: &(dyn std::error::Error + 'static)) -> bool {
     let mut source = status.source();
     while let Some(error) = source {
@@ -118,7 +119,8 @@ fn is_connecting(status: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// The last cause of a status that has one, which says more than the status itself.
+/// The innermost cause of a status, which is more specific than the status itself. Falls back to
+/// the status.
 fn reason(status: &(dyn std::error::Error + 'static)) -> String {
     let mut last = status.source();
     while let Some(next) = last.and_then(std::error::Error::source) {
@@ -130,7 +132,7 @@ fn reason(status: &(dyn std::error::Error + 'static)) -> String {
     }
 }
 
-/// A text of a member, in a length that a log can take.
+/// A text from a member, shortened to a length that is suitable for a log.
 pub(super) fn clipped(text: &str) -> String {
     text.chars().take(REASON_CHARS_MAX).collect()
 }

@@ -1,4 +1,4 @@
-//! The one watch of a store, which feeds its log of changes.
+//! The single watch of a store, which feeds its change log.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,32 +14,32 @@ use super::witness::Witness;
 use crate::change_log::ChangeLog;
 use crate::{Change, ChangeKind, Connection, Revision};
 
-/// The first pause before the watch is begun again, which doubles.
+/// The first pause before the watch is restarted. It doubles with each failure.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The longest pause before the watch is begun again.
+/// The longest pause before the watch is restarted.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
-/// The largest message of a watch, in bytes. Members split what is larger than a request.
+/// The largest message of a watch, in bytes. Members split messages that are larger than a request.
 const MESSAGE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// The end of one watch.
+/// The reason why a watch ended.
 enum End {
-    /// It broke, for this reason.
+    /// The watch broke, for this reason.
     Lost(String),
-    /// The revision it was to go on from is compacted, or is none of this etcd.
+    /// The revision at which the watch should resume is compacted, or belongs to another etcd.
     Compacted,
 }
 
-/// Follows what changes in a span of keys.
+/// Follows the changes in a span of keys.
 pub(super) struct Follower {
     pub(super) link: Arc<Link>,
     pub(super) log: Arc<ChangeLog>,
     pub(super) connection: Arc<Sender<Connection>>,
     pub(super) span: Span,
-    /// The revision up to which every change is in the log.
+    /// The revision up to which the log contains every change.
     pub(super) position: Revision,
-    /// The last change that was seen; none where there was none yet.
+    /// The last change that the watch received, if any.
     pub(super) witness: Option<Witness>,
-    /// Changes of a message that was split, until its end comes.
+    /// Changes of a split message, until its last part arrives.
     pub(super) split: Vec<(Revision, Change)>,
 }
 
@@ -50,17 +50,18 @@ impl Follower {
         let mut lost_ms = None;
         loop {
             let position = self.position;
-            let was_heard = self.watch(&mut lost_ms).await;
-            let (is_heard, end) = was_heard;
+            let watched = self.watch(&mut lost_ms).await;
+            let (is_heard, end) = watched;
             match end {
                 End::Lost(reason) => {
-                    // A watch that breaks is begun again at once; one that cannot be begun is away.
+                    // A watch that breaks is restarted immediately. The store counts as away only
+                    // if the restart fails.
                     let since_ms = *lost_ms.get_or_insert_with(now_ms);
                     if !is_heard {
-                        self.tell(&Connection::Away { since_ms, reason });
+                        self.report(&Connection::Away { since_ms, reason });
                     }
                 }
-                End::Compacted => self.begin_anew().await,
+                End::Compacted => self.restart_from_now().await,
             }
             if is_heard || position != self.position {
                 pause = PAUSE;
@@ -70,7 +71,7 @@ impl Follower {
         }
     }
 
-    /// Watches until that ends. Answers whether it was heard at all, and the end.
+    /// Watches until the watch ends. Returns whether the watch received anything, and why it ended.
     async fn watch(&mut self, lost_ms: &mut Option<u64>) -> (bool, End) {
         let mut stream = match self.begin().await {
             Ok(stream) => stream,
@@ -88,7 +89,7 @@ impl Follower {
             if !is_heard {
                 is_heard = true;
                 *lost_ms = None;
-                self.tell(&Connection::Connected);
+                self.report(&Connection::Connected);
             }
             self.take(&message);
         }
@@ -110,8 +111,8 @@ impl Follower {
         }
     }
 
-    /// The next message. Where a call gets no answer meanwhile, or the watch is new, one must come
-    /// soon.
+    /// The next message. If a call got no answer in the meantime, or if the watch is new, a message
+    /// must arrive before the deadline.
     async fn message(
         &self,
         stream: &mut WatchStream,
@@ -122,7 +123,8 @@ impl Follower {
             tokio::select! {
                 received = stream.message() => Some(received),
                 () = link.doubt.notified() => {
-                    // It has ended where it cannot be asked, which the next message says.
+                    // If the watch has ended, the request for progress fails, and the next message
+                    // reports the end.
                     let _ = stream.request_progress().await;
                     timeout(link.deadline, stream.message()).await.ok()
                 }
@@ -138,13 +140,13 @@ impl Follower {
         }
     }
 
-    /// The end that a message tells of.
+    /// The end of the watch, if the message announces it.
     async fn ended(&self, message: &WatchResponse) -> Option<End> {
         if message.compact_revision() > 0 {
             return Some(End::Compacted);
         }
         if message.canceled() {
-            // With users, the token may have ended: the next watch is begun with a new one.
+            // The user's token may have expired: the next watch starts with a new token.
             let _ = timeout(self.link.deadline, self.link.client.refresh_token()).await;
             let reason = clipped(message.cancel_reason());
             return Some(End::Lost(format!("the member ended the watch: {reason}")));
@@ -159,11 +161,14 @@ impl Follower {
         }
     }
 
-    /// Returns whether the watch goes on where the one before it ended: the etcd may be another one now, or an
-    /// earlier state of this one that others wrote to since.
+    /// Returns whether the watch continues the history of the previous watch. The endpoint may now
+    /// be another etcd, or this etcd in an earlier state to which other programs have written
+    /// since.
     async fn is_continued(&self, created: &WatchResponse) -> Result<bool, Failure> {
-        let revision = created.header().map_or(0, |it| number(it.revision()));
-        // A member may lag behind the others.
+        let revision = created
+            .header()
+            .map_or(0, |header| number(header.revision()));
+        // A member can lag behind the others.
         let is_behind = Revision::new(revision) < self.position;
         if is_behind && super::now(&self.link, &self.span).await?.revision < self.position {
             return Ok(false);
@@ -174,7 +179,7 @@ impl Follower {
         }
     }
 
-    /// The end of a watch that a failure broke.
+    /// The end of a watch that failed.
     async fn lost(&self, failure: Failure) -> End {
         match failure {
             Failure::Compacted => End::Compacted,
@@ -189,20 +194,21 @@ impl Follower {
         }
     }
 
-    /// Adds the changes of a message to the log, once all of each revision are there.
+    /// Adds the changes of a message to the log, one revision at a time and only when the message
+    /// is complete.
     fn take(&mut self, message: &WatchResponse) {
         for event in message.events() {
             let Some(stored) = event.kv() else {
                 continue;
             };
-            let kind = match event.event_type() {
-                EventType::Put => ChangeKind::Put,
-                EventType::Delete => ChangeKind::Delete,
+            let (kind, value) = match event.event_type() {
+                EventType::Put => (ChangeKind::Put, Some(stored.value().into())),
+                EventType::Delete => (ChangeKind::Delete, None),
             };
             let revision = Revision::new(number(stored.mod_revision()));
             self.witness = Some(Witness::new(stored.key(), revision, kind));
             if let Some(key) = self.link.keys.stripped(stored.key()) {
-                self.split.push((revision, Change { key, kind }));
+                self.split.push((revision, Change { key, kind, value }));
             }
         }
         if message.0.fragment {
@@ -219,7 +225,8 @@ impl Follower {
                 self.position = revision;
             }
         }
-        // Of a question that was asked by hand the answer may be ahead of the changes.
+        // The answer to a manual progress request can be ahead of the changes, so it does not move
+        // the position.
         let is_progress = message.events().is_empty() && message.watch_id() >= 0;
         if let Some(header) = message
             .header()
@@ -230,8 +237,8 @@ impl Follower {
         }
     }
 
-    /// Lets all readers read again, and goes on from now.
-    async fn begin_anew(&mut self) {
+    /// Makes all readers read again, and continues from the current revision.
+    async fn restart_from_now(&mut self) {
         self.link.forget();
         if let Ok(now) = super::now(&self.link, &self.span).await {
             self.log.forget_until(now.revision);
@@ -240,17 +247,17 @@ impl Follower {
         }
     }
 
-    fn tell(&self, connection: &Connection) {
-        self.connection.send_if_modified(|told| {
-            let is_new = match (&*told, connection) {
-                // The reason may become another one, and is told anew.
+    fn report(&self, connection: &Connection) {
+        self.connection.send_if_modified(|reported| {
+            let is_new = match (&*reported, connection) {
+                // A changed reason is reported again, but a changed start time is not.
                 (Connection::Away { reason, .. }, Connection::Away { reason: new, .. }) => {
                     reason != new
                 }
-                (told, connection) => told != connection,
+                (reported, connection) => reported != connection,
             };
             if is_new {
-                *told = connection.clone();
+                *reported = connection.clone();
             }
             is_new
         });
@@ -259,7 +266,7 @@ impl Follower {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the time of a loss is told to people, and decides nothing"
+    reason = "the time of a loss is only displayed and does not affect any decision"
 )]
 fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);

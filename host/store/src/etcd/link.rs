@@ -1,4 +1,4 @@
-//! The link to an etcd: one client, and calls with a deadline.
+//! The link to an etcd: one client whose calls have a deadline.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,33 +15,34 @@ use super::failure::Failure;
 use super::key_space::KeySpace;
 use crate::{Error, EtcdOptions, Result, Revision};
 
-/// The time between two questions over a connection whether the member is still there. Members refuse
-/// to be asked more often than every 5 seconds.
+/// The time between two keep-alive pings on a connection. Members reject pings that are more
+/// frequent than every 5 seconds.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
-/// The time a member has to answer that.
+/// The time within which a member must answer a ping.
 const KEEP_ALIVE_ANSWER_MAX: Duration = Duration::from_secs(5);
-/// The longest that connecting to one member takes.
+/// The longest time for connecting to one member.
 const CONNECT_MAX: Duration = Duration::from_secs(2);
-/// The first pause between two tries of a call, which doubles.
+/// The first pause between two attempts of a call. It doubles with each attempt.
 const PAUSE: Duration = Duration::from_millis(20);
-/// The longest pause between two tries of a call.
+/// The longest pause between two attempts of a call.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
-/// The largest answer, in bytes. A page is far smaller, a single value may have this size.
+/// The largest answer, in bytes. A page is far smaller, but a single value may have this size.
 pub(super) const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The client of one store, with what its calls share.
+/// The client of one store, and the state that its calls share.
 pub(super) struct Link {
     pub(super) client: Client,
     pub(super) keys: KeySpace,
     pub(super) deadline: Duration,
-    /// The greatest revision that a member has answered.
+    /// The greatest revision in any member's answer.
     seen: AtomicU64,
-    /// Told when a call got no answer, so that the watch asks whether the member is there.
+    /// Notified when a call got no answer, so that the watch checks whether the member is still
+    /// there.
     pub(super) doubt: Notify,
 }
 
 impl Link {
-    /// Connects, and shows who it is.
+    /// Connects and authenticates.
     pub(super) async fn connect(endpoints: &[String], options: &EtcdOptions) -> Result<Self> {
         let connect = connect_options(options)?;
         let scheme = if options.ca.is_some() {
@@ -51,7 +52,7 @@ impl Link {
         };
         let urls: Vec<String> = endpoints
             .iter()
-            .map(|it| format!("{scheme}://{it}"))
+            .map(|endpoint| format!("{scheme}://{endpoint}"))
             .collect();
         let until = Instant::now() + options.deadline;
         let mut pause = PAUSE;
@@ -73,7 +74,7 @@ impl Link {
         })
     }
 
-    /// Reads, again and again until the deadline: a member may be away while another is there.
+    /// Reads, with repeated attempts until the deadline, since another member may answer.
     pub(super) async fn read<T, F>(&self, call: impl Fn(KvClient) -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, ClientError>>,
@@ -81,7 +82,7 @@ impl Link {
         let begin = Instant::now();
         let until = begin + self.deadline;
         let mut pause = PAUSE;
-        // A member that hangs must not take the whole time.
+        // A member that hangs must not use up all the time.
         let mut try_until = begin + self.deadline / 2;
         loop {
             let failure = match self.once(try_until, &call).await {
@@ -93,7 +94,7 @@ impl Link {
         }
     }
 
-    /// Writes once, and once more only where it is certain that nothing was sent.
+    /// Writes once. Repeats the write only if it is certain that nothing was sent.
     pub(super) async fn write<T, F>(
         &self,
         until: Instant,
@@ -129,10 +130,10 @@ impl Link {
         Err(failure)
     }
 
-    /// Pauses before another try, with a new token where the old one has ended.
+    /// Pauses before another attempt, and gets a new token if the old one has expired.
     ///
     /// # Errors
-    /// The failure, where another try does not help or the time is up.
+    /// The failure, if another attempt does not help or the deadline has passed.
     async fn again(
         &self,
         failure: Failure,
@@ -155,19 +156,19 @@ impl Link {
         Ok(())
     }
 
-    /// Notes the revision of an answer, and answers it.
+    /// Records the revision of an answer, and returns it.
     pub(super) fn revision(&self, header: Option<&ResponseHeader>) -> Revision {
-        let revision = header.map_or(0, |it| number(it.revision()));
+        let revision = header.map_or(0, |header| number(header.revision()));
         self.seen.fetch_max(revision, Ordering::SeqCst);
         Revision::new(revision)
     }
 
-    /// Forgets how far the etcd was: it may be an earlier state of it now.
+    /// Forgets the recorded revision, because the etcd may have been reset to an earlier state.
     pub(super) fn forget(&self) {
         self.seen.store(0, Ordering::SeqCst);
     }
 
-    /// A revision that etcd has reached.
+    /// A revision that the etcd has reached.
     pub(super) fn seen(&self) -> Revision {
         Revision::new(self.seen.load(Ordering::SeqCst))
     }
@@ -183,12 +184,12 @@ async fn wait_to_try_again(failure: Failure, until: Instant, pause: &mut Duratio
     Ok(())
 }
 
-/// A revision on the wire, which is never negative.
+/// Converts a revision from its wire type. Revisions are never negative.
 pub(super) fn number(revision: i64) -> u64 {
     u64::try_from(revision).unwrap_or_default()
 }
 
-/// A revision for the wire.
+/// Converts a revision to its wire type.
 pub(super) fn on_the_wire(revision: Revision) -> i64 {
     i64::try_from(revision.number()).unwrap_or(i64::MAX)
 }
@@ -197,7 +198,8 @@ pub(super) fn no_answer(deadline: Duration) -> String {
     format!("no answer within {deadline:?}")
 }
 
-/// Refuses options of which one is missing: a connection must not be less safe than it was meant.
+/// Rejects incomplete options, because the connection would be less secure than the operator
+/// intended.
 fn check(options: &EtcdOptions) -> Result<()> {
     let refused = |reason: &str| {
         Err(Error::Denied {
@@ -205,15 +207,15 @@ fn check(options: &EtcdOptions) -> Result<()> {
         })
     };
     if options.cert.is_some() != options.key.is_some() {
-        return refused("a certificate needs its key, and a key its certificate");
+        return refused("a certificate requires its key, and a key requires its certificate");
     }
     if options.cert.is_some() && options.ca.is_none() {
         return refused(
-            "a certificate is shown over TLS alone, which needs the authorities of the etcd",
+            "a client certificate requires TLS, and TLS requires the CA file of the etcd",
         );
     }
     if options.user.is_some() != options.password.is_some() {
-        return refused("a user needs a password, and a password a user");
+        return refused("a user requires a password, and a password requires a user");
     }
     Ok(())
 }
@@ -223,7 +225,7 @@ fn connect_options(options: &EtcdOptions) -> Result<ConnectOptions> {
     let mut connect = ConnectOptions::new()
         .with_require_leader(true)
         .with_keep_alive(KEEP_ALIVE, KEEP_ALIVE_ANSWER_MAX)
-        // Members take questions over an idle connection for an attack.
+        // Members treat pings on an idle connection as an attack.
         .with_keep_alive_while_idle(false)
         .with_connect_timeout(CONNECT_MAX.min(options.deadline));
     if let (Some(user), Some(password)) = (&options.user, &options.password) {

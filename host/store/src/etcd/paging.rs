@@ -1,4 +1,4 @@
-//! Ranges, page by page at one revision.
+//! Ranges, read page by page at one revision.
 
 use etcd_client::{GetOptions, KeyValue};
 
@@ -7,22 +7,22 @@ use super::key_space::Span;
 use super::link::{Link, on_the_wire};
 use crate::{Error, Result, Revision};
 
-/// The keys of the first page, with values and without.
+/// The number of keys of the first page when values are read.
 const FIRST_PAGE: i64 = 1000;
 const FIRST_PAGE_OF_KEYS: i64 = 10_000;
-/// The bytes that a page should have.
+/// The intended size of a page, in bytes.
 const PAGE_BYTES: usize = 2 * 1024 * 1024;
-/// Times that reading begins again because what is being read was compacted meanwhile.
+/// The number of attempts to read a range whose revision is compacted during the read.
 const TRIES: usize = 5;
 
-/// The part of a range that is read.
+/// The part of the entries that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     Entries,
     Keys,
 }
 
-/// Reads a range as it was at one revision. Keys of others are in it.
+/// Reads a range as it was at one revision. The result may contain keys of other programs.
 pub(super) async fn read(
     link: &Link,
     span: &Span,
@@ -86,16 +86,17 @@ fn options(span: &Span, reading: Reading, limit: i64, at: Option<Revision>) -> G
     }
 }
 
-/// The number of keys that have about the bytes that a page should have, if the others are like these.
+/// The number of keys for the next page, so that it has about the intended size if its entries are
+/// like these.
 fn next_limit(limit: i64, page: &[KeyValue]) -> i64 {
-    let size = |it: &KeyValue| it.key().len() + it.value().len();
+    let size = |pair: &KeyValue| pair.key().len() + pair.value().len();
     let bytes = page.iter().map(size).sum::<usize>().max(1);
     let fitting = page.len().saturating_mul(PAGE_BYTES) / bytes;
     let fitting = i64::try_from(fitting).unwrap_or(i64::MAX);
     fitting.clamp(1, limit.saturating_mul(2))
 }
 
-/// Reads one key, now or at an earlier revision.
+/// Reads one key, at the latest or at an earlier revision.
 pub(super) async fn read_key(
     link: &Link,
     key: &str,
@@ -103,7 +104,7 @@ pub(super) async fn read_key(
 ) -> Result<Option<KeyValue>> {
     let key = link.keys.key(key);
     if key.is_empty() {
-        return Err(Error::Backend("a key of an etcd is never empty".into()));
+        return Err(Error::Backend("an etcd key cannot be empty".into()));
     }
     let options = GetOptions::new().with_revision(at.map_or(0, on_the_wire));
     let answer = link.read(|mut client| {

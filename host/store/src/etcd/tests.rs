@@ -12,10 +12,10 @@ mod faults;
 mod members;
 mod sizes;
 
-/// The longest that a call waits where a member is away on purpose.
+/// The deadline of calls that a test makes while a member is away on purpose.
 const SHORT: Duration = Duration::from_secs(2);
 
-/// The binaries; without them the test that asks ends, after one line that says so.
+/// The binaries. If they are not available, prints a line that says so, and the test ends.
 fn binaries() -> Option<Binaries> {
     Binaries::or_skip(Binary::ETCD)
 }
@@ -57,7 +57,7 @@ fn value(store: &dyn Store, key: &str) -> Option<String> {
     Some(String::from_utf8(value).unwrap())
 }
 
-/// Waits until the connection of a store is as it should be.
+/// Waits until the connection of a store meets a condition.
 fn wait_for(store: &dyn Store, is_so: impl Fn(&Connection) -> bool) -> Connection {
     let mut connection = store.connection();
     wait(async { connection.wait_for(is_so).await.unwrap().clone() })
@@ -140,7 +140,7 @@ fn an_etcd_that_a_later_release_wrote_to_is_refused() {
 }
 
 #[test]
-fn what_others_write_is_heard() {
+fn writes_of_other_programs_are_reported() {
     let Some(etcd) = started() else {
         return;
     };

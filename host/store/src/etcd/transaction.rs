@@ -1,4 +1,4 @@
-//! Batches as transactions, and the outcome of one that got no answer.
+//! Batches as transactions, and the outcome of a batch that got no answer.
 
 use std::sync::Arc;
 
@@ -14,16 +14,17 @@ use super::link::{Link, number, on_the_wire};
 use super::paging::{self, Reading};
 use crate::{Batch, Condition, Error, Result, Revision, Write, chain};
 
-/// Earlier values of a key that are looked at to find whether a batch was written.
+/// The number of earlier values of a key that are checked to find out whether a batch was applied.
 const EARLIER_MAX: usize = 32;
 
-/// Applies a batch, and reads back what came of it where no answer comes. One that was not applied is
-/// tried again until the deadline.
+/// Applies a batch. If no answer arrives, reads back whether the batch was applied, and repeats it
+/// until the deadline if it was not.
 pub(super) async fn apply(link: Arc<Link>, batch: Batch) -> Result<Revision> {
     let until = Instant::now() + link.deadline;
     let before = link.seen();
     let txn = transaction(&link.keys, &batch);
-    // Of the tries before, which may have been late.
+    // The reason of the last attempt without an answer. Such an attempt may still have been applied
+    // later.
     let mut unanswered: Option<String> = None;
     loop {
         let answer = link.write(until, |mut client| {
@@ -45,7 +46,8 @@ pub(super) async fn apply(link: Arc<Link>, batch: Batch) -> Result<Revision> {
                 return applied.ok_or(conflict);
             }
             Err(Failure::Unanswered(reason)) => reason,
-            // The answer to conditions that do not hold has what is stored under their keys.
+            // If conditions do not hold, the answer contains the stored values of their keys, and
+            // can be too large.
             Err(Failure::AnswerTooLarge) => "the answer is too large".to_owned(),
             Err(failure) => return Err(failure.into_error()),
         };
@@ -61,13 +63,16 @@ pub(super) async fn apply(link: Arc<Link>, batch: Batch) -> Result<Revision> {
 
 fn transaction(keys: &KeySpace, batch: &Batch) -> Txn {
     let conditions = batch.conditions().iter();
-    let compares: Vec<Compare> = conditions.clone().map(|it| compare(keys, it)).collect();
+    let compares: Vec<Compare> = conditions
+        .clone()
+        .map(|condition| compare(keys, condition))
+        .collect();
     let writes: Vec<TxnOp> = batch
         .writes()
         .iter()
-        .map(|it| operation(keys, it))
+        .map(|write| operation(keys, write))
         .collect();
-    let otherwise: Vec<TxnOp> = conditions.map(|it| read(keys, it)).collect();
+    let otherwise: Vec<TxnOp> = conditions.map(|condition| read(keys, condition)).collect();
     Txn::new()
         .when(compares)
         .and_then(writes)
@@ -80,7 +85,7 @@ fn compare(keys: &KeySpace, condition: &Condition) -> Compare {
         Condition::Absent { .. } => Compare::version(key, CompareOp::Equal, 0),
         Condition::Present { .. } => Compare::version(key, CompareOp::Greater, 0),
         Condition::Equals { value, .. } => Compare::value(key, CompareOp::Equal, value.clone()),
-        // The revision of a key that is absent.
+        // The default revision belongs to a key that does not exist, so the condition never holds.
         Condition::Unchanged { since, .. } if *since == Revision::default() => {
             Compare::version(key, CompareOp::Less, 0)
         }
@@ -102,7 +107,7 @@ fn operation(keys: &KeySpace, write: &Write) -> TxnOp {
     }
 }
 
-/// The read that says why a condition does not hold.
+/// The read that shows why a condition does not hold.
 fn read(keys: &KeySpace, condition: &Condition) -> TxnOp {
     let options = match condition {
         Condition::Equals { .. } => GetOptions::new(),
@@ -113,7 +118,7 @@ fn read(keys: &KeySpace, condition: &Condition) -> TxnOp {
     TxnOp::get(keys.key(condition.key()), Some(options))
 }
 
-/// The conflict of a batch whose conditions do not all hold: the first of them.
+/// The conflict of a batch with conditions that do not hold. It names the first of them.
 fn conflict(batch: &Batch, answer: &TxnResponse) -> Error {
     let answers = answer.op_responses().into_iter();
     let mut conditions = batch.conditions().iter().zip(answers);
@@ -128,15 +133,16 @@ fn conflict(batch: &Batch, answer: &TxnResponse) -> Error {
 }
 
 fn holds(condition: &Condition, stored: Option<&KeyValue>) -> bool {
-    condition.holds(stored.map(|it| (it.value(), changed(it))))
+    condition.holds(stored.map(|pair| (pair.value(), changed(pair))))
 }
 
 fn changed(stored: &KeyValue) -> Revision {
     Revision::new(number(stored.mod_revision()))
 }
 
-/// Finds out what came of a batch: the revision at which it was applied, or none where it was not and
-/// could be. One of which another writer wrote the very same bytes counts as applied.
+/// Finds out whether a batch was applied. Returns its revision, or `None` if the batch was not
+/// applied but still could be. If another writer wrote exactly the same bytes, the batch counts as
+/// applied.
 async fn read_back(
     link: &Link,
     batch: &Batch,
@@ -161,14 +167,17 @@ async fn read_back(
 fn unknown(batch: &Batch, reason: &str, error: &Error) -> Error {
     Error::OutcomeUnknown {
         key: batch.first_key().to_owned(),
-        reason: format!("{reason}, and it could not be read back: {}", chain(error)),
+        reason: format!(
+            "{reason}, and the batch could not be read back: {}",
+            chain(error)
+        ),
     }
 }
 
-/// The revision at which a batch was applied after `before`; none where it was not.
+/// The revision after `before` at which a batch was applied, or `None` if it was not applied.
 ///
 /// # Errors
-/// Also where the first key was written too often since for that to be found out.
+/// Also if the first key was written too often since then to find this out.
 async fn applied(link: &Link, batch: &Batch, before: Revision) -> Result<Option<Revision>> {
     let puts = batch.writes().iter().filter_map(|write| match write {
         Write::Put { key, value } => Some((key.as_str(), value.as_slice())),
@@ -196,11 +205,11 @@ async fn applied(link: &Link, batch: &Batch, before: Revision) -> Result<Option<
     Err(Error::Backend(why.into()))
 }
 
-/// Tells whether all these keys were put with these values at a revision.
+/// Returns whether all these keys were put with these values at a revision.
 async fn is_put(link: &Link, puts: &[(&str, &[u8])], revision: Revision) -> Result<bool> {
     for (key, value) in puts {
         let stored = paging::read_key(link, key, Some(revision)).await?;
-        if !stored.is_some_and(|it| it.value() == *value && changed(&it) == revision) {
+        if !stored.is_some_and(|pair| pair.value() == *value && changed(&pair) == revision) {
             return Ok(false);
         }
     }

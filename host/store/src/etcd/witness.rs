@@ -1,4 +1,4 @@
-//! Evidence that an etcd is still the one that was followed.
+//! Evidence that an etcd still has the history that was followed.
 
 use etcd_client::GetOptions;
 
@@ -6,12 +6,13 @@ use super::failure::Failure;
 use super::link::{Link, number, on_the_wire};
 use crate::{ChangeKind, Revision};
 
-/// A change that was seen.
+/// A change that the watch received.
 ///
-/// An etcd that is restored from a snapshot counts its revisions on from there: once others have written enough, its
-/// revision alone does not tell that it is not the one of before. That it did this very change does.
+/// An etcd that is restored from a snapshot continues to count its revisions from there. After
+/// enough writes by other programs, its revision does not show that the history differs. If the
+/// history contains this exact change, it is the same history.
 pub(super) struct Witness {
-    /// The key, as the etcd has it.
+    /// The key, in its form in etcd.
     key: Vec<u8>,
     revision: Revision,
     kind: ChangeKind,
@@ -29,9 +30,11 @@ impl Witness {
     /// Returns whether an etcd has the change in its history.
     ///
     /// # Errors
-    /// [`Failure::Compacted`] where it no longer tells what it had then, and those of any read.
+    /// [`Failure::Compacted`] if the etcd no longer has the state of that revision, and the errors
+    /// of any read.
     pub(super) async fn is_known_to(&self, link: &Link) -> Result<bool, Failure> {
-        // What is as it was then is told also where that was compacted.
+        // If the key is still unchanged, the latest state proves the change, even if its revision
+        // was compacted.
         if self.kind == ChangeKind::Put && self.changed(link, None).await? == Some(self.revision) {
             return Ok(true);
         }
@@ -42,7 +45,8 @@ impl Witness {
         })
     }
 
-    /// The revision of the last change of the key, now or at a revision; none where it was deleted.
+    /// The revision of the last change of the key, now or at a revision, or `None` if the key was
+    /// deleted.
     async fn changed(
         &self,
         link: &Link,
@@ -56,6 +60,6 @@ impl Witness {
         });
         let answer = answer.await?;
         let changed = answer.kvs().first();
-        Ok(changed.map(|it| Revision::new(number(it.mod_revision()))))
+        Ok(changed.map(|pair| Revision::new(number(pair.mod_revision()))))
     }
 }

@@ -19,11 +19,13 @@ fn written(store: &dyn Store, value: &[u8]) -> Revision {
 
 fn keys(store: &dyn Store) -> Vec<String> {
     let keys = store.keys("/kindsight/bundles/").unwrap().keys;
-    keys.into_iter().map(|it| it.replace(PREFIX, "")).collect()
+    keys.into_iter()
+        .map(|key| key.replace(PREFIX, ""))
+        .collect()
 }
 
 #[test]
-fn a_value_comes_back_whole_and_the_one_before_goes() {
+fn a_value_is_read_completely_and_the_previous_one_is_removed() {
     let store = store();
     assert_eq!(read(&*store, PREFIX).unwrap(), None);
     for (of, bytes, expect) in [
@@ -86,7 +88,7 @@ fn conditions_and_writes_of_the_caller_are_made_with_it() {
 }
 
 #[test]
-fn what_a_writer_that_ended_early_left_is_not_read_and_goes() {
+fn parts_of_a_writer_that_ended_early_are_not_read_and_are_removed() {
     let store = store();
     written(&*store, b"whole");
     for (number, part) in [(2, "left"), (7, "older")] {
@@ -102,7 +104,7 @@ fn what_a_writer_that_ended_early_left_is_not_read_and_goes() {
     );
 }
 
-/// A store of which another writer takes its turns right before keys with this end are written.
+/// A store in which another writer runs immediately before keys with this suffix are written.
 struct Overtaken {
     store: Arc<dyn Store>,
     before: &'static str,
@@ -124,7 +126,7 @@ impl Store for Overtaken {
 
     fn apply(&self, batch: &Batch) -> Result<Revision> {
         let mut writes = batch.writes().iter();
-        if writes.any(|it| it.key().ends_with(self.before)) {
+        if writes.any(|write| write.key().ends_with(self.before)) {
             (self.other)(&*self.store);
         }
         self.store.apply(batch)
@@ -167,8 +169,8 @@ fn of_two_writers_one_is_refused_and_the_value_is_whole() {
 }
 
 #[test]
-fn a_writer_that_was_overtaken_leaves_the_parts_of_the_other_alone() {
-    // Right after it read the pointer, and where it found parts that are to go first.
+fn a_writer_that_was_overtaken_keeps_the_parts_of_the_other() {
+    // Once directly after the pointer is read, and once where parts must be deleted first.
     for before in ["parts/2/00000/", "parts/2/"] {
         let store = store();
         written(&*store, b"before");
@@ -218,7 +220,7 @@ fn a_value_with_missing_parts_is_said() {
     store
         .apply(&Batch::new().delete(format!("{PREFIX}parts/1/00001/")))
         .unwrap();
-    let expect = "`/kindsight/bundles/1/current/` cannot be read: 1 parts with 1048576 bytes are there, of 2 with 1048577";
+    let expect = "`/kindsight/bundles/1/current/` cannot be read: 1 parts with 1048576 bytes were found, expected 2 parts with 1048577 bytes";
     assert_eq!(read(&*store, PREFIX).unwrap_err().to_string(), expect);
     store
         .apply(&Batch::new().put(format!("{PREFIX}current/"), "{"))

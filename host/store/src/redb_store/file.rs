@@ -1,8 +1,10 @@
-//! Opens the file of a store, and refuses any other file.
+//! Opens the file of a store, and rejects any other file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use redb::backends::FileBackend;
 use redb::{Database, DatabaseError, ReadableDatabase, StorageError, TableError};
@@ -11,8 +13,24 @@ use super::tables::VALUES;
 use super::{build, failed};
 use crate::{Error, Result};
 
-/// Opens the file or makes it, locks it, and repairs it after a crash.
+/// Time to wait for the lock of the file. A process that was killed while it started a child keeps the lock until
+/// the child runs its own program.
+const LOCK_MAX: Duration = Duration::from_secs(2);
+/// Time between two attempts to lock the file.
+const LOCK_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Opens or creates the file, locks it, and repairs it after a crash.
 pub(super) fn open(path: &Path) -> Result<Database> {
+    let start = Instant::now();
+    loop {
+        match open_once(path) {
+            Err(Error::Locked { .. }) if start.elapsed() < LOCK_MAX => sleep(LOCK_INTERVAL),
+            opened => return opened,
+        }
+    }
+}
+
+fn open_once(path: &Path) -> Result<Database> {
     let file = open_or_create(path).map_err(|source| Error::Open {
         path: path.to_owned(),
         source,
@@ -35,7 +53,7 @@ fn open_or_create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes the name of a new file durable, as its content will be.
+/// Makes the directory entry of a new file durable, as its content will be.
 #[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = match path.parent() {
@@ -62,7 +80,7 @@ fn refused(path: &Path, error: DatabaseError) -> Error {
     }
 }
 
-/// Refuses a redb file that has tables, and not ours.
+/// Rejects a redb file whose tables belong to another program.
 fn check_tables(path: &Path, database: &Database) -> Result<()> {
     let transaction = database
         .begin_read()

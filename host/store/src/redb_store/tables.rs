@@ -1,4 +1,4 @@
-//! The tables of the embedded store, and how they are read.
+//! The tables of the embedded store, and the functions that read them.
 
 use redb::{
     Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, TableDefinition, TableError,
@@ -9,8 +9,8 @@ use crate::{Entry, Revision};
 /// Values by key.
 pub(super) const VALUES: TableDefinition<'static, &str, &[u8]> = TableDefinition::new("kindsight");
 
-/// Revisions by key: of the batch that created it, and of the one that changed it last. A key that an
-/// earlier release put last has none.
+/// Revisions by key: the revision of the batch that created the key, and of the batch that last
+/// changed it. A key that an earlier release wrote last has no entry.
 pub(super) const REVISIONS: TableDefinition<'static, &str, (u64, u64)> =
     TableDefinition::new("kindsight-revisions");
 
@@ -24,7 +24,7 @@ pub(super) const LATEST: &str = "latest";
 type Values = ReadOnlyTable<&'static str, &'static [u8]>;
 type Revisions = ReadOnlyTable<&'static str, (u64, u64)>;
 
-/// The tables at one moment; none before their first write.
+/// The tables at one moment. A table is `None` before its first write.
 pub(super) struct Tables {
     values: Option<Values>,
     revisions: Option<Revisions>,
@@ -73,7 +73,7 @@ impl Tables {
         let (created, changed) = stored
             .transpose()?
             .flatten()
-            .map_or((0, 0), |it| it.value());
+            .map_or((0, 0), |guard| guard.value());
         Ok(Entry {
             key: key.to_owned(),
             value: value.to_vec(),
@@ -101,13 +101,13 @@ impl Tables {
     }
 }
 
-/// The revision of the store: that of the last batch that changed something.
+/// The revision of the store: the revision of the last batch that changed something.
 pub(super) fn latest(database: &Database) -> Result<Revision, redb::Error> {
     let transaction: ReadTransaction = database.begin_read()?;
     let Some(table) = opened(transaction.open_table(COUNTER))? else {
         return Ok(Revision::default());
     };
-    let number = table.get(LATEST)?.map_or(0, |it| it.value());
+    let number = table.get(LATEST)?.map_or(0, |guard| guard.value());
     Ok(Revision::new(number))
 }
 

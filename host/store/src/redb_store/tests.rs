@@ -3,6 +3,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use redb::TableDefinition;
 use tempfile::TempDir;
@@ -58,7 +60,7 @@ fn a_new_store_carries_its_version() {
 }
 
 #[test]
-fn what_was_acknowledged_is_there_after_closing() {
+fn acknowledged_writes_survive_closing() {
     let (_folder, path) = folder();
     let store = RedbStore::open(&path).unwrap();
     for step in 0..20 {
@@ -71,11 +73,11 @@ fn what_was_acknowledged_is_there_after_closing() {
 }
 
 #[test]
-fn what_was_acknowledged_is_there_after_a_crash() {
+fn acknowledged_writes_survive_a_crash() {
     let (folder, path) = folder();
     let store = RedbStore::open(&path).unwrap();
     put(&store, "/t/a/", "x").unwrap();
-    // A copy of the file while it is open is what a killed process leaves behind.
+    // A copy of the open file is what a killed process leaves behind.
     let left_behind = folder.path().join("copy.redb");
     std::fs::copy(&path, &left_behind).unwrap();
     let again = RedbStore::open(&left_behind).unwrap();
@@ -156,7 +158,19 @@ fn a_file_in_use_is_refused() {
 }
 
 #[test]
-fn a_file_of_another_kind_is_refused_and_left_alone() {
+fn a_file_is_opened_as_soon_as_its_lock_is_released() {
+    let (_folder, path) = folder();
+    let first = RedbStore::open(&path).unwrap();
+    put(&first, "/t/a/", "x").unwrap();
+    let second = thread::spawn(move || RedbStore::open(&path));
+    // Long enough for the first attempt of the thread.
+    thread::sleep(Duration::from_millis(100));
+    drop(first);
+    assert!(second.join().unwrap().is_ok());
+}
+
+#[test]
+fn a_file_of_another_kind_is_rejected_and_not_changed() {
     let (_folder, path) = folder();
     let text = b"not a database, but somebody's notes";
     std::fs::write(&path, text).unwrap();
@@ -200,7 +214,7 @@ fn a_store_of_a_newer_release_is_refused() {
     let store = RedbStore::open(&path).unwrap();
     put(&store, "/kindsight/format/", r#"{"version":3,"more":true}"#).unwrap();
     drop(store);
-    let expect = "`/kindsight/format/` has version 3, this release knows 2";
+    let expect = "`/kindsight/format/` has version 3, this release supports 2";
     assert_eq!(refusal(&path).to_string(), expect);
 }
 
@@ -230,15 +244,15 @@ fn only_the_owner_can_read_the_file() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-/// A disk that fails for a while. Clones are the same disk.
+/// A disk that fails for a while. Clones share the same disk.
 #[derive(Debug, Clone, Default)]
 struct Disk {
     content: Arc<InMemoryBackend>,
-    /// It takes no more data.
+    /// The disk accepts no more data.
     is_full: Arc<AtomicBool>,
-    /// It takes no larger file.
+    /// The disk does not let the file grow.
     cannot_grow: Arc<AtomicBool>,
-    /// It takes data, and says that it did not.
+    /// The disk writes data but reports that it did not.
     cannot_sync: Arc<AtomicBool>,
 }
 
@@ -285,7 +299,7 @@ impl StorageBackend for Disk {
 }
 
 #[test]
-fn a_full_disk_costs_only_what_was_written_meanwhile() {
+fn a_full_disk_fails_only_the_writes_during_that_time() {
     let disk = Disk::default();
     let store = disk.store();
     put(&store, "/t/a/", "before").unwrap();
@@ -315,7 +329,7 @@ fn a_change_that_a_fault_left_in_doubt_is_read_again() {
     disk.cannot_sync.store(false, Ordering::SeqCst);
     let after = put(&store, "/t/c/", "after").unwrap();
     let range = store.range("/t/").unwrap();
-    assert_eq!(range.entries.len(), 3, "the batch in doubt was on disk");
+    assert_eq!(range.entries.len(), 3, "the uncertain batch was on disk");
     assert_eq!(range.revision, after);
     if let Ok(during) = during {
         contract::compacted_to(store.watch("/t/", during));
@@ -326,7 +340,7 @@ fn a_change_that_a_fault_left_in_doubt_is_read_again() {
 }
 
 #[test]
-fn a_batch_that_fails_before_its_commit_leaves_watches_alone() {
+fn a_batch_that_fails_before_its_commit_does_not_affect_watches() {
     let disk = Disk::default();
     let store = disk.store();
     let before = put(&store, "/t/a/", "before").unwrap();

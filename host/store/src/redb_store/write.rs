@@ -1,23 +1,26 @@
 //! The transaction of a batch.
 
+use std::sync::Arc;
+
 use redb::{AccessGuard, Database, Durability, ReadableTable, Table, WriteTransaction};
 
 use super::tables::{COUNTER, LATEST, REVISIONS, VALUES};
 use crate::{Batch, Change, ChangeKind, Revision, Write};
 
-/// The outcome of a batch that redb took.
+/// The outcome of a batch in redb.
 pub(super) enum Outcome {
-    /// It is on disk, at this revision, and changed these keys.
+    /// The batch is on disk at this revision, and changed these keys.
     Applied(Revision, Vec<Change>),
     /// The condition on this key does not hold. Nothing was written.
     Conflict(String),
-    /// The commit failed, so the batch may be on disk or not.
+    /// The commit failed, and it is uncertain whether the batch is on disk.
     InDoubt(redb::Error),
 }
 
-/// Writes a batch in one transaction, at a revision after `latest` if it changes something.
+/// Writes a batch in one transaction. If the batch changes something, its revision is greater than
+/// `latest`.
 ///
-/// An error means that nothing was written, whatever happened to the file.
+/// An error means that nothing was written, regardless of the state of the file.
 pub(super) fn write(
     database: &Database,
     batch: &Batch,
@@ -78,7 +81,7 @@ impl<'t> Tables<'t> {
         Ok(None)
     }
 
-    /// Makes the writes of a batch.
+    /// Applies the writes of a batch.
     fn change(&mut self, batch: &Batch) -> Result<(), redb::Error> {
         for write in batch.writes() {
             match write {
@@ -98,19 +101,19 @@ impl<'t> Tables<'t> {
         let was_there = self.values.insert(key, value)?.is_some();
         let created = match self.revisions(key)? {
             Some((created, _)) => created,
-            // An earlier release created it.
+            // An earlier release created the key.
             None if was_there => 0,
             None => self.revision,
         };
         self.revisions.insert(key, (created, self.revision))?;
-        self.changed(key, ChangeKind::Put);
+        self.changed(key, ChangeKind::Put, Some(value.into()));
         Ok(())
     }
 
     fn delete(&mut self, key: &str) -> Result<(), redb::Error> {
         if self.values.remove(key)?.is_some() {
             self.revisions.remove(key)?;
-            self.changed(key, ChangeKind::Delete);
+            self.changed(key, ChangeKind::Delete, None);
         }
         Ok(())
     }
@@ -119,10 +122,11 @@ impl<'t> Tables<'t> {
         self.changes
     }
 
-    fn changed(&mut self, key: &str, kind: ChangeKind) {
+    fn changed(&mut self, key: &str, kind: ChangeKind, value: Option<Arc<[u8]>>) {
         self.changes.push(Change {
             key: key.to_owned(),
             kind,
+            value,
         });
     }
 

@@ -1,7 +1,7 @@
-//! The contract that every store must keep, as clauses that run on an empty store each.
+//! The contract of every store, as clauses that each run on an empty store.
 //!
-//! Compiled for the tests of this crate alone, because all stores are in it. A store that wraps
-//! another one, such as one that fails on purpose, hands everything else on to it.
+//! Compiled only for the tests of this crate, which contains all stores. A store that wraps another
+//! store, for example to fail on purpose, forwards all other calls to it.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ const CLAUSES: &[Clause] = &[
         "a range is in bytewise order and ends with its prefix",
         ranges,
     ),
-    ("conditions are judged by what was there before", conditions),
     (
-        "a conflict names its key and leaves everything alone",
-        conflict,
+        "conditions are checked against the state before the batch",
+        conditions,
     ),
-    ("deleting takes what it names and no neighbour", deleting),
+    ("a conflict names its key and changes nothing", conflict),
+    ("a delete removes the named keys and no others", deleting),
     ("a key is not written twice in one batch", overlaps),
-    ("of two writers that race, one is refused", races),
+    ("if two writers race, one is rejected", races),
 ];
 
 /// Runs all clauses, each on a new store.
@@ -88,7 +88,11 @@ fn ranges(store: &dyn Store) {
     store.apply(&batch).unwrap();
     assert_eq!(store.keys("/t/").unwrap().keys, keys);
     let listed = store.range("/t/").unwrap().entries;
-    assert!(listed.iter().all(|it| it.key.as_bytes() == it.value));
+    assert!(
+        listed
+            .iter()
+            .all(|entry| entry.key.as_bytes() == entry.value)
+    );
     assert_eq!(
         listed.into_iter().map(|it| it.key).collect::<Vec<_>>(),
         keys

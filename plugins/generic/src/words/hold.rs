@@ -1,10 +1,11 @@
-//! Words and counts that keep a value from being good: `NotAllReady`, `PartiallyReady`, `0 of 3 ready`.
+//! Words and counts that prevent a value from being good: `NotAllReady`, `PartiallyReady`, `0 of 3
+//! ready`.
 
 use super::tables::NEGATIONS;
 use super::{Meaning, word};
 
-/// Words that keep a good word anywhere behind them from being good: negations, parts of a whole, and
-/// other times than now. `few` is here because a few are not all.
+/// Words that prevent any later good word in the value from counting: negations, parts of a set,
+/// and other times. `few` is included because a few are not all.
 const HOLDS: &[&str] = &[
     "almost",
     "aren",
@@ -63,8 +64,8 @@ const HOLDS: &[&str] = &[
     "zero",
 ];
 
-/// Words of `PENDING` that keep also a word like `succeeded` behind them from being good. The others name
-/// what has succeeded: `BootstrapSucceeded`.
+/// Words of `PENDING` that also prevent a later word such as `succeeded` from counting. The other
+/// words name the subject of the success: `BootstrapSucceeded`.
 const UNFINISHED: &[&str] = &[
     "awaiting",
     "delayed",
@@ -82,12 +83,12 @@ const UNFINISHED: &[&str] = &[
     "waiting",
 ];
 
-/// Words that a negation before them makes harmless, beside all bad ones: `no changes`.
+/// Words that a preceding negation makes harmless, in addition to all bad words: `no changes`.
 const HARMLESS: &[&str] = &[
     "action", "change", "changes", "drift", "issue", "issues", "problem", "problems",
 ];
 
-/// Words that unsettle a good word before them: `ReadyFalse`, `ActiveUnknown`.
+/// Words that make a preceding good word uncertain: `ReadyFalse`, `ActiveUnknown`.
 const AFTERTHOUGHTS: &[&str] = &[
     "but",
     "except",
@@ -105,7 +106,7 @@ const AFTERTHOUGHTS: &[&str] = &[
     "zero",
 ];
 
-/// Words for the end of an object, or of what was asked for: that it succeeded is nothing good.
+/// Words for the end of an object or of the desired state. Their success is not good evidence.
 const UNDOING: &[&str] = &[
     "delete",
     "deleted",
@@ -123,23 +124,23 @@ const UNDOING: &[&str] = &[
     "uninstalled",
 ];
 
-/// Place of a word that keeps a value from being good.
+/// The position of a word that prevents a value from being good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hold {
     /// Before the good word, which it negates or restricts.
     Before,
-    /// After it, or it is about something else, so that it may mean anything.
+    /// After the good word, or about a different subject, so that the meaning is uncertain.
     After,
 }
 
-/// A word or a count that keeps a value from being good, if there is one.
+/// The word or count that prevents a value from being good, if there is one.
 pub(super) fn hold(
     text: &str,
     tokens: &[String],
     found: &[Option<Meaning>],
     good: Meaning,
 ) -> Option<Hold> {
-    // Most values are one word.
+    // Fast path: most values are one word.
     if tokens.len() < 2 {
         return None;
     }
@@ -149,7 +150,8 @@ pub(super) fn hold(
     if tokens.iter().any(|token| UNDOING.contains(&token.as_str())) {
         return Some(Hold::After);
     }
-    let is_good = |meaning: &Option<Meaning>| meaning.is_some_and(|it| it <= Meaning::Good);
+    let is_good =
+        |meaning: &Option<Meaning>| meaning.is_some_and(|meaning| meaning <= Meaning::Good);
     let last_good = found.iter().rposition(is_good)?;
     let mut before = "";
     for (index, token) in tokens.iter().enumerate() {
@@ -169,22 +171,22 @@ pub(super) fn hold(
     None
 }
 
-/// Returns whether a word keeps a good one behind it from being good.
+/// Returns whether a word prevents a good word after it from counting.
 fn holds_back(before: &str, token: &str, meaning: Option<Meaning>, good: Meaning) -> bool {
     let negates = NEGATIONS.contains(&token) || HOLDS.contains(&token) || is_zero(token);
     let is_pending = meaning == Some(Meaning::Pending);
-    // ReadOnlyAvailable.
+    // For example `ReadOnlyAvailable`.
     let is_mode = token == "only" && matches!(before, "read" | "write");
     let unfinished = UNFINISHED.contains(&token) || (is_pending && good == Meaning::Good);
     (negates && !is_mode) || unfinished
 }
 
-/// Returns whether a word before the last one denies it.
+/// Returns whether a word before the last one negates it.
 pub(crate) fn is_denied(tokens: &[String]) -> bool {
     is_after_one_of(NEGATIONS, tokens)
 }
 
-/// Returns whether a word before the last one denies it, or makes it one of a part.
+/// Returns whether a word before the last one negates it, or restricts it to a part.
 pub(crate) fn is_negated(tokens: &[String]) -> bool {
     const PARTS: &[&str] = &["incomplete", "never", "none", "partial", "partially"];
     is_denied(tokens) || is_after_one_of(PARTS, tokens)
@@ -195,7 +197,7 @@ fn is_after_one_of(words: &[&str], tokens: &[String]) -> bool {
     before.iter().any(|token| words.contains(&token.as_str()))
 }
 
-/// Returns whether a negation only denies the bad word behind it: `no errors`.
+/// Returns whether a negation only negates the bad word after it: `no errors`.
 fn is_harmless(token: &str, next: &str) -> bool {
     let negates = NEGATIONS.contains(&token) || is_zero(token) || token == "zero";
     let is_bad = || word(next, false).is_some_and(|meaning| meaning > Meaning::Good);
@@ -206,12 +208,12 @@ pub(super) fn is_zero(token: &str) -> bool {
     token.parse() == Ok(0_u64)
 }
 
-/// Returns whether a value counts a part of a whole: `1/3 ready`, `1 of 3 ready`, `50% ready`.
+/// Returns whether a value counts a part of a total: `1/3 ready`, `1 of 3 ready`, `50% ready`.
 fn is_fraction(text: &str, tokens: &[String]) -> bool {
     if text.contains('%') {
         return !text.contains("100%");
     }
-    // The digits at the end: `only1 of3`.
+    // The digits at the end, as in `only1 of3`.
     let number = |token: &str| {
         let digits = token.trim_start_matches(|char: char| !char.is_ascii_digit());
         digits.parse::<u64>().ok()

@@ -31,7 +31,7 @@ fn full() -> Value {
     })
 }
 
-/// The problems and warnings of the full description with other members at some pointers.
+/// The problems or warnings of the full description with replaced members at some pointers.
 fn changed(changes: &[(&str, Value)]) -> Result<Vec<String>, Vec<String>> {
     let mut value = full();
     for (pointer, new) in changes {
@@ -46,7 +46,7 @@ fn changed(changes: &[(&str, Value)]) -> Result<Vec<String>, Vec<String>> {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn a_written_value_is_read_again() {
     let (description, warnings) = Description::parse(&full().to_string()).expect("it is right");
     assert_eq!(warnings, [""; 0]);
     assert_eq!(
@@ -61,7 +61,7 @@ fn what_is_written_is_read_again() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table of all problems")]
-fn a_problem_names_its_member_and_what_would_be_right() {
+fn a_problem_names_its_member_and_the_valid_values() {
     let table = [
         (
             "/name",
@@ -118,12 +118,12 @@ fn a_problem_names_its_member_and_what_would_be_right() {
         (
             "/kinds/0/when",
             Value::Null,
-            "kinds[1]: `*.example.com/v1 Widget` is there twice",
+            "kinds[1]: `*.example.com/v1 Widget` is declared twice",
         ),
         (
             "/kinds/1/when",
             json!("/status"),
-            "kinds[1]: `*.example.com/v1 Widget` when /status is there twice",
+            "kinds[1]: `*.example.com/v1 Widget` when /status is declared twice",
         ),
         (
             "/kinds/0/fields/1",
@@ -223,8 +223,8 @@ fn an_unknown_member_is_a_warning() {
     assert_eq!(
         warnings.expect("it is accepted"),
         [
-            "licence: not a member of the contract, ignored; those here are name, version, summary, requires, kinds, states, reasons, settings-schema",
-            "states[0].colour: not a member of the contract, ignored; those here are name, phase, summary, final",
+            "licence: not a member of the contract, ignored; the known members are name, version, summary, requires, kinds, states, reasons, settings-schema",
+            "states[0].colour: not a member of the contract, ignored; the known members are name, phase, summary, final",
         ]
     );
 }
@@ -234,7 +234,7 @@ fn the_last_of_members_with_one_name_counts() {
     let twice = full()
         .to_string()
         .replacen('{', r#"{"name": "Wrong Name","#, 1);
-    // serde_json sorts members: the other `name` comes later.
+    // serde_json sorts members, so the second `name` is the last one.
     let (description, _) = Description::parse(&twice).expect("the last is right");
     assert_eq!(description.name, "widgets.example.com");
 }
@@ -244,7 +244,9 @@ fn a_bomb_is_refused_in_few_words() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let wide = format!(r#"{{"kinds": [{}{{}}]}}"#, "{},".repeat(60_000));
     let long = " ".repeat(DESCRIPTION_BYTES_MAX + 1);
-    let unknown: Vec<String> = (0..9000).map(|it| format!(r#""m{it}": 0,"#)).collect();
+    let unknown: Vec<String> = (0..9000)
+        .map(|index| format!(r#""m{index}": 0,"#))
+        .collect();
     let unknown = unknown.concat();
     let unknown = full().to_string().replacen('{', &format!("{{{unknown}"), 1);
     for json in [&deep, &wide, &long, "", "[]", "null"] {

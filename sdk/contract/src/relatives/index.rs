@@ -1,15 +1,15 @@
-//! Index of objects by what relations look for.
+//! An index of objects by the properties that relations search for.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::OnceLock;
 
-use super::Relative;
+use super::{Relative, RelativeList};
 
-/// Positions of objects by owner, label and name, each put together at the first search by it: reports of
-/// which nobody asks for related objects cost nothing.
+/// Positions of objects by owner, label and name. Each table is built at its first use, so a report
+/// without searches for related objects costs nothing.
 ///
-/// By hashes: whoever searches compares what was found. Seeded anew for each index, since clusters choose
-/// the names.
+/// The tables contain hashes, so a search must compare the objects that it finds. Each index uses a
+/// new random seed, because clusters choose the names.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     hasher: RandomState,
@@ -37,11 +37,17 @@ impl Positions {
     }
 }
 
+/// The objects with their positions. Positions over `u32` are left out.
+fn positioned<L: RelativeList>(objects: &L) -> impl Iterator<Item = (&L::Relative, u32)> {
+    let positions = 0..u32::try_from(objects.len()).unwrap_or(u32::MAX);
+    positions.filter_map(|at| Some((objects.get(at as usize)?, at)))
+}
+
 impl Index {
-    fn by_owner<R: Relative>(&self, objects: &[R]) -> &Positions {
+    fn by_owner<L: RelativeList>(&self, objects: &L) -> &Positions {
         self.by_owner.get_or_init(|| {
             let mut owners = Vec::new();
-            for (object, at) in objects.iter().zip(0..) {
+            for (object, at) in positioned(objects) {
                 for (kind, name, uid) in object.owners() {
                     if !uid.is_empty() {
                         owners.push((self.hash(uid), at));
@@ -53,10 +59,10 @@ impl Index {
         })
     }
 
-    fn by_label<R: Relative>(&self, objects: &[R]) -> &Positions {
+    fn by_label<L: RelativeList>(&self, objects: &L) -> &Positions {
         self.by_label.get_or_init(|| {
             let mut labels = Vec::new();
-            for (object, at) in objects.iter().zip(0..) {
+            for (object, at) in positioned(objects) {
                 let namespace = object.namespace();
                 let hashes = object.labels().map(|label| self.hash((namespace, label)));
                 labels.extend(hashes.map(|hash| (hash, at)));
@@ -65,10 +71,11 @@ impl Index {
         })
     }
 
-    fn by_name<R: Relative>(&self, objects: &[R]) -> &Positions {
+    fn by_name<L: RelativeList>(&self, objects: &L) -> &Positions {
         self.by_name.get_or_init(|| {
-            let names = objects.iter().zip(0..);
-            let names = names.map(|(it, at)| (self.hash((it.namespace(), it.name())), at));
+            let names = positioned(objects);
+            let names =
+                names.map(|(object, at)| (self.hash((object.namespace(), object.name())), at));
             Positions::sorted(names.collect())
         })
     }
@@ -77,11 +84,11 @@ impl Index {
         self.hasher.hash_one(key)
     }
 
-    /// Candidates for objects that this one owns; some may come twice.
-    pub(super) fn owned_by<R: Relative>(
+    /// Candidates for objects that this one owns. The same candidate may occur twice.
+    pub(super) fn owned_by<L: RelativeList>(
         &self,
-        objects: &[R],
-        owner: &R,
+        objects: &L,
+        owner: &L::Relative,
     ) -> impl Iterator<Item = usize> {
         let by_owner = self.by_owner(objects);
         let (_, _, kind) = owner.gvk();
@@ -91,24 +98,24 @@ impl Index {
     }
 
     /// Candidates for objects with this label.
-    pub(super) fn labelled<R: Relative>(
+    pub(super) fn labelled<L: RelativeList>(
         &self,
-        objects: &[R],
+        objects: &L,
         namespace: &str,
         key: &str,
         value: &str,
-    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_, R> {
+    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_, L> {
         let by_label = self.by_label(objects);
         by_label.of(self.hash((namespace, (key, value))))
     }
 
-    /// Candidates for objects of this name.
-    pub(super) fn named<R: Relative>(
+    /// Candidates for objects with this name.
+    pub(super) fn named<L: RelativeList>(
         &self,
-        objects: &[R],
+        objects: &L,
         namespace: &str,
         name: &str,
-    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_, R> {
+    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_, L> {
         self.by_name(objects).of(self.hash((namespace, name)))
     }
 }

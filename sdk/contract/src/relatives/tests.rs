@@ -4,7 +4,7 @@ use super::*;
 use crate::pattern::KindPattern;
 use crate::tree::Tree;
 
-/// An object as a test writes it.
+/// An object in a short form for tests.
 #[derive(Debug, Default, Clone)]
 struct It {
     kind: &'static str,
@@ -63,10 +63,13 @@ fn rule(kind: &str, relation: Relation) -> RelatedRule {
     }
 }
 
-/// The names that are found for the object of that name, and their number.
+/// The names of the objects that are found for the object with this name, and their number.
 fn found(objects: &[It], of: &str, json: &str, rule: &RelatedRule) -> (Vec<String>, usize) {
     let relatives = Relatives::of(objects);
-    let object = objects.iter().find(|it| it.name == of).expect("an object");
+    let object = objects
+        .iter()
+        .find(|object| object.name == of)
+        .expect("an object");
     let tree = Tree::read(json).expect("JSON");
     let found = relatives.find(rule, object, tree.document(json).root());
     let names = found.positions.iter().map(|&at| objects[at].name.clone());
@@ -75,6 +78,32 @@ fn found(objects: &[It], of: &str, json: &str, rule: &RelatedRule) -> (Vec<Strin
 
 fn names(names: &[&str]) -> (Vec<String>, usize) {
     (names.iter().map(ToString::to_string).collect(), names.len())
+}
+
+#[test]
+fn an_owner_is_identified_by_uid_or_else_by_kind_and_name() {
+    let owner = It {
+        uid: "1",
+        ..it("Job", "j")
+    };
+    let owned = |namespace, owners: &[_]| It {
+        namespace,
+        owners: owners.to_vec(),
+        ..it("Pod", "p")
+    };
+    for (namespace, owners, expect) in [
+        ("d", &[("Job", "j", "1")][..], true),
+        ("d", &[("Job", "j", "2")], false),
+        ("d", &[("Job", "j", "")], true),
+        ("e", &[("Job", "j", "")], false),
+        ("d", &[("CronJob", "j", "")], false),
+        ("d", &[("X", "x", ""), ("Job", "j", "")], true),
+        ("d", &[], false),
+    ] {
+        let owned = owned(namespace, owners);
+        assert_eq!(is_owned(&owned, &owner), expect, "{owned:?}");
+    }
+    assert!(!is_owned(&owned("d", &[("Job", "", "1")]), &it("Job", "")));
 }
 
 #[test]
@@ -115,7 +144,7 @@ fn owned_objects_come_in_order_and_up_to_the_limit() {
     assert_eq!(
         found(&objects, "a", "{}", &owner),
         names(&[]),
-        "by its name alone"
+        "by its name only"
     );
     assert_eq!(found(&objects, "c", "{}", &owner), names(&["j"]));
     assert_eq!(found(&objects, "another-uid", "{}", &owner), names(&[]));
@@ -252,6 +281,6 @@ fn a_selector_that_only_excludes_is_searched_up_to_a_limit() {
     let service = objects.last().expect("a Service");
     let rule = rule("Pod", Relation::SelectedBy("/s".to_owned()));
     assert!(!relatives.find(&rule, service, document.root()).is_whole);
-    let few = Relatives::of(objects.get(1..).expect("the others"));
+    let few = Relatives::of(objects.as_slice().get(1..).expect("the others"));
     assert!(few.find(&rule, service, document.root()).is_whole);
 }

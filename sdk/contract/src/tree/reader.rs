@@ -1,6 +1,6 @@
-//! One pass over the text, in one loop: in Wasm, calls and values kept in memory across them cost more
-//! than natively, so the reader's position is in local variables, and the way back out of objects and
-//! arrays in the entries themselves.
+//! One pass over the text, in one loop. In Wasm, calls and values that are kept in memory across
+//! calls cost more than in native code. The position is therefore in local variables, and the link
+//! from a part to its object or array is in the entries themselves.
 
 use super::{DEPTH_MAX, Problem, ReadError, Tree, string};
 use crate::document::{DECODED, Document};
@@ -12,31 +12,31 @@ struct Reader<'a> {
     text: &'a str,
     decoded: &'a mut String,
     nodes: &'a mut Vec<Entry>,
-    /// [`Open::names`] of the objects around the open one, from the outermost on.
+    /// [`Open::names`] of the objects around the open one, the outermost first.
     outer_names: [u64; DEPTH_MAX],
-    /// True once an object may have two members of one name.
+    /// Set when an object may have two members with the same name.
     may_repeat: bool,
 }
 
-/// The object or array that is being read.
+/// The object or array whose parts are being read.
 #[derive(Clone, Copy)]
 struct Open {
-    /// Its index; [`NONE`] outside of all.
+    /// Its index, or [`NONE`] outside all objects and arrays.
     index: u32,
     /// Number of its parts so far.
     count: u32,
     is_object: bool,
-    /// A bit for the names of its members so far: two of one name have the same.
+    /// One bit for each name of its members so far. Equal names have equal bits.
     names: u64,
 }
 
-/// Members of an object that are compared with each other to find two of one name. In an object of more
-/// it is taken for granted.
+/// Maximum number of members of an object that are compared to find two with the same name. An
+/// object with more members is assumed to have such members.
 const MEMBERS_COMPARED_MAX: u32 = 64;
 
-/// Reads the value at the start of `text` into an empty tree; returns where it ends.
+/// Parses the value at the start of `text` into an empty tree. Returns the position of its end.
 pub(super) fn read(text: &str, tree: &mut Tree) -> Result<usize, ReadError> {
-    // Positions are kept in 32 bits, and decoded strings have the upper half of them.
+    // Positions have 32 bits, and decoded strings use the upper half of them.
     if text.len() > DECODED as usize {
         return Err(ReadError::Invalid("over 2 GiB of text", 0));
     }
@@ -58,7 +58,7 @@ pub(super) fn read(text: &str, tree: &mut Tree) -> Result<usize, ReadError> {
 }
 
 impl Reader<'_> {
-    /// Reads the outermost value and all its parts; returns where it ends.
+    /// Parses the outermost value and all its parts. Returns the position of its end.
     fn values(&mut self) -> Result<usize, Problem> {
         let bytes = self.text.as_bytes();
         let mut at = 0;
@@ -131,7 +131,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a member's key and the colon after it; returns where its value may start.
+    /// Reads the key of a member, and the colon after it. Returns the position at which its value
+    /// may start.
     #[inline]
     fn key(&mut self, at: usize) -> Result<(Span, usize), Problem> {
         let bytes = self.text.as_bytes();
@@ -149,7 +150,7 @@ impl Reader<'_> {
         Ok((key, skip_space(bytes, at + 1)))
     }
 
-    /// Notes the name of a member of the open object, and finds out whether it was there before.
+    /// Records the name of a member of the open object, and finds out whether it occurred before.
     #[inline]
     fn note_name(&mut self, open: &mut Open, key: Span) {
         let document = Document::of_tree(self.nodes, self.text, self.decoded, false);
@@ -164,7 +165,7 @@ impl Reader<'_> {
         open.names |= bit;
     }
 
-    /// Reads a string, from behind its first quote to behind its last.
+    /// Reads a string, from the position after its first quote to the position after its last.
     #[inline]
     fn string(&mut self, start: usize) -> Result<(Span, usize), Problem> {
         let bytes = self.text.as_bytes();
@@ -182,7 +183,7 @@ impl Reader<'_> {
         Ok((span(decoded, DECODED as usize + self.decoded.len()), end))
     }
 
-    /// Adds a node; the position of its text is for the error where there are too many.
+    /// Adds a node. The position of its text is used for the error if there are too many nodes.
     #[inline]
     fn push(&mut self, key: Span, value: Value, at: usize) -> Result<(), Problem> {
         self.nodes.push(entry(key, value));
@@ -192,8 +193,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Sets the end of the open object or array, which is in `depth` others; returns the one that
-    /// contains it.
+    /// Sets the end of the open object or array, which is nested in `depth` others. Returns the one
+    /// that contains it.
     #[inline]
     fn close(&mut self, open: Open, depth: usize) -> Open {
         let end = self.position();
@@ -246,7 +247,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether the open object, whose members are the last nodes so far, has one of that name.
+/// Returns whether the open object, whose members are the last nodes so far, has a member with this
+/// name.
 fn has_member(document: &Document<'_>, open: &Open, name: &[u8]) -> bool {
     let mut at = open.index.wrapping_add(1);
     while let Some(entry) = document.entry(at) {
@@ -258,8 +260,8 @@ fn has_member(document: &Document<'_>, open: &Open, name: &[u8]) -> bool {
     false
 }
 
-/// An object or array whose end is not known yet: until then its node holds the place of what contains
-/// it, and the number of parts before it there.
+/// An object or array whose end is not known yet. Until then, its node contains the index of its
+/// parent, and the number of the parent's parts before it.
 #[inline]
 fn begun(is_object: bool, parent: Open) -> Value {
     let Open { index, count, .. } = parent;
@@ -275,7 +277,7 @@ pub(super) fn closing(is_object: bool) -> u8 {
     if is_object { b'}' } else { b']' }
 }
 
-/// The problem where a part of an object or array is followed by neither the next one nor the end.
+/// The problem if a part of an object or array is followed by neither the next part nor the end.
 pub(super) fn no_closing(is_object: bool) -> &'static str {
     if is_object {
         "no `,` or `}` after a member"
@@ -284,7 +286,7 @@ pub(super) fn no_closing(is_object: bool) -> &'static str {
     }
 }
 
-/// Position of the first byte that is not white space.
+/// The position of the first byte that is not white space.
 #[inline]
 pub(super) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
@@ -293,7 +295,7 @@ pub(super) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// As [`scalar`], without numbers that are too large for a float.
+/// The same as [`scalar`], but rejects numbers that are too large for a float.
 #[inline]
 fn scalar_in_range(bytes: &[u8], at: usize) -> Result<(Value, usize), Problem> {
     let (value, end) = scalar(bytes, at)?;
@@ -303,7 +305,7 @@ fn scalar_in_range(bytes: &[u8], at: usize) -> Result<(Value, usize), Problem> {
     Ok((value, end))
 }
 
-/// A number, `true`, `false` or `null`, and where it ends.
+/// A number, `true`, `false` or `null`, and the position of its end.
 #[inline]
 pub(super) fn scalar(bytes: &[u8], at: usize) -> Result<(Value, usize), Problem> {
     let (word, value): (&[u8], _) = match bytes.get(at) {
@@ -324,7 +326,7 @@ pub(super) fn scalar(bytes: &[u8], at: usize) -> Result<(Value, usize), Problem>
     }
 }
 
-/// End of a number's digits, which are parsed later, if ever.
+/// The end of a number's digits, which are parsed later if needed.
 #[inline]
 fn number_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
@@ -342,11 +344,11 @@ fn number_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     Ok(at)
 }
 
-/// Returns whether a number is too large for a float, as `serde_json` refuses it: parsed only where it
-/// has an exponent or very many digits.
+/// Returns whether a number is too large for a float, which `serde_json` rejects. It is parsed only
+/// if it has an exponent or very many digits.
 #[inline]
 fn is_out_of_range(digits: Option<&[u8]>) -> bool {
-    /// Digits of the largest float.
+    /// A number of digits that is smaller than the number of digits of the largest float.
     const DIGITS_SAFE: usize = 300;
     let digits = digits.unwrap_or_default();
     if digits.len() < DIGITS_SAFE && !digits.iter().any(|byte| matches!(byte, b'e' | b'E')) {
@@ -356,7 +358,7 @@ fn is_out_of_range(digits: Option<&[u8]>) -> bool {
     !matches!(number, Ok(Ok(number)) if number.is_finite())
 }
 
-/// End of one or more digits.
+/// The end of one or more digits.
 #[inline]
 fn digits_end(bytes: &[u8], start: usize) -> Result<usize, Problem> {
     let mut at = start;

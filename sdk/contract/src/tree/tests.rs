@@ -158,7 +158,7 @@ fn of_a_member_that_is_there_twice_the_last_one_counts() {
 }
 
 #[test]
-fn a_member_that_is_there_twice_is_noticed_wherever_it_is() {
+fn a_duplicate_member_is_detected_at_any_position() {
     let object = |depth: usize, member: &str| {
         let inner = format!(r#"{{"app":{{"x":1}},"b":[1,{{"c":2}}],{member}}}"#);
         let open = r#"{"o":"#.repeat(depth);

@@ -21,14 +21,14 @@ fn fixture() -> Fixture {
     }
 }
 
-/// The search for a rule that needs these fields of the object, and those of its Pods, and finds them
-/// by no relation.
+/// The result of the search for a rule that needs these fields of the object and these fields of
+/// its Pods, and that finds the Pods by no relation.
 fn told(needed: &[&str], of_pods: &[&str], needs_pod: bool) -> Option<String> {
     let asks = |fields: &[String], needed: &str| {
         let pointers = fields.iter();
         pointers
             .into_iter()
-            .any(|it| needed.starts_with(it.as_str()))
+            .any(|pointer| needed.starts_with(pointer.as_str()))
     };
     let rule = RelatedRule {
         pattern: KindPattern {
@@ -46,26 +46,26 @@ fn told(needed: &[&str], of_pods: &[&str], needs_pod: bool) -> Option<String> {
         rules: vec![(&rule, &of_rule)],
     };
     unasked(&fixture(), &request, |wider| {
-        let has_fields = needed.iter().all(|it| asks(&wider.fields, it));
-        let has_pods = of_pods.iter().all(|it| asks(wider.of_rule(0), it));
+        let has_fields = needed.iter().all(|field| asks(&wider.fields, field));
+        let has_pods = of_pods.iter().all(|field| asks(wider.of_rule(0), field));
         Some(has_fields && has_pods && (!needs_pod || wider.ignores_relations))
     })
 }
 
 #[test]
-fn one_field_is_named_however_deep_it_is() {
+fn one_field_is_named_at_any_depth() {
     let told = |needed: &[&str]| told(needed, &[], false).unwrap();
     assert_eq!(
         told(&["/status/list/*/y"]),
-        "`/status/list/*/y` is not asked for: add it to the Kind's fields"
+        "`/status/list/*/y` is not requested: add it to the Kind's fields"
     );
     assert_eq!(
         told(&["/status/a~1b/c", "/status/a~1b/d"]),
-        "`/status/a~1b/c` and `/status/a~1b/d` are not asked for: add them to the Kind's fields"
+        "`/status/a~1b/c` and `/status/a~1b/d` are not requested: add them to the Kind's fields"
     );
     assert_eq!(
         told(&["/metadata/name", "/status/list/*/x"]),
-        "`/metadata` and `/status` are not asked for: add them to the Kind's fields"
+        "`/metadata` and `/status` are not requested: add them to the Kind's fields"
     );
 }
 
@@ -73,12 +73,12 @@ fn one_field_is_named_however_deep_it_is() {
 fn a_field_of_related_objects_is_named_with_its_rule() {
     assert_eq!(
         told(&[], &["/status/phase"], false).unwrap(),
-        "`/status/phase` of objects of related[0] is not asked for: add it to the fields of that rule"
+        "`/status/phase` of objects of related[0] is not requested: add it to the fields of that rule"
     );
 }
 
 #[test]
-fn a_relation_that_finds_too_little_is_named_with_what_it_does_not_find() {
+fn a_relation_that_finds_too_few_objects_is_named_with_the_missing_objects() {
     assert_eq!(
         told(&[], &[], true).unwrap(),
         "related[0] (selected-by /spec/selector) does not find Pod n/p"
@@ -86,10 +86,10 @@ fn a_relation_that_finds_too_little_is_named_with_what_it_does_not_find() {
 }
 
 #[test]
-fn nothing_is_told_of_a_rule_that_is_wrong_on_the_whole_object() {
+fn a_rule_that_is_wrong_on_the_complete_object_gets_no_explanation() {
     assert_eq!(
         told(&["nowhere"], &[], false).as_deref(),
-        Some("the whole object is not asked for")
+        Some("the complete object is not requested")
     );
     let request = Request {
         fields: &Fields::new(&["/spec"]),

@@ -1,4 +1,4 @@
-//! Tests of cutting objects to the fields that an interpreter asks for, in both encodings.
+//! Tests of reducing objects to the fields that an interpreter requests, in both encodings.
 
 use proptest::prelude::*;
 
@@ -100,7 +100,7 @@ fn a_wider_pointer_includes_a_narrower_one() {
 }
 
 #[test]
-fn what_is_no_object_is_an_empty_one() {
+fn a_value_that_is_not_an_object_is_written_as_an_empty_one() {
     check(&["/a"], "[1]", "{}");
     check(&[""], "3", "{}");
 }
@@ -189,7 +189,7 @@ proptest! {
     }
 }
 
-/// Reads whatever can be reached, by every way to read; the work is bounded by the number of nodes.
+/// Reads every reachable value with every reader. The work is bounded by the number of nodes.
 fn read_all(bytes: &[u8]) {
     let Ok(document) = Document::view(bytes) else {
         return;

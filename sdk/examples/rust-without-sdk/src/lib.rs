@@ -1,7 +1,9 @@
-//! Interpreter: widgets of example.com, from `wit/interpreter.wit` and the schemas beside it alone.
+//! Interpreter: widgets of example.com, written only from `wit/interpreter.wit` and the schemas
+//! beside it.
 //!
-//! The SDK is not used: `wit-bindgen` makes types and exports of the world `interpreter`, objects come as
-//! JSON text. Build it for `wasm32-unknown-unknown`; the host makes a component of the module.
+//! It does not use the SDK: `wit-bindgen` generates the types and exports of the world
+//! `interpreter`, and objects are passed as JSON text. Build it for `wasm32-unknown-unknown`. The
+//! host converts the module to a component.
 
 mod bindings {
     wit_bindgen::generate!({ path: "../../../wit", world: "interpreter" });
@@ -29,8 +31,8 @@ impl Described for Widgets {
                 "related": [{"group": "", "kind": "Pod", "relation": "owned", "limit": 1}],
             }],
             "states": [
-                {"name": "Ready", "phase": "ready", "summary": "Works as asked"},
-                {"name": "Pending", "phase": "pending", "summary": "On its way"},
+                {"name": "Ready", "phase": "ready", "summary": "Works as requested"},
+                {"name": "Pending", "phase": "pending", "summary": "Not ready yet"},
                 {"name": "Draining", "phase": "pending", "summary": "Finishing its work before it stops"},
             ],
         })
@@ -66,8 +68,8 @@ impl Judging for Widgets {
     }
 }
 
-/// Returns whether the Kind's first rule found none and would have found all. An empty set alone does not
-/// say that there are none.
+/// Returns whether the Kind's first rule found no objects and the coverage is complete. An empty
+/// set alone does not prove that there are no Pods.
 fn owns_no_pod(input: &Input) -> bool {
     let pods = input.related.first();
     pods.is_some_and(|pods| pods.coverage == Coverage::Complete && pods.total == 0)

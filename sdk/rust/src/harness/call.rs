@@ -19,12 +19,12 @@ pub(super) struct Call<'c> {
 #[derive(Default)]
 pub(super) struct CallReads {
     pub(super) object: Reads,
-    /// Of the related objects of each rule.
+    /// The reads of the related objects of each rule.
     pub(super) rules: Vec<Reads>,
 }
 
 impl<'c> Call<'c> {
-    /// The call for a fixture; none where nothing in the description takes its object.
+    /// The call for a fixture, or `None` if no entry of the description takes its object.
     pub(super) fn of(description: &'c Description, fixture: &'c Fixture) -> Option<Self> {
         let tree = Tree::read(&fixture.object).ok()?;
         let document = tree.document(&fixture.object);
@@ -45,13 +45,13 @@ impl<'c> Call<'c> {
         self.judge_with::<I>(&Wider::default())
     }
 
-    /// As [`Self::judge`], by a wider request.
+    /// The same as [`Self::judge`], with a wider request.
     pub(super) fn judge_with<I: Interpreter>(&self, wider: &Wider) -> Result<Verdict, Failure> {
         let verdict = export::judge::<I>(&self.view(wider), self.now_ms())?;
         self.checked(verdict)
     }
 
-    /// As [`Self::judge`], with what was read.
+    /// The same as [`Self::judge`], with a record of the reads.
     pub(super) fn judge_traced<I: Interpreter>(&self) -> (Result<Verdict, Failure>, CallReads) {
         let view = self.view(&Wider::default());
         let trace = Trace::default();
@@ -79,31 +79,31 @@ impl<'c> Call<'c> {
         (verdict, reads)
     }
 
-    /// The reads that were not asked for, in words for the author.
+    /// The reads that were not requested, as text for the author.
     pub(super) fn unasked(&self, reads: &CallReads) -> Vec<String> {
         let pattern = self.kind.pattern();
         let of_object = reads.object.unasked(&Fields::new(&self.kind.fields));
         let of_object = of_object.into_iter().map(|field| {
-            format!("reads {field}, which `{pattern}` does not ask for: add it to its fields")
+            format!("reads {field}, which `{pattern}` does not request: add it to its fields")
         });
         let rules = self.kind.related.iter().zip(&reads.rules).enumerate();
         let of_rules = rules.flat_map(|(index, (rule, reads))| {
             let unasked = reads.unasked(&Fields::of_related(&rule.fields)).into_iter();
             unasked.map(move |field| {
                 format!(
-                    "reads {field} of objects of related[{index}], which that rule of `{pattern}` does not ask for: add it to its fields"
+                    "reads {field} of objects of related[{index}], which that rule of `{pattern}` does not request: add it to its fields"
                 )
             })
         });
         of_object.chain(of_rules).collect()
     }
 
-    /// The time, for a Kind that asks for it.
+    /// The time, if the Kind requests it.
     fn now_ms(&self) -> Option<i64> {
         self.kind.uses_now.then_some(self.fixture.now_ms)
     }
 
-    /// The checks of the host.
+    /// Applies the checks of the host.
     fn checked(&self, mut verdict: Verdict) -> Result<Verdict, Failure> {
         let mut declared = self.description.states.iter();
         if !declared.any(|state| verdict.state == *state.name) {
@@ -119,11 +119,12 @@ impl<'c> Call<'c> {
         Ok(verdict)
     }
 
-    /// Writes the input as the host does.
+    /// Writes the input in the same way as the host.
     fn view(&self, wider: &Wider) -> Vec<u8> {
         let Self { fixture, kind, .. } = self;
         let mut related = fixture.related.iter();
-        let mut reported: Vec<Reported> = related.by_ref().map(|it| Reported::read(it)).collect();
+        let mut reported: Vec<Reported> =
+            related.by_ref().map(|json| Reported::read(json)).collect();
         reported.push(Reported::read(&fixture.object));
         let mut relatives = Relatives::of(reported.as_slice());
         if wider.ignores_relations {
@@ -162,9 +163,10 @@ impl<'c> Call<'c> {
     }
 }
 
-/// Fields with more of them.
+/// A set of fields with additional fields.
 fn with(fields: Fields, more: &[String]) -> Fields {
-    more.iter().fold(fields, |fields, it| fields.with(it))
+    more.iter()
+        .fold(fields, |fields, pointer| fields.with(pointer))
 }
 
 /// Judges a fixture.

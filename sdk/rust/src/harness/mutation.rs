@@ -1,4 +1,4 @@
-//! Damages the objects of fixtures as careless reporters, older controllers and strangers do.
+//! Damages the objects of fixtures as careless reporters, older controllers and other users do.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,16 +9,18 @@ use super::damage::{damaged_parts, with_numbers, without};
 use super::{described, fixtures, run};
 use crate::{Failure, Interpreter, Phase, Verdict};
 
-/// Most problems that are told in full.
+/// Maximum number of problems that are reported in full.
 const PROBLEMS_MAX: usize = 20;
 
-/// Judges the objects of all fixtures of `I` in damaged forms: without `status`, without `spec`, with
-/// each single member removed or replaced by a value of another type, and with other values for numbers.
+/// Judges the objects of all fixtures of `I` in damaged forms: without `status`, without `spec`,
+/// with each single member removed or replaced by a value of a different type, and with other
+/// values for numbers.
 ///
 /// # Panics
-/// When the interpreter panics or fails by a fault of its own on one of them, when an object is ready
-/// without its `status`, or when one that was not ready becomes so without its `spec` or its numbers.
-/// An object may be ready without a `status` where a fixture without one promises that for its Kind.
+/// If the interpreter panics or reports an internal failure on one of them, if an object is ready
+/// without its `status`, or if an object that was not ready becomes ready without its `spec` or its
+/// numbers. An object may be ready without a `status` if a fixture without one promises this for
+/// its Kind.
 pub fn check_mutations<I: Interpreter>() {
     let fixtures: Vec<(Value, Fixture)> = fixtures::<I>()
         .into_iter()
@@ -40,7 +42,7 @@ pub fn check_mutations<I: Interpreter>() {
         .collect();
     assert!(
         problems.is_empty(),
-        "{} damaged objects are judged wrongly, such as:\n{}",
+        "{} damaged objects get a wrong verdict, such as:\n{}",
         problems.len(),
         told.join("\n")
     );
@@ -62,7 +64,7 @@ fn kind(object: &Value) -> String {
     format!("{} {}", text("apiVersion"), text("kind"))
 }
 
-/// Problems of one fixture's object.
+/// The problems of one fixture's object.
 fn problems<I: Interpreter>(object: &Value, fixture: &Fixture, promised: &[String]) -> Vec<String> {
     let was_ready = promises_ready::<I>(fixture);
     let may_lack_status = object.get("status").is_none() || promised.contains(&kind(object));
@@ -101,7 +103,7 @@ fn problems<I: Interpreter>(object: &Value, fixture: &Fixture, promised: &[Strin
         .collect()
 }
 
-/// The reason that the verdict on a damaged object is wrong, if it is.
+/// The reason why the verdict on a damaged object is wrong, if it is.
 fn problem<I: Interpreter>(
     fixture: &Fixture,
     damaged: &Value,
@@ -130,7 +132,7 @@ mod tests {
     use super::*;
     use crate::prelude::*;
 
-    /// Ready by what is not there.
+    /// An interpreter that takes a missing field as evidence for Ready.
     struct Careless;
 
     impl Interpreter for Careless {
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ready_without_its_status_or_panics_is_told() {
+    fn an_object_that_is_ready_without_a_status_or_panics_is_reported() {
         let told = catch_unwind(check_mutations::<Careless>).expect_err("it is careless");
         let told = told.downcast_ref::<String>().expect("a message");
         assert!(

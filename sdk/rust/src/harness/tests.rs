@@ -65,19 +65,19 @@ fn told(check: fn()) -> String {
 fn a_field_that_was_not_asked_for_is_named() {
     let told = told(check_fixtures::<Forgetful>);
     let why = "expected state Ready since 2026-01-01T00:00:00Z, got Pending Down (), since 2026-01-01T00:00:00Z; \
-               `/status/phase` is not asked for: add it to the Kind's fields";
+               `/status/phase` is not requested: add it to the Kind's fields";
     assert!(told.contains(why), "{told}");
 }
 
 #[test]
 fn a_field_that_is_read_and_not_declared_fails_though_the_fixture_holds() {
     let told = told(check_fixtures::<Curious>);
-    let why = "a widget that works: reads /spec, which `/* Widget` does not ask for";
+    let why = "a widget that works: reads /spec, which `/* Widget` does not request";
     assert!(told.contains(why), "{told}");
 }
 
 #[test]
-fn a_field_that_nothing_reads_is_listed() {
+fn an_unread_field_is_listed() {
     check_fixtures::<Right>();
     assert_eq!(unread_fields::<Right>(), ["/* Widget: /spec/size"]);
 }

@@ -1,4 +1,4 @@
-//! Keys of an etcd, through its JSON gateway: another way to them than that of any client library.
+//! Keys of an etcd, read and written through its JSON gateway instead of a client library.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,21 +11,22 @@ use crate::client::Client;
 /// A key and its value.
 pub type KeyValue = (String, String);
 
-/// Keys and values of an etcd, read and written as one user. Its methods panic with etcd's words when it refuses.
+/// Keys and values of an etcd, read and written as one user. If etcd rejects a request, its methods
+/// panic with etcd's text.
 #[derive(Debug, Clone)]
 pub struct EtcdKeys {
     client: Client,
 }
 
 impl Etcd {
-    /// Its keys, where it asks nobody for a password.
+    /// The keys of an etcd without users.
     pub fn keys(&self) -> EtcdKeys {
         EtcdKeys {
             client: self.client(),
         }
     }
 
-    /// Its keys, as a user of [`EtcdKeys::protect`].
+    /// The keys of an etcd, as a user of [`EtcdKeys::protect`].
     pub fn keys_of(&self, user: &str, password: &str) -> EtcdKeys {
         let answer = self.keys().ask(
             "auth/authenticate",
@@ -47,7 +48,7 @@ impl EtcdKeys {
         );
     }
 
-    /// Sets one key after the other.
+    /// Sets keys one after the other.
     pub fn put_all(&self, entries: &[KeyValue]) {
         for (key, value) in entries {
             self.put(key, value);
@@ -59,14 +60,14 @@ impl EtcdKeys {
         self.ask("kv/deleterange", &under(prefix));
     }
 
-    /// Every key under a prefix with its value, in bytewise order.
+    /// All keys under a prefix with their values, in bytewise order.
     pub fn dump(&self, prefix: &str) -> Vec<KeyValue> {
         let answer = self.ask("kv/range", &under(prefix));
         let found = answer["kvs"].as_array().map_or(&[][..], Vec::as_slice);
-        let text = |it: &Value| it.as_str().map_or_else(String::new, decode);
+        let text = |value: &Value| value.as_str().map_or_else(String::new, decode);
         found
             .iter()
-            .map(|it| (text(&it["key"]), text(&it["value"])))
+            .map(|pair| (text(&pair["key"]), text(&pair["value"])))
             .collect()
     }
 
@@ -74,10 +75,12 @@ impl EtcdKeys {
     pub fn revision(&self) -> u64 {
         let answer = self.ask("kv/range", &json!({"key": encode("/"), "count_only": true}));
         let revision = answer["header"]["revision"].as_str();
-        revision.and_then(|it| it.parse().ok()).expect("a revision")
+        revision
+            .and_then(|revision| revision.parse().ok())
+            .expect("a revision")
     }
 
-    /// Forgets every change before the last one, so that no watch can begin there.
+    /// Compacts every change before the last one, so that no watch can begin there.
     pub fn compact(&self) {
         let revision = self.revision().to_string();
         self.ask(
@@ -86,8 +89,8 @@ impl EtcdKeys {
         );
     }
 
-    /// Lets nobody in without a password: `root` may do everything, each other user may read what is under a
-    /// prefix.
+    /// Requires a password for all access: `root` has all permissions, and each other user may read
+    /// the keys under a prefix.
     pub fn protect(&self, root_password: &str, readers: &[(&str, &str, &str)]) {
         for (user, password, prefix) in readers {
             let role = format!("reads-{user}");
@@ -133,7 +136,8 @@ fn under(prefix: &str) -> Value {
     json!({"key": encode(prefix), "range_end": prefix_end(prefix)})
 }
 
-/// The first key after all that begin with a prefix, as base64. The last byte of a prefix is never 255 here.
+/// The first key after all keys with a prefix, as base64. The last byte of a prefix is never 255 in
+/// these tests.
 fn prefix_end(prefix: &str) -> String {
     let mut end = prefix.as_bytes().to_vec();
     *end.last_mut().expect("a prefix") += 1;

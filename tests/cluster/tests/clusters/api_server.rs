@@ -79,7 +79,8 @@ fn users_have_the_rights_they_were_given() {
     let reader = Credentials::Token("readerstoken".to_owned());
     let certificate = cluster.authority().client("other", "readers", None);
     let stranger = Credentials::Token("unknown".to_owned());
-    let readers = [&reader, &Credentials::Certificate(certificate)].map(|it| cluster.client_as(it));
+    let readers = [&reader, &Credentials::Certificate(certificate)]
+        .map(|credentials| cluster.client_as(credentials));
     let status = |client: &Client| {
         let answer = client.request(Method::GET, CONFIG_MAP, None);
         answer.expect("an answer").status
@@ -117,7 +118,8 @@ fn an_expired_certificate_is_refused_until_it_is_renewed() {
     for (until, is_refused) in [(Some(past), true), (None, false)] {
         cluster.renew_certificate(until);
         let begin = Instant::now();
-        // A new client each time: a connection keeps the certificate it was opened with.
+        // A new client each time, because a connection keeps the certificate with which it was
+        // opened.
         let request = || {
             let client = cluster.client_as(cluster.admin());
             client.request(Method::GET, "/readyz", None)

@@ -1,4 +1,4 @@
-//! etcd by itself.
+//! etcd without an API server.
 
 use kindsight_cluster::{Authority, Binaries, Binary, Client, Cluster, Credentials, Etcd, Options};
 use ureq::http::Method;
@@ -6,7 +6,7 @@ use ureq::http::Method;
 use crate::api_server_binaries;
 
 #[test]
-fn an_etcd_with_tls_lets_in_its_own_clients_alone_and_serves_a_cluster() {
+fn an_etcd_with_tls_accepts_only_its_own_clients_and_serves_a_cluster() {
     let Some(binaries) = api_server_binaries() else {
         return;
     };
@@ -44,7 +44,7 @@ fn a_paused_etcd_hangs_until_it_is_resumed() {
 }
 
 #[test]
-fn keys_are_written_read_and_deleted_and_a_reader_reads_its_own_alone() {
+fn keys_are_written_read_and_deleted_and_a_reader_reads_only_its_own() {
     let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
         return;
     };
@@ -70,7 +70,7 @@ fn keys_are_written_read_and_deleted_and_a_reader_reads_its_own_alone() {
     let refused = std::panic::catch_unwind(forbidden);
     assert!(
         refused.is_err(),
-        "it may read what is under its prefix alone"
+        "it may read only the keys under its prefix"
     );
     assert_eq!(etcd.keys_of("root", "secret").dump("/other/").len(), 1);
 }
@@ -83,7 +83,7 @@ fn two_members_of_three_go_on() {
     let [mut first, second, third] = Etcd::start_three(&binaries);
     first.keys().put("/a", "1");
     first.kill();
-    // The others elect a leader first, if it was that.
+    // If the stopped member was the leader, the others first elect a new one.
     let client = Client::new(second.url(), None, &Credentials::Nobody);
     client.wait_for_status("/health", 200, std::time::Duration::from_mins(1));
     second.keys().put("/b", "2");

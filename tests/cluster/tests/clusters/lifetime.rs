@@ -1,4 +1,4 @@
-//! What was started is ended.
+//! Started processes are always stopped.
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -62,19 +62,19 @@ fn processes_and_files_are_gone_after_the_test_process_is_killed() {
         .expect("a child");
     let output = BufReader::new(child.stdout.take().expect("its output"));
     let mut lines = output.lines().map_while(Result::ok);
-    let line = lines.find_map(|it| Some(it.split_once("started ")?.1.to_owned()));
+    let line = lines.find_map(|line| Some(line.split_once("started ")?.1.to_owned()));
     child.kill().expect("a child that runs");
     child.wait().expect("its end");
     let line = line.expect("a child that started its cluster");
     let (folder, ids) = line.split_once(' ').expect("a folder and ids");
     let ids: Vec<u32> = ids
         .split(' ')
-        .map(|it| it.parse().expect("an id"))
+        .map(|id| id.parse().expect("an id"))
         .collect();
     let folder = std::path::Path::new(folder);
     let begin = Instant::now();
     while folder.exists() || ids.iter().any(|id| is_running(*id)) {
-        assert!(begin.elapsed() < STEP_MAX, "{line} are still there");
+        assert!(begin.elapsed() < STEP_MAX, "{line} still exist");
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -1,4 +1,4 @@
-//! The clusters do what tests of others rely on.
+//! Tests of the properties of clusters that other tests rely on.
 
 mod api_server;
 mod etcd;
@@ -8,10 +8,10 @@ mod unavailable;
 
 use kindsight_cluster::{Binaries, Binary};
 
-/// Time for a step of a controller, on a busy machine.
+/// The time for one step of a controller on a busy machine.
 const STEP_MAX: std::time::Duration = std::time::Duration::from_mins(1);
 
-/// Executables of a whole cluster; without them, the test that asks ends.
+/// The executables of a complete cluster. If they are not available, the test ends.
 fn binaries() -> Option<Binaries> {
     Binaries::or_skip(Binary::ALL)
 }
@@ -20,7 +20,7 @@ fn api_server_binaries() -> Option<Binaries> {
     Binaries::or_skip(Binary::API_SERVER)
 }
 
-/// Tells whether a process exists.
+/// Returns whether a process exists.
 fn is_running(id: u32) -> bool {
     let id = i32::try_from(id).expect("the id of a process");
     let id = rustix::process::Pid::from_raw(id).expect("not zero");

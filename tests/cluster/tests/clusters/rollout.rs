@@ -20,9 +20,13 @@ fn a_deployment_is_rolled_out_in_two_clusters_over_one_etcd() {
             scope.spawn(move || {
                 let cluster = Cluster::start(etcd, &Options::new(name));
                 cluster.apply(&deployment("web", &json!({"app": "web"})));
-                let ready = |it: &Value| it["status"]["readyReplicas"] == 3;
+                let ready = |object: &Value| object["status"]["readyReplicas"] == 3;
                 cluster.wait(DEPLOYMENT, ready, STEP_MAX);
-                assert_eq!(items(&cluster, PODS).len(), 3, "{name} has its own alone");
+                assert_eq!(
+                    items(&cluster, PODS).len(),
+                    3,
+                    "{name} has only its own Pods"
+                );
             });
         }
     });
@@ -66,7 +70,7 @@ fn pods_behave_as_their_labels_say() {
 }
 
 #[test]
-fn a_job_completes_and_a_namespace_that_is_deleted_goes() {
+fn a_job_completes_and_a_deleted_namespace_disappears() {
     let Some(binaries) = binaries() else { return };
     let etcd = Etcd::start(&binaries);
     let cluster = Cluster::start(&etcd, &Options::new("edge01"));
@@ -83,7 +87,7 @@ fn a_job_completes_and_a_namespace_that_is_deleted_goes() {
         }}},
     }));
     let job = "/apis/batch/v1/namespaces/night/jobs/backup";
-    let complete = |it: &Value| it["status"]["succeeded"] == 1;
+    let complete = |object: &Value| object["status"]["succeeded"] == 1;
     cluster.wait(job, complete, STEP_MAX);
     assert!(cluster.delete("/api/v1/namespaces/night"));
     cluster.wait("/api/v1/namespaces/night", Value::is_null, STEP_MAX);

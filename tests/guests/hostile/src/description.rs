@@ -1,15 +1,15 @@
-//! Description of the guest: JSON text in its data, which a test can overwrite.
+//! The description of the guest: JSON text in its data, which a test can overwrite.
 //!
-//! Members, all of them optional but `name`: `version`, `summary`, `kinds` (a list of
-//! `[group, version, kind]`), `fields`, `states` (a list of names), `more-states` (that many
-//! `MoreN`), `related-limit` and `selector` (of the Pods that an object owns, or that the selector
-//! there selects), `settings-schema`, `reasons` (a list of `[name, summary, help URL]`), `final` (a state
-//! more, which is final), `fixtures` (a list of `[name, object, state]`), `describe` and
-//! `list-fixtures` (a misdeed to commit first).
+//! All members except `name` are optional: `version`, `summary`, `kinds` (a list of `[group,
+//! version, kind]`), `fields`, `states` (a list of names), `more-states` (the number of additional
+//! states `MoreN`), `related-limit` and `selector` (of the Pods that an object owns, or that the
+//! selector at this pointer selects), `settings-schema`, `reasons` (a list of `[name, summary, help
+//! URL]`), `final` (an additional final state), `fixtures` (a list of `[name, object, state]`),
+//! `describe` and `list-fixtures` (a misdeed that is committed first).
 
 use kindsight_sdk::prelude::*;
 
-/// Description that no test has overwritten; the rest of the buffer is spaces.
+/// The description if no test has overwritten it. The rest of the buffer is spaces.
 const ORIGINAL: &[u8] = br#"{"name": "hostile"}"#;
 
 /// Size of the buffer, in bytes.
@@ -24,30 +24,31 @@ const fn buffer() -> [u8; BUFFER_BYTES] {
     buffer
 }
 
-/// Reads the text. Through a black box, so that the compiler does not read it in advance.
+/// Parses the text. It is hidden from the optimiser, so that the compiler does not evaluate it in
+/// advance.
 pub(crate) fn read<T>(then: impl FnOnce(&Object<'_>) -> T) -> T {
     let text = std::str::from_utf8(std::hint::black_box(&TEXT)).expect("UTF-8");
     let read = Object::read(text, |description| Ok(then(description)));
     read.expect("a JSON object")
 }
 
-/// A state whose name is known at run time only: it stays in memory.
+/// A state with a name that is only known at run time. Its name is never freed.
 fn state(name: &str, phase: Phase, summary: &'static str) -> State {
     State::new(name.to_owned().leak(), phase, summary)
 }
 
-/// A state of that name that no description declares.
+/// A state with this name that no description declares.
 pub(crate) fn named(name: &str) -> State {
     state(name, Phase::Ready, "")
 }
 
-/// Builds the description that the text describes.
+/// Makes the description that the text specifies.
 pub(crate) fn describe(text: &Object<'_>) -> Description {
     let part = |name, default| text.root().get(name).text().unwrap_or(default);
     let mut description = Description::new(
         part("name", ""),
         part("version", "1.0.0"),
-        part("summary", "Does what it is told"),
+        part("summary", "Misbehaves on demand"),
     )
     .kinds(kinds(text));
     let states = text.at("/states");
@@ -109,7 +110,7 @@ fn kinds(text: &Object<'_>) -> Vec<Kind> {
     kinds.collect()
 }
 
-/// The fixtures that the text lists. Their objects are texts, which may be no objects.
+/// The fixtures that the text lists. Their objects are texts, which need not be valid objects.
 pub(crate) fn fixtures(text: &Object<'_>) -> Fixtures {
     let fixtures = text.at("/fixtures");
     let fixtures = fixtures.items().map(|fixture| {

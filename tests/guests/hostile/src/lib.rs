@@ -1,8 +1,8 @@
-//! Interpreter: does whatever a test asks it to, most of it wrong.
+//! Interpreter: misbehaves in the ways that a test requests.
 //!
-//! An object's `spec.do` names what to do with it; see [`misdeeds`] and [`moods`]. The guest's
+//! An object's `spec.do` selects the behaviour; see [`misdeeds`] and [`moods`]. The guest's
 //! description is JSON text in its own data, which a test overwrites in the built component; see
-//! [`description`]. So one component serves as every guest that a test needs.
+//! [`description`]. One component therefore serves as every guest that a test needs.
 
 mod description;
 mod misdeeds;
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_that_asks_for_nothing_is_ready() {
+    fn an_object_without_a_request_is_ready() {
         let healthy = r#"{"apiVersion": "hostile.example.com/v1", "kind": "Thing", "spec": {}}"#;
         let verdict = kindsight_sdk::harness::judge::<Hostile>(healthy);
         assert_eq!(verdict.expect("a verdict").state, "Ready");

@@ -6,7 +6,7 @@ use super::{Case, Expected, called_bytes, check};
 use crate::by_hand::{self, Answer, Module, Ways};
 use crate::object;
 
-/// All but the right one, and those that fail around a call.
+/// All handwritten guests with garbage, except guests that fail in the functions around a call.
 pub(super) fn cases() -> Vec<Case> {
     let garbage = by_hand::garbage().into_iter();
     let garbage = garbage.filter(|(what, _)| {
@@ -18,7 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
     garbage.chain(odd_times()).chain(ways()).collect()
 }
 
-/// Verdicts with times that no object has. Whoever shows or follows them bounds them.
+/// Verdicts with impossible times. The host limits such times before it shows or schedules them.
 fn odd_times() -> Vec<Case> {
     let says = |name, since_ms, recheck_ms| {
         let module = Module {
@@ -82,7 +82,7 @@ fn harmless(name: &'static str, module: &Module) -> Case {
 }
 
 #[test]
-fn what_answers_garbage() {
+fn guests_that_answer_garbage() {
     check(
         &cases(),
         &expect![[r#"

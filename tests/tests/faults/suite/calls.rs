@@ -137,7 +137,7 @@ fn around() -> Vec<Case> {
 }
 
 #[test]
-fn what_misbehaves_when_it_is_asked() {
+fn guests_that_misbehave_in_calls() {
     check(
         &cases(),
         &expect![[r#"
@@ -156,15 +156,15 @@ fn what_misbehaves_when_it_is_asked() {
             judge: logs escapes
               Ready AsAsked: 
             judge: logs a MiB
-              Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
+              Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host accepts
             judge: says it is broken
-              Unknown InterpreterFailed: interpreter hostile 1.0.0 (sha256:…) reports a fault of its own:  [31mno
+              Unknown InterpreterFailed: interpreter hostile 1.0.0 (sha256:…) reported an internal fault:  [31mno
             judge: blames the object
               Unknown InvalidObject: interpreter hostile 1.0.0 (sha256:…) cannot judge this object: no way
             judge: a state it never declared
               Unknown InterpreterUndeclaredState: interpreter hostile 1.0.0 (sha256:…) answered with state `Green`, which it does not declare
             judge: a message of a MiB
-              Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host takes over
+              Unknown InterpreterAnswerTooLarge: interpreter hostile 1.0.0 (sha256:…) answered with too much: more text than the host accepts
             judge: a message that turns around
               Ready �ydaeR: �ydaeR
             judge: memory without end

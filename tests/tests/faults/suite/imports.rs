@@ -86,7 +86,7 @@ fn nasty_name() -> Vec<u8> {
     let mut bytes = wat::parse_str(text).expect("text");
     let at = bytes
         .windows(8)
-        .position(|it| it == b"clear-me")
+        .position(|window| window == b"clear-me")
         .expect("its name");
     bytes[at..at + 4].copy_from_slice(b"\x1b[2J");
     bytes
@@ -132,7 +132,7 @@ fn offering() -> Vec<Case> {
 }
 
 #[test]
-fn what_a_component_may_not_want_or_offer() {
+fn forbidden_imports_and_exports() {
     check(
         &cases(),
         &expect![[r#"
@@ -169,13 +169,13 @@ fn what_a_component_may_not_want_or_offer() {
             a core module without the contract
               validated: a core module without the contract's types (it has no `component-type` section): `kindsight_sdk::export!(YourInterpreter);` is missing in its src/lib.rs, or this is the .wasm of a program and not of a library (`crate-type = ["cdylib"]`)
             the next major
-              validated: is written for version 2.0.0 of the contract, this host speaks 1.x
+              validated: is written for version 2.0.0 of the contract, this host supports 1.x
             the major before
-              validated: is written for version 0.9.0 of the contract, this host speaks 1.x
+              validated: is written for version 0.9.0 of the contract, this host supports 1.x
             no functions
-              tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `describe`
+              tried: the types of its exports differ from the contract: `kindsight:interpreter/description@1.0.0` has no function `describe`
             functions of other shapes
-              tried: its exports do not have the contract's shapes: `kindsight:interpreter/description@1.0.0` has no function `fixtures`
+              tried: the types of its exports differ from the contract: `kindsight:interpreter/description@1.0.0` has no function `fixtures`
         "#]],
     );
 }

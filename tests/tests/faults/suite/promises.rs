@@ -161,7 +161,7 @@ fn fixtures() -> Vec<Case> {
 }
 
 #[test]
-fn what_cannot_be_or_does_not_hold() {
+fn descriptions_that_are_invalid_or_false() {
     check(
         &cases(),
         &expect![[r#"
@@ -178,7 +178,7 @@ fn what_cannot_be_or_does_not_hold() {
             no Kinds
               tried: its description is wrong: kinds: is empty, at least one is needed
             the same Kind twice
-              tried: its description is wrong: kinds[1]: `a.b/* A` is there twice
+              tried: its description is wrong: kinds[1]: `a.b/* A` is declared twice
             a pattern that is none
               tried: its description is wrong: kinds[0].group: a group is exact, `*.suffix` or `*`
             the same state twice
@@ -192,7 +192,7 @@ fn what_cannot_be_or_does_not_hold() {
             65,000 related objects
               tried: its description is wrong: kinds[0].related[0].limit: 65000 is not a number from 1 to 256
             a schema that is no JSON
-              tried: its description is wrong: not JSON: expected value at line 1 column 559
+              tried: its description is wrong: not JSON: expected value at line 1 column 553
             a schema that is a list
               tried: its description is wrong: settings-schema: a JSON Schema is an object of at most 65536 bytes
             a description that is no JSON
@@ -204,7 +204,7 @@ fn what_cannot_be_or_does_not_hold() {
             no states
               tried: its description is wrong: name: is missing; version: is missing; summary: is missing; kinds: is empty, at least one is needed; states: is empty, at least one is needed
             257 Kinds
-              tried: its description is wrong: name: is missing; version: is missing; summary: is missing; kinds: 257 items are over the limit of 256; kinds[1]: `a.b/* A` is there twice; kinds[2]: `a.b/* A` is there twice; kinds[3]: `a.b/* A` is there twice; kinds[4]: `a.b/* A` is there twice; kinds[5]: `a.b/* A` is there twice; kinds[6]: `a.b/* A` is there twice; kinds[7]: `a.b/* A` is there twice; kinds[8]: `a.b/* A` is there twice; kinds[9]: `a.b/* A` is there twice; kinds[10]: `a.b/* A` is there twice; kinds[11]: `a.b/* A` is there twice; kinds[12]: `a.b/* A` is there twice
+              tried: its description is wrong: name: is missing; version: is missing; summary: is missing; kinds: 257 items are over the limit of 256; kinds[1]: `a.b/* A` is declared twice; kinds[2]: `a.b/* A` is declared twice; kinds[3]: `a.b/* A` is declared twice; kinds[4]: `a.b/* A` is declared twice; kinds[5]: `a.b/* A` is declared twice; kinds[6]: `a.b/* A` is declared twice; kinds[7]: `a.b/* A` is declared twice; kinds[8]: `a.b/* A` is declared twice; kinds[9]: `a.b/* A` is declared twice; kinds[10]: `a.b/* A` is declared twice; kinds[11]: `a.b/* A` is declared twice; kinds[12]: `a.b/* A` is declared twice
             a schema of 65 KiB
               tried: its description is wrong: name: is missing; version: is missing; summary: is missing; kinds: is empty, at least one is needed; states: is empty, at least one is needed; settings-schema: a JSON Schema is an object of at most 65536 bytes
             100,000 lists in each other
@@ -226,26 +226,27 @@ fn what_cannot_be_or_does_not_hold() {
             fixtures in each other
               tried: its fixtures cannot be read: not JSON: EOF while parsing a list at line 1 column 100000
             a fixture that does not hold
-              tried: 1 of its fixtures do not hold: fixture `it`: expected state Pending, got Ready AsAsked ()
+              tried: 1 of its fixtures failed: fixture `it`: expected state Pending, got Ready AsAsked ()
             a fixture that panics
-              tried: 1 of its fixtures do not hold: fixture `it`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
+              tried: 1 of its fixtures failed: fixture `it`: trapped: panicked at tests/guests/hostile/src/misdeeds.rs:56:20: the hostile guest panics as asked
             a fixture that loops
-              tried: 1 of its fixtures do not hold: fixture `it`: ran past its deadline of 50 ms of processor time
+              tried: 1 of its fixtures failed: fixture `it`: ran past its deadline of 50 ms of processor time
             a fixture it declines
-              tried: 1 of its fixtures do not hold: fixture `it`: it says it does not judge such an object: 
+              tried: 1 of its fixtures failed: fixture `it`: it says it does not judge such an object: 
             a fixture of a state it never declared
-              tried: 1 of its fixtures do not hold: fixture `it`: expected state Splendid, got Ready AsAsked ()
+              tried: 1 of its fixtures failed: fixture `it`: expected state Splendid, got Ready AsAsked ()
             answers that differ between calls
-              tried: 1 of its fixtures do not hold: fixture `again`: expected state Ready, got Pending Wavers ()
+              tried: 1 of its fixtures failed: fixture `again`: expected state Ready, got Pending Wavers ()
             a fixture that is no object
               tried: its fixtures cannot be read: [0].object: expected an object, this is a list
         "#]],
     );
 }
 
-/// One whose fixtures hold, and that then fails, with no other version: it stays live, and is shown.
+/// The fixtures of the component hold, but later calls fail. There is no other version, so the component remains live and
+/// is shown as faulting.
 #[test]
-fn what_passes_its_fixtures_and_then_fails_is_shown() {
+fn a_component_that_fails_after_its_fixtures_is_shown_as_faulting() {
     let mut host = Host::new();
     let bytes = kindsight_tests::hostile(&promising("{}", "Ready", 1));
     host.catalog
@@ -264,9 +265,9 @@ fn what_passes_its_fixtures_and_then_fails_is_shown() {
     assert_eq!((faulting.calls, faulting.faults), (10, 10));
 }
 
-/// Two components, each valid by itself.
+/// Two components that are valid, but conflict with each other.
 #[test]
-fn what_claims_anothers_kinds_is_refused() {
+fn a_component_that_claims_kinds_of_another_is_refused() {
     let mut host = Host::new();
     let first = kindsight_tests::hostile(r#"{"name": "first"}"#);
     host.catalog
@@ -283,7 +284,7 @@ fn what_claims_anothers_kinds_is_refused() {
         LoadStep::Published,
         r#"{"name": "first", "version": "2.0.0"}"#,
     );
-    expect!["published: `first.wasm` has the same name `first`: leave one of them out"]
+    expect!["published: `first.wasm` has the same name `first`: remove one of them"]
         .assert_eq(&host.load(&twin));
     assert!(host.is_healthy());
     let by = host.judge(thing("{}")).by.expect("an interpreter");

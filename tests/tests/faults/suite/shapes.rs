@@ -98,26 +98,26 @@ fn component_of(fields: &str) -> String {
 }
 
 #[test]
-fn what_is_no_component() {
+fn files_that_are_not_components() {
     check(
         &cases(),
         &expect![[r#"
             nothing
-              validated: not a WebAssembly component: the file is empty: the build or the download did not end well
+              validated: not a WebAssembly component: the file is empty: the build or the download did not complete
             text
               validated: not a WebAssembly component: it is WebAssembly as text (WAT): `wasm-tools parse FILE.wat -o FILE.wasm` makes it binary
             a web page
               validated: not a WebAssembly component: it is an HTML page: the download was answered with a page instead of the file
             a program
-              validated: not a WebAssembly component: it is a library or program of a machine (ELF), not WebAssembly: build with `cargo build --release --target wasm32-unknown-unknown`
+              validated: not a WebAssembly component: it is a native library or program (ELF), not WebAssembly: build with `cargo build --release --target wasm32-unknown-unknown`
             machine code of this host
-              validated: not a WebAssembly component: it begins with the bytes 6b 73 61 6f 74 00 00 02, a component with 00 61 73 6d
+              validated: not a WebAssembly component: it begins with the bytes 6b 73 61 6f 74 00 00 02, but a component begins with 00 61 73 6d
             half of a component
               validated: not a WebAssembly component: unexpected end-of-file (at offset …)
             all but its last byte
               validated: not a WebAssembly component: unexpected end-of-file (at offset …)
             another first byte
-              validated: not a WebAssembly component: it begins with the bytes 55 61 73 6d 0d 00 01 00, a component with 00 61 73 6d
+              validated: not a WebAssembly component: it begins with the bytes 55 61 73 6d 0d 00 01 00, but a component begins with 00 61 73 6d
             another version of the format
               validated: not a WebAssembly component: it is WebAssembly of another version: build it again with current tools
             another length of its first section
@@ -137,7 +137,7 @@ fn what_is_no_component() {
 }
 
 #[test]
-fn what_is_too_large_is_refused_unread() {
+fn a_component_that_is_too_large_is_refused_unread() {
     let mut host = super::Host::new();
     let large = refused_bytes("33 MiB of zeros", LoadStep::Received, vec![0; 33 << 20]);
     expect!["received: 34603008 bytes are over the limit of 33554432 bytes"]

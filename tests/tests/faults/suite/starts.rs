@@ -118,7 +118,7 @@ fn listing() -> Vec<Case> {
 }
 
 #[test]
-fn what_does_not_come_up() {
+fn components_that_fail_to_start() {
     check(
         &cases(),
         &expect![[r#"

@@ -1,4 +1,4 @@
-//! The requests that reach an API server, as its audit log has them.
+//! The requests to an API server, from its audit log.
 
 use std::path::PathBuf;
 
@@ -36,8 +36,10 @@ impl Audit {
     /// The lists and watches of a Kind that the host asked for, by its name in paths.
     pub(crate) fn requests(&self, plural: &str) -> Vec<String> {
         let log = std::fs::read_to_string(self.log()).expect("the log");
-        // The last line may be half written.
-        let events = log.lines().filter_map(|it| serde_json::from_str(it).ok());
+        // The last line may be incomplete.
+        let events = log
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
         let uris = events.filter_map(|event: Value| {
             let is_of_host = event["user"]["username"] == "admin";
             let uri = event["requestURI"].as_str().filter(|_| is_of_host)?;

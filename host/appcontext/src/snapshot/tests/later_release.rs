@@ -108,10 +108,9 @@ fn the_keys_of_a_later_release_are_read_past() {
                             group: Some(
                                 "1",
                             ),
-                            bundle_status_json: Some(
+                            bundle: Json(
                                 "{\"ready\":false}",
                             ),
-                            is_bundle_damaged: false,
                             connectivity: Some(
                                 Retrying,
                             ),

@@ -68,7 +68,7 @@ const SECOND: &[(&str, &str)] = &[
     ("app/b/cluster/p+c/resource/x+Pod/", r#""x""#),
 ];
 
-/// A third instance, in which rsync left entries without manifests.
+/// A third instance. rsync left entries without manifests in it.
 const THIRD: &[(&str, &str)] = &[
     ("", r#""3""#),
     ("statusappctxid/", r#""1""#),
@@ -111,7 +111,7 @@ fn resources(snapshot: &ContextSnapshot) -> Vec<String> {
     let mut lines = Vec::new();
     for app in &snapshot.apps {
         for cluster in &app.clusters {
-            for it in &cluster.resources {
+            for it in cluster.resources.iter() {
                 let status = it.status.map_or("none", RsyncStatus::as_str);
                 let yaml = it.manifest.as_deref().unwrap_or("none");
                 let hook = it.hook.map_or(String::new(), |hook| format!(" {hook}"));
@@ -140,10 +140,7 @@ fn an_updated_group_has_the_statuses_of_its_status_context() {
         ]
     );
     let cluster = &second.apps[0].clusters[0];
-    assert_eq!(
-        cluster.bundle_status_json.as_deref(),
-        Some(r#"{"ready":true}"#)
-    );
+    assert_eq!(cluster.bundle.json(), Some(r#"{"ready":true}"#));
     assert_eq!(cluster.connectivity, Some(Connectivity::Available));
     assert_eq!(second.status_context.as_str(), "1");
     assert_eq!(second.reads, ids(&["1"]));

@@ -1,4 +1,4 @@
-//! One note: the file that holds it.
+//! The file of one note.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind, Write as _};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::directory::is_component;
 
-/// Follows the name of the file that a note is about.
+/// Follows the name of the file that the note describes.
 const SUFFIX: &str = ".refused.txt";
 
-/// Writes the note in one step: who reads it reads all of it.
+/// Writes the note atomically, so that readers never see a part of it.
 ///
 /// # Errors
-/// The folder cannot be written, or something else has that name.
+/// If the folder is not writable, or another entry has that name.
 pub(super) fn write(folder: &Path, file: &str, why: &str) -> io::Result<()> {
     let path = path(folder, file)?;
     let mut draft = tempfile::Builder::new()
@@ -23,9 +23,9 @@ pub(super) fn write(folder: &Path, file: &str, why: &str) -> io::Result<()> {
         .tempfile_in(folder)?;
     write!(
         draft,
-        "{file} is refused: {why}\n\nThis note goes away when the file is accepted or removed.\n"
+        "{file} is refused: {why}\n\nThis note is removed when the file is accepted or removed.\n"
     )?;
-    // A link of that name is replaced, never followed.
+    // A link with that name is replaced, never followed.
     draft.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
@@ -33,7 +33,7 @@ pub(super) fn write(folder: &Path, file: &str, why: &str) -> io::Result<()> {
 /// Removes the note, if there is one.
 ///
 /// # Errors
-/// There is one and it cannot be removed.
+/// If there is a note and it cannot be removed.
 pub(super) fn remove(folder: &Path, file: &str) -> io::Result<()> {
     match fs::remove_file(path(folder, file)?) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -41,10 +41,10 @@ pub(super) fn remove(folder: &Path, file: &str) -> io::Result<()> {
     }
 }
 
-/// Removes each note about a file that is not there.
+/// Removes each note about a file that does not exist.
 ///
 /// # Errors
-/// The folder cannot be listed, or a note cannot be removed; the others may stay then.
+/// If the folder cannot be listed, or a note cannot be removed. Other notes may remain then.
 pub(super) fn remove_orphans(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
@@ -59,7 +59,7 @@ pub(super) fn remove_orphans(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The file that a note of this name is about; none if it is no note.
+/// The file that a note with this name describes, or `None` if it is not a note.
 fn about(name: &str) -> Option<&str> {
     name.strip_suffix(SUFFIX).filter(|file| is_component(file))
 }

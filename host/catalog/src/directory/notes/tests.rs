@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::directory::is_component;
 
-/// A watched directory, and room beside it.
+/// A watched directory, with space for files outside it.
 struct Noted {
     place: TempDir,
     notes: Notes,
@@ -21,12 +21,12 @@ impl Noted {
         Self { place, notes }
     }
 
-    /// In the directory.
+    /// A path in the directory.
     fn path(&self, name: &str) -> PathBuf {
         self.notes.folder.join(name)
     }
 
-    /// Beside the directory.
+    /// A path outside the directory.
     fn outside(&self, name: &str) -> PathBuf {
         self.place.path().join(name)
     }
@@ -63,12 +63,12 @@ fn only_finished_components_are_looked_at() {
 }
 
 #[test]
-fn the_note_beside_a_refused_file_says_why_and_goes_with_the_refusal() {
+fn the_note_of_a_refused_file_contains_the_reason_and_is_removed_with_the_refusal() {
     let noted = Noted::new();
     fs::write(noted.path("a.wasm"), "one").unwrap();
     noted.notes.write("a.wasm", "validated: no component");
     let note = "a.wasm is refused: validated: no component\n\n\
-                This note goes away when the file is accepted or removed.\n";
+                This note is removed when the file is accepted or removed.\n";
     assert_eq!(noted.note("a.wasm").unwrap(), note);
     noted.notes.write("a.wasm", "tried: it traps");
     assert!(noted.note("a.wasm").unwrap().contains("it traps"));
@@ -77,14 +77,14 @@ fn the_note_beside_a_refused_file_says_why_and_goes_with_the_refusal() {
     noted.notes.remove("a.wasm");
     assert_eq!(noted.note("a.wasm"), None);
     noted.notes.remove("a.wasm");
-    // Nothing else is left behind.
+    // No other file remains.
     assert_eq!(fs::read_dir(noted.path("")).unwrap().count(), 1);
 }
 
 #[test]
-fn a_note_without_its_file_goes() {
+fn a_note_without_its_file_is_dropped() {
     let noted = Noted::new();
-    // Those of an earlier process, and a file that is nobody's note.
+    // Notes of an earlier process, and a file that is not a note.
     for file in [
         "old.wasm.refused.txt",
         "linked.wasm.refused.txt",

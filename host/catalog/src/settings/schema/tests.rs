@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A schema of so many parts that each refer twice to the next.
+/// A schema with this number of parts. Each part refers twice to the next one.
 fn bomb(parts: usize) -> String {
     let last = (format!("d{parts}"), json!({"type": "string"}));
     let each = (0..parts).map(|number| {
@@ -16,7 +16,7 @@ fn bomb(parts: usize) -> String {
 }
 
 #[test]
-fn a_schema_for_people_costs_some_steps() {
+fn a_schema_for_human_users_costs_few_steps() {
     let schema = json!({
         "$id": "https://example.com/settings.json",
         "type": "object",
@@ -53,12 +53,12 @@ fn a_schema_over_the_budget_is_refused_with_the_limit() {
         refusals.push('\n');
     }
     expect![[r#"
-        its settings-schema: with every `$ref` followed it is nested deeper than 64, which is the limit
-        its settings-schema: with every `$ref` followed it is nested deeper than 64, which is the limit
-        its settings-schema: with every `$ref` followed it has more than 10000 steps, which is the limit
-        its settings-schema: with every `$ref` followed it is nested deeper than 64, which is the limit
-        its settings-schema: with every `$ref` followed it has more than 10000 steps, which is the limit
-        its settings-schema: with every `$ref` followed it has more than 10000 steps, which is the limit
+        its settings-schema: with every `$ref` followed, it is nested deeper than 64, which is the limit
+        its settings-schema: with every `$ref` followed, it is nested deeper than 64, which is the limit
+        its settings-schema: with every `$ref` followed, it has more than 10000 steps, which is the limit
+        its settings-schema: with every `$ref` followed, it is nested deeper than 64, which is the limit
+        its settings-schema: with every `$ref` followed, it has more than 10000 steps, which is the limit
+        its settings-schema: with every `$ref` followed, it has more than 10000 steps, which is the limit
         its settings-schema: a pattern of 600 bytes is over the limit of 512 bytes
     "#]]
     .assert_eq(&refusals);
@@ -84,9 +84,9 @@ fn a_schema_that_reaches_out_or_refers_to_itself_is_refused() {
     expect![[r##"
         its settings-schema: `"#"` refers to itself, which is not supported in a settings-schema
         its settings-schema: `"#/$defs/b"` refers to itself, which is not supported in a settings-schema
-        its settings-schema: `$ref` "file:///etc/passwd" is not of the form `#/…`: nothing else is followed
-        its settings-schema: `$ref` "#/$defs/none" leads nowhere
-        its settings-schema: `$ref` 1 is not of the form `#/…`: nothing else is followed
+        its settings-schema: `$ref` "file:///etc/passwd" does not have the form `#/…`: other references are not followed
+        its settings-schema: `$ref` "#/$defs/none" has no target in the schema
+        its settings-schema: `$ref` 1 does not have the form `#/…`: other references are not followed
         its settings-schema: `$id` is not supported in a settings-schema
         its settings-schema: `$dynamicRef` is not supported in a settings-schema
         its settings-schema: `unevaluatedProperties` is not supported in a settings-schema

@@ -4,7 +4,7 @@ use kindsight_model::{CatalogAction, Digest, Source, VersionOutcome};
 use super::*;
 use crate::state::{Event, SourceVersions, Version};
 
-/// A document of the first format, with everything that was renamed since.
+/// A document of the first format, with everything that was renamed since then.
 const PAGES: &str = r#"{
   "format": 1,
   "pages": {
@@ -74,7 +74,7 @@ fn an_entry_is_stored_as_one_value() {
     Head::read(br#"{"format":3}"#).expect_err("it is cut off");
 }
 
-/// What the release before this one wrote.
+/// A document that the previous release wrote.
 #[test]
 fn one_document_of_all_entries_is_still_read() {
     let document = br#"{"format":2,"entries":{"a":{"sources":{"directory":{"file":"a.wasm","versions":[{"digest":"sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","version":"1.0.0","outcome":"rolled-back","why":"faults","received-ms":1}]}},"history":[{"time-ms":2,"action":"breaker","version":"","outcome":"rolled back"}]}}}"#;
@@ -102,7 +102,7 @@ fn the_first_format_is_still_read() {
 }
 
 #[test]
-fn a_later_format_and_a_damaged_document_are_told_apart() {
+fn a_later_format_and_a_damaged_document_are_distinguished() {
     let later = Head::read(br#"{"format": 4, "generation": "many"}"#).expect("a head");
     let read = read_legacy(later.format, b"{}");
     assert!(matches!(read, Err(None)), "{read:?}");

@@ -2,7 +2,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use kindsight_folder::{Change, Folder, FolderOptions};
-use kindsight_model::decode_bundle;
+use kindsight_model::{Subject, decode_bundle};
 use tempfile::TempDir;
 
 use super::*;
@@ -12,7 +12,7 @@ struct Fixture {
     place: TempDir,
     folder: Folder,
     reports: Reports,
-    /// The faults that were told last.
+    /// The last reported faults.
     faults: Vec<String>,
     now: Instant,
 }
@@ -103,7 +103,10 @@ impl Fixture {
 
 fn in_short(event: ClusterEvent) -> String {
     match event {
-        ClusterEvent::Bundle { bundle, .. } => format!("bundle {}", bundle.deployment),
+        ClusterEvent::Reports { reports, .. } => match &*reports {
+            [(Subject::Deployment(deployment), _)] => format!("bundle {deployment}"),
+            _ => format!("{reports:?}"),
+        },
         ClusterEvent::Gone { deployment, .. } => format!("gone {deployment}"),
         ClusterEvent::Unreadable { error, .. } => error,
         other => format!("{other:?}"),
@@ -136,7 +139,7 @@ fn a_file_is_read_again_when_it_counts_in_place_of_another() {
 
 #[test]
 fn a_report_is_repeated_when_a_second_file_about_it_is_gone() {
-    // Readers of the events know it as one that something is wrong with.
+    // Receivers of the events show a fault for this report.
     let mut fixture = Fixture::new();
     fixture.write("a.json", "7-x", "one");
     assert_eq!(fixture.look(), ["read a.json", "bundle 7-x"]);
@@ -154,7 +157,7 @@ fn a_report_is_repeated_when_a_second_file_about_it_is_gone() {
 }
 
 #[test]
-fn an_unreadable_report_is_about_what_its_file_held_last_or_is_named_for() {
+fn an_unreadable_report_has_the_deployment_of_its_last_content_or_of_its_name() {
     let mut fixture = Fixture::new();
     fixture.write("7-x.json", "7-y", "one");
     fixture.look();
@@ -190,7 +193,7 @@ fn a_report_is_repeated_when_a_bad_file_that_was_named_for_it_is_gone() {
         "7-x.json bad",
     ];
     assert_eq!(fixture.look(), begin);
-    // It turns out to be about something else.
+    // The file is about another deployment.
     fixture.write("7-x.json", "7-y", "one");
     assert_eq!(fixture.look(), ["read 7-x.json", "bundle 7-y"]);
     assert_eq!(fixture.look(), ["read a.json", "bundle 7-x"]);
@@ -202,7 +205,7 @@ fn a_report_is_repeated_when_a_bad_file_that_was_named_for_it_is_gone() {
 }
 
 #[test]
-fn of_three_files_about_one_deployment_each_that_does_not_count_is_reported_once() {
+fn each_unused_file_of_three_about_one_deployment_is_reported_once() {
     let mut fixture = Fixture::new();
     for file in ["a.json", "b.json", "c.json"] {
         fixture.write(file, "7-x", file);
@@ -249,13 +252,13 @@ fn files_over_the_limit_are_reported_once_for_each_number() {
 }
 
 #[test]
-fn faults_that_no_deployment_is_known_for_are_told_until_they_are_gone() {
+fn faults_without_a_known_deployment_are_reported_until_they_are_resolved() {
     let mut fixture = Fixture::with_files_max(3);
     fixture.write("a.json", "7-x", "one");
     fixture.put("junk.json", "{");
     fixture.look();
     assert_eq!(fixture.faults, ["report `junk.json`: junk.json bad"]);
-    // A bad file that is known to be about a deployment is a fault there, and not here.
+    // A bad file with a known deployment is a fault of that deployment only.
     fixture.put("a.json", "{");
     assert_eq!(fixture.look(), ["read a.json", "a.json bad"]);
     assert_eq!(fixture.faults, ["report `junk.json`: junk.json bad"]);
@@ -287,7 +290,7 @@ fn a_report_that_is_given_another_name_and_overwritten_is_gone_with_a_fault() {
 }
 
 #[test]
-fn a_bad_file_is_told_again_after_another_report_on_its_deployment() {
+fn a_bad_file_is_reported_again_after_another_report_on_its_deployment() {
     let mut fixture = Fixture::new();
     fixture.write("a.json", "7-x", "one");
     fixture.put("7-x.json", "{");
@@ -302,11 +305,11 @@ fn a_bad_file_is_told_again_after_another_report_on_its_deployment() {
 #[test]
 fn many_faults_are_counted() {
     let mut fixture = Fixture::new();
-    for number in 10..10 + FAULTS_TOLD_MAX + 3 {
+    for number in 10..10 + FAULTS_MAX + 3 {
         fixture.put(&format!("{number}.json"), "{");
     }
     fixture.look();
-    assert_eq!(fixture.faults.len(), FAULTS_TOLD_MAX + 1);
+    assert_eq!(fixture.faults.len(), FAULTS_MAX + 1);
     let last = fixture.faults.last().unwrap();
     assert_eq!(last, "and 3 more reports that cannot be read");
 }
@@ -323,8 +326,11 @@ fn a_file_may_be_newer_if_it_would_be_used_when_it_could_be_read() {
         Some(ClusterEvent::Unreadable { may_be_newer, .. }) => may_be_newer,
         other => panic!("{other:?}"),
     };
-    assert!(may_be_newer("b.json"), "it is the one that counts");
+    assert!(
+        may_be_newer("b.json"),
+        "the file is used for the deployment"
+    );
     assert!(!may_be_newer("a.json"));
-    assert!(!may_be_newer("7-x.json"), "others come after it");
+    assert!(!may_be_newer("7-x.json"), "other files have later names");
     assert!(may_be_newer("7-y.json"), "it is the only one");
 }

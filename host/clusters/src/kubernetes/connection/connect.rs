@@ -1,4 +1,4 @@
-//! Clients: HTTP/2 with pings over TLS, through a proxy where the kubeconfig names one.
+//! Clients: HTTP/2 with pings over TLS, through a proxy if the kubeconfig names one.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use super::Token;
 const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// Time between two pings of a connection.
 const PING_EVERY: Duration = Duration::from_secs(5);
-/// Time for the answer to a ping: with [`PING_EVERY`] and one more try of a request, silence is told within
+/// Time for the answer to a ping. With [`PING_EVERY`] and a second try of a request, an outage is reported within
 /// 30 s.
 const PING_MAX: Duration = Duration::from_secs(4);
 
@@ -41,9 +41,7 @@ pub(super) fn connect(config: &Config, token: Token) -> Result<Client, BoxError>
             client(config, token, tunnel(proxy, https))
         }
         Some("socks5") => client(config, token, SocksV5::new(proxy, http)),
-        _ => Err(
-            "the `proxy-url` of the kubeconfig begins with none of http, https and socks5".into(),
-        ),
+        _ => Err("the `proxy-url` of the kubeconfig must begin with http, https or socks5".into()),
     }
 }
 
@@ -88,8 +86,8 @@ where
 
 /// Connections through an HTTP proxy, with the name and the password of its URL.
 fn tunnel<C>(proxy: Uri, connector: C) -> Tunnel<C> {
-    let credentials = proxy.authority().and_then(|it| {
-        let (credentials, _) = it.as_str().rsplit_once('@')?;
+    let credentials = proxy.authority().and_then(|authority| {
+        let (credentials, _) = authority.as_str().rsplit_once('@')?;
         let basic = format!("Basic {}", STANDARD.encode(decoded(credentials)));
         let mut header = HeaderValue::try_from(basic).ok()?;
         header.set_sensitive(true);
@@ -102,7 +100,7 @@ fn tunnel<C>(proxy: Uri, connector: C) -> Tunnel<C> {
     }
 }
 
-/// A part of a URL with its `%` escapes resolved; what is no escape stays.
+/// A part of a URL with its `%` escapes resolved. Any other text does not change.
 fn decoded(part: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();

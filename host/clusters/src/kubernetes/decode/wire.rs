@@ -1,6 +1,7 @@
-//! Answers of API servers, as far as they are read.
+//! The members of responses that are read.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,6 +12,22 @@ use serde_json::value::RawValue;
 pub(in crate::kubernetes) struct Status {
     pub(in crate::kubernetes) message: String,
     pub(in crate::kubernetes) code: u16,
+    pub(in crate::kubernetes) details: Option<StatusDetails>,
+}
+
+/// Details of a `Status`.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(in crate::kubernetes) struct StatusDetails {
+    pub(in crate::kubernetes) retry_after_seconds: u32,
+}
+
+impl StatusDetails {
+    /// The time that the server asks clients to wait before they try again.
+    pub(in crate::kubernetes) fn retry_after(self) -> Option<Duration> {
+        let seconds = u64::from(self.retry_after_seconds);
+        (seconds > 0).then(|| Duration::from_secs(seconds))
+    }
 }
 
 /// A page of a list.
@@ -39,7 +56,7 @@ pub(super) struct Event<'j> {
     pub(super) object: &'j RawValue,
 }
 
-/// An object, as far as bookmarks are read.
+/// The members of an object that are read from bookmarks.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Versioned {
@@ -52,13 +69,13 @@ struct VersionedMetadata {
     resource_version: String,
 }
 
-/// The version of an object; empty where it has none.
+/// The version of an object; empty if it has none.
 pub(super) fn resource_version(json: &str) -> String {
     let read: Versioned = serde_json::from_str(json).unwrap_or_default();
     read.metadata.resource_version
 }
 
-/// Returns whether a bookmark ends a list that is streamed.
+/// Returns whether a bookmark ends a streamed list.
 pub(super) fn is_end_of_list(json: &str) -> bool {
     #[derive(Default, Deserialize)]
     #[serde(default)]

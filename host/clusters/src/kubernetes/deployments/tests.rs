@@ -1,11 +1,11 @@
+use kindsight_cluster_index::{Labels, MembershipRules};
 use kindsight_model::Gvk;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::RecordedDeployment;
-use crate::kubernetes::bundle_states;
-use crate::kubernetes::decode::{Decoded, Decoder, Detail, Labels};
-use crate::kubernetes::membership::Rules;
+use crate::kubernetes::bundle_states::{self, ReadState};
+use crate::kubernetes::decode::{Decoder, Detail, Item};
 
 const APP: &str = "7-front";
 
@@ -17,10 +17,12 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster to which an AppContext sends one app, in namespace `web`.
+    /// A cluster with one app of an AppContext, in namespace `web`.
     fn new(mode: ReportMode) -> Self {
+        let mut deployments = Deployments::default();
+        deployments.set_mode(mode);
         let mut cluster = Self {
-            deployments: Deployments::new(mode),
+            deployments,
             shown: ShownDeployments::default(),
             is_caught_up: true,
             now: Instant::now(),
@@ -42,10 +44,15 @@ impl Cluster {
         steps.iter().map(|it| format!("{it:?}")).collect()
     }
 
-    fn decoded(namespace: &str, created: &str, status: Option<&Value>, detail: Detail) -> Decoded {
+    fn decoded(
+        namespace: &str,
+        created: &str,
+        status: Option<&Value>,
+        detail: Detail,
+    ) -> ReadState {
         let decoder = Decoder {
             gvk: Gvk::new(bundle_states::GROUP, "v1alpha1", bundle_states::KIND),
-            rules: Rules::default(),
+            rules: MembershipRules::default(),
             detail,
             labels: Labels::None,
             is_metadata_enough: false,
@@ -60,7 +67,10 @@ impl Cluster {
         }
         let list = json!({"items": [state]}).to_string();
         let mut page = decoder.page(list.as_bytes()).unwrap();
-        page.objects.pop().unwrap()
+        let Some(Item::BundleState(read)) = page.objects.pop() else {
+            panic!("the report of a monitor");
+        };
+        read
     }
 
     /// The report of the app in a namespace as it is now.
@@ -81,7 +91,7 @@ impl Cluster {
         let steps = self
             .deployments
             .steps(&self.shown, self.now, |_| is_caught_up);
-        let told = steps.into_iter().map(|step| match step {
+        let texts = steps.into_iter().map(|step| match step {
             Step::Direct(id, faults) => {
                 let number = self.deployments.number(&id).unwrap();
                 self.shown.insert(id, number, Shown::Direct);
@@ -92,9 +102,13 @@ impl Cluster {
                 let number = self.deployments.number(&id).unwrap();
                 self.shown.insert(id, number, Shown::Bundle(hash));
                 let unused: Vec<String> = unused.iter().map(StateKey::origin).collect();
-                format!("bundle {} {}", bundle.objects.len(), unused.join(" "))
-                    .trim()
-                    .to_owned()
+                format!(
+                    "bundle {} {}",
+                    bundle.report.objects.len(),
+                    unused.join(" ")
+                )
+                .trim()
+                .to_owned()
             }
             Step::Gone(id) => {
                 self.shown.remove(&id);
@@ -103,7 +117,7 @@ impl Cluster {
             Step::Unreadable(_, key, error) => format!("unreadable {}: {error}", key.origin()),
             other => format!("{other:?}"),
         });
-        told.collect()
+        texts.collect()
     }
 }
 
@@ -113,13 +127,13 @@ fn pods(count: usize) -> Value {
 }
 
 #[test]
-fn objects_are_reported_where_no_monitor_reports_and_its_report_wins_where_one_does() {
+fn the_report_of_a_monitor_replaces_the_report_from_objects() {
     let mut cluster = Cluster::new(ReportMode::Auto);
     assert_eq!(cluster.steps(), ["direct"]);
     assert!(cluster.steps().is_empty());
     cluster.apply("web", "", Some(&pods(1)));
     assert_eq!(cluster.steps(), ["bundle 1"]);
-    // The same again is not told again.
+    // An unchanged report is not sent again.
     cluster.apply("web", "", Some(&pods(1)));
     assert_eq!(
         cluster.steps(),
@@ -135,7 +149,7 @@ fn objects_are_reported_where_no_monitor_reports_and_its_report_wins_where_one_d
 }
 
 #[test]
-fn a_report_that_is_being_written_does_not_hide_what_is_seen() {
+fn an_incomplete_report_does_not_replace_watched_objects() {
     let mut cluster = Cluster::new(ReportMode::Auto);
     assert_eq!(cluster.steps(), ["direct"]);
     cluster.is_caught_up = false;
@@ -146,7 +160,7 @@ fn a_report_that_is_being_written_does_not_hide_what_is_seen() {
     cluster.is_caught_up = true;
     cluster.apply("web", "", Some(&pods(2)));
     assert_eq!(cluster.steps(), ["bundle 2"]);
-    // One that never has all is taken after a while.
+    // A report that never has all objects is used after a while.
     cluster.remove("web");
     assert_eq!(cluster.steps(), ["direct"]);
     cluster.is_caught_up = false;
@@ -160,7 +174,7 @@ fn a_report_that_is_being_written_does_not_hide_what_is_seen() {
 }
 
 #[test]
-fn nobody_wakes_for_a_report_that_cannot_be_read_any_more() {
+fn an_unreadable_report_ends_the_wait_for_its_handover() {
     let mut cluster = Cluster::new(ReportMode::Auto);
     assert_eq!(cluster.steps(), ["direct"]);
     cluster.is_caught_up = false;
@@ -173,7 +187,7 @@ fn nobody_wakes_for_a_report_that_cannot_be_read_any_more() {
 }
 
 #[test]
-fn a_cluster_of_one_view_has_no_other() {
+fn a_mode_with_one_source_uses_no_other_source() {
     let mut cluster = Cluster::new(ReportMode::Bundles);
     assert!(cluster.steps().is_empty());
     cluster.apply("web", "", None);
@@ -191,16 +205,16 @@ fn a_cluster_of_one_view_has_no_other() {
 }
 
 #[test]
-fn a_report_that_cannot_be_read_is_told_beside_what_is_seen() {
+fn an_unreadable_report_is_a_fault_beside_watched_objects() {
     let mut cluster = Cluster::new(ReportMode::Auto);
     cluster.apply("web", "", Some(&json!(7)));
     let steps = cluster.steps();
-    let told = "direct ResourceBundleState web/7-front: not a ResourceBundleState";
-    assert!(steps[0].starts_with(told), "{steps:?}");
+    let expected = "direct ResourceBundleState web/7-front: not a ResourceBundleState";
+    assert!(steps[0].starts_with(expected), "{steps:?}");
 }
 
 #[test]
-fn of_several_reports_that_of_the_own_namespace_counts_then_the_newest() {
+fn the_report_in_the_own_namespace_is_used_and_then_the_newest() {
     let mut cluster = Cluster::new(ReportMode::Auto);
     cluster.apply("a", "2026-01-01T00:00:00Z", Some(&pods(1)));
     cluster.apply("b", "2026-01-02T00:00:00Z", Some(&pods(2)));
@@ -208,7 +222,7 @@ fn of_several_reports_that_of_the_own_namespace_counts_then_the_newest() {
     cluster.apply("web", "2026-01-01T00:00:00Z", Some(&pods(3)));
     let others = "bundle 3 ResourceBundleState a/7-front ResourceBundleState b/7-front";
     assert_eq!(cluster.steps(), [others]);
-    // It was told, and nobody has it any more: read and told again without the fault that is resolved.
+    // The body was dropped after the report: fetch it, and report it again without the resolved fault.
     cluster.remove("a");
     assert!(cluster.steps().is_empty());
     assert_eq!(cluster.deployments.take_wanted(), BTreeSet::from([0]));
@@ -217,7 +231,7 @@ fn of_several_reports_that_of_the_own_namespace_counts_then_the_newest() {
 }
 
 #[test]
-fn a_context_that_comes_again_is_told_of_again() {
+fn a_context_that_is_recorded_again_is_reported_again() {
     let mut cluster = Cluster::new(ReportMode::Auto);
     cluster.apply("web", "", Some(&pods(1)));
     assert_eq!(cluster.steps(), ["bundle 1"]);

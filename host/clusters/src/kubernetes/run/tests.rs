@@ -1,40 +1,55 @@
 mod api;
+mod confirmations;
+mod contexts;
+mod discovery;
+mod health;
+mod kinds;
+mod renewal;
+mod sizes;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::mpsc as blocking;
 
 use kindsight_contract::{KindPattern, Relation};
+use kindsight_model::{Coverage, KindState, Report, Scope, Subject};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::needs::RelatedKinds;
-use crate::{ApplicationReport, RelatedRules, Selection, WatchOptions};
+use crate::RelatedKinds;
+use crate::{RelatedRules, Selection, WatchOptions};
 use api::{Answer, Api, list};
 
 /// A source that runs.
 struct Source {
     configured: watch::Sender<ClusterSource>,
     events: mpsc::Receiver<ClusterEvent>,
+    /// The last coverage that was sent.
+    coverage: Coverage,
     cluster: KubernetesCluster,
     /// Ends with it.
     _tasks: JoinSet<()>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Source {
     fn begin(api: &Api, needs: Needs) -> Self {
+        Self::begin_as(api, needs, |cluster| cluster)
+    }
+
+    fn begin_as(
+        api: &Api,
+        needs: Needs,
+        change: impl FnOnce(KubernetesCluster) -> KubernetesCluster,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path: PathBuf = folder.path().join("config");
-        let kubeconfig = json!({"apiVersion": "v1", "kind": "Config", "current-context": "c",
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": {"server": api.url}}],
-            "users": [{"name": "u", "user": {"token": "t"}}]});
-        std::fs::write(&path, kubeconfig.to_string()).unwrap();
+        std::fs::write(&path, kubeconfig(api)).unwrap();
         let name = "p+c".parse().unwrap();
-        let cluster = KubernetesCluster::from_kubeconfig(name, path, None);
+        let cluster = change(KubernetesCluster::from_kubeconfig(name, path, None));
         let source = ClusterSource::Kubernetes(Box::new(cluster.clone()));
         let (configured, configured_rx) = watch::channel(source);
         let (events_tx, events) = mpsc::channel(64);
@@ -46,9 +61,10 @@ impl Source {
         Self {
             configured,
             events,
+            coverage: Coverage::nothing(),
             cluster,
             _tasks: tasks,
-            _folder: folder,
+            folder,
         }
     }
 
@@ -59,16 +75,68 @@ impl Source {
         self.configured.send_replace(source);
     }
 
-    /// The next event that is told of applications, or of the cluster as a whole.
+    /// The next event about applications or about the state of the cluster.
     async fn next(&mut self) -> String {
         loop {
             match self.events.recv().await.unwrap() {
-                ClusterEvent::Application { reports, .. } => {
-                    let told: Vec<String> = reports.iter().map(told).collect();
-                    return told.join(", ");
+                ClusterEvent::Reports { reports, .. } => {
+                    let texts: Vec<String> = reports.iter().map(text_of).collect();
+                    return texts.join(", ");
                 }
                 ClusterEvent::Synced { .. } => return "synced".to_owned(),
                 ClusterEvent::Stale { reason, .. } => return format!("stale: {reason}"),
+                ClusterEvent::Coverage { coverage, .. } => self.coverage = coverage,
+                ClusterEvent::Facts { .. } | ClusterEvent::Heard { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Waits for a state of a Kind. Returns the earlier states that were sent, without repetitions.
+    async fn states_until(&mut self, group: &str, kind: &str, last: KindState) -> Vec<KindState> {
+        let mut states = Vec::new();
+        loop {
+            let coverage = self.next_coverage().await;
+            let found = coverage.of(Some(group), kind, Scope::Cluster);
+            if found.state == last {
+                return states;
+            }
+            if states.last() != Some(&found.state) {
+                states.push(found.state);
+            }
+        }
+    }
+
+    /// Replaces the kubeconfig by one of another server.
+    fn write_kubeconfig(&self, api: &Api) {
+        std::fs::write(self.folder.path().join("config"), kubeconfig(api)).unwrap();
+    }
+
+    /// Waits until the cluster is heard once more.
+    async fn heard(&mut self) {
+        let is_heard = |event: &ClusterEvent| matches!(event, ClusterEvent::Heard { .. });
+        while !is_heard(&self.events.recv().await.unwrap()) {}
+    }
+
+    /// The coverage that is sent next.
+    async fn next_coverage(&mut self) -> Coverage {
+        loop {
+            if let ClusterEvent::Coverage { coverage, .. } = self.events.recv().await.unwrap() {
+                return coverage;
+            }
+        }
+    }
+
+    /// The state of Services in the coverage that was last sent.
+    fn services(&self) -> KindState {
+        self.coverage.of(Some(""), "Service", Scope::Cluster).state
+    }
+
+    /// Waits for a state of Services. No application may change until then.
+    async fn services_become(&mut self, state: KindState) {
+        while self.services() != state {
+            match self.events.recv().await.unwrap() {
+                ClusterEvent::Coverage { coverage, .. } => self.coverage = coverage,
                 ClusterEvent::Facts { .. } | ClusterEvent::Heard { .. } => {}
                 other => panic!("{other:?}"),
             }
@@ -76,10 +144,22 @@ impl Source {
     }
 }
 
-fn told(report: &ApplicationReport) -> String {
+fn kubeconfig(api: &Api) -> String {
+    let kubeconfig = json!({"apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": api.url}}],
+        "users": [{"name": "u", "user": {"token": "t"}}]});
+    kubeconfig.to_string()
+}
+
+fn text_of((subject, report): &(Subject, Report)) -> String {
+    let Subject::Application { app, .. } = subject else {
+        panic!("no deployment was recorded: {subject:?}");
+    };
     let names: Vec<&str> = report.objects.iter().map(|it| &*it.name).collect();
-    let sorted = if report.is_sorted_anew { " anew" } else { "" };
-    format!("{}: {}{sorted}", report.app, names.join(" "))
+    let removed = report.removed.iter();
+    let removed = removed.map(|(identity, reason)| format!(" {reason:?}: {}", identity.name));
+    format!("{app}: {}{}", names.join(" "), removed.collect::<String>())
 }
 
 fn object(name: &str, labels: &Value) -> Value {
@@ -121,7 +201,7 @@ fn needs() -> Needs {
 }
 
 #[tokio::test]
-async fn a_cluster_is_not_heard_before_what_applications_name_was_read() {
+async fn a_cluster_is_not_heard_before_related_objects_were_read() {
     let (held_tx, mut held) = mpsc::unbounded_channel();
     let api = Api::new(move |target| {
         let pods = list(&[object("pod", &json!({"app": "base"}))]);
@@ -138,8 +218,12 @@ async fn a_cluster_is_not_heard_before_what_applications_name_was_read() {
     });
     let mut source = Source::begin(&api, needs());
     let release = held.recv().await.unwrap();
-    while let Ok(told) = source.events.try_recv() {
-        assert!(matches!(told, ClusterEvent::Facts { .. }), "{told:?}");
+    while let Ok(event) = source.events.try_recv() {
+        let is_fact = matches!(
+            event,
+            ClusterEvent::Facts { .. } | ClusterEvent::Coverage { .. }
+        );
+        assert!(is_fact, "{event:?}");
     }
     drop(release);
     assert_eq!(source.next().await, "front: front");
@@ -147,7 +231,7 @@ async fn a_cluster_is_not_heard_before_what_applications_name_was_read() {
 }
 
 #[tokio::test]
-async fn what_the_next_session_cannot_list_for_a_moment_is_not_gone() {
+async fn a_kind_that_the_next_session_cannot_list_keeps_its_objects() {
     let mut lists = 0;
     let api = Api::new(move |target| {
         if is_part_of_services(target) {
@@ -168,14 +252,14 @@ async fn what_the_next_session_cannot_list_for_a_moment_is_not_gone() {
         left_out: BTreeSet::new(),
         ..WatchOptions::default()
     });
-    let why = "stale: a Kind cannot be followed any more: Service: it answers 429: busy";
-    assert_eq!(source.next().await, why);
-    assert_eq!(source.next().await, "front: front");
+    // The Service is known from the previous session, and its coverage says so.
     assert_eq!(source.next().await, "synced");
+    assert_eq!(source.services(), KindState::Unavailable);
+    source.services_become(KindState::Complete).await;
 }
 
 #[tokio::test]
-async fn what_the_next_session_may_not_see_is_not_gone() {
+async fn a_kind_that_the_next_session_may_not_list_keeps_its_objects() {
     let mut lists = 0;
     let api = Api::new(move |target| {
         if is_part_of_services(target) {
@@ -196,12 +280,108 @@ async fn what_the_next_session_may_not_see_is_not_gone() {
         left_out: BTreeSet::new(),
         ..WatchOptions::default()
     });
-    assert_eq!(source.next().await, "front:  anew");
+    assert_eq!(source.next().await, "synced");
+    source.services_become(KindState::Forbidden).await;
+}
+
+#[tokio::test]
+async fn a_kind_that_the_next_session_does_not_discover_is_still_watched() {
+    let mut discoveries = 0;
+    let api = Api::new(move |target| {
+        if target == "/api" {
+            discoveries += 1;
+            return (discoveries > 1).then(|| Answer::Json(200, json!({"items": []})));
+        }
+        let is_front = is_list_of_services(target) || is_part_of_services(target);
+        is_front.then(front)
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+    source.configure(WatchOptions {
+        left_out: BTreeSet::new(),
+        ..WatchOptions::default()
+    });
+    assert_eq!(source.next().await, "synced");
+    assert_eq!(source.services(), KindState::Complete);
+}
+
+#[tokio::test]
+async fn a_kind_that_the_next_session_is_not_served_keeps_its_objects() {
+    let mut discoveries = 0;
+    let mut lists = 0;
+    let api = Api::new(move |target| {
+        if target == "/api" {
+            discoveries += 1;
+            return (discoveries > 1).then(|| Answer::Json(200, json!({"items": []})));
+        }
+        if is_part_of_services(target) {
+            return Some(front());
+        }
+        is_list_of_services(target).then(|| {
+            lists += 1;
+            match lists {
+                1 => front(),
+                _ => Answer::Json(404, json!({"code": 404, "message": "not found"})),
+            }
+        })
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+    source.configure(WatchOptions {
+        left_out: BTreeSet::new(),
+        ..WatchOptions::default()
+    });
+    assert_eq!(source.next().await, "synced");
+    source.services_become(KindState::Unserved).await;
+}
+
+#[tokio::test]
+async fn a_first_list_that_fails_is_no_list() {
+    let api = Api::new(move |target| {
+        let error = json!({"code": 500, "message": "conversion webhook failed"});
+        is_list_of_services(target).then_some(Answer::Json(500, error))
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "synced");
+    assert_eq!(source.services(), KindState::Unavailable);
+}
+
+#[tokio::test]
+async fn a_list_with_an_item_without_identity_is_incomplete() {
+    let api = Api::new(move |target| {
+        let items = list(&[json!({"metadata": 7})]);
+        is_list_of_services(target).then(|| Answer::Json(200, items))
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "synced");
+    assert_eq!(source.services(), KindState::Incomplete);
+}
+
+#[tokio::test]
+async fn a_namespace_that_is_watched_alone_keeps_its_objects() {
+    let api = Api::new(move |target| {
+        let is_front = is_list_of_services(target) || is_part_of_services(target);
+        is_front.then(front)
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+    let only = |namespace: &str| WatchOptions {
+        namespaces: BTreeSet::from([namespace.into()]),
+        ..WatchOptions::default()
+    };
+    source.configure(only("web"));
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+    source.configure(only("other"));
+    assert_eq!(source.next().await, "front:  OutOfScope: front");
     assert_eq!(source.next().await, "synced");
 }
 
 #[tokio::test]
-async fn what_another_selector_leaves_out_is_not_gone() {
+async fn an_object_that_another_selector_leaves_out_has_left_its_application() {
     let (asked_tx, asked) = blocking::channel();
     let api = Api::new(move |target| {
         if target.starts_with("/api/v1/services?limit") {
@@ -218,7 +398,7 @@ async fn what_another_selector_leaves_out_is_not_gone() {
     });
     let selected = |selector: &str, children: &[&str]| WatchOptions {
         selection: Some(Selection {
-            selector: selector.parse().unwrap(),
+            selector: kindsight_model::parse_selector(selector).unwrap(),
             children: children.iter().map(|it| it.parse().unwrap()).collect(),
         }),
         ..WatchOptions::default()
@@ -227,22 +407,21 @@ async fn what_another_selector_leaves_out_is_not_gone() {
     assert_eq!(source.next().await, "front: front");
     assert_eq!(source.next().await, "synced");
     assert!(!asked.recv().unwrap().contains("labelSelector"));
-    // The same objects by labels that they have, and then by others.
+    // A selector by labels of the objects, and then a selector by other labels.
     source.configure(selected("app.kubernetes.io/instance=shop", &[]));
-    assert_eq!(source.next().await, "front: front anew");
     assert_eq!(source.next().await, "synced");
     let target = asked.recv().unwrap();
     assert!(target.ends_with("&labelSelector=app.kubernetes.io%2Finstance%3Dshop"));
     source.configure(selected("app=base", &[]));
-    assert_eq!(source.next().await, "front:  anew");
+    assert_eq!(source.next().await, "front:  LeftApplication: front");
     assert_eq!(source.next().await, "synced");
-    // By its metadata it is told of, and does not have them.
+    // The metadata of the Service is listed, without the labels.
     source.configure(selected("app=base", &["Service"]));
     assert_eq!(source.next().await, "synced");
 }
 
 #[tokio::test]
-async fn an_api_that_does_not_accept_the_credentials_costs_itself_alone() {
+async fn an_api_that_does_not_accept_the_credentials_affects_no_other_api() {
     let api = Api::new(move |target| {
         if target.starts_with("/apis/example.org/v1/widgets?") {
             let refused = json!({"code": 401, "message": "who is that"});
@@ -262,7 +441,7 @@ async fn credentials_that_the_server_accepts_no_longer_end_the_session() {
     let refused = || Answer::Json(401, json!({"code": 401, "message": "too late"}));
     let api = Api::new(move |target| match target {
         "/readyz" => Some(refused()),
-        // One of the connection, and one of the session.
+        // One request of the connection, and one of the session.
         "/version" => {
             versions += 1;
             (versions > 2).then(refused)

@@ -2,47 +2,40 @@
 
 use std::sync::Arc;
 
-use kindsight_model::clean;
+use kindsight_model::{ClusterFacts, clean};
 use serde::Deserialize;
 
 use super::Session;
+use crate::ClusterEvent;
 use crate::kubernetes::connection::{ApiClient, ApiError};
-use crate::kubernetes::run::{Closed, Run};
-use crate::{ClusterEvent, ClusterFacts};
+use crate::kubernetes::known::Known;
+use crate::kubernetes::run::{Closed, EventSender};
 
-/// Maximum length of the version of a server that is told, in bytes.
+/// Maximum length of the reported version of a server, in bytes.
 const VERSION_BYTES_MAX: usize = 64;
 
 impl Session {
-    /// Tells facts about the cluster, where they changed.
-    pub(super) async fn tell_facts<E: From<ClusterEvent>>(
+    /// Sends facts about the cluster if they changed.
+    pub(super) async fn send_facts_if_changed<E: From<ClusterEvent>>(
         &mut self,
-        run: &Run<E>,
+        known: &Known,
+        events: &EventSender<E>,
     ) -> Result<(), Closed> {
-        let silent = self.discovered.silent.iter();
-        let silent = silent.map(|(group, why)| format!("{group}: {why}").into());
-        let not_covered = self.watches.not_covered();
         let facts = ClusterFacts {
-            origin: run.origin(),
-            mode: self.cluster.options.mode,
-            selector: self.cluster.options.selector_text(),
             server_version: Some(Arc::clone(&self.version)),
-            not_covered: (not_covered.into_iter().chain(silent))
-                .chain(self.inventory.left_out())
-                .collect(),
-            objects: self.inventory.members(),
+            objects: known.index.members(),
             watches: self.watches.len(),
+            ..events.facts()
         };
         if facts == self.facts {
             return Ok(());
         }
         self.facts = facts.clone();
-        let (cluster, facts) = (self.cluster.name.clone(), Box::new(facts));
-        run.send(ClusterEvent::Facts { cluster, facts }).await
+        events.send_facts(facts).await
     }
 }
 
-/// The version that a server tells.
+/// The version of the server.
 pub(super) async fn server_version(client: &ApiClient) -> Result<Arc<str>, ApiError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,157 +1,161 @@
-//! The Kinds that a session watches: those that the server serves, as they come and go.
+//! The Kinds that a session watches, as the server begins and ceases to serve them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::stream::{self, StreamExt as _};
+use kindsight_cluster_index::{ApiKind, Labels};
+use kindsight_model::ReportMode;
 use tokio::time::{Instant, timeout};
 
-use super::{Session, SessionEnd};
-use crate::kubernetes::connection::ApiError;
-use crate::kubernetes::decode::{Decoder, Detail, Labels};
-use crate::kubernetes::deployments::ReportMode;
-use crate::kubernetes::discovery::{ApiKind, discover};
+use super::Session;
+use crate::kubernetes::bundle_states;
+use crate::kubernetes::connection::{ApiError, Connections};
+use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::discovery::path_of;
+use crate::kubernetes::health::METADATA;
 use crate::kubernetes::jitter::jittered;
-use crate::kubernetes::kind_watch::KindWatch;
+use crate::kubernetes::kind_watch::{KindWatch, Retry};
+use crate::kubernetes::known::Known;
+use crate::kubernetes::list::PAGE_ITEMS;
 
-/// Time for a server to say whether it still serves a Kind.
-const STILL_SERVED_MAX: Duration = Duration::from_secs(2);
-/// Time until a Kind that is not served any more is asked for once again.
-const ABSENT_AGAIN: Duration = Duration::from_secs(3);
-/// The form of a list of which nothing is read.
-const METADATA: &str =
-    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+/// Time after which a Kind is removed that discovery omits and whose list requests return 404.
+const REMOVED_AFTER: Duration = Duration::from_mins(10);
+/// Time for the server to refuse a Kind.
+const REFUSAL_MAX: Duration = Duration::from_secs(2);
+/// Requests that find the refused Kinds, at a time.
+const REQUESTS_AT_A_TIME: usize = 8;
 
 impl Session {
-    /// Asks for the Kinds again. A server that does not tell them costs nothing that is known.
-    pub(super) async fn rediscover(&mut self) -> Result<(), SessionEnd> {
-        match discover(&self.client).await {
-            Ok(discovered) => {
-                self.discovered = discovered;
-                self.keep_served().await;
-                self.watch_kinds().await.map_err(SessionEnd::Failed)
-            }
-            Err(error @ ApiError::Unauthorized(_)) => Err(SessionEnd::Failed(error.of_cluster())),
-            Err(error) => {
-                tracing::debug!(cluster = %self.cluster.name, %error, "Kinds not discovered");
-                Ok(())
-            }
+    /// Removes the objects of Kinds that the server removed: their own group omits them, and it has not served a
+    /// list of them for [`REMOVED_AFTER`].
+    pub(super) fn remove_kinds(&self, known: &mut Known) {
+        let removed = self.watches.iter().filter(|watch| {
+            let is_removed = |since: Instant| since.elapsed() >= REMOVED_AFTER;
+            self.discovered.omits(&watch.kind) && watch.unserved_since().is_some_and(is_removed)
+        });
+        for watch in removed {
+            known.index.remove_kind(watch.scope);
         }
     }
 
-    /// Keeps the Kinds that were watched and are not discovered any more, for as long as they are served: a
-    /// server that starts tells its Kinds one after the other, and a definition that prefers another version
-    /// goes on with those before it. What would be listed twice by that is left out.
-    async fn keep_served(&mut self) {
-        let watched = self.watches.kinds().map(|it| (**it).clone());
-        let gone: BTreeSet<ApiKind> = watched
-            .filter(|it| !self.discovered.kinds.contains(it))
-            .collect();
-        let mut absent = BTreeSet::new();
-        // Where the rights end at these, too.
-        let namespace = self.cluster.options.namespaces.first().cloned();
-        for kind in gone {
-            let target = format!("{}?limit=1", kind.path(namespace.as_deref()));
-            let answer = self.client.get(&target, METADATA);
-            match timeout(STILL_SERVED_MAX, answer).await {
-                // Not before it was so twice.
-                Ok(Err(ApiError::NotFound(_))) if self.absent.contains(&kind) => continue,
-                Ok(Err(ApiError::NotFound(_))) => {
-                    absent.insert(kind.clone());
-                }
-                _ => {}
-            }
-            self.discovered.kinds.retain(|it| it.name() != kind.name());
-            self.discovered.kinds.insert(kind);
-        }
-        if !absent.is_empty() {
-            self.discover_at = self.discover_at.min(Instant::now() + ABSENT_AGAIN);
-        }
-        self.absent = absent;
-    }
-
-    /// Begins the watches of Kinds that are new, and ends those of Kinds that are gone.
-    pub(super) async fn watch_kinds(&mut self) -> Result<(), String> {
+    /// Begins the watches of new Kinds, and ends the watches of other Kinds and versions. A Kind that discovery
+    /// omits is watched while the index has objects of it.
+    pub(super) fn watch_kinds(&mut self, known: &mut Known) {
         let options = self.cluster.options.clone();
         let rules = Arc::clone(&self.needs.related.borrow_and_update());
         let is_left_out = |kind: &ApiKind| {
-            // By its own name: a pattern of many Kinds brings none of these.
+            // Only a relation that names the Kind requests it; a pattern of many Kinds does not.
             let is_asked_for = rules.with(kind.names()).any(|it| it.kind().is_some());
             options.left_out.contains(&*kind.name()) && !is_asked_for
         };
-        let kinds = self.discovered.kinds.iter().filter(|it| !is_left_out(it));
-        let kinds = kinds.filter(|it| it.is_namespaced || options.namespaces.is_empty());
-        // Nobody reads the reports of monitors where objects alone are reported.
-        let is_read = |it: &&ApiKind| options.mode != ReportMode::Direct || !it.is_bundle_state();
+        let discovered = &self.discovered;
+        let held = known.index.held_kinds().map(|kind| &**kind);
+        let held = held.filter(|kind| !discovered.has(kind));
+        // If a group does not answer discovery, the watches of its Kinds remain.
+        let watched = self.watches.kinds().map(|kind| &**kind);
+        let silent = watched.filter(|kind| !discovered.has(kind) && !discovered.omits(kind));
+        let kinds = discovered.kinds.iter().chain(held).chain(silent);
+        let kinds = kinds.filter(|kind| !is_left_out(kind));
+        let kinds = kinds.filter(|kind| kind.is_namespaced || options.namespaces.is_empty());
+        // The reports of monitors are not read if deployments are reported from their objects.
+        let is_read =
+            |kind: &&ApiKind| options.mode != ReportMode::Direct || !bundle_states::are(kind);
         let kinds: BTreeSet<ApiKind> = kinds.filter(is_read).cloned().collect();
-        let silent = &self.discovered.silent;
-        // A group that does not tell its Kinds keeps those that it had.
-        let is_served = |it: &ApiKind| {
-            let version = format!("{}/{}", it.gvk.group, it.gvk.version);
-            kinds.contains(it) || silent.contains_key(&version)
-        };
-        for gone in self.watches.retain(is_served) {
-            // No pass has this number.
-            self.deployments.states.sweep(gone, u64::MAX);
-            self.inventory.remove_watch(gone);
-        }
-        let known: BTreeSet<ApiKind> = self.watches.kinds().map(|it| (**it).clone()).collect();
-        for kind in kinds.difference(&known) {
+        self.watches.retain(|kind| kinds.contains(kind));
+        let running: BTreeSet<ApiKind> =
+            self.watches.kinds().map(|kind| (**kind).clone()).collect();
+        for kind in kinds.difference(&running) {
             let kind = Arc::new(kind.clone());
             if options.namespaces.is_empty() {
-                self.watch(&kind, None).await?;
+                self.watch(&kind, None, known);
             }
             for namespace in &options.namespaces {
-                self.watch(&kind, Some(Arc::clone(namespace))).await?;
+                self.watch(&kind, Some(Arc::clone(namespace)), known);
             }
         }
-        Ok(())
     }
 
-    /// Follows the relations that are asked about now.
-    pub(super) async fn follow_needs(&mut self) -> Result<(), SessionEnd> {
-        let rules = Arc::clone(&self.needs.related.borrow_and_update());
-        self.inventory.set_rules(Arc::clone(&rules));
-        self.widen();
-        for (watch, state) in self.watches.iter_mut() {
-            state.keep_labels(&Labels::needed(&rules, &state.kind));
-            self.inventory.set_complete(watch, state.is_complete());
+    /// Number of watches that the credentials do not allow.
+    pub(in crate::kubernetes) fn count_refused(&self) -> impl Future<Output = usize> + use<> {
+        let options = &self.cluster.options;
+        let kinds = self.discovered.kinds.iter();
+        let kinds = kinds.filter(|kind| !options.left_out.contains(&*kind.name()));
+        let kinds = kinds.filter(|kind| kind.is_namespaced || options.namespaces.is_empty());
+        let mut paths: Vec<String> = Vec::new();
+        for kind in kinds {
+            if options.namespaces.is_empty() {
+                paths.push(path_of(kind, None));
+            }
+            let namespaces = options.namespaces.iter();
+            paths.extend(namespaces.map(|namespace| path_of(kind, Some(namespace))));
         }
-        self.watch_kinds().await.map_err(SessionEnd::Failed)
+        let connections = self.connections.clone();
+        async move {
+            let requests = paths
+                .into_iter()
+                .map(|path| is_refused(connections.clone(), path));
+            let answers = stream::iter(requests).buffer_unordered(REQUESTS_AT_A_TIME);
+            let refused = answers.filter(|is_refused| std::future::ready(*is_refused));
+            refused.count().await
+        }
     }
 
-    async fn watch(
-        &mut self,
-        kind: &Arc<ApiKind>,
-        namespace: Option<Arc<str>>,
-    ) -> Result<(), String> {
-        let client = self
-            .connections
-            .client()
-            .await
-            .map_err(|error| error.of_cluster())?;
+    /// Follows the current relations of interpreters.
+    pub(super) fn follow_needs(&mut self, known: &mut Known) {
+        self.is_coverage_due = true;
+        let rules = Arc::clone(&self.needs.related.borrow_and_update());
+        known.index.set_rules(Arc::clone(&rules));
+        self.widen();
+        for (_, state) in self.watches.iter_mut() {
+            state.keep_labels(&Labels::needed(&rules, &state.kind));
+        }
+        self.watch_kinds(known);
+    }
+
+    fn watch(&mut self, kind: &Arc<ApiKind>, namespace: Option<Arc<str>>, known: &mut Known) {
         let labels = Labels::needed(&self.needs.related.borrow(), kind);
         let filter = self.filter(kind);
+        let scope = known.index.watch(kind, namespace.as_ref(), &labels);
         let needed = (labels.clone(), Arc::clone(&filter));
-        let (id, asked) = self
-            .watches
-            .add(Arc::clone(kind), namespace.clone(), needed);
-        self.inventory
-            .add_watch(id, Arc::clone(kind), namespace.clone());
+        let (id, asked, seen) =
+            self.watches
+                .add(Arc::clone(kind), (namespace.clone(), scope), needed);
         let rules = self.cluster.options.rules();
+        let retry = Retry::new(
+            (Arc::clone(kind), namespace.clone()),
+            known.refusals.clone(),
+            self.health.clone(),
+            self.cluster.options.watch_lifetime,
+        );
         let watch = KindWatch {
             id,
             kind: Arc::clone(kind),
             namespace,
-            client,
+            connections: self.connections.clone(),
+            seat: None,
             decoder: Decoder::new(kind, &rules, Detail::Metadata, labels),
             filter,
             asked,
             news: self.news_tx.clone(),
             streams: self.streams.clone(),
+            retry,
+            seen,
+            page_items: PAGE_ITEMS,
+            has_skipped: false,
             lifetime: jittered(self.cluster.options.watch_lifetime),
         };
         self.running.push(Box::pin(watch.run()));
-        Ok(())
     }
+}
+
+/// Returns whether the credentials do not allow a list.
+async fn is_refused(connections: Connections, path: String) -> bool {
+    let answer = async {
+        let client = connections.client().await?;
+        client.get(&format!("{path}?limit=1"), METADATA).await
+    };
+    let answer = timeout(REFUSAL_MAX, answer).await;
+    matches!(answer, Ok(Err(ApiError::Forbidden(_))))
 }

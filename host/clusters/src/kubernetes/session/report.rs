@@ -1,116 +1,78 @@
-//! Reports of a session: when everything was seen, and when all of it was told.
+//! Reports of a session: changed objects, changed coverage, and the moment when every Kind was listed.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use kindsight_model::CoveredKinds;
+use tokio::time::Instant;
 
 use super::Session;
-use crate::kubernetes::connection::ApiError;
-use crate::kubernetes::inventory::{GroupId, Report};
-use crate::kubernetes::run::{Closed, Run};
-use crate::{ApplicationReport, ClusterEvent};
+use crate::ClusterEvent;
+use crate::kubernetes::known::Known;
+use crate::kubernetes::run::{Closed, EventSender};
 
 impl Session {
-    /// Reports what changed, once everything was seen.
+    /// Sends the changes since the last call: worse coverage, then reports, then better coverage. The first session
+    /// waits until every Kind was listed or could not be listed.
     pub(super) async fn report<E: From<ClusterEvent>>(
         &mut self,
-        run: &mut Run<E>,
+        known: &mut Known,
+        events: &mut EventSender<E>,
     ) -> Result<(), Closed> {
-        let trouble = self.trouble(run);
-        self.list_parts();
-        let is_seen = self.is_synced || trouble.is_none() && self.watches.are_listed();
-        // What a report of a monitor is compared with may not be seen yet.
-        if is_seen && self.watches.are_widened() {
-            self.settle_deployments(run).await?;
+        self.is_coverage_due |= !self.is_synced;
+        let lost = self.probe.outage().map(str::to_owned);
+        self.watches.follow_outage(lost.is_some());
+        self.list_parts(known);
+        let may_sync = lost.is_none() && self.are_listed();
+        // The objects that are compared with a monitor's report may not be listed yet.
+        if (self.is_synced || may_sync) && self.watches.are_widened() {
+            self.settle_deployments(known, events).await?;
         }
-        // By now objects may be needed whole that were not.
-        self.list_parts();
-        let is_first = trouble.is_none() && self.watches.are_listed() && !self.is_synced;
-        let mut reports = Vec::new();
-        if is_first {
+        // Some deployments may need the bodies of their objects.
+        self.list_parts(known);
+        if !self.is_synced && may_sync && self.are_listed() {
             self.is_synced = true;
-            // What may not be seen any more is not gone either.
-            let is_hidden = self.watches.forbidden().any(|it| run.used.contains(it));
-            let is_hidden = is_hidden || self.is_cut_anew(run);
-            self.is_sorted_anew = is_hidden || self.is_sorted_otherwise(run);
-            let known: BTreeSet<&GroupId> = self.inventory.group_ids().collect();
-            let gone = run.known.iter().filter(|it| !known.contains(it));
-            reports.extend(gone.filter_map(empty_report));
+            known.is_listed = true;
+            self.leave_old_scopes(known);
         }
-        if self.is_synced {
-            reports.append(&mut self.take_reports());
-            // Once all was told, what moves is told object by object.
-            if self.is_sorted_anew {
-                reports.iter_mut().for_each(Report::sort_anew);
+        self.follow_coverage(known);
+        events.cover_worse(&self.coverage).await?;
+        if known.is_listed {
+            let reports = self.take_reports(known);
+            events.report(reports).await?;
+            // A report that waits for objects relies on the coverage too.
+            if !known.index.is_any_waiting() {
+                events.cover(self.coverage.clone()).await?;
             }
-            for report in &reports {
-                self.note_shown(report, run);
-            }
-            run.report(reports).await?;
-            // What the objects of reports name may have to be read first.
-            self.list_parts();
+            // The bodies of related objects may have to be read first.
+            self.list_parts(known);
         }
-        match trouble {
+        match lost {
             Some(why) => {
                 self.is_stale = true;
-                run.stale(&why).await?;
+                events.stale(&why).await
             }
-            None if self.is_told() => {
-                self.note_told(run);
-                if std::mem::take(&mut self.is_stale) {
-                    run.synced().await?;
-                }
+            None if self.is_stale && self.is_reported(known) => {
+                self.is_stale = false;
+                events.synced().await
             }
-            None => {}
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// The reason why what is known of the cluster may be out of date.
-    fn trouble<E>(&self, run: &Run<E>) -> Option<String> {
-        let states = &self.deployments.states;
-        self.watches.trouble(|watch, kind, failure| {
-            let is_refused = matches!(failure, ApiError::Forbidden(_) | ApiError::NotFound(_));
-            // Nothing of it was seen yet, so that it is not known what is gone.
-            let is_awaited = !self.is_synced && !is_refused && run.used.contains(kind);
-            is_awaited || self.inventory.is_used(watch) || states.is_told_by(watch)
-        })
+    /// Returns whether every Kind was listed or could not be listed, or the time for that is over.
+    fn are_listed(&self) -> bool {
+        self.watches.are_listed() || self.list_until <= Instant::now()
     }
 
-    /// Returns whether all that the cluster said was reported: nothing is being listed, and no application waits
-    /// for objects that are to be read.
-    pub(super) fn is_told(&self) -> bool {
-        self.is_synced && self.watches.are_listed() && !self.inventory.is_any_waiting()
+    /// Returns whether everything that the cluster sent was reported.
+    pub(super) fn is_reported(&self, known: &Known) -> bool {
+        self.is_synced && !known.index.is_any_waiting() && !self.watches.are_lost()
     }
 
-    /// Notes by what everything was told, for the next session.
-    fn note_told<E>(&mut self, run: &mut Run<E>) {
-        self.is_sorted_anew = false;
-        run.sorted_by = Some(self.sorted_by());
-        run.cut = self.cut();
-        let used = self
-            .watches
-            .iter()
-            .filter(|(id, _)| self.inventory.is_used(*id));
-        run.used = used.map(|(_, kind)| Arc::clone(kind)).collect();
+    /// Removes the Kinds and namespaces that the configuration does not name any more.
+    fn leave_old_scopes(&self, known: &mut Known) {
+        let watches = &self.watches;
+        known.index.retain(|scope| watches.kind_of(scope).is_some());
+        known
+            .deployments
+            .states
+            .retain(|scope| watches.kind_of(scope).is_some());
     }
-}
-
-/// The report that nothing is left of an application.
-fn empty_report(id: &GroupId) -> Option<Report> {
-    let GroupId::Application { application, app } = id else {
-        return None;
-    };
-    Some(Report::Application(ApplicationReport {
-        application: application.clone(),
-        app: Arc::clone(app),
-        objects: Vec::new(),
-        hooks: BTreeSet::new(),
-        rejected: Vec::new(),
-        related: Vec::new(),
-        covered: CoveredKinds::partial(),
-        taken: Vec::new(),
-        is_sorted_anew: false,
-    }))
 }

@@ -1,125 +1,125 @@
-//! The news of watches, taken into the inventory.
+//! The news of watches, taken into the index of the cluster.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use kindsight_cluster_index::Needed as _;
 use tokio::time::Instant;
 
 use super::{Session, SessionEnd};
-use crate::kubernetes::connection::ApiError;
-use crate::kubernetes::decode::{Body, Decoded, Decoder, Detail};
+use crate::kubernetes::connection::{ApiError, ResponseClass};
+use crate::kubernetes::decode::{Decoder, Detail};
+use crate::kubernetes::discovery::is_of_kinds;
+use crate::kubernetes::known::Known;
 use crate::kubernetes::list::PartList;
-use crate::kubernetes::news::WatchId;
 use crate::kubernetes::news::{News, WatchNews};
-use crate::kubernetes::watches::Needed as _;
+use crate::kubernetes::watches::WatchState;
 
-/// Time from the news of a Kind that came or went until the Kinds are asked for: servers tell late.
+/// Time from an added or removed definition of a Kind until discovery: servers update discovery late.
 const DISCOVER_AFTER: Duration = Duration::from_secs(1);
 
 impl Session {
-    /// Takes in what a watch tells.
-    pub(super) fn take(&mut self, news: WatchNews) -> Result<(), SessionEnd> {
+    /// Takes the news of a watch.
+    pub(super) fn take(&mut self, news: WatchNews, known: &mut Known) -> Result<(), SessionEnd> {
         let WatchNews { watch, what } = news;
         let Some(state) = self.watches.get_mut(watch) else {
-            // Of a Kind that is not served any more.
+            // The watch has ended.
             return Ok(());
         };
-        if state.kind.is_of_kinds()
-            // A list may have what came after the Kinds were asked for.
+        if is_of_kinds(&state.kind)
+            // The list may contain Kinds that are newer than the last discovery.
             && matches!(what, News::Applied(_) | News::Deleted(_) | News::ListEnds)
         {
-            self.discover_at = self.discover_at.min(Instant::now() + DISCOVER_AFTER);
+            self.discovery.ask_by(Instant::now() + DISCOVER_AFTER);
         }
-        let pass = state.pass;
         if let Some(refused) = what.unauthorized() {
-            // Another server may serve any group but this, and refuse what the server itself accepts.
+            // An extension server may serve any other group, and may refuse credentials that the API server
+            // accepts.
             if state.kind.gvk.group.is_empty() {
                 return Err(SessionEnd::Failed(refused.of_cluster()));
             }
             self.probe.ask_soon();
         }
+        self.is_coverage_due |= what.may_change_coverage();
+        let scope = state.scope;
+        let removal = state.removal();
         match what {
-            News::ListBegins(list) => state.begin(list),
+            News::ListBegins(list) => {
+                state.begin(list);
+                known.index.init(scope);
+            }
             News::Listed(objects) => {
                 for object in objects {
-                    self.apply(watch, pass, object);
+                    known.init_apply(scope, object);
                 }
             }
-            News::ListEnds => {
-                state.end();
-                self.sweep(watch, pass);
-            }
+            News::ListEnds => end_list(state, known),
             News::PartListed(objects) => {
                 for object in objects {
-                    self.inventory.complete(watch, object);
+                    known.complete(scope, object);
                 }
             }
             News::PartEnds { namespace, result } => {
-                let is_needed = !self.inventory.needed(watch).names(&namespace).is_empty();
+                let is_needed = !known.index.needed(scope).names(&namespace).is_empty();
                 state.part_ended(&namespace, result, is_needed);
             }
-            News::Applied(object) => match object.body {
-                Body::BundleState(_) => self.deployments.states.apply(watch, pass, *object),
-                _ => self.inventory.follow(watch, pass, *object),
-            },
-            News::Deleted(object) => match object.body {
-                Body::BundleState(_) => self.deployments.states.remove(watch, &object),
-                _ => self.inventory.remove(watch, &object),
-            },
+            News::Applied(object) => known.apply(scope, *object),
+            News::Deleted(object) => known.delete(scope, &object, removal),
             News::Following => state.follow(),
-            News::Failed(error) => {
-                if matches!(error, ApiError::NotFound(_)) {
-                    // The Kind may have gone with its definition.
-                    let soon = Instant::now() + DISCOVER_AFTER;
-                    self.discover_at = self.discover_at.min(soon);
+            News::Undecodable(why) => {
+                tracing::warn!(cluster = %self.cluster.name, kind = %state.kind.gvk, why, "event not decoded; its Kind is listed again within minutes");
+                state.skip(&why);
+            }
+            News::Refused(error) => {
+                self.note_failure(&error);
+                if let Some(state) = self.watches.get_mut(watch) {
+                    state.refuse(error);
                 }
-                let told = error.to_string();
-                if state.fail(error) {
-                    tracing::debug!(cluster = %self.cluster.name, kind = %state.kind.gvk, told, "watch failed");
+            }
+            News::Failed(error) => {
+                self.note_failure(&error);
+                let why = error.to_string();
+                if let Some(state) = self.watches.get_mut(watch)
+                    && state.fail(error)
+                {
+                    tracing::debug!(cluster = %self.cluster.name, kind = %state.kind.gvk, why, "watch failed");
                 }
             }
         }
-        if let Some(state) = self.watches.get_mut(watch) {
-            self.inventory.set_complete(watch, state.is_complete());
-        }
-        self.ask_for_states();
+        self.ask_for_states(known);
         Ok(())
     }
 
-    /// Takes in an object of a list of all.
-    fn apply(&mut self, watch: WatchId, pass: u64, object: Decoded) {
-        match object.body {
-            Body::BundleState(_) => self.deployments.states.apply(watch, pass, object),
-            _ => self.inventory.apply(watch, pass, object),
+    /// Requests discovery if a Kind may be removed with its definition, and a probe if a connection is lost.
+    fn note_failure(&mut self, error: &ApiError) {
+        if error.response() == ResponseClass::Unserved {
+            self.discovery.ask_by(Instant::now() + DISCOVER_AFTER);
+        }
+        if matches!(error, ApiError::Unreachable(_)) {
+            self.probe.ask_soon();
         }
     }
 
-    /// Forgets the objects of a Kind that this pass did not see.
-    pub(super) fn sweep(&mut self, watch: WatchId, pass: u64) {
-        self.deployments.states.sweep(watch, pass);
-        self.inventory.sweep(watch, pass);
-    }
-
-    /// Asks for the reports of monitors that are needed and were not read.
-    pub(super) fn ask_for_states(&mut self) {
-        for wanted in self.deployments.take_wanted() {
-            if let Some(state) = self.watches.get_mut(wanted) {
+    /// Requests the reports of monitors that are needed and were not read.
+    pub(super) fn ask_for_states(&mut self, known: &mut Known) {
+        for wanted in known.deployments.take_wanted() {
+            if let Some(state) = self.watches.of_scope(wanted) {
                 state.ask_for_all();
             }
         }
     }
 
-    /// Begins to list what is needed whole and was passed over.
-    pub(super) fn list_parts(&mut self) {
-        for (watch, namespace) in self.inventory.take_wanted() {
-            if let Some(state) = self.watches.get_mut(watch) {
+    /// Begins to list the objects whose bodies are needed and were not read.
+    pub(super) fn list_parts(&mut self, known: &mut Known) {
+        for (scope, namespace) in known.index.take_wanted() {
+            if let Some(state) = self.watches.of_scope(scope) {
                 state.need(namespace);
             }
         }
         let now = Instant::now();
         let rules = self.cluster.options.rules();
         for (watch, state) in self.watches.iter_mut() {
-            let needed = self.inventory.needed(watch);
+            let needed = known.index.needed(state.scope);
             for (namespace, part) in state.parts_to_list(&needed, now) {
                 let list = PartList {
                     watch,
@@ -127,7 +127,7 @@ impl Session {
                     namespace,
                     part,
                     filter: state.filter(),
-                    client: self.client.clone(),
+                    connections: self.connections.clone(),
                     decoder: Decoder::new(&state.kind, &rules, Detail::Whole, state.labels()),
                     news: self.news_tx.clone(),
                     permits: Arc::clone(&self.permits),
@@ -135,5 +135,16 @@ impl Session {
                 self.running.push(Box::pin(list.run()));
             }
         }
+    }
+}
+
+/// Ends the list of a watch.
+fn end_list(watch: &mut WatchState, known: &mut Known) {
+    watch.end();
+    if !known.init_done(watch.scope, watch.removal()) {
+        watch.skip("an item of its list has no readable identity");
+    }
+    if known.index.is_used(watch.scope) {
+        watch.follow_whole();
     }
 }

@@ -1,16 +1,17 @@
-//! The extent of a watch: all objects of its Kind, or those that a selector leaves.
+//! The extent of a watch: all objects of its Kind, or the objects that match a selector.
 
 use std::sync::Arc;
 
-use super::{WatchState, Watches};
-use crate::kubernetes::discovery::ApiKind;
+use kindsight_model::Removal;
 
-/// The objects that the lists of a watch had.
+use super::{WatchState, Watches};
+
+/// The extent of the lists of a watch.
 #[derive(Debug)]
 pub(super) struct Extent {
-    /// Number of the first list that is of all objects; none while none of them is asked for.
+    /// Number of the first list of all objects; none while a selector leaves out objects.
     whole_from: Option<u64>,
-    /// Number of the list that is or was last read.
+    /// Number of the running list, or of the last list.
     list: u64,
     /// True once all objects were listed.
     is_everything: bool,
@@ -31,25 +32,35 @@ impl Extent {
         self.list = list;
     }
 
-    /// Notes that the list is whole.
+    /// Notes that the list is complete.
     pub(super) fn end(&mut self) {
         self.is_everything |= self.whole_from.is_some_and(|first| first <= self.list);
     }
 
-    /// Returns whether all objects were listed, so that one that is not known is not there.
+    /// Returns whether all objects were listed, so that an unknown object does not exist.
     pub(super) fn is_everything(&self) -> bool {
         self.is_everything
     }
 }
 
 impl WatchState {
+    /// The reason for which an object is removed that the server does not send any more: under a selector, the object
+    /// may have lost its label.
+    pub(in crate::kubernetes) fn removal(&self) -> Removal {
+        if self.is_cut() {
+            Removal::LeftApplication
+        } else {
+            Removal::Deleted
+        }
+    }
+
     /// Returns whether a selector leaves out objects.
-    fn is_cut(&self) -> bool {
+    pub(in crate::kubernetes) fn is_cut(&self) -> bool {
         self.extent.whole_from.is_none()
     }
 
-    /// Asks for the objects that a selector left out, for as long as the watch is: what was seen because of
-    /// them would seem to be gone without.
+    /// Requests the objects that a selector left out, until the watch ends. A return to the selector would make
+    /// these objects look deleted.
     pub(in crate::kubernetes) fn widen(&mut self) {
         if self.is_cut() {
             self.is_asked = true;
@@ -64,17 +75,11 @@ impl WatchState {
 }
 
 impl Watches {
-    /// The Kinds of which a selector leaves out objects.
-    pub(in crate::kubernetes) fn cut(&self) -> impl Iterator<Item = &Arc<ApiKind>> {
-        let cut = self.by_id.values().filter(|it| it.is_cut());
-        cut.map(|it| &it.kind)
-    }
-
-    /// Returns whether nothing is being listed that a selector left out before, or it cannot be listed.
+    /// Returns whether no watch is listing objects that a selector left out before. A failed watch does not count.
     pub(in crate::kubernetes) fn are_widened(&self) -> bool {
-        let is_widened = |it: &WatchState| match it.extent.whole_from {
+        let is_widened = |state: &WatchState| match state.extent.whole_from {
             None | Some(0) => true,
-            Some(_) => it.extent.is_everything || it.failure.is_some(),
+            Some(_) => state.extent.is_everything || state.failure.is_some(),
         };
         self.by_id.values().all(is_widened)
     }

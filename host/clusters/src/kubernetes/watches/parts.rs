@@ -1,16 +1,17 @@
-//! Parts of a Kind that are listed beside its watch: objects that are needed whole and were passed over.
+//! Parts of a Kind that are listed beside its watch: objects whose bodies are needed and were not read.
 //!
 //! ```text
-//! objects that are needed ─▶ by name, where they are few ─▶ else their namespace ─▶ else the whole Kind
+//! needed objects ─▶ by name, if they are few ─▶ else their namespace ─▶ else all objects of the Kind
 //! ```
 //!
-//! The watch goes on from where it is with whole objects, so that nothing is missed between. A part costs a
-//! request for each name, or the objects of its namespace; the whole Kind is listed where it has few more than
-//! that, or where many namespaces need it.
+//! The watch switches to complete objects at the same version, so that no change is missed. A part costs a request
+//! for each name, or a list of its namespace. The Kind is listed in full if it has few more objects than the parts,
+//! or if many namespaces have needed objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kindsight_cluster_index::Needed;
 use tokio::time::Instant;
 
 use super::WatchState;
@@ -23,19 +24,19 @@ const NAMES_MAX: usize = 4;
 /// Namespaces of one Kind that are listed one by one.
 const NAMESPACES_MAX: usize = 16;
 
-/// The parts that are asked for, by namespace.
+/// The requested parts, by namespace.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    by_namespace: BTreeMap<Arc<str>, State>,
+    by_namespace: BTreeMap<Arc<str>, PartState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct PartState {
     is_running: bool,
     /// The time of its next list.
     at: Instant,
     backoff: Backoff,
-    /// The reason why it could not be listed the last time.
+    /// The reason why its last list failed.
     failure: Option<ApiError>,
 }
 
@@ -44,30 +45,18 @@ impl Parts {
         self.by_namespace.is_empty()
     }
 
-    /// The reason why one of them could not be listed. None of those that nobody asks for any more.
+    /// The reason why a requested part could not be listed.
     pub(super) fn failure(&self) -> Option<&ApiError> {
         let mut parts = self.by_namespace.values();
         parts.find_map(|it| it.failure.as_ref())
     }
 }
 
-/// Objects that are needed whole and are not, of one Kind.
-pub(in crate::kubernetes) trait Needed {
-    /// Their names in a namespace.
-    fn names(&self, namespace: &str) -> Vec<Arc<str>>;
-    /// Number of all objects of the namespace.
-    fn objects_in(&self, namespace: &str) -> usize;
-    /// Number of all objects of the Kind.
-    fn objects(&self) -> usize;
-    /// Returns whether all of them have versions that tell which is newer.
-    fn are_ordered(&self) -> bool;
-}
-
 impl WatchState {
-    /// Notes that objects of a namespace are needed whole that are not.
+    /// Notes that the bodies of objects of a namespace are needed.
     pub(in crate::kubernetes) fn need(&mut self, namespace: Arc<str>) {
         let parts = self.parts.by_namespace.entry(namespace);
-        parts.or_insert_with(|| State {
+        parts.or_insert_with(|| PartState {
             is_running: false,
             at: Instant::now(),
             backoff: Backoff::default(),
@@ -75,14 +64,13 @@ impl WatchState {
         });
     }
 
-    /// The parts whose lists are to begin now. Where the whole Kind costs less, it is asked for, and there are
-    /// none.
+    /// The parts whose lists begin now. If a list of the Kind costs less, it is requested, and there are no parts.
     pub(in crate::kubernetes) fn parts_to_list(
         &mut self,
         needed: &impl Needed,
         now: Instant,
     ) -> Vec<(Arc<str>, Part)> {
-        // The list that is read now may have them, and more may be needed at its end.
+        // The running list may contain them, and more may be needed at its end.
         if !self.is_listed() || self.is_asked {
             return Vec::new();
         }
@@ -126,7 +114,7 @@ impl WatchState {
         parts
     }
 
-    /// Notes that the list of a part ended. Where objects of it are still needed, it is listed again.
+    /// Notes that the list of a part ended. If its objects are still needed, the part is listed again.
     pub(in crate::kubernetes) fn part_ended(
         &mut self,
         namespace: &str,
@@ -142,7 +130,7 @@ impl WatchState {
         }
     }
 
-    /// The time at which the list of a part is to begin.
+    /// The time at which the next list of a part begins.
     pub(in crate::kubernetes) fn next_part_at(&self) -> Option<Instant> {
         if !self.is_listed() || self.is_asked {
             return None;

@@ -1,6 +1,5 @@
-use std::collections::BTreeSet;
-
-use kindsight_model::Gvk;
+use kindsight_cluster_index::Needed;
+use kindsight_model::{Gvk, KindState, Scope};
 
 use super::*;
 use crate::kubernetes::list::Part;
@@ -13,13 +12,13 @@ fn pods() -> Arc<ApiKind> {
     })
 }
 
-fn one() -> (Watches, WatchId, watch::Receiver<Asked>) {
+fn one() -> (Watches, WatchId, watch::Receiver<WatchRequest>) {
     let mut watches = Watches::default();
-    let (id, detail) = watches.add(pods(), None, (Labels::None, Arc::default()));
+    let (id, detail, _) = watches.add(pods(), (None, 0), (Labels::None, Arc::default()));
     (watches, id, detail)
 }
 
-/// Objects of a Kind: those that are needed, by namespace, and the number of all in each.
+/// Objects of a Kind by namespace: the number of needed objects, and of all objects.
 struct Objects(BTreeMap<&'static str, (usize, usize)>);
 
 impl Needed for Objects {
@@ -41,7 +40,7 @@ impl Needed for Objects {
     }
 }
 
-/// The parts that are listed of a Kind with these objects, and whether it is listed as a whole instead.
+/// The parts of a Kind with these objects that are listed, and whether the Kind is listed in full instead.
 fn parts(objects: &[(&'static str, usize, usize)]) -> (Vec<(Arc<str>, Part)>, bool) {
     let (mut watches, id, asked) = one();
     let state = watches.get_mut(id).unwrap();
@@ -70,7 +69,7 @@ fn parts(objects: &[(&'static str, usize, usize)]) -> (Vec<(Arc<str>, Part)>, bo
 }
 
 #[test]
-fn what_is_needed_is_listed_by_name_by_namespace_or_as_a_whole_whichever_costs_least() {
+fn needed_objects_are_listed_in_the_way_that_costs_least() {
     let names = Part::Names(vec!["0".into(), "1".into()]);
     assert_eq!(parts(&[("a", 2, 900)]), (vec![("a".into(), names)], false));
     let namespace = vec![("a".into(), Part::Namespace)];
@@ -96,15 +95,15 @@ fn a_part_is_listed_again_while_objects_of_it_are_needed() {
     let at = state.next_part_at().unwrap();
     assert!(state.parts_to_list(&objects, Instant::now()).is_empty());
     assert_eq!(state.parts_to_list(&objects, at).len(), 1);
-    let why = "a Kind cannot be followed any more: Pod: not allowed: no";
-    assert_eq!(watches.trouble(|_, _, _| true).unwrap(), why);
+    assert_eq!(state_of_pods(&watches), KindState::Unavailable);
     let state = watches.get_mut(id).unwrap();
     state.part_ended("a", Ok(()), false);
-    assert!(watches.are_listed() && watches.trouble(|_, _, _| true).is_none());
+    assert!(watches.are_listed());
+    assert_eq!(state_of_pods(&watches), KindState::Complete);
 }
 
 #[test]
-fn what_is_asked_for_while_a_list_is_read_needs_another_list() {
+fn a_request_during_a_list_needs_another_list() {
     let (mut watches, id, mut asked) = one();
     let state = watches.get_mut(id).unwrap();
     state.begin(0);
@@ -143,25 +142,38 @@ fn labels_that_were_not_kept_need_another_list() {
 }
 
 #[test]
-fn a_kind_that_fails_costs_the_cluster_only_where_applications_have_objects_of_it() {
+fn a_kind_that_fails_is_not_an_outage_of_the_cluster() {
     let (mut watches, id, _detail) = one();
     let state = watches.get_mut(id).unwrap();
     state.fail(ApiError::Forbidden("no".to_owned()));
     assert!(watches.are_listed());
-    assert_eq!(watches.trouble(|_, _, _| false), None);
-    let why = watches.trouble(|_, _, _| true).unwrap();
-    let expected = "a Kind cannot be followed any more: Pod: not allowed: no";
-    assert_eq!(why, expected);
-    let state = watches.get_mut(id).unwrap();
-    state.fail(ApiError::Unreachable("refused".to_owned()));
-    assert_eq!(
-        watches.trouble(|_, _, _| false).unwrap(),
-        "the cluster cannot be reached: refused"
-    );
+    assert!(!watches.are_lost());
+    assert_eq!(state_of_pods(&watches), KindState::Forbidden);
 }
 
 #[test]
-fn a_part_that_nobody_needs_any_more_is_no_trouble() {
+fn a_watch_that_lost_its_connection_keeps_its_state_for_a_moment_and_during_an_outage() {
+    let (mut watches, id, _detail) = one();
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    state.end();
+    for _ in 0..2 {
+        let state = watches.get_mut(id).unwrap();
+        state.fail(ApiError::Unreachable("refused".to_owned()));
+    }
+    assert!(watches.are_lost());
+    assert_eq!(state_of_pods(&watches), KindState::Complete);
+    watches.get_mut(id).unwrap().kept_until = Some(Instant::now());
+    assert!(!watches.are_lost());
+    assert_eq!(state_of_pods(&watches), KindState::Unavailable);
+    watches.follow_outage(true);
+    assert_eq!(state_of_pods(&watches), KindState::Complete);
+    watches.follow_outage(false);
+    assert!(watches.are_lost());
+}
+
+#[test]
+fn a_part_that_is_no_longer_needed_is_no_failure() {
     let failed = || {
         let (mut watches, id, asked) = one();
         let state = watches.get_mut(id).unwrap();
@@ -170,19 +182,19 @@ fn a_part_that_nobody_needs_any_more_is_no_trouble() {
         state.need("a".into());
         let few = Objects(BTreeMap::from([("a", (1, 9))]));
         assert_eq!(state.parts_to_list(&few, Instant::now()).len(), 1);
-        let error = ApiError::Unreachable("refused".to_owned());
+        let error = ApiError::TimedOut("no answer".to_owned());
         state.part_ended("a", Err(error), true);
-        assert!(watches.trouble(|_, _, _| false).is_some());
+        assert_eq!(state_of_pods(&watches), KindState::Unavailable);
         (watches, id, asked)
     };
-    // What was needed was deleted meanwhile.
+    // The needed object was deleted in the meantime.
     let (mut watches, id, _asked) = failed();
     let state = watches.get_mut(id).unwrap();
     let at = state.next_part_at().unwrap();
     let none = Objects(BTreeMap::from([("a", (0, 9))]));
     assert!(state.parts_to_list(&none, at).is_empty());
-    assert_eq!(watches.trouble(|_, _, _| true), None);
-    // More of it was needed, and all was listed.
+    assert_eq!(state_of_pods(&watches), KindState::Complete);
+    // More objects were needed, and all objects were listed.
     let (mut watches, id, _asked) = failed();
     let state = watches.get_mut(id).unwrap();
     let at = state.next_part_at().unwrap();
@@ -191,16 +203,16 @@ fn a_part_that_nobody_needs_any_more_is_no_trouble() {
     state.begin(1);
     state.end();
     assert!(watches.are_listed());
-    assert_eq!(watches.trouble(|_, _, _| true), None);
+    assert_eq!(state_of_pods(&watches), KindState::Complete);
 }
 
 #[test]
-fn a_kind_is_covered_where_it_is_seen_in_each_namespace() {
+fn a_watch_of_one_namespace_covers_this_namespace_alone() {
     let mut watches = Watches::default();
     let ids = ["a", "b"].map(|namespace| {
-        let (id, _) = watches.add(
+        let (id, ..) = watches.add(
             pods(),
-            Some(namespace.into()),
+            (Some(namespace.into()), 0),
             (Labels::None, Arc::default()),
         );
         id
@@ -210,24 +222,32 @@ fn a_kind_is_covered_where_it_is_seen_in_each_namespace() {
         state.begin(0);
         state.end();
     }
-    assert_eq!(watches.covered(), BTreeSet::from([&*pods()]));
     let state = watches.get_mut(ids[1]).unwrap();
     state.fail(ApiError::Forbidden("no".to_owned()));
-    assert!(watches.covered().is_empty());
+    let states: Vec<_> = watches
+        .iter()
+        .map(|watch| (watch.extent_of(), watch.coverage().state))
+        .collect();
+    let (a, b) = (Scope::Namespace("a"), Scope::Namespace("b"));
+    assert_eq!(
+        states,
+        [(a, KindState::Complete), (b, KindState::Forbidden)]
+    );
 }
 
 #[test]
-fn what_a_selector_leaves_out_is_known_once_a_list_without_it_is_whole() {
+fn objects_outside_a_selector_are_known_after_a_complete_list_without_it() {
     let mut watches = Watches::default();
     let filter: Arc<str> = "&labelSelector=team%3Dweb".into();
-    let (id, mut asked) = watches.add(pods(), None, (Labels::None, Arc::clone(&filter)));
+    let (id, mut asked, _) = watches.add(pods(), (None, 0), (Labels::None, Arc::clone(&filter)));
     let state = watches.get_mut(id).unwrap();
     state.begin(0);
     state.end();
     assert!(!state.is_complete() && state.filter() == filter);
     assert!(watches.are_listed() && watches.are_widened());
-    assert!(watches.covered().is_empty() && watches.cut().count() == 1);
-    // A list that is read meanwhile may have begun with the selector.
+    assert_eq!(state_of_pods(&watches), KindState::Selected);
+    assert!(watches.iter().all(WatchState::is_cut));
+    // A running list may have begun with the selector.
     let state = watches.get_mut(id).unwrap();
     state.begin(0);
     state.widen();
@@ -237,10 +257,16 @@ fn what_a_selector_leaves_out_is_known_once_a_list_without_it_is_whole() {
     state.widen();
     assert!(!asked.has_changed().unwrap(), "it was asked for already");
     assert!(!watches.are_listed() && !watches.are_widened());
-    assert!(watches.covered().is_empty() && watches.cut().count() == 0);
+    assert_eq!(state_of_pods(&watches), KindState::Selected);
+    assert!(!watches.iter().any(WatchState::is_cut));
     let state = watches.get_mut(id).unwrap();
     state.begin(1);
     state.end();
     assert!(state.is_complete() && watches.are_widened());
-    assert_eq!(watches.covered().len(), 1);
+    assert_eq!(state_of_pods(&watches), KindState::Complete);
+}
+
+fn state_of_pods(watches: &Watches) -> KindState {
+    let mut states = watches.iter().map(|watch| watch.coverage().state);
+    states.next().unwrap()
 }

@@ -42,7 +42,7 @@ fn every_application_is_a_line_with_its_worst_resource() {
 }
 
 #[test]
-fn no_applications_are_told() {
+fn an_empty_list_of_applications_says_so() {
     let mut out = Vec::new();
     print(&mut out, &ApplicationList::default(), 0).unwrap();
     assert_eq!(out, b"no applications\n");

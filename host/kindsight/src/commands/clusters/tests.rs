@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn every_cluster_is_a_line_and_what_it_does_not_cover_follows() {
+fn every_cluster_is_a_line_followed_by_its_uncovered_kinds() {
     let answer = json!({"clusters": [
         {"cluster-provider": "folder", "cluster": "edge01", "connection": "connecting", "since": "2026-11-22T10:04:58Z"},
         {
@@ -36,16 +36,16 @@ fn every_cluster_is_a_line_and_what_it_does_not_cover_follows() {
 }
 
 #[test]
-fn no_clusters_are_told() {
+fn an_empty_list_of_clusters_says_so() {
     let mut out = Vec::new();
     print(&mut out, &ClusterList::default(), 0).unwrap();
     assert_eq!(out, b"no clusters are configured\n");
 }
 
 #[test]
-fn many_kinds_that_are_not_covered_for_one_reason_are_told_together() {
+fn uncovered_kinds_with_one_reason_share_a_line() {
     let text = |n: u32| Arc::from(format!("Kind{n}.x: not allowed: kind{n} is forbidden"));
-    let told = |count: u32| {
+    let lines = |count: u32| {
         let all: Vec<Arc<str>> = ["a/v1: it does not answer".into()]
             .into_iter()
             .chain((1..=count).map(text))
@@ -54,10 +54,10 @@ fn many_kinds_that_are_not_covered_for_one_reason_are_told_together() {
     };
     let one = "a/v1: it does not answer";
     let first = "Kind1.x: not allowed: kind1 is forbidden";
-    assert_eq!(told(1), [one, first]);
-    assert_eq!(told(3).len(), 4);
+    assert_eq!(lines(1), [one, first]);
+    assert_eq!(lines(3).len(), 4);
     let next = "Kind2.x, Kind3.x, Kind4.x, Kind5.x and 5 more: not allowed; -o json lists them";
-    assert_eq!(told(10), [one, first, next]);
+    assert_eq!(lines(10), [one, first, next]);
     let next = "Kind2.x, Kind3.x, Kind4.x: not allowed";
-    assert_eq!(told(4), [one, first, next]);
+    assert_eq!(lines(4), [one, first, next]);
 }

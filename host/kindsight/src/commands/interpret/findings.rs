@@ -1,4 +1,4 @@
-//! Findings over all verdicts of a run: the exit code, and hints beside the output.
+//! Findings over all verdicts of a run: the exit code, and hints on standard error.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -52,12 +52,12 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Returns whether there was nothing to judge.
+    /// Returns whether the input contained no documents.
     pub(crate) fn is_empty(&self) -> bool {
         self.documents == 0
     }
 
-    /// Code of success, or that of verdicts that were asked for.
+    /// [`FOUND`] if a verdict matched `--fail-on`, else success.
     pub(crate) fn exit_code(&self) -> ExitCode {
         if self.failing > 0 {
             ExitCode::from(FOUND)
@@ -66,13 +66,13 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Hints on what the output does not show: interpreters of files that judged nothing, and verdicts of
-    /// `--fail-on`.
+    /// Hints that the output does not contain: interpreters from files that judged no object, and the number of
+    /// verdicts that matched `--fail-on`.
     pub(crate) fn hints(&self, from_files: &[Arc<Interpreter>]) -> Vec<String> {
         let idle = from_files
             .iter()
-            .filter(|it| !self.is_empty() && !self.asked.contains(it.digest()));
-        let mut hints: Vec<String> = idle.map(|it| self.idle(it)).collect();
+            .filter(|loaded| !self.is_empty() && !self.asked.contains(loaded.digest()));
+        let mut hints: Vec<String> = idle.map(|loaded| self.idle(loaded)).collect();
         if self.failing > 0 {
             let of = counted(self.documents, "verdict");
             hints.push(format!("{} of {of} matched --fail-on", self.failing));
@@ -83,7 +83,7 @@ impl<'a> Findings<'a> {
     fn idle(&self, interpreter: &Interpreter) -> String {
         let kinds = &interpreter.description().kinds;
         let named = kinds.iter().take(KINDS_NAMED_MAX);
-        let named: Vec<String> = named.map(|it| pattern_text(&it.pattern)).collect();
+        let named: Vec<String> = named.map(|kind| pattern_text(&kind.pattern)).collect();
         let more = match kinds.len().saturating_sub(KINDS_NAMED_MAX) {
             0 => String::new(),
             more => format!(" and {more} more"),

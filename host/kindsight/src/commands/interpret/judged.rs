@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use kindsight_api::explanation::Explanation;
 use kindsight_api::interpret::ObjectVerdict;
-use kindsight_model::{CoveredKinds, Object};
+use kindsight_model::{Coverage, Object};
 use kindsight_server::interpreter::{GivenInput, Interpreters, Siblings};
 use kindsight_server::{Document, Group};
 use serde::Serialize;
@@ -77,12 +77,12 @@ pub(crate) fn judged(
         .collect();
     let objects: Arc<[Object]> = objects.into();
     let siblings = if group.related {
-        Siblings::of(Arc::clone(&objects))
+        Siblings::of(&objects)
     } else {
         Siblings::none()
     };
     // There may be more than was read.
-    let siblings = Arc::new(siblings.covered(Arc::new(CoveredKinds::partial())));
+    let siblings = Arc::new(siblings.covered(Coverage::partial()));
     let set = interpreters.published();
     let verdicts = interpreters.judge_among(&set, &objects, &siblings, now_ms);
     let mut judged = objects.iter().zip(verdicts).map(|(object, verdict)| {

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_dated_where_its_object_tells_since_when_it_holds() {
+    fn a_state_has_the_start_time_of_its_object() {
         let object = Object::from_json(r#"{"kind": "Pod", "metadata": {"name": "p"}}"#).unwrap();
         let row = |since_ms| {
             let verdict = Verdict {

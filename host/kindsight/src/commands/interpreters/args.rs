@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::output_format::OutputFormat;
+use crate::server_args::ServerArgs;
 
 /// `kindsight interpreters`.
 #[derive(Debug, Args)]
@@ -36,14 +37,8 @@ pub(crate) struct InterpretersArgs {
 /// Server and output format.
 #[derive(Debug, Args)]
 pub(crate) struct To {
-    /// URL of the server.
-    #[arg(
-        long,
-        global = true,
-        default_value = "http://127.0.0.1:9015",
-        env = "KINDSIGHT_SERVER"
-    )]
-    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Output format.
     #[arg(short, long, global = true, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) output: OutputFormat,
@@ -77,7 +72,7 @@ server could not be reached; 2 invalid command line; 3 the report has what --fai
     Settings(SettingsArgs),
     /// Removes the uploaded component; the component it overrode, if any, is live again.
     ///
-    /// A name of which nothing is used any more is forgotten by the next removal.
+    /// If no component of a name is in use any more, the next removal forgets the name.
     Remove(RemoveArgs),
     /// Compares the verdicts of two components on files, without a server.
     Diff(DiffArgs),
@@ -169,7 +164,8 @@ pub(crate) struct PromoteArgs {
 pub(crate) struct RollbackArgs {
     #[command(flatten)]
     pub(crate) of: Name,
-    /// Digest that the live version must have, in full: so that nobody goes back twice.
+    /// Complete digest that the live version must have; refused otherwise, so that two operators do not roll back
+    /// twice.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
 }
@@ -180,7 +176,7 @@ pub(crate) struct RemoveArgs {
     /// Name of the interpreter, as `kindsight interpreters list` shows it.
     #[arg(required_unless_present = "unused")]
     pub(crate) name: Option<String>,
-    /// Forgets every name of which nothing is live or waits to be promoted.
+    /// Forgets every name without a live version and without a candidate.
     #[arg(long, conflicts_with = "name")]
     pub(crate) unused: bool,
 }

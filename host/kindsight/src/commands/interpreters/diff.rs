@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use kindsight_api::interpreters::ShadowReport;
-use kindsight_model::CoveredKinds;
+use kindsight_model::Coverage;
 use kindsight_server::interpreter::ReportedGroup;
 use kindsight_server::{
     ComponentComparer, ComponentFile, Document, Group, LogFormat, cache_folder, now_ms,
@@ -101,7 +101,7 @@ impl InputComparer {
             label: Arc::clone(label),
             objects,
             related: [].into(),
-            covered: Arc::new(CoveredKinds::partial()),
+            covered: Coverage::partial(),
         };
         let groups: Vec<ReportedGroup> = if group.related {
             vec![reported(objects.into())]

@@ -35,7 +35,7 @@ pub(crate) fn command(name: &str, word: &str) -> Request {
     Request::to(Method::POST, format!("{}/{word}", path(name)))
 }
 
-/// Request that rolls back, if the live version is the one of the digest.
+/// Request that rolls back, provided that the live version has the digest, if there is one.
 pub(crate) fn rollback(args: &RollbackArgs) -> Request {
     let request = command(&args.of.name, "rollback");
     match &args.digest {
@@ -44,7 +44,7 @@ pub(crate) fn rollback(args: &RollbackArgs) -> Request {
     }
 }
 
-/// Request that removes every name of which nothing is used.
+/// Request that removes every unused name.
 pub(crate) fn remove_unused() -> Request {
     let parameters = RemovalParameters { unused: true };
     Request::to(Method::DELETE, INTERPRETERS.to_owned()).with_parameters(&parameters)
@@ -86,10 +86,11 @@ pub(crate) fn promote(args: &PromoteArgs) -> anyhow::Result<Request> {
     })
 }
 
-/// Request that replaces the settings with those of a file, or of standard input if it is `-`.
+/// Request that replaces the settings with the content of `file`, or of standard input if `file` is `-`.
 ///
 /// # Errors
-/// When they cannot be read or are not a JSON object: checked here for an error with line and column.
+/// When the settings cannot be read or are not a JSON object. They are parsed here, so that the error has a line and
+/// a column.
 pub(crate) fn settings(name: &str, file: &Path) -> anyhow::Result<Request> {
     let (from, bytes) = if file == Path::new("-") {
         let bytes = read(std::io::stdin().lock()).context("read standard input")?;

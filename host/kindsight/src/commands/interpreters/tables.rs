@@ -154,7 +154,7 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-/// An optional text; empty for none.
+/// An optional text; empty if it is absent.
 fn text(maybe: Option<&String>) -> &str {
     maybe.map_or("", String::as_str)
 }

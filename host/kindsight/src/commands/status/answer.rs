@@ -14,8 +14,14 @@ use crate::explanation;
 use crate::store_line;
 use crate::table::{Table, clean};
 
-/// Prints one line per resource, and the totals. Ages are relative to `now_ms`.
-pub(super) fn print(mut to: impl Write, status: &Status<'_>, now_ms: i64) -> io::Result<()> {
+/// Prints one line per resource, and the totals of `scope`, the selected part of the application. Ages are
+/// relative to `now_ms`.
+pub(super) fn print(
+    mut to: impl Write,
+    status: &Status<'_>,
+    scope: Option<&str>,
+    now_ms: i64,
+) -> io::Result<()> {
     let explain = resources(status).any(|(.., resource)| resource.interpreter.is_some());
     let columns = Columns {
         explain,
@@ -36,7 +42,7 @@ pub(super) fn print(mut to: impl Write, status: &Status<'_>, now_ms: i64) -> io:
         columns.row(&mut table, place, resource, cluster.readiness.stale_since)?;
     }
     table.flush()?;
-    totals(&mut to, status)
+    totals(&mut to, status, scope)
 }
 
 /// Prints one line per instance.
@@ -64,8 +70,13 @@ pub(super) fn resources<'s, 'a>(
     })
 }
 
-/// Prints the counts, what is stale or could not be read, and the state as a whole.
-pub(super) fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
+/// Prints the counts, the stale and the unreadable parts, and the state, all of `scope`: the selected part of the
+/// application.
+pub(super) fn totals(
+    to: &mut impl Write,
+    status: &Status<'_>,
+    scope: Option<&str>,
+) -> io::Result<()> {
     let mut line = name(status);
     let state = status.status.as_ref().map(ContextStatus::as_str);
     for part in [state, status.message.as_deref()].into_iter().flatten() {
@@ -77,8 +88,9 @@ pub(super) fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()>
             .map(|(state, count)| format!("{count} {state}"))
             .collect();
         if !counts.is_empty() {
+            let covered = scope.map_or_else(String::new, |scope| format!("{scope}: "));
             // Writing to a String does not fail.
-            let _ = write!(line, "; {}", counts.join(", "));
+            let _ = write!(line, "; {covered}{}", counts.join(", "));
         }
     }
     writeln!(to, "\n{}", clean(&line))?;
@@ -92,10 +104,13 @@ pub(super) fn totals(to: &mut impl Write, status: &Status<'_>) -> io::Result<()>
     for fault in status.faults.iter() {
         writeln!(to, "{}", clean(fault))?;
     }
-    whole(to, status)
+    for kind in status.readiness.unanswered.iter() {
+        writeln!(to, "not answered: {}", clean(kind))?;
+    }
+    covered_state(to, status, scope)
 }
 
-/// The name of what is shown; of an application that was found with its namespace.
+/// The name of the group or the cluster; for a found application, its namespace and name.
 pub(super) fn name(status: &Status<'_>) -> String {
     match (status.app.project.as_deref(), &status.app.name) {
         (Some(DigName::NONE), Some(application)) => format!("{}/{application}", status.name),
@@ -108,13 +123,14 @@ fn stale<'r>(readiness: &'r Readiness<'_>) -> (Option<Timestamp>, Option<&'r str
     (readiness.stale_since, readiness.stale_reason.as_deref())
 }
 
-/// The last line: the state as a whole, and everything that casts doubt on it.
-fn whole(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
+/// Prints the last line: the state of `scope`, and everything that casts doubt on it.
+fn covered_state(to: &mut impl Write, status: &Status<'_>, scope: Option<&str>) -> io::Result<()> {
     let readiness = &status.readiness;
-    let Some(whole) = &readiness.ready_status else {
+    let Some(state) = &readiness.ready_status else {
         return Ok(());
     };
-    let mut line = format!("as a whole: {whole}");
+    let covered = clean(scope.unwrap_or("as a whole"));
+    let mut line = format!("{covered}: {state}");
     if let Some(reason) = &readiness.ready_reason {
         line.extend([": ", &clean(reason)]);
     }
@@ -127,6 +143,14 @@ fn whole(to: &mut impl Write, status: &Status<'_>) -> io::Result<()> {
         0 => {}
         1 => line.push_str("; 1 part could not be read"),
         many => drop(write!(line, "; {many} parts could not be read")),
+    }
+    match readiness.unanswered.len() {
+        0 => {}
+        1 => line.push_str("; 1 Kind was not answered, whose objects may be missing"),
+        many => drop(write!(
+            line,
+            "; {many} Kinds were not answered, whose objects may be missing"
+        )),
     }
     writeln!(to, "{line}")
 }
@@ -170,7 +194,9 @@ impl Columns {
         ];
         if self.owners {
             let owner = resource.owner.as_ref();
-            cells.push(text(owner.map(|it| format!("{} {}", it.gvk.kind, it.name))));
+            cells.push(text(
+                owner.map(|owner| format!("{} {}", owner.gvk.kind, owner.name)),
+            ));
         }
         if self.explain {
             let by = resource.interpreter.as_deref();
@@ -193,14 +219,14 @@ impl Columns {
     }
 }
 
-/// Text of an optional value; empty for none.
+/// Text of an optional value; empty if there is no value.
 fn text<'a>(maybe: Option<impl Display>) -> Cow<'a, str> {
-    maybe.map_or_else(|| "".into(), |it| it.to_string().into())
+    maybe.map_or_else(|| "".into(), |value| value.to_string().into())
 }
 
 /// Time since the object's creation, as `kubectl` shows it; empty if it is not known.
 fn age(detail: Option<&Detail>, now_ms: i64) -> String {
-    let object = detail.and_then(|it| serde_json::from_str::<Value>(it.as_str()).ok());
+    let object = detail.and_then(|detail| serde_json::from_str::<Value>(detail.as_str()).ok());
     let created = object.as_ref().and_then(|object| {
         let created = object.pointer("/metadata/creationTimestamp")?.as_str()?;
         created.parse::<Timestamp>().ok()
@@ -218,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_found_is_shown_under_its_name_with_its_hooks_and_what_is_gone() {
+    fn a_found_application_is_shown_with_its_hooks_and_gone_objects() {
         let resource = |kind: &str, name: &str, state: &str, reason: &str| {
             json!({
                 "GVK": {"Group": "", "Version": "v1", "Kind": kind},
@@ -243,7 +269,7 @@ mod tests {
         })
         .to_string();
         let mut out = Vec::new();
-        print(&mut out, &serde_json::from_str(&status).unwrap(), 0).unwrap();
+        print(&mut out, &serde_json::from_str(&status).unwrap(), None, 0).unwrap();
         expect![[r#"
             APP    CLUSTER  KIND        NAME     STATE                  REASON                AGE  MESSAGE
             front  a        Deployment  front    Ready (stale)          Available             -    -
@@ -253,5 +279,23 @@ mod tests {
             web/shop; 1 Failed, 1 NotPresent, 1 Ready
             as a whole: Ready
         "#]].assert_eq(&String::from_utf8(out).unwrap());
+    }
+
+    #[test]
+    fn the_state_of_a_part_is_not_shown_as_the_state_of_the_application() {
+        let status = json!({
+            "project": "-", "composite-app-name": "shop", "name": "web", "state": {"Actions": []},
+            "cluster-status": {"Ready": 1}, "ready-status": "Ready",
+        })
+        .to_string();
+        let status = serde_json::from_str(&status).unwrap();
+        let mut out = Vec::new();
+        totals(&mut out, &status, Some("only app front")).unwrap();
+        expect![[r#"
+
+            web/shop; only app front: 1 Ready
+            only app front: Ready
+        "#]]
+        .assert_eq(&String::from_utf8(out).unwrap());
     }
 }

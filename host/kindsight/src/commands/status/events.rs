@@ -1,24 +1,24 @@
-//! Server-sent events of a stream, read on a thread of its own: a read has no limit of time.
+//! Server-sent events of a stream, read on a separate thread, because a read has no timeout.
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use crate::client::Request;
 
-/// Events that wait to be taken; the reader waits when they are so many.
+/// Maximum number of events in the channel; the reading thread waits while the channel is full.
 const WAITING_MAX: usize = 16;
 
 /// Longest line of a stream, in bytes; a longer one ends it.
 const LINE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Events of a stream.
+/// The next part of a stream.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum StreamItem {
     /// An event.
     Event(Event),
-    /// A comment: the server is there.
+    /// A comment, which the server sends as a heartbeat.
     Alive,
-    /// The stream ended, with the reason where there is one.
+    /// The stream ended, with the reason.
     Ended(anyhow::Error),
 }
 
@@ -30,24 +30,24 @@ pub(super) struct Event {
     pub(super) id: String,
 }
 
-/// Opens a stream after the event of this id. The thread ends with the stream, or once nobody takes what it
-/// reads.
-pub(super) fn open(server: &str, request: Request, last: Option<String>) -> Receiver<Told> {
-    let (told_tx, told_rx) = sync_channel(WAITING_MAX);
+/// Opens a stream that continues after the event with the id `last`, and reads it on a thread. The thread ends with
+/// the stream, or once the receiver is dropped.
+pub(super) fn open(server: &str, request: Request, last: Option<String>) -> Receiver<StreamItem> {
+    let (item_tx, item_rx) = sync_channel(WAITING_MAX);
     let server = server.to_owned();
     std::thread::spawn(move || {
         let end = match request.open(&server, last.as_deref()) {
-            Ok(stream) => read(stream, &told_tx),
+            Ok(stream) => read(stream, &item_tx),
             Err(error) => error,
         };
-        // Nobody listens where the command has ended.
-        let _ = told_tx.send(Told::Ended(end));
+        // The receiver is gone if the command has ended.
+        let _ = item_tx.send(StreamItem::Ended(end));
     });
-    told_rx
+    item_rx
 }
 
 /// Reads events until the stream ends; returns the reason.
-fn read(stream: impl Read, to: &SyncSender<Told>) -> anyhow::Error {
+fn read(stream: impl Read, to: &SyncSender<StreamItem>) -> anyhow::Error {
     let mut lines = BufReader::new(stream);
     let mut event = Event::default();
     loop {
@@ -60,13 +60,13 @@ fn read(stream: impl Read, to: &SyncSender<Told>) -> anyhow::Error {
             Err(error) => return error.into(),
         }
         let line = line.trim_end_matches(['\n', '\r']);
-        let told = if line.is_empty() {
+        let item = if line.is_empty() {
             match std::mem::take(&mut event) {
                 event if event.name.is_empty() => continue,
-                event => Told::Event(event),
+                event => StreamItem::Event(event),
             }
         } else if line.starts_with(':') {
-            Told::Alive
+            StreamItem::Alive
         } else {
             let (field, value) = line.split_once(':').unwrap_or((line, ""));
             let value = value.strip_prefix(' ').unwrap_or(value).to_owned();
@@ -78,8 +78,8 @@ fn read(stream: impl Read, to: &SyncSender<Told>) -> anyhow::Error {
             }
             continue;
         };
-        if to.send(told).is_err() {
-            return anyhow::anyhow!("nobody reads the stream any more");
+        if to.send(item).is_err() {
+            return anyhow::anyhow!("the receiver of the stream was dropped");
         }
     }
 }
@@ -91,18 +91,23 @@ mod tests {
     #[test]
     fn events_and_comments_are_read_until_the_stream_ends() {
         let stream = ":\n\nevent: snapshot\ndata: {\"a\":1}\nid: 7\n\nevent: change\ndata:{}\r\nid: 8\r\n\r\nevent: cut";
-        let (told_tx, told_rx) = sync_channel(WAITING_MAX);
-        let end = read(stream.as_bytes(), &told_tx);
+        let (item_tx, item_rx) = sync_channel(WAITING_MAX);
+        let end = read(stream.as_bytes(), &item_tx);
         assert_eq!(end.to_string(), "the stream was cut off within a line");
-        drop(told_tx);
-        let told: Vec<Told> = told_rx.iter().collect();
+        drop(item_tx);
+        let items: Vec<StreamItem> = item_rx.iter().collect();
         let event = |name: &str, data: &str, id: &str| Event {
             name: name.to_owned(),
             data: data.to_owned(),
             id: id.to_owned(),
         };
-        let [Told::Alive, Told::Event(first), Told::Event(second)] = &told[..] else {
-            panic!("{told:?}");
+        let [
+            StreamItem::Alive,
+            StreamItem::Event(first),
+            StreamItem::Event(second),
+        ] = &items[..]
+        else {
+            panic!("{items:?}");
         };
         assert_eq!(first, &event("snapshot", "{\"a\":1}", "7"));
         assert_eq!(second, &event("change", "{}", "8"));

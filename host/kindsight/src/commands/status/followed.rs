@@ -1,4 +1,4 @@
-//! The status of an application, followed over a stream that is opened again where it is lost.
+//! The status of an application, followed over a stream. A lost stream is opened again.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use kindsight_api::watch::{EventName, StatusChange};
 use kindsight_server::status::apply;
 
 use super::StatusQuery;
-use super::events::{self, Event, Told};
+use super::events::{self, Event, StreamItem};
 use crate::client::{self, Refused};
 
 /// Time until a stream that was lost is opened again.
@@ -22,8 +22,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(45);
 pub(super) struct Followed {
     server: String,
     query: StatusQuery,
-    stream: Option<Receiver<Told>>,
-    /// When the stream was heard last, or lost.
+    stream: Option<Receiver<StreamItem>>,
+    /// Time of the last event or comment, or of the loss of the stream.
     at: Instant,
     /// Id of the last event.
     last: Option<String>,
@@ -31,19 +31,19 @@ pub(super) struct Followed {
     status: Option<String>,
 }
 
-/// News of following.
+/// A change of the followed status, or of the stream.
 #[derive(Debug)]
 pub(super) enum News {
-    /// The status as a whole is known.
+    /// The server sent the complete status.
     Snapshot,
     /// The status changed: JSON of a [`StatusChange`].
     Change(String),
-    /// The stream was lost and is opened again; the status is that of before.
+    /// The stream was lost and will be opened again; the status is still the last one received.
     Lost(String),
-    /// There is no such application, or not any more.
+    /// The application does not exist, or no longer exists.
     Missing(String),
-    /// Nothing.
-    Nothing,
+    /// No change until the end of the wait.
+    Unchanged,
 }
 
 impl Followed {
@@ -68,15 +68,15 @@ impl Followed {
         self.status.as_deref()
     }
 
-    /// Returns whether the stream is open: the status is that of now.
+    /// Returns whether the stream is open, so that the status is current.
     pub(super) fn is_open(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// Waits for news, so long at most.
+    /// Waits for news, at most for `wait_max`.
     ///
     /// # Errors
-    /// The server refuses for a reason that does not go away, or tells what is not understood.
+    /// The server refuses for a permanent reason, or sends data that cannot be parsed.
     pub(super) fn next(&mut self, wait_max: Duration) -> anyhow::Result<News> {
         let Some(stream) = &self.stream else {
             let left = AGAIN.saturating_sub(self.at.elapsed());
@@ -86,20 +86,22 @@ impl Followed {
                 self.stream = Some(events::open(&self.server, request, self.last.clone()));
                 self.at = Instant::now();
             }
-            return Ok(News::Nothing);
+            return Ok(News::Unchanged);
         };
-        let told = match stream.recv_timeout(wait_max) {
-            Ok(told) => told,
+        let item = match stream.recv_timeout(wait_max) {
+            Ok(item) => item,
             Err(RecvTimeoutError::Timeout) if self.at.elapsed() < SILENCE_MAX => {
-                return Ok(News::Nothing);
+                return Ok(News::Unchanged);
             }
-            Err(_) => Told::Ended(anyhow::anyhow!("nothing came for {SILENCE_MAX:?}")),
+            Err(_) => {
+                StreamItem::Ended(anyhow::anyhow!("no event or heartbeat for {SILENCE_MAX:?}"))
+            }
         };
         self.at = Instant::now();
-        match told {
-            Told::Alive => Ok(News::Nothing),
-            Told::Event(event) => self.take(event),
-            Told::Ended(error) => {
+        match item {
+            StreamItem::Alive => Ok(News::Unchanged),
+            StreamItem::Event(event) => self.take(event),
+            StreamItem::Ended(error) => {
                 self.stream = None;
                 match error.downcast_ref::<Refused>().map(|it| it.status) {
                     Some(404) => {
@@ -115,7 +117,7 @@ impl Followed {
 
     fn take(&mut self, event: Event) -> anyhow::Result<News> {
         let Event { name, data, id } = event;
-        let known = EventName::ALL.iter().find(|it| it.as_str() == name);
+        let known = EventName::ALL.iter().find(|known| known.as_str() == name);
         let news = match known {
             Some(EventName::Snapshot) => {
                 client::read::<Status<'_>>(&data)?;
@@ -133,8 +135,8 @@ impl Followed {
                 self.forget();
                 News::Missing(problem.detail)
             }
-            // Of a newer server.
-            None => News::Nothing,
+            // An event of a newer server.
+            None => News::Unchanged,
         };
         if !id.is_empty() {
             self.last = Some(id);

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 
 use crate::commands::applications;
 
-/// Names that are listed where several applications have a short one.
+/// Maximum number of full names that are listed if several applications have the short name.
 const NAMES_SHOWN_MAX: usize = 20;
 
 /// The subjects that a name may mean.
@@ -18,7 +18,7 @@ pub(crate) enum Resolved<'a> {
     Ambiguous(Vec<String>),
 }
 
-/// Finds what a name means: a full name and a cluster mean themselves, others are looked up.
+/// Resolves a name: a full name and a cluster are returned unchanged, a short name is looked up on the server.
 ///
 /// # Errors
 /// When the server cannot be reached, or knows no such application.
@@ -39,7 +39,7 @@ pub(crate) fn resolved<'a>(server: &str, name: &'a str) -> anyhow::Result<Resolv
     }
 }
 
-/// The text about a name that several applications have.
+/// The error text for a short name that several applications have.
 pub(crate) fn ambiguous(name: &str, names: &[String]) -> String {
     let mut text = format!(
         "{} applications are named `{name}`; name one in full:",

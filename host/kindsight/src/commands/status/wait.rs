@@ -1,45 +1,45 @@
 //! `kindsight status --wait`: waits until an application is ready or failed.
 
-use std::collections::BTreeSet;
+mod confirmed;
+mod heard;
+
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use kindsight_api::clusters::{ClusterList, Connection};
+use anyhow::Context as _;
+use kindsight_api::clusters::ClusterList;
 use kindsight_api::status::Status;
 use kindsight_model::Phase;
-use kindsight_server::now_ms;
 
 use super::followed::{Followed, News};
+use super::scope::{scope, scoped};
 use super::subject::{self, Resolved};
 use super::{StatusQuery, parameters};
 use crate::cli::{StatusArgs, hint};
 use crate::client::{self, Refused, Request};
 use crate::{FAILED, INVALID, TIME_IS_UP};
+use confirmed::confirmed;
+use heard::{Begun, not_heard};
 
-/// Time for which the end has to hold: a rollout that begins takes a moment to show.
+/// Time for which a final state must hold, because a rollout that begins takes a moment to appear in the status.
 const HOLD: Duration = Duration::from_secs(3);
 
-/// Time after which a folder of reports counts as heard, if it is still connected: folders are not asked. An
-/// API server is, every few seconds, and never counts as heard by its silence: it may hang.
-const SILENT_MAX: Duration = Duration::from_secs(20);
-
-/// Longest pause between two looks at the state.
+/// Longest pause between two checks of the state.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Time between two looks for an application that is not found yet.
+/// Interval at which a missing application is looked up.
 const FIND: Duration = Duration::from_secs(1);
+
+/// The error of a server without a clock.
+const NO_DATE: &str = "the server's answer has no `Date`: --wait needs one to know which reports are newer than the command; does a proxy remove it?";
+
+/// The reason if the time is up before a state has held.
+const NOT_HELD: &str = "its state did not hold for 3 seconds yet";
 
 /// Path of the list of clusters below the server's address.
 const CLUSTERS: &str = "/v2/clusters";
 
-/// When the command began, by both clocks.
-#[derive(Debug, Clone, Copy)]
-struct Begun {
-    at: Instant,
-    now_ms: i64,
-}
-
-/// A state that ends the waiting if it holds, or does not, with its reason.
+/// The state of the application with regard to the end of the wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Standing {
     /// Everything is ready or present.
@@ -55,10 +55,7 @@ enum Standing {
 /// # Errors
 /// When the server refuses, or cannot be reached at first.
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
-    let begun = Begun {
-        at: Instant::now(),
-        now_ms: now_ms(),
-    };
+    let mut begun = Begun::now();
     let until = begun.at + args.timeout;
     let name = match found(args, until)? {
         Found::One(name) => name,
@@ -72,25 +69,42 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         parameters: parameters(args),
         ..StatusQuery::about(&name)?
     };
-    let mut followed = Followed::begin(&args.server, query)?;
+    let mut followed = Followed::begin(&args.server.url, query.clone())?;
     let mut lost = String::from("the server did not answer yet");
-    let mut told = String::new();
+    let mut printed = String::new();
     let mut held: Option<(Standing, Instant)> = None;
+    let mut unanswered: Vec<String> = Vec::new();
+    let mut not_held = NOT_HELD.to_owned();
     loop {
         match followed.next(LOOK.min(left(until)))? {
             News::Lost(why) | News::Missing(why) => lost = why,
-            News::Snapshot | News::Change(_) | News::Nothing => {}
+            News::Snapshot | News::Change(_) | News::Unchanged => {}
         }
-        let standing = match followed.status() {
+        let mut standing = match followed.status() {
             Some(status) if followed.is_open() => {
-                standing(&args.server, &client::read(status)?, begun)?
+                let status: Status<'_> = client::read(status)?;
+                let kinds = status.readiness.unanswered.iter();
+                unanswered = kinds.map(ToString::to_string).collect();
+                standing(&args.server.url, &status, &mut begun)?
             }
             _ => Standing::Waiting(lost.clone()),
         };
+        let since = match &held {
+            // Which resource failed first may change while it fails.
+            Some((before, since)) if is_alike(before, &standing) => *since,
+            _ => Instant::now(),
+        };
+        let is_held = since.elapsed() >= HOLD;
+        if is_held && standing == Standing::Ready {
+            standing = confirmed(&args.server.url, &query, &mut begun);
+        }
         if let Standing::Waiting(why) = &standing {
-            if *why != told {
+            if *why != printed {
                 hint(&format!("waiting: {why}"));
-                told.clone_from(why);
+                printed.clone_from(why);
+            }
+            if is_held {
+                not_held.clone_from(why);
             }
             held = None;
             if left(until).is_zero() {
@@ -98,17 +112,12 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
             }
             continue;
         }
-        let since = match &held {
-            // Which resource failed first may change while it fails.
-            Some((before, since)) if is_alike(before, &standing) => *since,
-            _ => Instant::now(),
-        };
-        if since.elapsed() >= HOLD {
-            return Ok(ended(args, &standing));
+        if is_held {
+            return Ok(ended(args, &standing, &unanswered));
         }
         held = Some((standing, since));
         if left(until).is_zero() {
-            return Ok(time_is_up(args, "its state did not hold for 3 seconds yet"));
+            return Ok(time_is_up(args, &not_held));
         }
     }
 }
@@ -121,17 +130,27 @@ fn is_alike(one: &Standing, other: &Standing) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
-fn ended(args: &StatusArgs, standing: &Standing) -> ExitCode {
+/// The application as it was named, with the part of it that is waited for.
+fn waited_for(args: &StatusArgs) -> String {
+    scoped(&args.subject, scope(&parameters(args)).as_deref())
+}
+
+/// Prints the outcome, and the Kinds that a cluster has not answered for: their objects may be missing from it.
+fn ended(args: &StatusArgs, standing: &Standing, unanswered: &[String]) -> ExitCode {
+    for kind in unanswered {
+        hint(&format!("not answered, its objects may be missing: {kind}"));
+    }
+    let name = waited_for(args);
     if let Standing::Failed(why) = standing {
-        hint(&format!("{} failed: {why}", args.subject));
+        hint(&format!("{name} failed: {why}"));
         return ExitCode::from(FAILED);
     }
-    hint(&format!("{} is ready", args.subject));
+    hint(&format!("{name} is ready"));
     ExitCode::SUCCESS
 }
 
 fn time_is_up(args: &StatusArgs, why: &str) -> ExitCode {
-    let (name, timeout) = (&args.subject, args.timeout);
+    let (name, timeout) = (waited_for(args), args.timeout);
     hint(&format!("{name} is not ready after {timeout:?}: {why}"));
     ExitCode::from(TIME_IS_UP)
 }
@@ -140,43 +159,45 @@ fn time_is_up(args: &StatusArgs, why: &str) -> ExitCode {
 enum Found {
     One(String),
     Ambiguous(Vec<String>),
-    /// None until the time was up.
+    /// No application had the name until the timeout.
     Never(String),
 }
 
-/// Looks for the application until it is there.
+/// Looks for the application until it exists, or the time is up.
 fn found(args: &StatusArgs, until: Instant) -> anyhow::Result<Found> {
-    let mut told = false;
+    let mut is_printed = false;
     loop {
-        let error = match subject::resolved(&args.server, &args.subject) {
+        let error = match subject::resolved(&args.server.url, &args.subject) {
             Ok(Resolved::One(name)) => return Ok(Found::One(name.into_owned())),
             Ok(Resolved::Ambiguous(names)) => return Ok(Found::Ambiguous(names)),
             Err(error) => error,
         };
         let refused = error.downcast_ref::<Refused>();
-        if refused.is_none_or(|it| it.status != 404) {
+        if refused.is_none_or(|refused| refused.status != 404) {
             return Err(error);
         }
         let why = format!("there is no application `{}` yet", args.subject);
         if left(until).is_zero() {
             return Ok(Found::Never(why));
         }
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(&mut is_printed, true) {
             hint(&format!("waiting: {why}"));
         }
         std::thread::sleep(FIND.min(left(until)));
     }
 }
 
-/// The standing of an application. What could end the waiting counts only while each of its clusters is
-/// connected and was heard since the command began: the green of before must not pass a pipeline.
-fn standing(server: &str, status: &Status<'_>, begun: Begun) -> anyhow::Result<Standing> {
+/// The standing of an application. A state that could end the waiting counts only while each of its clusters is
+/// connected and was heard since the command began: a pipeline must not pass with an earlier state.
+fn standing(server: &str, status: &Status<'_>, begun: &mut Begun) -> anyhow::Result<Standing> {
     let standing = of_status(status);
     if let Standing::Waiting(_) = standing {
         return Ok(standing);
     }
-    let answer = Request::get(CLUSTERS.to_owned()).ask(server)?;
-    let list: ClusterList<'_> = client::read(&answer)?;
+    let asked = Instant::now();
+    let answer = Request::get(CLUSTERS.to_owned()).answer(server)?;
+    begun.narrow(asked, answer.date.context(NO_DATE)?);
+    let list: ClusterList<'_> = client::read(&answer.body)?;
     let waiting = not_heard(status, &list, begun).map(Standing::Waiting);
     Ok(waiting.unwrap_or(standing))
 }
@@ -203,48 +224,14 @@ fn of_status(status: &Status<'_>) -> Standing {
     }
 }
 
-/// The reason why a cluster of the application is not heard; none where all are.
-fn not_heard(status: &Status<'_>, list: &ClusterList<'_>, begun: Begun) -> Option<String> {
-    let clusters = status.apps.iter().flat_map(|app| &app.clusters);
-    let of_status: BTreeSet<(&str, &str)> = clusters
-        .map(|it| (&*it.cluster_provider, &*it.cluster))
-        .collect();
-    of_status.into_iter().find_map(|(provider, name)| {
-        let mut known = list.clusters.iter();
-        let known = known.find(|it| it.cluster_provider == provider && it.cluster == name);
-        match known {
-            None => Some(format!(
-                "nothing is configured to report on the cluster {provider}+{name}"
-            )),
-            Some(it) if it.connection == Connection::Connected => {
-                let heard = it.last_event.max(it.since);
-                let is_folder = it.server_version.is_none();
-                let is_heard = heard.is_some_and(|it| it.as_millisecond() >= begun.now_ms)
-                    || is_folder && begun.at.elapsed() >= SILENT_MAX;
-                let how = if is_folder {
-                    format!("a folder of reports counts as heard after {SILENT_MAX:?}")
-                } else {
-                    "its API server is asked every few seconds".to_owned()
-                };
-                (!is_heard).then(|| {
-                    format!(
-                        "the cluster {provider}+{name} was not heard since the command began; {how}"
-                    )
-                })
-            }
-            Some(it) => {
-                let why = it.error.as_deref().unwrap_or("it was not heard yet");
-                Some(format!(
-                    "the cluster {provider}+{name} is {}: {why}",
-                    it.connection.as_str()
-                ))
-            }
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+
+    use jiff::Timestamp;
+    use jiff::fmt::rfc2822;
+    use jiff::tz::TimeZone;
     use serde_json::{Value, json};
 
     use super::*;
@@ -283,57 +270,56 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_cluster_that_is_not_connected_or_was_not_heard_is_named() {
-        let status = json!({"name": "web", "state": {"Actions": []}, "apps": [
+    /// Answers one request with a list of one API server that was heard at this time, at another time by the
+    /// server's clock.
+    fn standing_of(server_time: &str, heard: &str) -> anyhow::Result<Standing> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        let body = json!({"clusters": [{
+            "cluster-provider": "k", "cluster": "a", "connection": "connected",
+            "server-version": "v1.34.2", "since": "2020-11-22T09:00:00Z", "last-event": heard,
+        }]})
+        .to_string();
+        let date = if server_time.is_empty() {
+            String::new()
+        } else {
+            format!("date: {server_time}\r\n")
+        };
+        let length = body.len();
+        let answer = format!("HTTP/1.1 200 OK\r\n{date}content-length: {length}\r\n\r\n{body}");
+        let status = json!({"name": "web", "state": {"Actions": []}, "ready-phase": "ready", "apps": [
             {"name": "front", "clusters": [{"cluster-provider": "k", "cluster": "a", "resources": []}]},
         ]})
         .to_string();
-        let status: Status<'_> = serde_json::from_str(&status).unwrap();
-        let begun = Begun {
-            at: Instant::now(),
-            now_ms: 1000,
-        };
-        let told = |connection: &str, last: &str| {
-            let list = json!({"clusters": [{
-                "cluster-provider": "k", "cluster": "a", "connection": connection,
-                "since": "1970-01-01T00:00:00Z", "last-event": last,
-            }]})
-            .to_string();
-            not_heard(&status, &serde_json::from_str(&list).unwrap(), begun)
-        };
-        assert_eq!(told("connected", "1970-01-01T00:00:01Z"), None);
-        let silent = told("connected", "1970-01-01T00:00:00.999Z").unwrap();
-        assert!(
-            silent.contains("was not heard since the command began"),
-            "{silent}"
-        );
-        let stale = told("stale", "1970-01-01T00:00:01Z").unwrap();
-        assert!(stale.starts_with("the cluster k+a is stale"), "{stale}");
-        assert!(not_heard(&status, &ClusterList::default(), begun).is_some());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                assert!(lines.any(|line| line.unwrap().is_empty()));
+                stream.write_all(answer.as_bytes()).unwrap();
+            });
+            let status = serde_json::from_str(&status).unwrap();
+            standing(&server, &status, &mut Begun::now())
+        })
     }
 
     #[test]
-    fn a_folder_that_stays_connected_is_heard_and_an_api_server_that_is_silent_is_not() {
-        let status = json!({"name": "web", "state": {"Actions": []}, "apps": [
-            {"name": "front", "clusters": [{"cluster-provider": "k", "cluster": "a", "resources": []}]},
-        ]})
-        .to_string();
-        let status: Status<'_> = serde_json::from_str(&status).unwrap();
-        let begun = Begun {
-            at: Instant::now().checked_sub(SILENT_MAX).unwrap(),
-            now_ms: 1000,
-        };
-        let mut cluster = json!({
-            "cluster-provider": "k", "cluster": "a", "connection": "connected",
-            "since": "1970-01-01T00:00:00Z", "last-event": "1970-01-01T00:00:00Z",
-        });
-        let told = |cluster: &Value| {
-            let list = json!({"clusters": [cluster]}).to_string();
-            not_heard(&status, &serde_json::from_str(&list).unwrap(), begun)
-        };
-        assert_eq!(told(&cluster), None);
-        cluster["server-version"] = "v1.34.2".into();
-        assert!(told(&cluster).is_some());
+    fn a_cluster_is_heard_since_the_begin_by_the_clock_of_the_server_alone() {
+        // Both times are months from the client's own.
+        for day in ["2026-01-22", "2099-01-22"] {
+            let server_time: Timestamp = format!("{day}T10:00:30Z").parse().unwrap();
+            let server_time = rfc2822::to_string(&server_time.to_zoned(TimeZone::UTC)).unwrap();
+            let server_time = server_time.replace("+0000", "GMT");
+            let heard = |time: &str| standing_of(&server_time, &format!("{day}T{time}Z")).unwrap();
+            assert_eq!(heard("10:00:31"), Standing::Ready);
+            let before = heard("10:00:29.500");
+            assert!(matches!(&before, Standing::Waiting(why) if why.contains("was not heard")));
+        }
+    }
+
+    #[test]
+    fn a_server_without_a_clock_is_an_error_and_not_a_success() {
+        let error = standing_of("", "2099-01-22T10:00:31Z").unwrap_err();
+        assert!(error.to_string().contains("no `Date`"), "{error}");
     }
 }

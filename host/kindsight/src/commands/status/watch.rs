@@ -16,19 +16,20 @@ use super::StatusQuery;
 use super::followed::{Followed, News};
 use crate::client;
 
-/// Longest pause between two looks for Ctrl-C.
+/// Longest pause between two checks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Time after which ages are drawn anew.
+/// Time after which ages are drawn again.
 const REDRAW_MS: i64 = 1000;
 
 /// Runs the command until Ctrl-C; returns the exit code of the process.
 ///
 /// # Errors
-/// The server refuses, or nobody reads the output.
+/// The server refuses, or the output is closed.
 pub(super) fn run(server: &str, query: &StatusQuery) -> anyhow::Result<ExitCode> {
     let is_over = interrupted()?;
     let mut followed = Followed::begin(server, query.clone())?;
+    let scope = query.scope();
     let stdout = io::stdout();
     let is_terminal = stdout.is_terminal();
     let mut out = stdout.lock();
@@ -37,21 +38,26 @@ pub(super) fn run(server: &str, query: &StatusQuery) -> anyhow::Result<ExitCode>
     while !is_over.load(Ordering::Relaxed) {
         let news = followed.next(LOOK)?;
         if !is_terminal {
-            lines::print(&mut out, &news, &followed, now_ms())?;
+            lines::print(&mut out, &news, &followed, scope.as_deref(), now_ms())?;
             continue;
         }
-        let is_news = !matches!(news, News::Nothing);
+        let is_news = !matches!(news, News::Unchanged);
         match news {
             News::Snapshot | News::Change(_) => notice = None,
             News::Lost(why) => notice = Some(format!("connecting again, since {why}")),
             News::Missing(why) => notice = Some(why),
-            News::Nothing => {}
+            News::Unchanged => {}
         }
         let now_ms = now_ms();
         if is_news || now_ms - drawn_ms >= REDRAW_MS {
             drawn_ms = now_ms;
             let status = followed.status().map(client::read).transpose()?;
-            screen::draw(&mut out, status.as_ref(), notice.as_deref(), now_ms)?;
+            let shown = screen::Shown {
+                status: status.as_ref(),
+                scope: scope.as_deref(),
+                notice: notice.as_deref(),
+            };
+            screen::draw(&mut out, &shown, now_ms)?;
         }
     }
     out.flush()?;
@@ -61,20 +67,20 @@ pub(super) fn run(server: &str, query: &StatusQuery) -> anyhow::Result<ExitCode>
 /// True once Ctrl-C was pressed.
 fn interrupted() -> io::Result<Arc<AtomicBool>> {
     let is_over = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&is_over);
+    let pressed = Arc::clone(&is_over);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     std::thread::spawn(move || {
-        // Where it cannot be waited for, Ctrl-C ends the process as it does by default.
+        // If the signal cannot be received, Ctrl-C ends the process as it does by default.
         if runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
-            told.store(true, Ordering::Relaxed);
+            pressed.store(true, Ordering::Relaxed);
         }
     });
     Ok(is_over)
 }
 
-/// The state of a resource in words, with everything that casts doubt on it.
+/// The state of a resource in words, with every reason to doubt it.
 fn state(cluster: &Cluster<'_>, resource: &Resource<'_>) -> String {
     let sent = resource.rsync_status.map_or("", |it| it.as_str());
     let mut state = resource

@@ -1,4 +1,5 @@
-//! An etcd that goes away, comes back and forgets: nothing false is told, and nothing is lost.
+//! Faults of etcd: it is killed, hangs, compacts its history or loses a member. Answers remain true, and no state is
+//! lost.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -14,7 +15,7 @@ const DIG: &str = "p/ca/v1/dig";
 const EDGE: &str = "provider+edge01";
 /// Number of ConfigMaps of the group.
 const RESOURCES: usize = 5;
-/// Environment variable that has three members started and lost.
+/// Environment variable that enables the test with an etcd of three members.
 const MEMBERS: &str = "KINDSIGHT_ETCD_MEMBERS";
 /// Time for which etcd hangs.
 const HANGS: Duration = Duration::from_secs(30);
@@ -29,7 +30,7 @@ fn group() -> Laid {
     let names = names();
     let resources: Vec<_> = names
         .iter()
-        .map(|it| (it.as_str(), "ConfigMap", "v1"))
+        .map(|name| (name.as_str(), "ConfigMap", "v1"))
         .collect();
     let mut laid = Laid::new(Generation::V22, "7", DIG);
     laid.cluster("app", EDGE, &resources);
@@ -45,24 +46,24 @@ fn failed(count: usize) -> impl Fn(&Value) -> bool {
     move |answer| answer["rsync-status"]["Failed"] == json!(count)
 }
 
-/// Checks that the answer of before is given, and says that the store is away.
-fn told_away(server: &Server, before: &[String]) {
-    let answer = wait(server, &status_of(DIG), |it| !it["store"].is_null());
+/// Checks that the answer has the same lines as before, and reports that the store is away.
+fn assert_store_is_away(server: &Server, before: &[String]) {
+    let answer = wait(server, &status_of(DIG), |answer| !answer["store"].is_null());
     assert_eq!(lines(&answer), before, "{answer:#}");
     let (code, list) = server.get("/v2/applications");
     assert_eq!(code, 200);
     assert!(!list["store"].is_null(), "{list:#}");
 }
 
-/// Waits until the answer is of the store that is there again.
-fn told_back(server: &Server, is_so: impl Fn(&Value) -> bool) {
-    wait(server, &status_of(DIG), |it| {
-        it["store"].is_null() && is_so(it)
+/// Waits until the answer no longer reports the store as away, and `is_so` holds.
+fn wait_for_store(server: &Server, is_so: impl Fn(&Value) -> bool) {
+    wait(server, &status_of(DIG), |answer| {
+        answer["store"].is_null() && is_so(answer)
     });
 }
 
 #[test]
-fn an_etcd_that_is_killed_and_comes_back_changes_nothing() {
+fn a_killed_and_restarted_etcd_changes_no_answer() {
     let Some(mut etcd) = etcd() else { return };
     let keys = etcd.keys();
     keys.put_all(&group().keys);
@@ -73,17 +74,17 @@ fn an_etcd_that_is_killed_and_comes_back_changes_nothing() {
     let told = server.get(&history).1["transitions"].clone();
     for turn in 1..=3 {
         etcd.kill();
-        told_away(&server, &before);
+        assert_store_is_away(&server, &before);
         etcd.start_again();
-        told_back(&server, |it| lines(it) == before);
+        wait_for_store(&server, |answer| lines(answer) == before);
         assert_eq!(server.get(&history).1["transitions"], told, "turn {turn}");
     }
     keys.put(&status_key("settings0"), r#"{"Status":"Failed"}"#);
-    told_back(&server, failed(1));
+    wait_for_store(&server, failed(1));
 }
 
 #[test]
-fn an_etcd_that_hangs_is_told_and_followed_again() {
+fn an_etcd_that_hangs_is_reported_and_followed_again() {
     let Some(mut etcd) = etcd() else { return };
     let keys = etcd.keys();
     keys.put_all(&group().keys);
@@ -92,17 +93,17 @@ fn an_etcd_that_hangs_is_told_and_followed_again() {
     let before = lines(&server.get(&status_of(DIG)).1);
     etcd.pause();
     let began = std::time::Instant::now();
-    told_away(&server, &before);
+    assert_store_is_away(&server, &before);
     std::thread::sleep(HANGS.saturating_sub(began.elapsed()));
-    told_away(&server, &before);
+    assert_store_is_away(&server, &before);
     etcd.resume();
-    told_back(&server, |it| lines(it) == before);
+    wait_for_store(&server, |answer| lines(answer) == before);
     keys.put(&status_key("settings0"), r#"{"Status":"Failed"}"#);
-    told_back(&server, failed(1));
+    wait_for_store(&server, failed(1));
 }
 
 #[test]
-fn what_changed_behind_a_compaction_is_read_again() {
+fn changes_lost_by_a_compaction_are_read_again() {
     let Some(etcd) = etcd() else { return };
     let keys = etcd.keys();
     keys.put_all(&group().keys);
@@ -112,7 +113,7 @@ fn what_changed_behind_a_compaction_is_read_again() {
     let server = Server::start_with(data.path(), &[], &["--observe", "--store", &address]);
     let before = lines(&server.get(&status_of(DIG)).1);
     proxy.close();
-    told_away(&server, &before);
+    assert_store_is_away(&server, &before);
     for (count, name) in names().iter().enumerate() {
         keys.put(&status_key(name), r#"{"Status":"Retrying"}"#);
         keys.put(&status_key(name), r#"{"Status":"Failed"}"#);
@@ -126,9 +127,9 @@ fn what_changed_behind_a_compaction_is_read_again() {
     keys.put_all(&other.keys);
     keys.compact();
     proxy.open();
-    told_back(&server, failed(RESOURCES));
-    wait(&server, &status_of("p/ca/v1/other"), |it| {
-        it["status"] == "Instantiated"
+    wait_for_store(&server, failed(RESOURCES));
+    wait(&server, &status_of("p/ca/v1/other"), |answer| {
+        answer["status"] == "Instantiated"
     });
     keys.delete_under("/context/8/");
     let path = status_of("p/ca/v1/other");
@@ -138,7 +139,7 @@ fn what_changed_behind_a_compaction_is_read_again() {
 }
 
 #[test]
-fn a_member_of_three_that_is_lost_is_not_noticed() {
+fn the_loss_of_one_of_three_members_is_no_outage() {
     if std::env::var_os(MEMBERS).is_none() {
         println!("not run: an etcd of three members is started where {MEMBERS} is set");
         return;
@@ -150,7 +151,7 @@ fn a_member_of_three_that_is_lost_is_not_noticed() {
     members[0].keys().put_all(&group().keys);
     let hosts = members
         .each_ref()
-        .map(|it| it.url().trim_start_matches("http://"));
+        .map(|member| member.url().trim_start_matches("http://"));
     let address = format!("etcd://{}", hosts.join(","));
     let data = tempfile::tempdir().unwrap();
     let server = Server::start_with(data.path(), &[], &["--observe", "--store", &address]);
@@ -159,7 +160,7 @@ fn a_member_of_three_that_is_lost_is_not_noticed() {
         let other = members[(lost + 1) % members.len()].keys();
         members[lost].kill();
         let name = status_key(&names()[lost]);
-        // Until the others elected a leader, none of them takes a write.
+        // The other members accept no write until they have elected a leader.
         while std::panic::catch_unwind(AssertUnwindSafe(|| {
             other.put(&name, r#"{"Status":"Failed"}"#);
         }))

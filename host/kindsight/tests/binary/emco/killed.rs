@@ -1,5 +1,5 @@
-//! A host that is killed at random moments while an orchestrator goes on: whatever it tells is so, and what it
-//! acknowledged is there.
+//! A host that is killed at random moments while an orchestrator continues to write. Every answer is true, and every
+//! acknowledged upload survives.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -16,7 +16,7 @@ use crate::process::{Server, try_put};
 
 /// Environment variable with the number of kills.
 const KILLS: &str = "KINDSIGHT_ETCD_KILLS";
-/// Environment variable with the seed of a run that is to be repeated.
+/// Environment variable with the seed of an earlier run, to repeat it.
 const SEED: &str = "KINDSIGHT_ETCD_KILLS_SEED";
 const DIG: &str = "p/ca/v1/dig";
 const EDGE: &str = "provider+edge01";
@@ -25,17 +25,17 @@ const WORDS: [&str; 4] = ["Pending", "Applied", "Failed", "Retrying"];
 /// Longest life of a host, in milliseconds.
 const LIFE_MAX_MS: u64 = 1_500;
 
-/// The words that the orchestrator wrote, and the interpreters that the host acknowledged.
+/// The statuses that the orchestrator wrote, and the interpreters that the host acknowledged.
 struct Model {
     keys: EtcdKeys,
     words: BTreeMap<&'static str, &'static str>,
-    /// Digest of the last interpreter that was acknowledged, and of the one that may be there too.
+    /// Digests that may be live: of the last acknowledged upload, and of an upload that was cut off.
     live: [Option<String>; 2],
     random: Random,
 }
 
 impl Model {
-    /// The orchestrator's rsync notes another status.
+    /// Writes another status, as the orchestrator's rsync does.
     fn write(&mut self) {
         let name = RESOURCES[usize::try_from(self.random.below(4)).unwrap()];
         let word = WORDS[usize::try_from(self.random.below(4)).unwrap()];
@@ -54,23 +54,31 @@ impl Model {
         }
     }
 
-    fn is_told(&self, answer: &Value) -> bool {
+    fn is_shown(&self, answer: &Value) -> bool {
         let resources = answer["apps"][0]["clusters"][0]["resources"].as_array();
         let told: BTreeMap<&str, &str> = resources
             .into_iter()
             .flatten()
-            .filter_map(|it| Some((it["name"].as_str()?, it["rsync-status"].as_str()?)))
+            .filter_map(|resource| {
+                Some((
+                    resource["name"].as_str()?,
+                    resource["rsync-status"].as_str()?,
+                ))
+            })
             .collect();
         told == self.words
     }
 
-    /// Waits until everything that was written is told, and looks for what was acknowledged.
+    /// Waits until the answer shows every written status, and checks that an acknowledged interpreter is live.
     fn check(&mut self, server: &Server) {
-        wait(server, &status_of(DIG), |it| self.is_told(it));
+        wait(server, &status_of(DIG), |answer| self.is_shown(answer));
         let (_, list) = server.get("/v2/interpreters");
         let text = list.to_string();
-        let is_there =
-            |it: &Option<String>| it.as_ref().is_some_and(|it| text.contains(it.as_str()));
+        let is_there = |digest: &Option<String>| {
+            digest
+                .as_ref()
+                .is_some_and(|digest| text.contains(digest.as_str()))
+        };
         let [acknowledged, maybe] = &self.live;
         assert!(
             acknowledged.is_none() || is_there(acknowledged) || is_there(maybe),
@@ -86,7 +94,7 @@ impl Model {
 #[test]
 fn a_host_on_etcd_that_is_killed_at_random_moments_loses_nothing() {
     let Some(etcd) = etcd() else { return };
-    let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let seed = number(SEED).unwrap_or_else(|| RandomState::new().build_hasher().finish());
     println!("to repeat these kills: {SEED}={seed}");
     let keys = etcd.keys();

@@ -1,6 +1,7 @@
 //! `AppContext`s key by key, as orchestrators of two generations and their rsync write them.
 //!
-//! Written by hand from the layout, and not through the library: what is read here was not written there.
+//! The keys follow the documented layout and are not written through the library, so a mistake of the library cannot
+//! cancel itself out.
 
 use kindsight_cluster::KeyValue;
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 /// A resource: name, Kind and apiVersion.
 pub(crate) type Resource<'a> = (&'a str, &'a str, &'a str);
 
-/// Generations of orchestrators, by what they write differently.
+/// Generations of orchestrators, which write different keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Generation {
     /// ONAP of October 2020.
@@ -17,7 +18,7 @@ pub(crate) enum Generation {
     V22,
 }
 
-/// The keys of one context, in the order in which they are written.
+/// The keys of one context, in the order of writing.
 #[derive(Debug, Clone)]
 pub(crate) struct Laid {
     generation: Generation,
@@ -43,7 +44,7 @@ impl Laid {
         Self::with_meta(generation, id, &meta)
     }
 
-    /// Begins a context with a meta of the caller's.
+    /// Begins a context with this `meta`.
     pub(crate) fn with_meta(generation: Generation, id: &str, meta: &str) -> Self {
         let mut laid = Self {
             generation,
@@ -80,8 +81,10 @@ impl Laid {
             );
             order.push(format!("{name}+{kind}"));
         }
-        let go: serde_json::Map<String, Value> =
-            order.iter().map(|it| (it.clone(), json!("go"))).collect();
+        let go: serde_json::Map<String, Value> = order
+            .iter()
+            .map(|resource| (resource.clone(), json!("go")))
+            .collect();
         let dependency = match self.generation {
             Generation::Onap => json!({"resdependency": go}),
             Generation::V22 => json!({"resdependency": {}}),
@@ -106,7 +109,7 @@ impl Laid {
     pub(crate) fn ordered(&mut self) -> &mut Self {
         let apps = self.apps.clone();
         let go: serde_json::Map<String, Value> =
-            apps.iter().map(|it| (it.clone(), json!("go"))).collect();
+            apps.iter().map(|app| (app.clone(), json!("go"))).collect();
         self.instruct("app/instruction/order/", &json!({"apporder": apps}));
         match self.generation {
             Generation::Onap => {
@@ -116,7 +119,7 @@ impl Laid {
         }
     }
 
-    /// Writes what rsync writes when it works on the context: its state and that of its queue.
+    /// Writes the keys that rsync writes when it works on the context: the state of the context and of its queue.
     pub(crate) fn status(&mut self, status: &str) -> &mut Self {
         self.put("status/", format!(r#"{{"Status":"{status}"}}"#));
         self.put("stopflag/", "false");

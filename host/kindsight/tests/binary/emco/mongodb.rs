@@ -19,7 +19,7 @@ const TIMES: [&str; 3] = [
     "2022-09-20T08:02:00Z",
 ];
 
-/// Both stores of an orchestrator; none without their programs, where the test ends.
+/// Both stores of an orchestrator; `None` if their programs are not installed, so that the test ends.
 fn stores() -> Option<(Etcd, MongoServer)> {
     let mongodb = MongoServer::start(&MongoPrograms::or_skip()?);
     Some((etcd()?, mongodb))
@@ -81,11 +81,11 @@ fn told(answer: &Value) -> Vec<[String; 3]> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let actions = actions.unwrap_or_default().into_iter();
     actions
-        .map(|it| {
+        .map(|action| {
             [
-                text(&it["State"]),
-                text(&it["ContextId"]),
-                text(&it["TimeStamp"]),
+                text(&action["State"]),
+                text(&action["ContextId"]),
+                text(&action["TimeStamp"]),
             ]
         })
         .collect()
@@ -99,7 +99,7 @@ fn expected(states: &[(&str, &str)]) -> Vec<[String; 3]> {
 }
 
 #[test]
-fn histories_are_told_with_their_times_followed_and_nothing_is_written() {
+fn histories_are_shown_with_their_times_and_followed_without_a_write() {
     let Some((etcd, mongodb)) = stores() else {
         return;
     };
@@ -121,20 +121,22 @@ fn histories_are_told_with_their_times_followed_and_nothing_is_written() {
     let server = serve(&etcd, &mongodb.url(), data.path(), &[]);
     let path = status_of(DIG);
     let instantiated = expected(&[("Created", ""), ("Approved", ""), ("Instantiated", "7")]);
-    let answer = wait(&server, &path, |it| told(it) == instantiated);
+    let answer = wait(&server, &path, |answer| told(answer) == instantiated);
     assert_eq!(answer["rsync-status"], json!({"Applied": 1}), "{answer:#}");
     assert_eq!(answer.get("state-store"), None, "{answer:#}");
     let created = expected(&[("Created", "")]);
-    wait(&server, &status_of("p/ca/v1/new"), |it| told(it) == created);
+    wait(&server, &status_of("p/ca/v1/new"), |answer| {
+        told(answer) == created
+    });
     let cloud = "/v2/projects/p/logical-clouds/lc/status";
-    wait(&server, cloud, |it| told(it) == created);
+    wait(&server, cloud, |answer| told(answer) == created);
     assert_eq!(documents.dump(), laid, "something was written");
-    // The orchestrator goes on.
+    // The orchestrator continues to work.
     let approved = actions(&["Created", "Approved"]);
     documents.set(RESOURCES, name("new"), "stateInfo.actions", approved);
     let approved = expected(&[("Created", ""), ("Approved", "")]);
-    wait(&server, &status_of("p/ca/v1/new"), |it| {
-        told(it) == approved
+    wait(&server, &status_of("p/ca/v1/new"), |answer| {
+        told(answer) == approved
     });
     documents.delete(RESOURCES, name("new"));
     while server.get(&status_of("p/ca/v1/new")).0 != 404 {}
@@ -143,7 +145,7 @@ fn histories_are_told_with_their_times_followed_and_nothing_is_written() {
 }
 
 #[test]
-fn a_mongodb_that_is_away_costs_nothing_of_what_is_known() {
+fn known_states_survive_an_unavailable_mongodb() {
     let Some((etcd, mut mongodb)) = stores() else {
         return;
     };
@@ -156,9 +158,9 @@ fn a_mongodb_that_is_away_costs_nothing_of_what_is_known() {
     let server = serve(&etcd, &mongodb.url(), data.path(), &[]);
     let path = status_of(DIG);
     let instantiated = expected(&[("Created", ""), ("Approved", ""), ("Instantiated", "7")]);
-    wait(&server, &path, |it| told(it) == instantiated);
+    wait(&server, &path, |answer| told(answer) == instantiated);
     mongodb.stop();
-    let answer = wait(&server, &path, |it| !it["state-store"].is_null());
+    let answer = wait(&server, &path, |answer| !answer["state-store"].is_null());
     assert_eq!(answer["state-store"]["state"], "away", "{answer:#}");
     assert_eq!(
         told(&answer),
@@ -176,19 +178,20 @@ fn a_mongodb_that_is_away_costs_nothing_of_what_is_known() {
         "{shown}"
     );
     mongodb.start_again();
-    // One in memory lost its documents; they are laid anew, as the orchestrator would have gone on.
+    // This MongoDB keeps its documents in memory and lost them. The test writes them again, with later actions of the
+    // orchestrator.
     let changed = doc! {"statuscontextid": "7", "actions": actions(&["Created", "Instantiated"])};
     let mut later = group("dig", &[]);
     later.insert("stateInfo", changed);
     mongodb.documents().insert(RESOURCES, &[later]);
     let told_later = expected(&[("Created", ""), ("Instantiated", "7")]);
-    wait(&server, &path, |it| {
-        it.get("state-store").is_none() && told(it) == told_later
+    wait(&server, &path, |answer| {
+        answer.get("state-store").is_none() && told(answer) == told_later
     });
 }
 
 #[test]
-fn a_mongodb_that_is_away_at_the_start_is_read_once_it_is_there() {
+fn a_mongodb_unavailable_at_the_start_is_read_later() {
     let Some((etcd, mongodb)) = stores() else {
         return;
     };
@@ -203,23 +206,23 @@ fn a_mongodb_that_is_away_at_the_start_is_read_once_it_is_there() {
     let uri = format!("mongodb://{}/emco", proxy.address());
     let server = serve(&etcd, &uri, data.path(), &[]);
     let path = status_of(DIG);
-    let answer = wait(&server, &path, |it| !it["state-store"].is_null());
-    // What its contexts tell stands in for the history.
+    let answer = wait(&server, &path, |answer| !answer["state-store"].is_null());
+    // Without the history, the states are derived from the contexts.
     assert_eq!(answer["rsync-status"], json!({"Applied": 1}), "{answer:#}");
     assert_eq!(
-        told(&answer).last().map(|it| &*it[0]),
+        told(&answer).last().map(|action| &*action[0]),
         Some("Instantiated"),
         "{answer:#}"
     );
     proxy.open();
     let instantiated = expected(&[("Created", ""), ("Approved", ""), ("Instantiated", "7")]);
-    wait(&server, &path, |it| {
-        it.get("state-store").is_none() && told(it) == instantiated
+    wait(&server, &path, |answer| {
+        answer.get("state-store").is_none() && told(answer) == instantiated
     });
 }
 
 #[test]
-fn a_user_is_let_in_by_the_password_in_a_file_and_told_where_it_is_wrong() {
+fn a_password_file_authenticates_and_a_wrong_password_is_reported() {
     let Some(programs) = MongoPrograms::or_skip() else {
         return;
     };
@@ -238,11 +241,13 @@ fn a_user_is_let_in_by_the_password_in_a_file_and_told_where_it_is_wrong() {
         (server, data)
     };
     let (server, _data) = served("s3cr3t");
-    wait(&server, &status_of(DIG), |it| {
-        it["state"]["Actions"][0]["State"] == "Created"
+    wait(&server, &status_of(DIG), |answer| {
+        answer["state"]["Actions"][0]["State"] == "Created"
     });
     let (server, _data) = served("wr0ng");
-    let answer = wait(&server, &status_of(DIG), |it| !it["state-store"].is_null());
+    let answer = wait(&server, &status_of(DIG), |answer| {
+        !answer["state-store"].is_null()
+    });
     let reason = answer["state-store"]["reason"].as_str().unwrap();
     let wrong = "the name of the user or the password is wrong";
     assert!(reason.starts_with(wrong), "{reason}");
@@ -250,7 +255,7 @@ fn a_user_is_let_in_by_the_password_in_a_file_and_told_where_it_is_wrong() {
 }
 
 #[test]
-fn settings_that_cannot_be_meant_end_the_start_with_a_reason() {
+fn invalid_settings_end_the_start_with_a_reason() {
     let data = tempfile::tempdir().unwrap();
     let data = data.path().to_str().unwrap();
     let observed = ["--observe", "--store", "etcd://127.0.0.1:1"];

@@ -20,7 +20,7 @@ fn every_answer_is_the_one_that_clients_of_v22_expect() {
 }
 
 #[test]
-fn a_server_that_is_set_to_the_newer_dialect_needs_no_word_of_its_clients() {
+fn a_server_set_to_the_newer_dialect_uses_it_without_a_header() {
     let Some(etcd) = etcd() else { return };
     scene::lay(&etcd.keys());
     let data = tempfile::tempdir().unwrap();

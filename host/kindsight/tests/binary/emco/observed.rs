@@ -44,7 +44,7 @@ fn bundle(deployments: &[Value]) -> Value {
 }
 
 #[test]
-fn contexts_of_both_generations_are_answered_and_nothing_is_written() {
+fn contexts_of_both_generations_are_answered_without_a_write() {
     let Some(etcd) = etcd() else { return };
     let keys = etcd.keys();
     for (generation, id, dig) in [
@@ -82,7 +82,7 @@ fn contexts_of_both_generations_are_answered_and_nothing_is_written() {
             "packetgen edge01 fw0-packetgen Deployment Ready",
             "{answer:#}"
         );
-        // No report came on the other app, and the old monitor reports no Services.
+        // The other app has no report, and the old monitor reports no Services.
         assert_ne!(answer["ready-status"], "Ready", "{answer:#}");
     }
     let (_, list) = server.get("/v2/applications");
@@ -96,7 +96,7 @@ fn contexts_of_both_generations_are_answered_and_nothing_is_written() {
 }
 
 #[test]
-fn what_changes_in_the_store_is_in_the_answer() {
+fn changes_in_the_store_are_in_the_answer() {
     let Some(etcd) = etcd() else { return };
     let keys = etcd.keys();
     let data = tempfile::tempdir().unwrap();
@@ -109,21 +109,21 @@ fn what_changes_in_the_store_is_in_the_answer() {
     assert_ne!(code, 200, "{answer:#}");
     laid.status("Instantiating").rsync("Pending");
     keys.put_all(&laid.keys);
-    wait(&server, &path, |it| {
-        it["rsync-status"] == json!({"Pending": 3})
+    wait(&server, &path, |answer| {
+        answer["rsync-status"] == json!({"Pending": 3})
     });
     laid.status("Instantiated").rsync("Applied");
     keys.put_all(&laid.keys);
-    wait(&server, &path, |it| {
-        it["rsync-status"] == json!({"Applied": 3}) && it["status"] == "Instantiated"
+    wait(&server, &path, |answer| {
+        answer["rsync-status"] == json!({"Applied": 3}) && answer["status"] == "Instantiated"
     });
     let of_clusters = format!("{path}?type=cluster");
     let sink = "/context/7/app/packetgen/cluster/vfw-cluster-provider+edge01/status/";
     for (ready, state) in [(0, "Pending"), (1, "Ready")] {
         let text = bundle(&[deployment("fw0-packetgen", ready)]).to_string();
         keys.put(sink, &Value::String(text).to_string());
-        wait(&server, &of_clusters, |it| {
-            lines(it).contains(&format!(
+        wait(&server, &of_clusters, |answer| {
+            lines(answer).contains(&format!(
                 "packetgen edge01 fw0-packetgen Deployment {state}"
             ))
         });
@@ -132,7 +132,9 @@ fn what_changes_in_the_store_is_in_the_answer() {
         "/context/7/app/packetgen/cluster/vfw-cluster-provider+edge01/readystatus/",
         "\"Retrying\"",
     );
-    let answer = wait(&server, &of_clusters, |it| !it["stale-since"].is_null());
+    let answer = wait(&server, &of_clusters, |answer| {
+        !answer["stale-since"].is_null()
+    });
     let state = "packetgen edge01 fw0-packetgen Deployment Ready".to_owned();
     assert!(
         lines(&answer).contains(&state),
@@ -169,20 +171,20 @@ fn a_user_that_may_read_contexts_alone_suffices() {
     ];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let server = Server::start_with(data.path(), &[], &arguments);
-    wait(&server, &status_of(DIG), |it| {
-        it["rsync-status"] == json!({"Applied": 3})
+    wait(&server, &status_of(DIG), |answer| {
+        answer["rsync-status"] == json!({"Applied": 3})
     });
     let root = etcd.keys_of("root", "root password");
     let sink =
         format!("/context/7/app/sink/cluster/{EDGE}/resource/sink-configmap+ConfigMap/status/");
     root.put(&sink, r#"{"Status":"Failed"}"#);
-    wait(&server, &status_of(DIG), |it| {
-        it["rsync-status"]["Failed"] == 1
+    wait(&server, &status_of(DIG), |answer| {
+        answer["rsync-status"]["Failed"] == 1
     });
 }
 
 #[test]
-fn names_that_an_orchestrator_takes_are_answered() {
+fn names_that_an_orchestrator_accepts_are_answered() {
     let Some(etcd) = etcd() else { return };
     let keys = etcd.keys();
     let long = "n".repeat(LONG);
@@ -258,7 +260,7 @@ fn contexts_that_belong_to_no_group_of_their_own_are_not_groups() {
     let (_, list) = server.get("/v2/applications");
     let found = list["applications"].as_array().unwrap().iter();
     let names: Vec<String> = found
-        .map(|it| it["name"].as_str().unwrap_or("?").to_owned())
+        .map(|found| found["name"].as_str().unwrap_or("?").to_owned())
         .collect();
     assert_eq!(names.len(), 1, "{list:#}");
     let (code, _) = server.get(&status_of("p/ca/v1/child"));

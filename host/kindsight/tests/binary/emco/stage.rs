@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::process::Server;
 
-/// Time for anything that a server notices by itself.
+/// Time in which a server must notice any change.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// An etcd; none without its executable, where the test ends.
+/// An etcd; `None` if its executable is not installed, so that the test ends.
 pub(super) fn etcd() -> Option<Etcd> {
     Some(Etcd::start(&Binaries::or_skip(Binary::ETCD)?))
 }
@@ -21,7 +21,7 @@ pub(super) fn address(etcd: &Etcd) -> String {
     format!("etcd://{host}")
 }
 
-/// Starts a server that only looks at an orchestrator's etcd.
+/// Starts a server that only observes an orchestrator's etcd.
 pub(super) fn observe(etcd: &Etcd, data: &std::path::Path) -> Server {
     Server::start_with(data, &[], &["--observe", "--store", &address(etcd)])
 }

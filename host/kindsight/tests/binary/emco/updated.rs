@@ -1,4 +1,4 @@
-//! Groups that were updated: since 21.03 statuses, bundles and labels are those of a status context.
+//! Updated groups: since EMCO 21.03, the status context of a group holds its statuses, bundles and labels.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::stage::{etcd, lines, observe, status_of, wait};
 
 const DIG: &str = "p/ca/v1/updated";
 const EDGE: &str = "provider+edge01";
-/// The first instance, which stays the status context.
+/// The first instance, which remains the status context.
 const FIRST: &str = "100";
 /// The instance that an update made.
 const SECOND: &str = "200";
@@ -30,7 +30,7 @@ fn first() -> Laid {
     );
     laid.ordered().status("Updated").rsync("Applied");
     let web = below("web");
-    // What rsync noted of the resource that the update brought, and of those that it changed or left.
+    // The statuses that rsync wrote: of the resource that the update added, and of the changed and unchanged ones.
     laid.put(&format!("{web}resource/new+ConfigMap/"), "\"nil\"");
     laid.put(
         &format!("{web}resource/new+ConfigMap/status/"),
@@ -67,7 +67,7 @@ fn first() -> Laid {
     laid
 }
 
-/// The second instance: no status of a resource is in it.
+/// The second instance, without statuses of resources.
 fn second() -> Laid {
     let mut laid = Laid::new(Generation::V22, SECOND, DIG);
     laid.cluster(
@@ -111,25 +111,29 @@ fn a_group_that_was_updated_is_answered_by_its_status_context() {
         "web edge01 web Deployment Ready",
         "{answer:#}"
     );
-    // The cluster is lost: rsync notes it where it acts.
+    // The cluster is lost: rsync writes this to the instance that it works on.
     keys.put(
         &format!("/context/{SECOND}/{}readystatus/", below("web")),
         "\"Retrying\"",
     );
-    wait(&server, &of_cluster, |it| !it["stale-since"].is_null());
+    wait(&server, &of_cluster, |answer| {
+        !answer["stale-since"].is_null()
+    });
     keys.put(
         &format!("/context/{SECOND}/{}readystatus/", below("web")),
         "\"Available\"",
     );
-    wait(&server, &of_cluster, |it| it["stale-since"].is_null());
-    // What rsync notes in the status context is told of the instance that acts.
+    wait(&server, &of_cluster, |answer| {
+        answer["stale-since"].is_null()
+    });
+    // A status that rsync writes to the status context is shown for the acting instance.
     let web = format!(
         "/context/{FIRST}/{}resource/web+Deployment/status/",
         below("web")
     );
     keys.put(&web, r#"{"Status":"Failed"}"#);
-    wait(&server, &status_of(DIG), |it| {
-        it["rsync-status"] == json!({"Applied": 2, "Failed": 1})
+    wait(&server, &status_of(DIG), |answer| {
+        answer["rsync-status"] == json!({"Applied": 2, "Failed": 1})
     });
 }
 
@@ -160,8 +164,8 @@ fn a_rollback_brings_the_earlier_instance_back() {
         &format!("{web}web+Deployment/reference/"),
         &format!("\"{FIRST}\""),
     );
-    let answer = wait(&server, &status_of(DIG), |it| {
-        lines(it).contains(&"web edge01 old ConfigMap Applied".to_owned())
+    let answer = wait(&server, &status_of(DIG), |answer| {
+        lines(answer).contains(&"web edge01 old ConfigMap Applied".to_owned())
     });
     assert_eq!(answer["status"], "Instantiated", "{answer:#}");
     assert_eq!(
@@ -211,7 +215,7 @@ fn hooks_that_have_not_run_do_not_turn_a_group_red() {
     let (code, answer) = server.get(&format!("{}?type=cluster", status_of(DIG)));
     assert_eq!(code, 200, "{answer:#}");
     assert_eq!(answer["ready-status"], "Ready", "{answer:#}");
-    // The Job ran and was removed; the one of the deletion is not there before it.
+    // The Job ran and was removed. The Job of the deletion hook does not exist before the deletion.
     assert_eq!(
         lines(&answer),
         [

@@ -1,4 +1,4 @@
-//! Contexts that the library writes into etcd, byte by byte as an orchestrator would have.
+//! Contexts that the library writes into etcd have the same bytes as contexts of an orchestrator.
 
 use kindsight_appcontext::{AppContexts, Recorded};
 use kindsight_model::{ContextId, ContextStatus, DigName, RsyncStatus};
@@ -27,7 +27,7 @@ const APPS: Apps<'_> = &[
 ];
 
 #[test]
-fn what_the_library_writes_is_what_an_orchestrator_would_have_written() {
+fn the_library_writes_the_same_keys_as_an_orchestrator() {
     let Some(etcd) = etcd() else { return };
     let keys = etcd.keys();
     let mut laid = Laid::with_meta(Generation::Onap, ID, META);
@@ -39,7 +39,7 @@ fn what_the_library_writes_is_what_an_orchestrator_would_have_written() {
     laid.ordered().rsync("Applied");
     laid.put("status/", r#"{"Status":"Instantiated"}"#);
     laid.put("stopflag/", "false");
-    // Groups of clusters are the orchestrator's choice.
+    // The orchestrator chooses the groups of clusters, so they may differ.
     laid.keys.retain(|(key, _)| !key.contains("metaGrp"));
     keys.put_all(&laid.keys);
     let by_hand = keys.dump("/context/");

@@ -1,5 +1,4 @@
-//! A component that exceeds every limit of the compiler: it fails in a child process, and affects
-//! nothing else.
+//! A component that exceeds every limit of the compiler: it fails in a child process, and the host is not affected.
 
 use std::fs;
 use std::thread;

@@ -39,7 +39,7 @@ fn compiled_code_that_was_tampered_with_is_compiled_again() {
     assert_eq!(judged(&server).digest, digest(&v2));
     assert!(fs::read(&second).unwrap() != changed, "it was not replaced");
 
-    // The whole cache, while the host serves.
+    // Removes the cache while the host serves.
     fs::remove_dir_all(stage.cache()).unwrap();
     let v3 = version(3);
     assert_eq!(server.put(CRANE, &v3).0, 200);

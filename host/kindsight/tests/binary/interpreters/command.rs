@@ -30,7 +30,7 @@ fn done(server: &Server, args: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// Runs a command that fails with 1 and prints nothing but the reason; returns the reason.
+/// Runs a command that fails with 1 and prints only the reason; returns the reason.
 fn refused(server: &Server, args: &[&str]) -> String {
     let output = command(server, args);
     assert_eq!(output.status.code(), Some(1), "{args:?}");
@@ -70,10 +70,7 @@ fn an_interpreter_is_loaded_tried_promoted_and_rolled_back_by_hand() {
 
     let file = written(&stage, "next.wasm", &v2);
     let args = ["load", &file, "--name", "tower", "--candidate"];
-    check(
-        &refused(&server, &args),
-        &["422", "it calls itself `crane`"],
-    );
+    check(&refused(&server, &args), &["422", "its name is `crane`"]);
     let args = ["load", &file, "--candidate"];
     let output = command(&server, &args);
     check(&text(&output.stdout), &["crane 2.0.0 is accepted"]);
@@ -176,7 +173,7 @@ fn a_refusal_names_the_step_and_the_reason() {
     let args = ["load", &file, "--name", "tower"];
     check(
         &refused(&server, &args),
-        &["422", "calls itself `crane`", "step: tried"],
+        &["422", "its name is `crane`", "step: tried"],
     );
     let args = ["load", &file, "--digest", &digest(b"other")];
     check(
@@ -303,7 +300,7 @@ fn kinds_are_taken_over_from_built_in_interpreters_only_as_asked() {
 
     let file = written(&stage, "batch.wasm", &of("batch", "Work"));
     let why = refused(&server, &["load", &file]);
-    let kinds = "`batch` is the name of a built-in interpreter, and this one does not judge its batch/*/Job, batch/*/CronJob";
+    let kinds = "`batch` is the name of a built-in interpreter, but this component does not judge its batch/*/Job, batch/*/CronJob";
     check(
         &why,
         &[

@@ -9,7 +9,7 @@ use super::stage::{
 };
 
 #[test]
-fn a_new_kind_with_a_state_nobody_declared_before_shows_in_the_answer() {
+fn a_new_kind_with_a_new_state_shows_in_the_answer() {
     let stage = Stage::new(3);
     let server = stage.serve();
     wait_for_generic(&server);
@@ -45,7 +45,10 @@ fn a_new_kind_with_a_state_nobody_declared_before_shows_in_the_answer() {
     let versions = server.get(CRANE).1["versions"].clone();
     let of = |digest: &str| {
         let mut versions = versions.as_array().unwrap().iter();
-        versions.find(|it| it["digest"] == digest).unwrap().clone()
+        versions
+            .find(|version| version["digest"] == digest)
+            .unwrap()
+            .clone()
     };
     assert_eq!(of(&digest(&v2))["outcome"], "rolled-back", "{versions}");
     assert_eq!(of(&digest(crane()))["outcome"], "live", "{versions}");
@@ -56,7 +59,7 @@ fn a_new_kind_with_a_state_nobody_declared_before_shows_in_the_answer() {
     assert_eq!(judged(&server).state, "Draining");
     wait_until("the note", || stage.note("crane.wasm").is_some());
     let note = stage.note("crane.wasm").unwrap();
-    assert!(note.contains("rolled back from"), "{note}");
+    assert!(note.contains("were rolled back"), "{note}");
     assert_eq!(judged(&server).digest, digest(crane()));
 
     fs::remove_file(stage.file("crane.wasm")).unwrap();
@@ -65,7 +68,9 @@ fn a_new_kind_with_a_state_nobody_declared_before_shows_in_the_answer() {
     let detail = server.get(CRANE).1;
     assert_eq!(detail["status"], "none", "{detail}");
     let actions = detail["history"].as_array().unwrap().iter();
-    let actions: Vec<_> = actions.map(|it| it["action"].as_str().unwrap()).collect();
+    let actions: Vec<_> = actions
+        .map(|entry| entry["action"].as_str().unwrap())
+        .collect();
     assert_eq!(actions, ["remove", "refuse", "rollback", "load", "load"]);
     assert!(server.stop());
 }

@@ -1,4 +1,4 @@
-//! The watched directory, with each way in which files are written.
+//! The watched directory, with every usual way to write files.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -49,8 +49,8 @@ fn every_way_of_writing_a_file_is_handled() {
     fs::write(&file, &v2).unwrap();
     wait_for(&server, &v2);
 
-    // Written slowly, with pauses shorter than the settling time, and one that is longer: half a file
-    // is refused, and the live version stays.
+    // Written slowly, with pauses shorter than the settling time and one longer pause. At the longer pause, half a
+    // file is refused, and the live version does not change.
     let v3 = version(3);
     let mut slow = File::create(&file).unwrap();
     let (first, second) = v3.split_at(v3.len() / 2);
@@ -117,13 +117,13 @@ fn a_file_that_is_given_another_name_stays_live() {
     stage.put("crane.wasm", crane());
     wait_for(&server, crane());
     fs::rename(stage.file("crane.wasm"), stage.file("lift.wasm")).unwrap();
-    // It stays live under its new name: cranes are judged at all times.
+    // It remains live under its new name: cranes are judged at all times.
     let mut events = Vec::new();
     wait_until("it is loaded again", || {
         assert_eq!(judged(&server).state, "Draining");
         let detail = server.get(CRANE).1;
         let history = detail["history"].as_array().unwrap().iter();
-        events = history.map(|it| it["action"].clone()).collect();
+        events = history.map(|entry| entry["action"].clone()).collect();
         events.len() > 1
     });
     assert_eq!(events, ["load", "load"], "never unloaded");

@@ -13,9 +13,9 @@ const LIFE_MS: u64 = 1500;
 /// A client's record of its uploads.
 #[derive(Clone, Copy, Default)]
 struct Uploads {
-    /// The last version that was acknowledged, or that was found live since; 0 for none.
+    /// The last version that was acknowledged or found live later; 0 if there is no such version.
     acknowledged: usize,
-    /// The last that was sent.
+    /// The last version that was sent.
     sent: usize,
 }
 
@@ -87,13 +87,13 @@ fn upload(url: &str, mut uploads: Uploads) -> Uploads {
     }
 }
 
-/// Checks the live version and returns it; 0 for none.
+/// Checks the live version and returns it; 0 without a live version.
 fn check(server: &Server, uploads: Uploads, round: usize) -> usize {
     let (status, list) = server.get("/v2/interpreters");
     assert_eq!(status, 200, "{list}");
     let mut interpreters = list["interpreters"].as_array().unwrap().iter();
-    let crane = interpreters.find(|it| it["name"] == "crane");
-    let live = crane.and_then(|it| it["digest"].as_str());
+    let crane = interpreters.find(|interpreter| interpreter["name"] == "crane");
+    let live = crane.and_then(|crane| crane["digest"].as_str());
     let judged = judged(server);
     let Some(live) = live else {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Shadow runs: long ones end when nobody waits any more, and nobody waits for them.
+//! Shadow runs: a long run ends when its client disconnects, and a stop does not wait for it.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use super::stage::{CRANE, Stage, crane, pause, version, wait_for};
 use crate::process::Server;
 
-/// Objects that each take the candidate its whole deadline: a minute in all.
+/// Number of objects. The candidate uses its complete deadline for each: one minute in total.
 const SLOW: usize = 1000;
-/// Time after which something was waited for.
+/// Duration that is only possible if the server waited for the shadow run.
 const WAITED: Duration = Duration::from_secs(8);
 
 /// A server with a live version and a candidate that loops on every object.
@@ -22,14 +22,14 @@ fn server(stage: &Stage) -> Server {
     server
 }
 
-/// Begins a shadow run; its client is there as long as the connection.
+/// Begins a shadow run; its client is present while the connection is open.
 fn begin(server: &Server) -> TcpStream {
     let address = server.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     let head =
         format!("POST {CRANE}/shadow HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
-    // It has begun when another request was answered.
+    // The run has begun once a later request was answered.
     assert_eq!(server.get(CRANE).0, 200);
     stream
 }
@@ -51,12 +51,12 @@ fn a_stop_does_not_wait_for_a_shadow_run() {
 }
 
 #[test]
-fn a_shadow_run_ends_when_its_client_goes() {
+fn a_shadow_run_ends_when_its_client_disconnects() {
     let stage = Stage::new(SLOW);
     stage.report_doing(1, "loop");
     let server = server(&stage);
     drop(begin(&server));
-    // The next one has the only place as soon as that one ends, and finds objects that are quick.
+    // Only one run is possible at a time. The next run begins when this run ends, with objects that are quick to judge.
     stage.report_doing(2, "undeclared-state");
     pause(3000);
     let begun = Instant::now();

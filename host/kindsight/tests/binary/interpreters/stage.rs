@@ -45,7 +45,7 @@ pub(crate) struct Judged {
 }
 
 impl Stage {
-    /// Creates a store and a report with so many cranes, all of them draining.
+    /// Creates a store and a report with `cranes` cranes, all of them draining.
     pub(crate) fn new(cranes: usize) -> Self {
         let stage = Self {
             data: tempfile::tempdir().unwrap(),
@@ -171,10 +171,10 @@ impl Stage {
         let changes: Vec<StatusChange<'_>> = cluster
             .resources
             .iter()
-            .map(|it| StatusChange {
+            .map(|object| StatusChange {
                 app: "lift",
                 cluster: &cluster.cluster,
-                resource: &it.resource,
+                resource: &object.resource,
                 status: RsyncStatus::Applied,
             })
             .collect();

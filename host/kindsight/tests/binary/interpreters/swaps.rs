@@ -112,11 +112,15 @@ fn ask(server: &Server, digests: &BTreeSet<String>) {
     assert_eq!(resources.len(), CRANES, "{answer}");
     let by: BTreeSet<&str> = resources
         .iter()
-        .map(|it| it["interpreter"]["digest"].as_str().unwrap())
+        .map(|resource| resource["interpreter"]["digest"].as_str().unwrap())
         .collect();
     assert_eq!(by.len(), 1, "a mixed answer: {answer}");
-    assert!(by.iter().all(|it| digests.contains(*it)), "{by:?}");
-    assert!(resources.iter().all(|it| it["cluster-status"] == "Parked"));
+    assert!(by.iter().all(|digest| digests.contains(*digest)), "{by:?}");
+    assert!(
+        resources
+            .iter()
+            .all(|resource| resource["cluster-status"] == "Parked")
+    );
 }
 
 impl Usage {

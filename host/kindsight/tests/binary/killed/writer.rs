@@ -1,4 +1,4 @@
-//! A writer that changes an application in an API server without a pause, and notes all that was ever true.
+//! A writer that continuously changes an application in an API server, and records every state of its objects.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 
 use super::random::Random;
 
-/// Names of the Deployments, each an app of its own. They are never ready at the same time.
+/// Names of the Deployments. Each is a separate app. They are never ready at the same time.
 pub(super) const DEPLOYMENTS: [&str; 2] = ["front", "back"];
-/// Names of Deployments of the first app that are ready from the beginning. With them there are more than a
-/// watcher reads one by one: all are listed at one moment, so that no mixture of moments can be shown.
+/// Names of Deployments of the first app that are ready from the beginning. With them, there are too many Deployments
+/// for single reads, so the watcher lists all of them at once. No answer can mix states of different times.
 const QUIET: [&str; 3] = ["quiet-1", "quiet-2", "quiet-3"];
-/// Name of the ConfigMap that nobody owns.
+/// Name of the ConfigMap without an owner.
 pub(super) const SETTINGS: &str = "settings";
 /// Name of the ConfigMap that the first Deployment owns.
 pub(super) const CHILD: &str = "child";
 /// Longest pause between two changes, in milliseconds.
 const PAUSE_MAX_MS: u64 = 100;
 
-/// A state that an object was in from a step on, with the message that tells it from others; `-` for none.
+/// A state that an object had from a step on; `-` for a deleted object. The message distinguishes equal states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Was {
     pub(super) step: u64,
@@ -32,13 +32,13 @@ pub(super) struct Was {
 }
 
 impl Was {
-    /// Returns whether this is what is told. Messages of a rule are the same each time, and not compared.
+    /// Returns whether an answer shows this state. An empty message, as for states of rules, is not compared.
     pub(super) fn is(&self, state: &str, message: &str) -> bool {
         self.state == state && (self.message.is_empty() || self.message == message)
     }
 }
 
-/// The application, as it is and as it was.
+/// The application with all its current and former states.
 pub(super) struct Written {
     pub(super) cluster: Cluster,
     random: Random,
@@ -51,7 +51,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Makes the application: both Deployments pending, the others ready, and both ConfigMaps.
+    /// Creates the application: both Deployments pending, the others ready, and both ConfigMaps.
     fn new(cluster: Cluster, etcd: Etcd, seed: u64) -> Self {
         let mut written = Self {
             cluster,
@@ -96,11 +96,11 @@ impl Written {
     /// The states that an object was in at a step, or later.
     pub(super) fn since(&self, name: &str, step: u64) -> &[Was] {
         let log = &self.log[name];
-        let later = log.partition_point(|it| it.step <= step);
+        let later = log.partition_point(|was| was.step <= step);
         &log[later.saturating_sub(1)..]
     }
 
-    /// Changes something.
+    /// Makes one random change.
     fn change(&mut self) {
         let chosen = usize::try_from(self.random.below(2)).expect("an index");
         match self.random.below(8) {
@@ -162,7 +162,7 @@ impl Written {
         self.note(name, "Present", String::new());
     }
 
-    /// Deletes a ConfigMap, if it is there. What is owned goes without a trace.
+    /// Deletes a ConfigMap, if it exists. A deleted object with an owner is not listed any more.
     pub(super) fn delete(&mut self, name: &'static str) {
         if self.now(name).state != "Present" {
             return;
@@ -196,7 +196,7 @@ fn deployment(name: &str, app: &str) -> Value {
     object
 }
 
-/// A writer in a thread of its own, until it is dropped.
+/// A writer on its own thread, until it is dropped.
 pub(super) struct Writer {
     written: Arc<Mutex<Written>>,
     is_over: Arc<AtomicBool>,
@@ -204,7 +204,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Makes the application in a cluster, and changes nothing yet.
+    /// Creates the application in a cluster. The changes begin with [`Writer::start`].
     pub(super) fn new(etcd: Etcd, seed: u64) -> Self {
         let cluster = Cluster::start(&etcd, &Options::api_server("edge"));
         Self {
@@ -214,13 +214,13 @@ impl Writer {
         }
     }
 
-    /// Changes it from now on.
+    /// Begins to change the application.
     pub(super) fn start(&mut self, seed: u64) {
         let (written, is_over) = (Arc::clone(&self.written), Arc::clone(&self.is_over));
         let mut random = Random(seed);
         self.thread = Some(std::thread::spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
-                // A test that failed holds up nobody.
+                // The mutex is poisoned if the test failed.
                 let Ok(mut written) = written.lock() else {
                     return;
                 };
@@ -231,7 +231,7 @@ impl Writer {
         }));
     }
 
-    /// Holds the writer up: what is true stays so.
+    /// Pauses the writer while the guard exists, so that the true states do not change.
     pub(super) fn hold(&self) -> MutexGuard<'_, Written> {
         self.written.lock().expect("a writer that did not fail")
     }

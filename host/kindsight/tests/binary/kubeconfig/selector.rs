@@ -1,4 +1,4 @@
-//! `selector` of a `[[cluster]]`, which comes and goes with the configuration file.
+//! `selector` of a `[[cluster]]`, which is set and removed in the configuration file.
 
 use std::fs;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::{config_map, wait_for, wait_for_shop};
 use crate::process::{Server, kindsight};
 
 #[test]
-fn a_selector_counts_from_when_it_is_configured_and_one_that_is_wrong_is_refused() {
+fn a_new_selector_needs_no_restart_and_an_invalid_selector_is_refused() {
     let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
         return;
     };
@@ -45,7 +45,7 @@ fn a_selector_counts_from_when_it_is_configured_and_one_that_is_wrong_is_refused
     let server = Server::start_with(&folder.path().join("data"), &[], &[&flag]);
     let both = ["edge+one other Present", "edge+one settings Present"];
     wait_for_shop(&server, &both);
-    // What is not asked for any more is not gone: nothing is said of it.
+    // An object that the selector no longer covers is not listed as gone.
     configure("selector = \"team=web\"");
     wait_for_shop(&server, &both[1..]);
     let (_, answer) = server.get("/v2/clusters");
@@ -58,7 +58,7 @@ fn a_selector_counts_from_when_it_is_configured_and_one_that_is_wrong_is_refused
     std::thread::sleep(Duration::from_secs(3));
     wait_for_shop(&server, &both[1..]);
     wait_for(&server, &["edge+one connected current"]);
-    // After a restart with another one neither.
+    // The same holds after a restart with another selector.
     assert!(server.stop());
     configure("selector = \"team=base\"");
     let server = Server::start_with(&folder.path().join("data"), &[], &[&flag]);

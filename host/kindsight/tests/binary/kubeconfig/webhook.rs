@@ -1,4 +1,4 @@
-//! A webhook that an API server asks whether a token is good: here, for some seconds after it was made.
+//! A webhook that an API server asks whether a token is valid: here, for some seconds after its creation.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +16,7 @@ pub(super) struct Webhook {
 }
 
 impl Webhook {
-    /// Answers from now on: a token is `t` and the Unix time it was made at, and good for so long.
+    /// Starts to answer. A token is `t` and the Unix time of its creation, and valid for `good_for`.
     pub(super) fn start(folder: &Path, good_for: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
@@ -69,9 +69,11 @@ fn answer(mut stream: &TcpStream, good_for: Duration, refused: &AtomicUsize) -> 
     reader.read_exact(&mut body).ok()?;
     let review: Value = serde_json::from_slice(&body).ok()?;
     let token = review["spec"]["token"].as_str().unwrap_or_default();
-    let made = token.strip_prefix('t').and_then(|it| it.parse().ok());
-    let made = made.map(|it| SystemTime::UNIX_EPOCH + Duration::from_secs(it));
-    let age = made.map(|it| it.elapsed().unwrap_or_default());
+    let made = token
+        .strip_prefix('t')
+        .and_then(|seconds| seconds.parse().ok());
+    let made = made.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+    let age = made.map(|time| time.elapsed().unwrap_or_default());
     let is_good = age.is_some_and(|age| age < good_for);
     if age.is_some() && !is_good {
         refused.fetch_add(1, Ordering::Relaxed);

@@ -7,12 +7,13 @@ use kindsight_appcontext::{ContextMeta, ContextSnapshot};
 use kindsight_model::{
     ContextId, DigName, LifecycleState, RecordSubject, StateAction, StateInfo, StatesNews,
 };
-use kindsight_status::{ReadModel, RecordView};
+use kindsight_status::RecordView;
 use kindsight_store::{Batch, RedbStore, Revision, Store};
 use proptest::prelude::*;
 
 use super::super::Groups;
 use super::super::derived::Instance;
+use crate::publisher::Publisher;
 
 const GROUPS: [&str; 2] = ["one", "two"];
 
@@ -115,7 +116,13 @@ struct There {
 }
 
 /// Takes one step in both.
-fn take(step: &Step, there: &mut There, groups: &mut Groups, model: &ReadModel, at: Revision) {
+fn take(
+    step: &Step,
+    there: &mut There,
+    groups: &mut Groups,
+    publisher: &mut Publisher,
+    at: Revision,
+) {
     let subject = |group: usize| RecordSubject::Group(name(group));
     match step {
         Step::Context(number, made) => {
@@ -125,13 +132,13 @@ fn take(step: &Step, there: &mut There, groups: &mut Groups, model: &ReadModel, 
             there
                 .contexts
                 .extend(made.map(|made| (*number, (made, created))));
-            groups.set_context(&id(*number), now, model);
+            groups.set_context(&id(*number), now, publisher);
         }
         Step::State(group, actions) => {
             let now = actions.as_deref().map(info);
             there.states.remove(group);
             there.states.extend(now.clone().map(|it| (*group, it)));
-            groups.take_states(StatesNews::Changed(subject(*group), now), model);
+            groups.take_states(StatesNews::Changed(subject(*group), now), publisher);
         }
         Step::All(all) => {
             let all = all.iter().enumerate();
@@ -142,7 +149,7 @@ fn take(step: &Step, there: &mut There, groups: &mut Groups, model: &ReadModel, 
                 .states
                 .iter()
                 .map(|(group, it)| (subject(*group), it.clone()));
-            groups.take_states(StatesNews::All(news.collect()), model);
+            groups.take_states(StatesNews::All(news.collect()), publisher);
         }
         Step::Own(group, ids) => {
             let now = ids.as_ref().map(|ids| RecordView {
@@ -156,16 +163,16 @@ fn take(step: &Step, there: &mut There, groups: &mut Groups, model: &ReadModel, 
             });
             there.own.remove(group);
             there.own.extend(now.clone().map(|it| (*group, it)));
-            groups.set(&subject(*group), now, model);
+            groups.set(&subject(*group), now, publisher);
         }
     }
 }
 
 impl There {
-    /// The contexts of a group that may be told of, oldest first.
+    /// The contexts of a group that may be shown, oldest first.
     fn begun(&self, group: usize) -> Vec<u8> {
         let is_child = |number: u8| {
-            // Those that name each other in a circle are nobody's.
+            // Contexts that name each other in a circle are not children.
             let below = self.below(number);
             self.contexts.iter().any(|(parent, (made, _))| {
                 made.child == Some(number) && *parent != number && !below.contains(parent)
@@ -245,9 +252,9 @@ fn check(there: &There, groups: &Groups, group: usize) {
 /// Takes steps, and checks both groups after each.
 fn run(steps: &[Step]) {
     let (mut there, mut groups) = (There::default(), Groups::default());
-    let model = ReadModel::default();
+    let mut publisher = Publisher::default();
     for (step, at) in steps.iter().zip(&*REVISIONS) {
-        take(step, &mut there, &mut groups, &model, *at);
+        take(step, &mut there, &mut groups, &mut publisher, *at);
         for group in 0..2 {
             check(&there, &groups, group);
         }

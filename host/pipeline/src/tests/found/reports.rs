@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use kindsight_clusters::{ApplicationReport, ClusterEvent};
-use kindsight_model::{Coverage, CoveredKinds, DigName, Object, Rejected};
-use kindsight_status::{ResourceView, Role};
+use kindsight_clusters::ClusterEvent;
+use kindsight_model::{
+    Coverage, DigName, Identity, Object, Origin, Rejected, Removal, Report, Subject,
+};
+use kindsight_status::{ApplicationKey, ResourceView, Role};
 use serde_json::{Value, json};
 
 use crate::Event;
@@ -14,11 +16,11 @@ use crate::tests::stage::Stage;
 /// Time for which the tests list what is gone, in milliseconds.
 pub(super) const GONE_FOR_MS: i64 = 10_000;
 
-pub(super) fn shop() -> DigName {
+pub(in crate::tests) fn shop() -> DigName {
     DigName::found("shop", Some("web")).unwrap()
 }
 
-pub(super) fn object(kind: &str, name: &str, owner: Option<&str>, ready: bool) -> Object {
+pub(in crate::tests) fn object(kind: &str, name: &str, owner: Option<&str>, ready: bool) -> Object {
     let status = if ready { "True" } else { "False" };
     let mut object = json!({
         "apiVersion": "apps/v1", "kind": kind,
@@ -47,12 +49,10 @@ pub(in crate::tests) struct Has {
     pub(super) objects: Vec<Object>,
     pub(super) hooks: BTreeSet<usize>,
     pub(super) rejected: Vec<Rejected>,
-    /// Objects that a context covers from now on.
-    pub(in crate::tests) taken: Vec<Object>,
-    /// True if objects are sorted by other rules than before.
-    pub(in crate::tests) is_sorted_anew: bool,
-    /// False if a Kind is covered only where there is an object of it, or bundles have a list of it.
-    pub(super) is_every_kind_covered: bool,
+    /// Objects that belong to another application from now on.
+    pub(in crate::tests) left: Vec<Object>,
+    /// The coverage; of the last event of the cluster if none.
+    pub(in crate::tests) coverage: Option<Coverage>,
 }
 
 pub(in crate::tests) fn has(
@@ -67,49 +67,46 @@ pub(in crate::tests) fn has(
         objects: objects.into(),
         hooks: BTreeSet::new(),
         rejected: Vec::new(),
-        taken: Vec::new(),
-        is_sorted_anew: false,
-        is_every_kind_covered: true,
+        left: Vec::new(),
+        coverage: None,
     }
 }
 
 impl Has {
-    fn report(self) -> ApplicationReport {
-        let covered = if self.is_every_kind_covered {
-            CoveredKinds::partial()
-        } else {
-            CoveredKinds::of(Coverage::default(), &self.objects, &self.rejected)
-        };
-        ApplicationReport {
+    fn report(self) -> (Subject, Report) {
+        let subject = Subject::Application {
             application: self.application,
             app: self.app.into(),
-            objects: self.objects,
+        };
+        let left = self.left.iter().map(Identity::from);
+        let report = Report {
+            objects: self.objects.into(),
             hooks: self.hooks,
             rejected: self.rejected,
-            related: Vec::new(),
-            covered,
-            taken: self.taken,
-            is_sorted_anew: self.is_sorted_anew,
-        }
+            coverage: self.coverage.unwrap_or_default(),
+            removed: left.map(|it| (it, Removal::LeftApplication)).collect(),
+            ..Report::empty(Origin::Found)
+        };
+        (subject, report)
     }
 }
 
-/// What a cluster has of some apps of one application, at one moment.
+/// The objects of some apps of one application in a cluster, at one moment.
 pub(super) fn event(apps: impl IntoIterator<Item = Has>) -> Event {
     let mut apps = apps.into_iter().peekable();
     let cluster = apps.peek().expect("an app").cluster;
-    Event::Cluster(ClusterEvent::Application {
+    Event::Cluster(ClusterEvent::Reports {
         cluster: cluster.parse().unwrap(),
         reports: apps.map(Has::report).collect(),
     })
 }
 
-pub(super) fn synced(cluster: &str) -> Event {
+pub(in crate::tests) fn synced(cluster: &str) -> Event {
     let cluster = cluster.parse().unwrap();
     Event::Cluster(ClusterEvent::Synced { cluster })
 }
 
-pub(super) fn stale(cluster: &str) -> Event {
+pub(in crate::tests) fn stale(cluster: &str) -> Event {
     Event::Cluster(ClusterEvent::Stale {
         cluster: cluster.parse().unwrap(),
         reason: "the cluster cannot be reached: connection refused".to_owned(),
@@ -131,7 +128,14 @@ pub(in crate::tests) fn stage() -> Stage {
 }
 
 impl Stage {
-    pub(in crate::tests) fn tell(&mut self, has: Has, now_ms: i64) {
+    pub(in crate::tests) fn tell(&mut self, mut has: Has, now_ms: i64) {
+        let cluster = has.cluster.parse().unwrap();
+        let covered = self.read_model.inspect(|it| {
+            let mut connections = it.connections();
+            let connection = connections.find(|(name, _)| **name == cluster);
+            connection.and_then(|(_, connection)| connection.coverage.clone())
+        });
+        has.coverage = has.coverage.or(covered);
         self.pipeline.handle(event([has]), now_ms);
     }
 
@@ -139,11 +143,11 @@ impl Stage {
     pub(in crate::tests) fn shop(&self) -> Option<Vec<String>> {
         let found = self
             .read_model
-            .inspect(|it| it.found_application(&shop()).cloned())?;
+            .application(&ApplicationKey::Found(shop()))?;
         let mut lines = Vec::new();
         for app in &found.apps {
             for view in &app.clusters {
-                for resource in view.resources() {
+                for resource in view.resources().iter() {
                     let line = line(resource);
                     let stale = view.report().stale().map_or("", |_| " stale");
                     lines.push(format!("{} {} {line}{stale}", app.name, view.cluster()));
@@ -157,7 +161,7 @@ impl Stage {
         self.shop().unwrap_or_default()
     }
 
-    /// The state of the application as a whole.
+    /// The state of the application.
     pub(in crate::tests) fn ready(&self) -> String {
         let query = kindsight_status::StatusQuery::default();
         let subject = self.read_model.dig(&shop(), &query).unwrap();

@@ -1,9 +1,10 @@
-//! What was last known of an application that was found, after a restart.
+//! The last-known state of a found application, after a restart.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_clusters::{ClusterEvent, ClusterFacts};
+use kindsight_clusters::ClusterEvent;
+use kindsight_model::{ClusterFacts, Coverage, KindCoverage, KindState, Scope};
 
 use super::reports::{
     GONE_FOR_MS, Has, deployment, has, object, removed, shop, stage, stale, synced,
@@ -13,7 +14,7 @@ use crate::tests::stage::Stage;
 
 impl Stage {
     /// Ends well and starts again with these clusters.
-    fn restart(&mut self, clusters: &[&str], now_ms: i64) {
+    pub(in crate::tests) fn restart(&mut self, clusters: &[&str], now_ms: i64) {
         self.keep(now_ms);
         self.start(clusters, now_ms);
     }
@@ -24,8 +25,8 @@ impl Stage {
         self.start_again(clusters, gone_for, now_ms);
     }
 
-    /// The staleness of the application as a whole.
-    fn whole_stale(&self) -> Option<(String, String)> {
+    /// The staleness of the application.
+    pub(in crate::tests) fn whole_stale(&self) -> Option<(String, String)> {
         let query = kindsight_status::StatusQuery::default();
         let subject = self.read_model.dig(&shop(), &query).unwrap();
         let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
@@ -94,22 +95,14 @@ fn what_changed_meanwhile_is_a_transition_and_what_went_is_gone() {
     stage.tell(has("p+a", "front", [broken]), 6000);
     // Of the other cluster nothing comes: it has nothing any more.
     stage.pipeline.handle(synced("p+b"), 7000);
-    // Until it is known whether its Kind is covered, what is missing stays as it was, and stale.
-    let stale: Vec<bool> = stage
-        .lines()
-        .iter()
-        .map(|it| it.ends_with("stale"))
-        .collect();
-    assert_eq!(stale, [true, true, true]);
-    assert_eq!(stage.pipeline.recheck(|| 7000), Some(8000));
-    assert_eq!(stage.pipeline.recheck(|| 9000), Some(6000 + GONE_FOR_MS));
+    assert_eq!(stage.pipeline.recheck(|| 7000), Some(6000 + GONE_FOR_MS));
     let after = stage.shop_history();
     assert_eq!(
         after[..after.len() - history.len()],
         [
-            "09Z front Ready > NotPresent -",
-            "09Z side Pending > NotPresent -",
+            "07Z front Ready > NotPresent -",
             "06Z front-1 Ready > - -",
+            "06Z side Pending > NotPresent -",
             "06Z front Ready > Pending generic",
         ]
     );
@@ -130,37 +123,33 @@ fn what_changed_meanwhile_is_a_transition_and_what_went_is_gone() {
 
 #[test]
 fn what_is_missing_since_the_start_of_a_kind_that_is_not_covered_is_unknown_until_it_is() {
-    let facts = |not_covered: &[&str]| {
-        let facts = ClusterFacts {
-            not_covered: not_covered.iter().map(|it| Arc::from(*it)).collect(),
-            ..ClusterFacts::default()
-        };
-        Event::Cluster(ClusterEvent::Facts {
-            cluster: "p+a".parse().unwrap(),
-            facts: Box::new(facts),
-        })
+    let covered = |forbidden: &[&str]| {
+        let mut coverage = Coverage::default();
+        for kind in forbidden {
+            let forbidden = KindCoverage::caused(KindState::Forbidden, "not allowed: forbidden");
+            coverage.set("apps", kind, Scope::Cluster, forbidden);
+        }
+        let cluster = "p+a".parse().unwrap();
+        Event::Cluster(ClusterEvent::Coverage { cluster, coverage })
     };
     let mut stage = stage();
     stage.pipeline.expect_cluster(&"p+a".parse().unwrap(), 0);
     let widget = object("Widget", "side", None, true);
     stage.tell(has("p+a", "front", [deployment("front"), widget]), 1000);
     stage.restart(&["p+a"], 5000);
-    stage.pipeline.handle(facts(&[]), 5500);
+    let known = stage.shop_history();
+    stage.pipeline.handle(covered(&["Widget"]), 5500);
     stage.tell(has("p+a", "front", [deployment("front")]), 6000);
     stage.pipeline.handle(synced("p+a"), 6000);
-    stage
-        .pipeline
-        .handle(facts(&["Widget.apps: not allowed: forbidden"]), 6900);
-    let known = stage.shop_history();
     assert_eq!(stage.pipeline.recheck(|| 8000), None);
     let line = "front p+a root side Unknown NotReported 6000";
     assert_eq!(stage.lines()[1], line);
     assert_eq!(stage.ready(), "Unknown");
-    // It stays so, whatever else is reported.
+    // Other reports do not change that.
     stage.tell(has("p+a", "front", [deployment("front")]), 9000);
     assert_eq!(stage.lines()[1], line);
     // The right came, and it is not there.
-    stage.pipeline.handle(facts(&[]), 10_000);
+    stage.pipeline.handle(covered(&[]), 10_000);
     assert_eq!(
         stage.pipeline.recheck(|| 10_000),
         Some(10_000 + GONE_FOR_MS)
@@ -172,8 +161,8 @@ fn what_is_missing_since_the_start_of_a_kind_that_is_not_covered_is_unknown_unti
         [
             "10Z - Unknown > Ready -",
             "10Z side Unknown > NotPresent -",
-            "08Z - Ready > Unknown -",
-            "08Z side Ready > Unknown -",
+            "06Z - Ready > Unknown -",
+            "06Z side Ready > Unknown -",
         ]
     );
 }
@@ -192,7 +181,7 @@ fn what_is_missing_since_the_start_is_not_gone_where_other_labels_are_asked_for(
             };
             Event::Cluster(ClusterEvent::Facts {
                 cluster: "p+a".parse().unwrap(),
-                facts: Box::new(facts),
+                facts: Arc::new(facts),
             })
         };
         let mut stage = stage();
@@ -327,7 +316,7 @@ fn another_rule_on_the_same_object_after_a_restart_is_a_swap() {
     assert_eq!(
         news,
         [
-            // Not all of what it follows from is a swap.
+            // The transitions of its resources are not all swaps.
             "06Z - Present > Pending apps",
             "06Z y Present > Ready apps",
             "06Z x Present > Pending apps by a swap",

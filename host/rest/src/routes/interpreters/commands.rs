@@ -1,4 +1,4 @@
-//! Commands to an interpreter that is there.
+//! Commands to an existing interpreter.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,21 +10,21 @@ use kindsight_api::problem::ProblemDocument;
 use super::{Answered, Body, run};
 use crate::AppState;
 use crate::catalog::Command;
-use crate::command::{self, IfMatch, Name, NoInput, NoParameters, Unused};
+use crate::command::{self, IfMatch, IfMatchHeader, Name, NoInput, NoParameters, Unused};
 use crate::problem::Problem;
 use crate::routes::errors::{CommandErrors, CommonErrors, SettingsErrors};
 
 /// Remove an uploaded component
 ///
-/// Removes the component that was loaded over the API. The one that it overrode judges again: from the
-/// watched directory, else the built-in one. A name of which nothing is used any more is forgotten by
-/// the next removal, with its versions and its history.
+/// Removes the component that was loaded over the API. The component that it overrode judges again: a component from
+/// the watched directory, else the built-in component. If no component of the name is in use any more, the next removal
+/// forgets the name with its versions and its history.
 #[utoipa::path(
     delete,
     path = "/v2/interpreters/{name}",
     operation_id = "remove_interpreter",
     tag = "interpreters",
-    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    params(Name, IfMatchHeader),
     responses(
         (status = 200, description = "The uploaded component is removed.", body = Outcome),
         CommandErrors,
@@ -40,8 +40,8 @@ pub(crate) async fn remove(
 
 /// Remove all names that are not used
 ///
-/// Forgets every name of which nothing is used: no version is live or waits to be promoted, in no
-/// source. Their versions and their history go with them.
+/// Forgets every unused name: no source has a live version or a candidate of it. The versions and the histories of
+/// these names are deleted.
 #[utoipa::path(
     delete,
     path = "/v2/interpreters",
@@ -66,14 +66,14 @@ pub(crate) async fn remove_unused(
 
 /// Compare a candidate with the live version
 ///
-/// Runs the candidate beside the live version, over every object the server knows, and reports the
-/// verdicts that would change. Nothing is changed.
+/// Runs the candidate and the live version over every known object, and reports the verdicts that would change. The
+/// state of the server does not change.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/shadow",
     operation_id = "shadow_interpreter",
     tag = "interpreters",
-    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    params(Name, IfMatchHeader),
     responses(
         (status = 200, description = "The verdicts that would change.", body = ShadowReport),
         CommandErrors,
@@ -89,14 +89,14 @@ pub(crate) async fn shadow(
 
 /// Promote a candidate
 ///
-/// Makes the candidate live; with a digest the version of that digest, be it the candidate or one that
-/// was live before, was rolled back from, or is built in. That enables the interpreter too.
+/// Makes the candidate live. With a digest, makes the version with this digest live: the candidate, a former live
+/// version, a rolled-back version, or the built-in version. A promotion also enables the interpreter.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/promote",
     operation_id = "promote_interpreter",
     tag = "interpreters",
-    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    params(Name, IfMatchHeader),
     request_body(content = Option<Promotion>, description = "The digest of the version; may be left out for the candidate.", content_type = "application/json"),
     responses(
         (status = 200, description = "The version is live.", body = Outcome),
@@ -120,14 +120,14 @@ pub(crate) async fn promote(
 
 /// Roll back to the previous version
 ///
-/// Makes the previous version live again. The version that was live is marked `rolled-back`: the
-/// watched directory does not bring it back.
+/// Makes the previous version live again. The version that was live is marked `rolled-back`, and the watched directory
+/// does not restore it.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/rollback",
     operation_id = "rollback_interpreter",
     tag = "interpreters",
-    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    params(Name, IfMatchHeader),
     responses(
         (status = 200, description = "The previous version is live.", body = Outcome),
         CommandErrors,
@@ -143,14 +143,14 @@ pub(crate) async fn rollback(
 
 /// Disable an interpreter
 ///
-/// Leaves the interpreter out of what is published, until it is enabled. Its Kinds are judged by the
-/// next less specific interpreter, if there is one.
+/// Removes the interpreter from the published set until it is enabled. The next less specific interpreter judges its
+/// Kinds, if there is one.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/disable",
     operation_id = "disable_interpreter",
     tag = "interpreters",
-    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    params(Name, IfMatchHeader),
     responses(
         (status = 200, description = "The interpreter is disabled.", body = Outcome),
         CommandErrors,
@@ -172,7 +172,7 @@ pub(crate) async fn disable(
     path = "/v2/interpreters/{name}/enable",
     operation_id = "enable_interpreter",
     tag = "interpreters",
-    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    params(Name, IfMatchHeader),
     responses(
         (status = 200, description = "The interpreter is enabled.", body = Outcome),
         CommandErrors,
@@ -188,13 +188,13 @@ pub(crate) async fn enable(
 
 /// Replace the settings of an interpreter
 ///
-/// Replaces all settings. The objects that the interpreter judges are judged again with them.
+/// Replaces all settings. The interpreter then judges its objects again with the new settings.
 #[utoipa::path(
     put,
     path = "/v2/interpreters/{name}/settings",
     operation_id = "set_settings",
     tag = "interpreters",
-    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    params(Name, IfMatchHeader),
     request_body(content = Object, description = "The settings: an object that fits `settings-schema` of the interpreter.", content_type = "application/json"),
     responses(
         (status = 200, description = "The settings are in force.", body = Outcome),
@@ -219,13 +219,13 @@ pub(crate) async fn set(
 
 /// Remove the settings of an interpreter
 ///
-/// Removes all settings. The objects that the interpreter judges are judged again without them.
+/// Removes all settings. The interpreter then judges its objects again without settings.
 #[utoipa::path(
     delete,
     path = "/v2/interpreters/{name}/settings",
     operation_id = "clear_settings",
     tag = "interpreters",
-    params(Name, ("If-Match" = Option<String>, Header, description = "Digests as in `ETag`: the command is refused unless one of them is live.")),
+    params(Name, IfMatchHeader),
     responses(
         (status = 200, description = "The interpreter has no settings.", body = Outcome),
         CommandErrors,

@@ -1,17 +1,17 @@
-//! Tests: which resources of an answer its readiness is about.
+//! Tests: the resources that determine the readiness of an answer.
 
 use serde_json::json;
 
 use super::*;
 
 #[test]
-fn what_works_with_something_wrong_is_degraded_on_every_level() {
+fn a_degraded_resource_degrades_every_level() {
     let mut edge01 = input("edge01", vec![expected("batch/v1", "CronJob", "backup")]);
     let degraded = verdict(Phase::Degraded, "LastRunFailed", "the run of 05:00 failed");
     let cron_job = object("batch/v1", "CronJob", "default", "backup");
     report(&mut edge01, vec![observed(cron_job, degraded)]);
-    let read_model = vfw_read_model(vec![app("sink", vec![projected(edge01)])]);
-    let answer = ask(&read_model, &vfw(), &[("type", "cluster")]);
+    let snapshot = vfw_snapshot(vec![app("sink", vec![projected(edge01)])]);
+    let answer = ask(&snapshot, &vfw(), &[("type", "cluster")]);
     for level in ["", "/apps/0", "/apps/0/clusters/0"] {
         let readiness = |member| pointer(&answer, &format!("{level}/{member}")).clone();
         assert_eq!(readiness("ready-status"), "Degraded");
@@ -26,7 +26,7 @@ fn what_works_with_something_wrong_is_degraded_on_every_level() {
 }
 
 #[test]
-fn a_failed_pod_does_not_fail_its_app_but_speaks_for_itself() {
+fn a_failed_pod_fails_its_app_only_if_it_is_selected_alone() {
     let on_edge01 = ("cluster", "vfw-cluster-provider+edge01");
     let answer = ask(
         &sink(),
@@ -57,14 +57,14 @@ fn a_failed_pod_does_not_fail_its_app_but_speaks_for_itself() {
 }
 
 #[test]
-fn what_was_terminated_and_is_gone_is_terminated() {
+fn a_terminated_application_without_resources_is_terminated() {
     let apps = vfw_apps(&["edge01", "edge02"], RsyncStatus::Deleted);
-    let read_model = read_model(
+    let snapshot = snapshot(
         &vfw(),
         vfw_record(),
         vec![context(SECOND, "Terminated", apps)],
     );
-    let answer = ask(&read_model, &vfw(), &[("type", "cluster")]);
+    let answer = ask(&snapshot, &vfw(), &[("type", "cluster")]);
     assert_eq!(pointer(&answer, "/ready-status"), "Terminated");
     assert_eq!(pointer(&answer, "/ready-phase"), "not-present");
     assert_eq!(
@@ -73,13 +73,13 @@ fn what_was_terminated_and_is_gone_is_terminated() {
     );
     assert_eq!(
         pointer(&answer, "/ready-reason"),
-        "all resources are gone, as asked"
+        "all resources were removed as requested"
     );
 }
 
-/// A Job that succeeded although one of its Pods failed, a Pod without an owner, and one whose owner is
-/// not in the report. Nothing was sent.
-fn unsent(orphan: Phase) -> ReadModel {
+/// A Job that succeeded although one of its Pods failed, a Pod without an owner, and a Pod whose owner is not
+/// in the report. No resource was sent.
+fn unsent(orphan: Phase) -> Snapshot {
     let pod = |name: &str, owners: &[(&str, &str, &str)], phase| {
         let pod = owned(("Pod", "default", name, ""), owners);
         observed(pod, verdict(phase, "", ""))
@@ -93,11 +93,11 @@ fn unsent(orphan: Phase) -> ReadModel {
         pod("web-a", &[("ReplicaSet", "web", "2")], Phase::Pending),
     ];
     report(&mut edge01, observed);
-    vfw_read_model(vec![app("sink", vec![projected(edge01)])])
+    vfw_snapshot(vec![app("sink", vec![projected(edge01)])])
 }
 
 #[test]
-fn a_child_is_counted_by_state_and_its_owner_answers_for_it() {
+fn a_child_is_counted_by_state_but_only_its_owner_is_rolled_up() {
     let ask = |names: &[&str]| {
         let names = names.iter().map(|name| ("resource", *name));
         let pairs: Vec<_> = names.chain([("type", "cluster")]).collect();
@@ -120,7 +120,7 @@ fn a_child_is_counted_by_state_and_its_owner_answers_for_it() {
 }
 
 #[test]
-fn an_orphan_answers_for_itself() {
+fn an_orphan_is_rolled_up() {
     let answer = ask(&unsent(Phase::Failed), &vfw(), &[("type", "cluster")]);
     for level in ["", "/apps/0", "/apps/0/clusters/0"] {
         let reason = pointer(&answer, &format!("{level}/ready-reason"));
@@ -131,7 +131,9 @@ fn an_orphan_answers_for_itself() {
     }
     let resources = pointer(&answer, "/apps/0/clusters/0/resources");
     let owners = resources.as_array().unwrap().iter();
-    let owners: Vec<_> = owners.filter_map(|it| it.get("owner")).collect();
+    let owners: Vec<_> = owners
+        .filter_map(|resource| resource.get("owner"))
+        .collect();
     let job = json!({
         "GVK": {"Group": "", "Version": "v1", "Kind": "Job"},
         "name": "warmup",

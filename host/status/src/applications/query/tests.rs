@@ -4,23 +4,26 @@ fn problems(pairs: &[(&str, &str)]) -> Vec<String> {
     let problems = ApplicationQuery::parse(pairs.iter().copied()).unwrap_err();
     let problems = problems.iter();
     problems
-        .map(|it| format!("{}: {}; {}", it.parameter, it.detail, it.expected))
+        .map(|problem| {
+            let (parameter, detail) = (&problem.parameter, &problem.detail);
+            format!("{parameter}: {detail}; {}", problem.expected)
+        })
         .collect()
 }
 
 #[test]
-fn a_short_name_is_of_every_application_that_it_may_mean() {
+fn a_short_name_matches_every_possible_application() {
     let found = DigName::found("shop", Some("web")).unwrap();
     let cluster_wide = DigName::found("shop", None).unwrap();
     let recorded = DigName::new("p", "shop", "v1", "prod").unwrap();
     let is_of = |text: &str| {
         let name = ShortName::parse(text).unwrap();
-        [&found, &cluster_wide, &recorded].map(|it| name.is_of(it))
+        [&found, &cluster_wide, &recorded].map(|application| name.is_of(application))
     };
     for (text, expected) in [
         ("shop", [true, true, true]),
         ("prod", [false, false, true]),
-        // A namespace is no name of an application.
+        // A namespace is not the name of an application.
         ("web", [false, false, false]),
         ("web/shop", [true, false, false]),
         ("-/shop", [false, true, false]),
@@ -34,7 +37,7 @@ fn a_short_name_is_of_every_application_that_it_may_mean() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_named() {
+fn every_problem_is_listed() {
     assert_eq!(
         problems(&[
             ("name", "a/b/c"),

@@ -1,4 +1,4 @@
-//! Both dialects agree on any context.
+//! Tests: both dialects agree on every context.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use super::*;
 use crate::AppView;
 
-/// Each resource of an app in a cluster: sent with this result or not, and there in this phase or not.
+/// Each resource of an app in a cluster: its rsync status if it was sent, and its phase if it exists.
 type Resources = Vec<(Option<usize>, Option<usize>)>;
 
-/// An app in a cluster: its resources, and whether it reported and is stale.
+/// An app in a cluster: its resources, whether the cluster has reported, and whether the report is stale.
 type Placed = Option<(Resources, bool, bool)>;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "c"];
@@ -56,7 +56,7 @@ fn on(number: usize, resources: &Resources, is_reported: bool, is_stale: bool) -
     projected(input)
 }
 
-fn model(placed: &[Vec<Placed>], status: &str) -> ReadModel {
+fn model(placed: &[Vec<Placed>], status: &str) -> Snapshot {
     let apps = placed.iter().enumerate().map(|(number, clusters)| {
         let views = clusters.iter().enumerate().filter_map(|(number, it)| {
             let (resources, is_reported, is_stale) = it.as_ref()?;
@@ -65,10 +65,10 @@ fn model(placed: &[Vec<Placed>], status: &str) -> ReadModel {
         app(&format!("app{number}"), views.collect())
     });
     let apps: Vec<AppView> = apps.collect();
-    read_model(&vfw(), vfw_record(), vec![context(SECOND, status, apps)])
+    snapshot(&vfw(), vfw_record(), vec![context(SECOND, status, apps)])
 }
 
-/// The word that the table has for a resource of our own answer.
+/// EMCO's word for a resource of an answer in the own dialect.
 fn word(resource: &Value) -> &'static str {
     let is_sent = resource.get("expected").is_none();
     match (
@@ -107,8 +107,8 @@ fn sums(words: impl Iterator<Item = &'static str>) -> BTreeMap<String, u32> {
 }
 
 fn counts(answer: &Value, member: &str) -> BTreeMap<String, u32> {
-    answer.get(member).map_or_else(BTreeMap::new, |it| {
-        serde_json::from_value(it.clone()).unwrap()
+    answer.get(member).map_or_else(BTreeMap::new, |counts| {
+        serde_json::from_value(counts.clone()).unwrap()
     })
 }
 
@@ -132,10 +132,10 @@ proptest! {
             let text = format!("type={kind}&output={output}&{filters}");
             let query = StatusQuery::parse(pairs(&text)).unwrap();
             let found = model.dig(&vfw(), &query).unwrap();
-            found.answer(&query).map(|it| serde_json::to_value(it).unwrap()).ok()
+            found.answer(&query).map(|answer| serde_json::to_value(answer).unwrap()).ok()
         };
         let text = format!("{form}&output={output}&{filters}");
-        // A name that nobody knows is an error of our own, and mostly an empty answer of EMCO.
+        // An unknown name is an error in the own dialect, and usually an empty answer in EMCO's dialect.
         let Some(ours) = ours_of(output) else {
             return Ok(());
         };
@@ -155,7 +155,7 @@ proptest! {
             prop_assert_eq!(&theirs[resource_word], expected);
             prop_assert_eq!(theirs.get("detail").is_some(), output == "detail");
         }
-        // Counts are of all that is selected, whatever the output.
+        // Counts cover everything that is selected, for any output.
         let all = listed(&ours_of("all").unwrap(), "cluster-provider");
         let expected = if is_ready {
             sums(all.iter().map(|(_, it)| word(it)))

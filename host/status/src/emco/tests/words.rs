@@ -1,4 +1,4 @@
-//! Words of resources, and staleness of what is selected.
+//! Tests: the words for resources, and the staleness of answers.
 
 use super::*;
 use crate::StoreAway;
@@ -6,28 +6,28 @@ use crate::StoreAway;
 #[test]
 fn the_word_of_every_phase() {
     let lines = Phase::ALL.iter().map(|phase| {
-        let (one, whole) = (of_phase(*phase), of_whole(*phase));
-        format!("{phase}: {one}, as a whole {whole}\n")
+        let (one, rollup) = (of_phase(*phase), of_rollup(*phase));
+        format!("{phase}: {one}, rolled up {rollup}\n")
     });
     expect![[r#"
-        ready: Ready, as a whole Ready
-        present: Ready, as a whole Ready
-        suspended: Ready, as a whole Ready
-        degraded: Ready, as a whole Ready
-        pending: NotReady, as a whole NotReady
-        terminating: NotReady, as a whole NotReady
-        not-present: NotPresent, as a whole NotReady
-        failed: NotReady, as a whole NotReady
-        unknown: NotReady, as a whole NotReady
+        ready: Ready, rolled up Ready
+        present: Ready, rolled up Ready
+        suspended: Ready, rolled up Ready
+        degraded: Ready, rolled up Ready
+        pending: NotReady, rolled up NotReady
+        terminating: NotReady, rolled up NotReady
+        not-present: NotPresent, rolled up NotReady
+        failed: NotReady, rolled up NotReady
+        unknown: NotReady, rolled up NotReady
     "#]]
     .assert_eq(&lines.collect::<String>());
 }
 
 #[test]
-fn what_was_sent_and_is_not_told_of_is_not_present() {
+fn a_sent_resource_without_a_report_is_not_present() {
     let judged = |verdict| {
         let input = input("edge01", vec![expected("v1", "Service", "a")]);
-        let mut view = projected(input).resources()[0].clone();
+        let mut view = projected(input).resources().get(0).unwrap().clone();
         view.verdict = verdict;
         view
     };
@@ -55,20 +55,22 @@ fn what_was_sent_and_is_not_told_of_is_not_present() {
 }
 
 #[test]
-fn what_may_be_out_of_date_is_told_of_what_is_selected() {
-    let model = group();
-    let staleness = |text: &str| {
+fn the_staleness_of_an_answer_covers_only_what_is_selected() {
+    let mut model = group();
+    let staleness = |model: &Snapshot, text: &str| {
         let query = EmcoQuery::parse(EmcoSubject::Group, text, &pairs(text)).unwrap();
         let found = model.dig(&vfw(), &query.selection).unwrap();
-        found.emco_staleness(&query).map(|it| it.reason.to_string())
+        found
+            .emco_staleness(&query)
+            .map(|stale| stale.reason.to_string())
     };
-    let away = "sink in vfw-cluster-provider+edge02: nobody answers";
+    let away = "sink in vfw-cluster-provider+edge02: no answer";
     for text in [
         "type=cluster",
         "status=ready&output=summary",
         "resources&type=cluster",
     ] {
-        assert_eq!(staleness(text).as_deref(), Some(away), "{text}");
+        assert_eq!(staleness(&model, text).as_deref(), Some(away), "{text}");
     }
     for text in [
         "",
@@ -77,15 +79,15 @@ fn what_may_be_out_of_date_is_told_of_what_is_selected() {
         "type=cluster&cluster=vfw-cluster-provider+edge01",
         "apps&type=cluster",
     ] {
-        assert_eq!(staleness(text), None, "{text}");
+        assert_eq!(staleness(&model, text), None, "{text}");
     }
-    model.publish_store(Some(StoreAway {
+    model.set_store(Some(StoreAway {
         since_ms: NOW_MS - 1,
         reason: "refused".into(),
     }));
     let away = "the store of AppContexts is away: refused";
     for text in ["", "apps", "status=ready"] {
-        assert_eq!(staleness(text).as_deref(), Some(away), "{text}");
+        assert_eq!(staleness(&model, text).as_deref(), Some(away), "{text}");
     }
 }
 
@@ -100,7 +102,7 @@ fn the_content_of_a_secret_is_not_shown() {
         vec![observed(secret(), verdict(Phase::Present, "", ""))],
     );
     let apps = vec![app("sink", vec![projected(edge01)])];
-    let model = crate::samples::vfw_read_model(apps);
+    let model = crate::samples::vfw_snapshot(apps);
     for form in ["type=rsync", "status=ready"] {
         let answer = ask_group(&model, &format!("{form}&output=detail")).unwrap();
         let detail = &answer["apps"][0]["clusters"][0]["resources"][0]["detail"];

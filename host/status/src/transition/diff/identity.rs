@@ -1,4 +1,4 @@
-//! Identities of resources that stay while reports come.
+//! Identities of resources that do not depend on reports.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::resource_view::ResourceView;
 use crate::transition::ResourceId;
 
 /// Group, Kind, namespace and name.
-pub(super) type Identity<'a> = [&'a str; 4];
+pub(crate) type Identity<'a> = [&'a str; 4];
 
-/// Identity of a resource that stays while reports come: what a report adds to a manifest is not part of it.
-pub(super) fn identity(resource: &ResourceView) -> Identity<'_> {
+/// Identity of a resource. It does not change when a report adds data to a manifest.
+pub(crate) fn identity(resource: &ResourceView) -> Identity<'_> {
     let (group, namespace) = match (resource.is_sent(), &resource.manifest) {
         (true, Some(manifest)) => (&*manifest.gvk.group, &*manifest.namespace),
         (true, None) => ("", ""),

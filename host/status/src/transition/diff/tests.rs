@@ -6,9 +6,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::samples::{
-    NOW_MS, app, cluster, context, expected, input, object, observed, owned, report, verdict,
+    NOW_MS, app, cluster, context, expected, input, object, observed, owned, removed, report,
+    verdict,
 };
-use crate::{ClusterInput, Expected, Recorded, Staleness, Unseen, project};
+use crate::{ClusterInput, Expected, Recorded, Staleness, project};
 
 const ID: &str = "7";
 
@@ -31,7 +32,7 @@ fn view(apps: Vec<AppView>) -> ContextView {
     context(ID, "Instantiated", apps)
 }
 
-fn told(before: Before<'_>, after: &ContextView) -> Vec<String> {
+fn described(before: Before<'_>, after: &ContextView) -> Vec<String> {
     let found = transitions(before, after, TransitionCause::Observed, 5000);
     found.iter().map(line).collect()
 }
@@ -56,22 +57,22 @@ fn line(it: &Transition) -> String {
 }
 
 #[test]
-fn what_is_seen_first_comes_from_nothing_and_what_is_equal_is_not_told() {
+fn new_resources_have_transitions_and_equal_views_have_none() {
     let one = [
         ("front", Phase::Ready, ""),
         ("back", Phase::Pending, "1 of 2"),
     ];
     let first = view(vec![app("a", vec![deployments("edge01", &one)])]);
     assert_eq!(
-        told(Before::Nothing, &first),
+        described(Before::Nothing, &first),
         [
             "a edge01 web front: - > Ready Why",
             "a edge01 web back: - > Pending Why",
             "whole: - > Pending Why"
         ]
     );
-    assert_eq!(told(Before::View(&first), &first.clone()), [""; 0]);
-    // Another message, another order, and a report that may be out of date.
+    assert_eq!(described(Before::View(&first), &first.clone()), [""; 0]);
+    // Another message, another order, and a stale report.
     let other = [
         ("back", Phase::Pending, "2 of 2"),
         ("front", Phase::Ready, ""),
@@ -85,11 +86,11 @@ fn what_is_seen_first_comes_from_nothing_and_what_is_equal_is_not_told() {
         vec!["a fault".into()],
     );
     let second = view(vec![app("a", vec![Arc::new(marked)])]);
-    assert_eq!(told(Before::View(&first), &second), [""; 0]);
+    assert_eq!(described(Before::View(&first), &second), [""; 0]);
 }
 
 #[test]
-fn a_change_tells_when_why_by_whom_and_since_when() {
+fn a_transition_has_times_reason_interpreter_and_cause() {
     let before = view(vec![app(
         "a",
         vec![deployments("edge01", &[("front", Phase::Ready, "")])],
@@ -126,12 +127,69 @@ fn a_change_tells_when_why_by_whom_and_since_when() {
     }
 }
 
+/// Deployments with their phases and times, in one cluster.
+fn dated(of: &[(&str, Phase, i64)], previous: Option<&ContextView>) -> ContextView {
+    let mut input = input("edge01", Vec::new());
+    let judged = of.iter().map(|&(name, phase, since_ms)| {
+        let object = object("apps/v1", "Deployment", "web", name);
+        let dated = Verdict {
+            since_ms: Some(since_ms),
+            ..verdict(phase, "Why", "")
+        };
+        observed(object, dated)
+    });
+    report(&mut input, judged.collect());
+    let previous = previous.map(|view| &*view.apps[0].clusters[0]);
+    view(vec![app(
+        "a",
+        vec![Arc::new(project(input, previous, 5000))],
+    )])
+}
+
 #[test]
-fn what_is_not_listed_any_more_goes_to_nothing_with_the_reason() {
+fn the_state_of_an_application_begins_with_the_change_that_caused_it() {
+    let ready = dated(
+        &[("a", Phase::Ready, 100), ("b", Phase::Degraded, 200)],
+        None,
+    );
+    let failed = dated(
+        &[("a", Phase::Failed, 3000), ("b", Phase::Degraded, 200)],
+        Some(&ready),
+    );
+    let repaired = dated(
+        &[("a", Phase::Ready, 4000), ("b", Phase::Degraded, 200)],
+        Some(&failed),
+    );
+    let deleted = dated(&[("a", Phase::Ready, 4000)], Some(&repaired));
+    let terminating = ContextView {
+        status: Some(kindsight_model::ContextStatus::Terminating),
+        ..deleted.clone()
+    };
+    let since = |before: &ContextView, after: &ContextView| {
+        let found = transitions(Before::View(before), after, TransitionCause::Observed, 5000);
+        let whole = found.last().filter(|last| last.resource.is_none());
+        whole.and_then(|last| last.since_ms)
+    };
+    assert_eq!(
+        since(&ready, &failed),
+        Some(3000),
+        "with its worst resource"
+    );
+    assert_eq!(
+        since(&failed, &repaired),
+        Some(4000),
+        "b has been degraded for longer"
+    );
+    assert_eq!(since(&repaired, &deleted), Some(5000), "it is seen now");
+    assert_eq!(since(&deleted, &terminating), Some(5000));
+}
+
+#[test]
+fn removed_resources_have_transitions_with_the_reason() {
     let gone = object("apps/v1", "Deployment", "web", "gone");
     let child = owned(("Pod", "web", "front-1", "2"), &[]);
     let mut before = input("edge01", vec![expected("v1", "ConfigMap", "sent")]);
-    before.unseen = vec![Unseen::gone(gone, 3000)];
+    before.unseen = vec![removed(&gone, 3000)];
     report(
         &mut before,
         vec![observed(child, verdict(Phase::Ready, "", ""))],
@@ -145,18 +203,18 @@ fn what_is_not_listed_any_more_goes_to_nothing_with_the_reason() {
         "a edge01 web front-1: Ready > - Gone",
         "a edge01 web gone: NotPresent > - Forgotten",
     ];
-    let mut found = told(Before::View(&before), &after);
+    let mut found = described(Before::View(&before), &after);
     assert_eq!(found.pop().as_deref(), Some("whole: NotPresent > Unknown "));
     assert_eq!(found, expected);
-    // As a whole app, and as a cluster of one that stays.
+    // An app is removed, and one of two clusters of another app.
     let other = view(vec![app("a", Vec::new())]);
-    assert_eq!(told(Before::View(&before), &other)[..3], expected);
+    assert_eq!(described(Before::View(&before), &other)[..3], expected);
     let none = view(Vec::new());
-    assert_eq!(told(Before::View(&before), &none)[..3], expected);
+    assert_eq!(described(Before::View(&before), &none)[..3], expected);
 }
 
 #[test]
-fn what_a_report_adds_to_a_manifest_makes_no_other_resource() {
+fn data_that_a_report_adds_does_not_change_the_identity() {
     let sent = || {
         vec![
             expected("apps/v1", "Deployment", "front"),
@@ -169,11 +227,11 @@ fn what_a_report_adds_to_a_manifest_makes_no_other_resource() {
         object("apps/v1", "Deployment", "default", "front"),
         object("example.com/v1", "ConfigMap", "default", "settings"),
     ];
-    let here = here.map(|it| observed(it, verdict(Phase::Ready, "", "")));
+    let here = here.map(|object| observed(object, verdict(Phase::Ready, "", "")));
     report(&mut reported, here.into());
     let after = view(vec![app("a", vec![shown(reported)])]);
     assert_eq!(
-        told(Before::View(&before), &after),
+        described(Before::View(&before), &after),
         [
             "a edge01  front: Unknown > Ready ",
             "a edge01  settings: Unknown > Ready ",
@@ -183,20 +241,20 @@ fn what_a_report_adds_to_a_manifest_makes_no_other_resource() {
 }
 
 #[test]
-fn what_is_asked_of_an_application_changes_it_as_a_whole() {
+fn the_desired_state_changes_only_the_application() {
     let mut absent = input("edge01", vec![expected("v1", "ConfigMap", "sent")]);
     report(&mut absent, Vec::new());
     let apps = vec![app("a", vec![shown(absent)])];
     let before = view(apps.clone());
     let after = context(ID, "Terminated", apps);
     assert_eq!(
-        told(Before::View(&before), &after),
+        described(Before::View(&before), &after),
         ["whole: NotPresent > Terminated "]
     );
 }
 
 #[test]
-fn where_a_part_of_a_history_was_dropped_what_it_does_not_tell_of_is_no_first_sight() {
+fn an_incomplete_history_makes_no_resource_new() {
     let of = [("front", Phase::Ready, ""), ("back", Phase::Ready, "")];
     let first = view(vec![app("a", vec![deployments("edge01", &of)])]);
     let found = transitions(Before::Nothing, &first, TransitionCause::Observed, 1000);
@@ -204,24 +262,24 @@ fn where_a_part_of_a_history_was_dropped_what_it_does_not_tell_of_is_no_first_si
         transitions: recorded(&found),
         dropped: 0,
     };
-    assert_eq!(told(Before::History(&history), &first), [""; 0]);
+    assert_eq!(described(Before::History(&history), &first), [""; 0]);
     history.transitions.drain(1..);
     assert_eq!(
-        told(Before::History(&history), &first),
+        described(Before::History(&history), &first),
         ["a edge01 web back: - > Ready Why", "whole: - > Ready "]
     );
     history.dropped = 2;
-    assert_eq!(told(Before::History(&history), &first), [""; 0]);
+    assert_eq!(described(Before::History(&history), &first), [""; 0]);
     let of = [("new", Phase::Ready, "")];
     let second = view(vec![app("a", vec![deployments("edge01", &of)])]);
     assert_eq!(
-        told(Before::History(&history), &second),
+        described(Before::History(&history), &second),
         ["a edge01 web front: Ready > - NotListed"]
     );
 }
 
 #[test]
-fn what_has_not_reported_since_the_start_is_not_told_until_it_does() {
+fn apps_without_a_report_since_the_start_have_no_transitions() {
     let of = |ready: &[&str]| {
         let views = ["edge01", "edge02"].map(|on| {
             let mut input = input(on, vec![expected("apps/v1", "Deployment", "front")]);
@@ -241,14 +299,14 @@ fn what_has_not_reported_since_the_start_is_not_told_until_it_does() {
     };
     for ready in [&[][..], &["edge01"]] {
         assert!(awaits_reports(&history, &of(ready)), "{ready:?}");
-        assert_eq!(told(Before::History(&history), &of(ready)), [""; 0]);
+        assert_eq!(described(Before::History(&history), &of(ready)), [""; 0]);
     }
     assert!(!awaits_reports(&history, &both));
-    assert_eq!(told(Before::History(&history), &both), [""; 0]);
+    assert_eq!(described(Before::History(&history), &both), [""; 0]);
 }
 
 #[test]
-fn what_another_component_says_of_what_is_stored_is_a_swap() {
+fn another_verdict_on_a_stored_report_is_caused_by_the_interpreters() {
     let of = |phase: Phase, version: &[u8]| {
         let by = InterpretedBy::new("apps".parse().unwrap(), "1.0.0", Digest::of(version));
         let mut input = input("edge01", Vec::new());
@@ -275,7 +333,10 @@ fn what_another_component_says_of_what_is_stored_is_a_swap() {
             2000,
         );
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found.iter().all(|it| it.cause == cause), "{found:?}");
+        assert!(
+            found.iter().all(|transition| transition.cause == cause),
+            "{found:?}"
+        );
     }
 }
 
@@ -299,7 +360,7 @@ fn states(view: &ContextView) -> Folded {
     let mut states = Folded::from([(None, application_state(view))]);
     for app in &view.apps {
         for of_cluster in &app.clusters {
-            for resource in of_cluster.resources() {
+            for resource in of_cluster.resources().iter() {
                 let id = id_of(&app.name, of_cluster.cluster(), resource);
                 states
                     .entry(Some(Arc::new(id)))
@@ -311,17 +372,18 @@ fn states(view: &ContextView) -> Folded {
 }
 
 fn recorded(transitions: &[Transition]) -> Vec<Recorded> {
-    let recorded = transitions.iter().map(|it| Recorded {
+    let recorded = transitions.iter().map(|transition| Recorded {
         id: 0,
-        transition: Arc::new(it.clone()),
+        transition: Arc::new(transition.clone()),
     });
     recorded.collect()
 }
 
-/// An app in a cluster: which of three resources are there, in which phases, and which of three are sent.
-type Place = (u8, [u8; 3], u8);
+/// An app in a cluster: a mask of the existing resources among three, their phases, and a mask of the sent
+/// resources among three.
+type DrawnPlacement = (u8, [u8; 3], u8);
 
-fn place(on: &str, (here, phases, sent): Place) -> Arc<ClusterView> {
+fn place(on: &str, (here, phases, sent): DrawnPlacement) -> Arc<ClusterView> {
     let names = ["x", "y", "z"];
     let at = |set: u8| {
         let names = names.iter().enumerate();
@@ -341,8 +403,8 @@ fn place(on: &str, (here, phases, sent): Place) -> Arc<ClusterView> {
 
 proptest! {
     #[test]
-    fn all_transitions_from_nothing_lead_to_what_is_shown(
-        steps in vec((0..4_usize, any::<Option<Place>>(), any::<bool>(), any::<bool>()), 1..20),
+    fn applying_all_transitions_gives_the_shown_states(
+        steps in vec((0..4_usize, any::<Option<DrawnPlacement>>(), any::<bool>(), any::<bool>()), 1..20),
     ) {
         let places = [("a", "edge01"), ("a", "edge02"), ("b", "edge01"), ("b", "edge02")];
         let mut here: [Option<Arc<ClusterView>>; 4] = Default::default();
@@ -350,7 +412,7 @@ proptest! {
         let mut folded = Folded::new();
         let mut history = ApplicationHistory::default();
         for (at, change, is_present, is_restarted) in steps {
-            here[at] = change.map(|it| place(places[at].1, it));
+            here[at] = change.map(|changed| place(places[at].1, changed));
             let mut apps = Vec::new();
             for name in ["a", "b"] {
                 let of = places.iter().zip(&here).filter(|((of, _), _)| *of == name);

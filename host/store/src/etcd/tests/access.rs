@@ -1,8 +1,8 @@
-//! TLS, users and their rights.
+//! TLS, users and their permissions.
 
 use super::*;
 
-/// Writes a file of a test.
+/// Writes a file for a test.
 fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
@@ -52,7 +52,7 @@ fn tls_with_a_certificate_of_its_own_is_let_in() {
 }
 
 #[test]
-fn options_of_which_one_is_missing_are_refused() {
+fn incomplete_options_are_rejected() {
     let file = || Some(PathBuf::from("x.pem"));
     let without_key = EtcdOptions {
         cert: file(),
@@ -69,9 +69,9 @@ fn options_of_which_one_is_missing_are_refused() {
         ..EtcdOptions::default()
     };
     for (options, why) in [
-        (without_key, "a certificate needs its key"),
-        (without_ca, "a certificate is shown over TLS alone"),
-        (without_password, "a user needs a password"),
+        (without_key, "a certificate requires its key"),
+        (without_ca, "a client certificate requires TLS"),
+        (without_password, "a user requires a password"),
     ] {
         let refused = denied(refusal("http://127.0.0.1:1", &options));
         assert!(refused.starts_with(why), "{refused}");
@@ -94,14 +94,14 @@ fn denied(error: Error) -> String {
 }
 
 #[test]
-fn a_user_may_do_what_it_has_rights_to() {
+fn a_user_may_do_what_its_permissions_allow() {
     let Some(etcd) = started() else {
         return;
     };
     let asked_for_none = denied(refusal(etcd.url(), &user("reader", "word")));
     assert_eq!(
         asked_for_none,
-        "a user and a password were given, and this etcd asks for none"
+        "a user and a password were given, but this etcd does not use authentication"
     );
     etcd.keys().put("/context/1/", "\"1\"");
     etcd.keys()
@@ -109,7 +109,7 @@ fn a_user_may_do_what_it_has_rights_to() {
     for (options, why) in [
         (
             EtcdOptions::default(),
-            "this etcd asks for a user and a password",
+            "this etcd requires a user and a password",
         ),
         (
             user("reader", "wrong"),
@@ -121,7 +121,7 @@ fn a_user_may_do_what_it_has_rights_to() {
         ),
         (
             user("reader", "word"),
-            "the user may not do this (etcdserver: permission denied)",
+            "the user lacks the permission (etcdserver: permission denied)",
         ),
     ] {
         assert_eq!(denied(refusal(etcd.url(), &options)), why);
@@ -134,7 +134,7 @@ fn a_user_may_do_what_it_has_rights_to() {
     let range = reader.range("/context/").unwrap();
     assert_eq!(range.entries.len(), 1);
     let mut watch = reader.watch("/context/", range.revision).unwrap();
-    let may_not = "the user may not do this (etcdserver: permission denied)";
+    let may_not = "the user lacks the permission (etcdserver: permission denied)";
     assert_eq!(denied(reader.range("/kindsight/").unwrap_err()), may_not);
     assert_eq!(
         denied(put(&reader, "/context/2/", "").unwrap_err()),
@@ -146,7 +146,7 @@ fn a_user_may_do_what_it_has_rights_to() {
 }
 
 #[test]
-fn a_token_that_has_ended_is_made_anew() {
+fn an_expired_token_is_renewed() {
     let Some(binaries) = binaries() else {
         return;
     };

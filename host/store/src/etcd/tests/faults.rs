@@ -1,4 +1,4 @@
-//! An etcd that is killed, paused, compacted, or whose answers are lost.
+//! An etcd that is killed, paused or compacted, or whose answers are lost.
 
 use kindsight_cluster::Proxy;
 
@@ -61,7 +61,7 @@ fn an_etcd_that_was_replaced_is_read_again_although_it_counted_further() {
 }
 
 #[test]
-fn an_etcd_that_is_paused_is_away_until_it_goes_on() {
+fn a_paused_etcd_is_away_until_it_continues() {
     let Some(mut etcd) = started() else {
         return;
     };
@@ -127,7 +127,7 @@ fn changes_that_are_compacted_before_they_are_heard_are_read_again() {
 }
 
 #[test]
-fn a_watch_that_is_cut_goes_on_where_it_was() {
+fn a_watch_that_is_cut_resumes_at_its_position() {
     let Some(etcd) = started() else {
         return;
     };
@@ -145,14 +145,17 @@ fn a_watch_that_is_cut_goes_on_where_it_was() {
     for round in 0..5 {
         for number in 0..20 {
             let heard = wait(watch.next()).unwrap().changes;
-            let key = format!("/t/{round}-{number:02}/");
-            let kind = ChangeKind::Put;
-            assert_eq!(heard, [Change { key, kind }]);
+            let change = Change {
+                key: format!("/t/{round}-{number:02}/"),
+                kind: ChangeKind::Put,
+                value: Some(b"".as_slice().into()),
+            };
+            assert_eq!(heard, [change]);
         }
     }
 }
 
-/// Loses the answer to a call, and lets the next ones through.
+/// Discards the answer to a call, and forwards all other answers.
 fn with_a_lost_answer<T>(proxy: &Proxy, call: impl FnOnce() -> T) -> T {
     proxy.mute();
     std::thread::scope(|scope| {
@@ -185,7 +188,7 @@ fn a_write_whose_answer_is_lost_is_read_back() {
         (entry.value.as_slice(), entry.changed),
         (&b"2"[..], revision)
     );
-    // The same once more: it does not hold, whether the answer comes or not.
+    // The same batch again: its condition does not hold, whether the answer arrives or not.
     match with_a_lost_answer(&proxy, || store.apply(&next)) {
         Err(Error::Conflict { key }) => assert_eq!(key, "/t/n/"),
         other => panic!("expected a conflict, got {other:?}"),
@@ -230,7 +233,7 @@ fn a_member_that_is_away_from_the_beginning_is_said() {
         Error::Unavailable { reason } => assert!(!reason.is_empty()),
         other => panic!("expected Unavailable, got {other}"),
     }
-    // One of several is enough.
+    // One reachable endpoint of several is sufficient.
     let endpoints = [endpoint(&proxy.url()), endpoint(etcd.url())];
     let store = EtcdStore::connect(&endpoints, &EtcdOptions::default()).unwrap();
     for number in 0..20 {

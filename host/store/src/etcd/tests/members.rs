@@ -1,10 +1,10 @@
-//! An etcd of three members.
+//! An etcd with three members.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// Keys that are acknowledged while one member is away.
+/// The number of keys that are acknowledged while one member is away.
 const ACKNOWLEDGED: usize = 20;
 
 #[test]
@@ -13,7 +13,10 @@ fn with_each_member_lost_in_turn_nothing_acknowledged_is_lost() {
         return;
     };
     let mut members = Etcd::start_three(&binaries);
-    let endpoints: Vec<String> = members.iter().map(|it| endpoint(it.url())).collect();
+    let endpoints: Vec<String> = members
+        .iter()
+        .map(|member| endpoint(member.url()))
+        .collect();
     let store = EtcdStore::connect(&endpoints, &EtcdOptions::default()).unwrap();
     let begin = store.keys("/t/").unwrap().revision;
     let mut watch = store.watch("/t/", begin).unwrap();
@@ -39,7 +42,7 @@ fn with_each_member_lost_in_turn_nothing_acknowledged_is_lost() {
     while heard.len() < stored.len() {
         let Changes { changes, .. } = wait(watch.next()).unwrap();
         for Change { key, .. } in changes {
-            assert!(heard.insert(key), "each change is heard once");
+            assert!(heard.insert(key), "each change is reported once");
         }
     }
     assert_eq!(heard, stored);

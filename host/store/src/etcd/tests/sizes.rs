@@ -1,4 +1,4 @@
-//! Ranges and changes that are larger than an answer, and keys that are no text.
+//! Ranges and changes that are larger than an answer, and keys that are not text.
 
 use kindsight_cluster::Proxy;
 
@@ -11,7 +11,7 @@ fn a_large_range_is_read_as_it_was_at_one_moment() {
     };
     let store = opened(etcd.url(), &EtcdOptions::default());
     let small = (0..3000).map(|number| (format!("/t/{number:04}/"), "x".repeat(1024)));
-    // More in the first page than an answer may have.
+    // The first page would be larger than the largest answer.
     let large = (0..20).map(|number| (format!("/t/0000/{number}/"), "x".repeat(1024 * 1024)));
     let mut expect: Vec<(String, usize)> = Vec::new();
     for (key, value) in small.chain(large) {
@@ -22,7 +22,7 @@ fn a_large_range_is_read_as_it_was_at_one_moment() {
     let writing = AtomicBool::new(true);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Two keys that are always equal, far from each other.
+            // Two keys that always have equal values and are far apart.
             for number in 0.. {
                 let number = number.to_string();
                 let both = Batch::new()
@@ -37,16 +37,16 @@ fn a_large_range_is_read_as_it_was_at_one_moment() {
         for _ in 0..3 {
             let range = store.range("/t/").unwrap();
             let value = |key: &str| {
-                let found = range.entries.iter().find(|it| it.key == key);
-                found.map(|it| it.value.clone())
+                let found = range.entries.iter().find(|entry| entry.key == key);
+                found.map(|entry| entry.value.clone())
             };
             assert_eq!(value("/t/!/"), value("/t/~/"));
             let found = range
                 .entries
                 .iter()
-                .map(|it| (it.key.clone(), it.value.len()));
+                .map(|entry| (entry.key.clone(), entry.value.len()));
             let found: Vec<_> = found
-                .filter(|it| !["/t/!/", "/t/~/"].contains(&&*it.0))
+                .filter(|sized| !["/t/!/", "/t/~/"].contains(&&*sized.0))
                 .collect();
             assert_eq!(found, expect);
         }
@@ -56,7 +56,7 @@ fn a_large_range_is_read_as_it_was_at_one_moment() {
 }
 
 #[test]
-fn what_was_missed_comes_in_whole_batches_however_large() {
+fn missed_changes_are_reported_in_complete_batches_of_any_size() {
     const BATCHES: usize = 40;
     let Some(etcd) = started() else {
         return;
@@ -103,9 +103,12 @@ fn keys_that_are_no_text_are_passed_over() {
     store.runtime.wait(put_raw).unwrap();
     assert_eq!(store.keys("/t/").unwrap().keys, ["/t/a/"]);
     assert_eq!(store.range("/t/").unwrap().entries.len(), 1);
-    let kind = ChangeKind::Put;
-    let key = "/t/a/".to_owned();
-    assert_eq!(wait(watch.next()).unwrap().changes, [Change { key, kind }]);
+    let change = Change {
+        key: "/t/a/".to_owned(),
+        kind: ChangeKind::Put,
+        value: Some(b"x".as_slice().into()),
+    };
+    assert_eq!(wait(watch.next()).unwrap().changes, [change]);
     let after = put(&store, "/t/b/", "").unwrap();
     assert_eq!(wait(watch.next()).unwrap().revision, after);
 }

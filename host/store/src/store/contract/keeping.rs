@@ -1,14 +1,14 @@
-//! The clauses about limits and revisions.
+//! Clauses about limits and revisions.
 
 use super::{Clause, conflict_of};
 use crate::{Batch, Entry, Error, Revision, Store};
 
 pub(super) const CLAUSES: &[Clause] = &[
+    ("a value over the limit fails only its batch", limit),
     (
-        "a value over the limit costs the batch and nothing else",
-        limit,
+        "the error for a batch over the limits names the exceeded limit",
+        batches,
     ),
-    ("a batch over the limits names what is too large", batches),
     (
         "a batch has a greater revision than those before it",
         revisions,
@@ -17,10 +17,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         "a key keeps the revisions that created and changed it",
         kept_revisions,
     ),
-    (
-        "a key that was changed since is told from its revision",
-        unchanged,
-    ),
+    ("the revision of a key shows a later change", unchanged),
 ];
 
 fn limit(store: &dyn Store) {
@@ -44,9 +41,9 @@ fn limit(store: &dyn Store) {
         .unwrap();
 }
 
-/// Batches with more than a store takes are refused, and those with just as much are not.
+/// Batches over the limits of a store are rejected, and batches exactly at the limits are accepted.
 fn batches(store: &dyn Store) {
-    // The embedded store takes more than a test should write.
+    // The embedded store accepts more writes than a test should make.
     const WRITES_TRIED_MAX: usize = 10_000;
     let limits = store.limits();
     if limits.batch_writes > WRITES_TRIED_MAX {
@@ -78,7 +75,7 @@ fn batches(store: &dyn Store) {
     store.apply(&of(limits.batch_writes)).unwrap();
     let keys = store.keys("/t/").unwrap().keys;
     assert_eq!(keys.len(), limits.batch_writes);
-    // As large as a batch may be, for one that fills it to the last byte.
+    // A value that fills the batch to its last byte.
     let key = "/t/full/";
     let room = limits.batch_bytes - Batch::new().put(key, "").bytes();
     let value = vec![b'x'; room.min(limits.value_bytes)];

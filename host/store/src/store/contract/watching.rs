@@ -1,4 +1,4 @@
-//! The clauses about watches.
+//! Clauses about watches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -12,21 +12,24 @@ use crate::{
     Watch,
 };
 
-/// The longest that a change may take to reach a watch on a busy machine.
+/// The longest time within which a change must reach a watch on a busy machine.
 const CHANGE_WAIT_MAX: Duration = Duration::from_mins(1);
 
 pub(super) const CLAUSES: &[Clause] = &[
     ("a watch begins after its revision", beginning),
     ("a watch wakes up when something changes", waking),
-    ("a watch is about its prefix alone", prefixes),
-    ("a watch reports deleted keys and no absent ones", deletes),
-    ("all changes of a batch come together", together),
-    ("a batch that is refused changes nothing", refusals),
-    ("two watches read by themselves", independence),
-    ("a future that is dropped loses nothing", dropped_futures),
-    ("a revision that is too old is refused", too_old),
+    ("a watch reports only its prefix", prefixes),
+    (
+        "a watch reports a delete only for keys that existed",
+        deletes,
+    ),
+    ("all changes of a batch are reported together", together),
+    ("a rejected batch changes nothing", refusals),
+    ("two watches read independently", independence),
+    ("dropping a future loses no change", dropped_futures),
+    ("a revision that is too old is rejected", too_old),
     ("a watch that lags too far is compacted", lagging),
-    ("changes come in the order of the commits", order),
+    ("changes are reported in the order of the commits", order),
     (
         "nothing is lost between a range and its watch",
         between_range_and_watch,
@@ -68,11 +71,12 @@ fn put(store: &dyn Store, key: &str) -> Revision {
     store.apply(&Batch::new().put(key, "")).unwrap()
 }
 
-/// The changes of a batch, by the key.
-fn changes<const N: usize>(revision: Revision, changes: [(&str, ChangeKind); N]) -> Changes {
-    let change = |(key, kind): (&str, _)| Change {
+/// The changes of a batch, in the order of their keys. A key without a value was deleted.
+fn changes<const N: usize>(revision: Revision, changes: [(&str, Option<&str>); N]) -> Changes {
+    let change = |(key, value): (&str, Option<&str>)| Change {
         key: key.to_owned(),
-        kind,
+        kind: value.map_or(ChangeKind::Delete, |_| ChangeKind::Put),
+        value: value.map(|value| value.as_bytes().into()),
     };
     Changes {
         revision,
@@ -85,7 +89,8 @@ fn sorted(mut changes: Changes) -> Changes {
     changes
 }
 
-/// The revision that a watch can begin after, of an answer that says so.
+/// The revision that a [`Error::Compacted`](crate::Error::Compacted) answer reports as the oldest
+/// for a new watch.
 pub(crate) fn compacted_to(outcome: Result<impl Debug>) -> Revision {
     match outcome {
         Err(Error::Compacted { oldest }) => oldest,
@@ -93,8 +98,8 @@ pub(crate) fn compacted_to(outcome: Result<impl Debug>) -> Revision {
     }
 }
 
-/// Changes more than a store keeps, in as few batches as it takes, and waits until watches are past
-/// them. Answers the revision of the last.
+/// Changes more keys than a store keeps, in as few batches as possible, and waits until watches
+/// have passed them. Returns the revision of the last batch.
 fn flood(store: &dyn Store) -> Revision {
     let keys: Vec<String> = (0..=CHANGES_KEPT_MAX)
         .map(|number| format!("/flood/{number}/"))
@@ -118,9 +123,9 @@ fn beginning(store: &dyn Store) {
     let third = put(store, "/t/3/");
     let mut watch = store.watch("/t/", between).unwrap();
     let fourth = put(store, "/t/4/");
-    let put = ChangeKind::Put;
-    assert_eq!(next(&mut watch), changes(third, [("/t/3/", put)]));
-    assert_eq!(next(&mut watch), changes(fourth, [("/t/4/", put)]));
+    let empty = Some("");
+    assert_eq!(next(&mut watch), changes(third, [("/t/3/", empty)]));
+    assert_eq!(next(&mut watch), changes(fourth, [("/t/4/", empty)]));
 }
 
 fn waking(store: &dyn Store) {
@@ -133,7 +138,7 @@ fn waking(store: &dyn Store) {
         });
         ready.wait();
         let revision = put(store, "/t/a/");
-        let expect = changes(revision, [("/t/a/", ChangeKind::Put)]);
+        let expect = changes(revision, [("/t/a/", Some(""))]);
         assert_eq!(reader.join().unwrap(), expect);
     });
 }
@@ -145,7 +150,7 @@ fn prefixes(store: &dyn Store) {
     }
     let batch = Batch::new().put("/t/2/", "").put("/t/1/a/", "");
     let revision = store.apply(&batch).unwrap();
-    let expect = changes(revision, [("/t/1/a/", ChangeKind::Put)]);
+    let expect = changes(revision, [("/t/1/a/", Some(""))]);
     assert_eq!(next(&mut watch), expect);
 }
 
@@ -161,7 +166,7 @@ fn deletes(store: &dyn Store) {
         .delete("/t/1/a/")
         .delete("/t/2/");
     let revision = store.apply(&batch).unwrap();
-    let gone = ["/t/1/", "/t/1/a/", "/t/2/"].map(|key| (key, ChangeKind::Delete));
+    let gone = ["/t/1/", "/t/1/a/", "/t/2/"].map(|key| (key, None));
     assert_eq!(sorted(next(&mut watch)), changes(revision, gone));
 }
 
@@ -175,12 +180,12 @@ fn together(store: &dyn Store) {
     let first = store.apply(&batch).unwrap();
     let second = put(store, "/t/a/");
     let expect = [
-        ("/t/a/", ChangeKind::Put),
-        ("/t/b/", ChangeKind::Put),
-        ("/t/old/", ChangeKind::Delete),
+        ("/t/a/", Some("1")),
+        ("/t/b/", Some("2")),
+        ("/t/old/", None),
     ];
     assert_eq!(sorted(next(&mut watch)), changes(first, expect));
-    let expect = changes(second, [("/t/a/", ChangeKind::Put)]);
+    let expect = changes(second, [("/t/a/", Some(""))]);
     assert_eq!(next(&mut watch), expect);
 }
 
@@ -191,7 +196,7 @@ fn refusals(store: &dyn Store) {
     let duplicate = Batch::new().put("/t/a/", "").put("/t/a/", "");
     store.apply(&duplicate).unwrap_err();
     let revision = put(store, "/t/b/");
-    let expect = changes(revision, [("/t/b/", ChangeKind::Put)]);
+    let expect = changes(revision, [("/t/b/", Some(""))]);
     assert_eq!(next(&mut watch), expect);
 }
 
@@ -212,7 +217,7 @@ fn dropped_futures(store: &dyn Store) {
     for key in ["/t/a/", "/t/b/"] {
         nothing_yet(&mut watch);
         let revision = put(store, key);
-        let expect = changes(revision, [(key, ChangeKind::Put)]);
+        let expect = changes(revision, [(key, Some(""))]);
         assert_eq!(next(&mut watch), expect);
     }
 }
@@ -236,8 +241,8 @@ fn lagging(store: &dyn Store) {
     compacted_to(wait(watch.next()));
 }
 
-/// One thread puts a key where it is absent, another deletes it where it is present, so puts and
-/// deletes alternate.
+/// One thread puts a key if it is absent, and another deletes it if it is present, so puts and
+/// deletes must alternate.
 fn order(store: &dyn Store) {
     const TURNS: usize = 100;
     let mut watch = watch_now(store, "/t/");
@@ -259,9 +264,9 @@ fn order(store: &dyn Store) {
     });
 }
 
-/// Readers that begin while others write end with exactly what the store holds, although they read
-/// each key only when a watch reports it. Every key is written once, so a change that is
-/// lost is not made good by a later one.
+/// Readers that begin while others write end with exactly the store's content, although they take
+/// each later value from a watch. Every key is written once, so no later change can hide a lost
+/// one.
 fn between_range_and_watch(store: &dyn Store) {
     const WRITERS: usize = 3;
     const STEPS: usize = 40;
@@ -297,25 +302,28 @@ fn between_range_and_watch(store: &dyn Store) {
 }
 
 fn by_key(entries: Vec<Entry>) -> BTreeMap<String, Vec<u8>> {
-    entries.into_iter().map(|it| (it.key, it.value)).collect()
+    entries
+        .into_iter()
+        .map(|entry| (entry.key, entry.value))
+        .collect()
 }
 
-/// Reads everything and then each change, until all writers have ended.
+/// Reads everything and then applies each change, until all writers have ended.
 fn follow(store: &dyn Store, writers: usize) -> BTreeMap<String, Vec<u8>> {
     let range = store.range("/t/").unwrap();
     let mut watch = store.watch("/t/", range.revision).unwrap();
     let mut position = range.revision;
     let mut read = by_key(range.entries);
     let is_end = |key: &String| key.ends_with("/end/");
-    let mut ended: BTreeSet<String> = read.keys().filter(|it| is_end(it)).cloned().collect();
+    let mut ended: BTreeSet<String> = read.keys().filter(|key| is_end(key)).cloned().collect();
     while ended.len() < writers {
         let Changes { revision, changes } = next(&mut watch);
         assert!(position < revision, "{position} {revision}");
         position = revision;
-        for Change { key, .. } in changes {
+        for Change { key, value, .. } in changes {
             ended.extend(is_end(&key).then(|| key.clone()));
-            match store.get(&key).unwrap() {
-                Some(value) => read.insert(key, value),
+            match value {
+                Some(value) => read.insert(key, value.to_vec()),
                 None => read.remove(&key),
             };
         }

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::*;
 use crate::tree::tests as trees;
 
-/// Texts that a tree and the standard reader refuse, and a pass over them does not.
+/// Texts that a tree and the standard parser reject, but that can be skipped.
 const PASSED_OVER: &[&str] = &["1e999", r#""\ud83d""#, r#"{"\ude00":[-1E+999]}"#];
 
 fn skipped(text: &str) -> Result<&str, ReadError> {
@@ -52,7 +52,7 @@ fn odd_texts_are_passed_over_as_by_the_standard_reader() {
 }
 
 #[test]
-fn what_is_too_deep_for_a_tree_is_passed_over_beside_what_is_not() {
+fn a_value_that_is_too_deep_for_a_tree_does_not_affect_its_neighbours() {
     let deep = ["[".repeat(100_000), "]".repeat(100_000)].concat();
     let text = format!(r#" [ {deep} ,{{"a" : "\n"}}] "#);
     let mut cursor = Cursor::of(&text);
@@ -146,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn a_value_among_others_becomes_the_same_tree_as_alone(json in trees::json()) {
+    fn a_value_becomes_the_same_tree_with_and_without_neighbours(json in trees::json()) {
         let alone = format!("{json:#}");
         let text = format!("[1, {alone} , 2]");
         let mut found = Vec::new();

@@ -1,29 +1,29 @@
-//! Verdicts by the container statuses of a Pod.
+//! Verdicts from the container statuses of a Pod.
 
 use crate::{Node, Verdict};
 
-/// Container that waits because of an error.
+/// A container that waits because of an error.
 #[derive(Clone, Copy)]
 pub(super) struct Stuck<'a> {
     container: Node<'a>,
-    /// Its word for the error.
+    /// The reason in the container's status.
     pub(super) reason: &'a str,
 }
 
 impl Stuck<'_> {
-    /// Returns whether the error may be a passing one: an image that could not be pulled, before the
-    /// kubelet has seen it fail again and backs off.
+    /// Returns whether the error may be temporary: an image that could not be pulled, before the
+    /// kubelet has seen further failures and backs off.
     pub(super) fn may_pass(self) -> bool {
         self.reason == "ErrImagePull"
     }
 
-    /// Its message, with the container's name.
+    /// The message of the container, with its name.
     pub(super) fn message(self) -> String {
         let message = self.container.at("/state/waiting/message");
         of(self.container, message.text_or_empty())
     }
 
-    /// The moment its last run ended, in Unix milliseconds.
+    /// The time at which its last run ended, in Unix milliseconds.
     pub(super) fn ended_ms(self) -> Option<i64> {
         self.container
             .at("/lastState/terminated/finishedAt")
@@ -31,7 +31,8 @@ impl Stuck<'_> {
     }
 }
 
-/// First container that waits because of an error; one whose error will not pass comes first.
+/// The first container that waits because of an error. Containers with a permanent error have
+/// priority.
 pub(super) fn stuck(status: Node<'_>) -> Option<Stuck<'_>> {
     let mut stuck = all(status).filter_map(|container| {
         let reason = container.at("/state/waiting/reason").text()?;
@@ -45,14 +46,15 @@ pub(super) fn stuck(status: Node<'_>) -> Option<Stuck<'_>> {
     Some(stuck.find(|next| lasting(*next)).unwrap_or(first))
 }
 
-/// The last moment an init container ended, in Unix milliseconds: then the next one could begin.
+/// The last time at which an init container ended, in Unix milliseconds. The next one could begin
+/// then.
 pub(super) fn init_ended_ms(status: Node<'_>) -> Option<i64> {
     let init = status.get("initContainerStatuses").items();
     init.filter_map(|container| container.at("/state/terminated/finishedAt").time_ms())
         .max()
 }
 
-/// Returns whether the reason is an error that needs an operator, although the kubelet retries.
+/// Returns whether the reason is an error that requires an operator, although the kubelet retries.
 fn is_trouble(waiting_reason: &str) -> bool {
     waiting_reason.starts_with("Err")
         || waiting_reason.ends_with("Error")
@@ -60,14 +62,15 @@ fn is_trouble(waiting_reason: &str) -> bool {
         || waiting_reason == "InvalidImageName"
 }
 
-/// Milliseconds for which a container that runs again is not trusted after an error: the kubelet takes so
-/// long too, before it forgets how often it crashed.
+/// The time after an error in which a container that is running again is not trusted, in
+/// milliseconds. After the same time, the kubelet resets the container's crash count.
 const CRASH_MEMORY_MS: i64 = 600_000;
 
-/// Failed, when a container that is not ready has ended with an error, or did so a short time ago.
+/// Failed, if a container that is not ready has ended with an error, or did so a short time ago.
 ///
-/// Init containers are skipped: one that failed and then succeeded keeps the record. So does any other
-/// container, for as long as it runs: an end of days ago is not why it is not ready now.
+/// Init containers are skipped, because one that failed and then succeeded keeps the record of its
+/// failure. Any other container keeps the record too while it runs, but a failure days ago is not
+/// the reason why it is not ready now.
 pub(super) fn crashed(status: Node<'_>, now_ms: i64) -> Option<Verdict> {
     let mut unready = status
         .get("containerStatuses")
@@ -92,7 +95,8 @@ pub(super) fn crashed(status: Node<'_>, now_ms: i64) -> Option<Verdict> {
 
 /// Failed, with the most specific reason and message of a failed Pod.
 pub(super) fn failure(status: Node<'_>) -> Verdict {
-    let bad_end = all(status).find_map(|it| bad_end(it, it.at("/state/terminated")));
+    let bad_end =
+        all(status).find_map(|container| bad_end(container, container.at("/state/terminated")));
     let (reason, message) = bad_end.unwrap_or(("PodFailed", String::new()));
     let own = |field| status.get(field).text().filter(|text| !text.is_empty());
     Verdict::failed(
@@ -101,7 +105,7 @@ pub(super) fn failure(status: Node<'_>) -> Verdict {
     )
 }
 
-/// Reason and message of a container that ended with an error.
+/// The reason and message of a container that ended with an error.
 fn bad_end<'a>(container: Node<'a>, terminated: Node<'a>) -> Option<(&'a str, String)> {
     let code = terminated
         .get("exitCode")
@@ -117,7 +121,7 @@ fn bad_end<'a>(container: Node<'a>, terminated: Node<'a>) -> Option<(&'a str, St
     Some((reason, message))
 }
 
-/// All container statuses, init containers first, as they run first.
+/// All container statuses. Init containers are first, because they run first.
 fn all(status: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let init = status.get("initContainerStatuses").items();
     init.chain(status.get("containerStatuses").items())

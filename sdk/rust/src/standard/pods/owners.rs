@@ -1,18 +1,18 @@
-//! Verdicts of workloads, by their Pods.
+//! Verdicts on workloads, from the state of their Pods.
 
 use std::cmp::Ordering;
 
 use super::trouble::{Grade, Trouble};
 use crate::{Failure, Input, Kind, Object, RelatedSet, Relation, Verdict, states};
 
-/// Pods of one workload that are looked at.
+/// Maximum number of Pods of one workload that are checked.
 const PODS_MAX: u32 = 256;
 
-/// Workloads with one Pod in so many that is not well are short of a few: as many as a Deployment may be
-/// short of by default.
+/// A workload still works if at most one Pod in this number is missing. By default, a Deployment
+/// permits the same share of unavailable Pods.
 const FEW: i64 = 4;
 
-/// The fields of Pods that the verdict on their owner depends on.
+/// The fields of Pods on which the verdict on their owner depends.
 const POD_FIELDS: [&str; 32] = [
     "/metadata/annotations/argocd.argoproj.io~1hook",
     "/metadata/annotations/helm.sh~1hook",
@@ -50,22 +50,23 @@ const POD_FIELDS: [&str; 32] = [
 
 /// A workload: an object that owns Pods, which its selector finds.
 ///
-/// Its own counts decide that it is well. Its Pods tell why it is not, before any deadline of its own.
+/// Its own counts determine that it is healthy. If it is not, its Pods show the cause, before any
+/// deadline of the workload itself.
 pub struct Workload<'o, 'a, 'i> {
     object: &'o Object<'a>,
     input: &'o Input<'i>,
-    /// Pods that are desired.
+    /// Number of desired Pods.
     wanted: i64,
-    /// True if it is complete but for a few Pods.
+    /// Whether the workload is complete except for a few Pods.
     works: bool,
-    /// True if it runs Pods that failed again, up to a limit of its own.
+    /// Whether the workload runs failed Pods again, up to its own limit.
     retries: bool,
-    /// The label that tells Pods of the newest template, and its value where that is known.
+    /// The label that identifies Pods of the newest template, and its value if it is known.
     revision: Option<(&'static str, Option<&'a str>)>,
 }
 
 impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
-    /// Adds the Pods of a workload, as the first of its related objects, the time, and its name.
+    /// Adds the Pods of a workload as the first of its related objects, the time, and its name.
     #[must_use]
     pub fn kind(kind: Kind) -> Kind {
         let selected = Relation::SelectedBy("/spec/selector");
@@ -77,7 +78,8 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         )
     }
 
-    /// A workload that wants this many Pods, of its Kind declared with [`Self::kind`].
+    /// Makes a workload with this number of desired Pods. Its Kind must be declared with
+    /// [`Self::kind`].
     pub fn new(object: &'o Object<'a>, input: &'o Input<'i>, wanted: i64) -> Self {
         Self {
             object,
@@ -89,22 +91,22 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         }
     }
 
-    /// Says whether it works and is complete, apart from some Pods: then their troubles make it Degraded
-    /// at worst.
+    /// Sets whether the workload works and is complete except for some Pods. If so, problems of
+    /// these Pods make it Degraded at worst.
     #[must_use]
     pub fn works(self, works: bool) -> Self {
         Self { works, ..self }
     }
 
-    /// Says that its rollout is complete, and that it is short of so many of its Pods: it works where
-    /// they are few.
+    /// Declares that the rollout is complete, but this number of Pods is missing. If the number is
+    /// small, the workload still works.
     #[must_use]
     pub fn short_of(self, missing: i64) -> Self {
         let works = missing.saturating_mul(FEW) <= self.wanted;
         self.works(works)
     }
 
-    /// Says that it runs Pods that failed again, up to a limit of its own.
+    /// Declares that the workload runs failed Pods again, up to its own limit.
     #[must_use]
     pub fn retries(self) -> Self {
         Self {
@@ -113,8 +115,8 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         }
     }
 
-    /// Counts only Pods of the newest template: those whose label has this value, or where it is not
-    /// known, that of the Pod that was created last.
+    /// Counts only Pods of the newest template: Pods whose label has this value. If the value is
+    /// unknown, the value of the newest Pod is used.
     #[must_use]
     pub fn newest(self, label: &'static str, value: Option<&'a str>) -> Self {
         Self {
@@ -123,10 +125,11 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         }
     }
 
-    /// Says with its Pods why it is not well; a verdict other than Ready and Pending remains.
+    /// Explains an unhealthy workload with the state of its Pods. A verdict other than Ready and
+    /// Pending is not changed.
     ///
     /// # Errors
-    /// [`Failure::InvalidSettings`] as [`super::judge`].
+    /// [`Failure::InvalidSettings`], as in [`super::judge`].
     pub fn judge(&self, verdict: Verdict) -> Result<Verdict, Failure> {
         let is_open = verdict.state == states::READY || verdict.state == states::PENDING;
         let related = self.input.related(0);
@@ -152,7 +155,7 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         pods: usize,
         of: &str,
     ) -> Verdict {
-        // The first of the worst; `max_by` would take the last.
+        // The first of the worst Pods; `max_by` would return the last.
         let worst = troubles
             .iter()
             .rev()
@@ -165,7 +168,10 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         } else {
             Grade::Crashing
         };
-        let lasting = troubles.iter().filter(|it| it.grade >= least).count();
+        let lasting = troubles
+            .iter()
+            .filter(|trouble| trouble.grade >= least)
+            .count();
         let is_ready = verdict.state == states::READY;
         let state = match () {
             () if is_ready && lasting == 0 => None,
@@ -181,12 +187,15 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
                 Verdict::new(state, reason, message).since(worst.verdict.since_ms)
             }
         };
-        let rechecks = troubles.iter().filter_map(|it| it.verdict.recheck_at_ms);
+        let rechecks = troubles
+            .iter()
+            .filter_map(|trouble| trouble.verdict.recheck_at_ms);
         verdict.recheck_at_ms = rechecks.chain(verdict.recheck_at_ms).min();
         verdict
     }
 
-    /// The Pods that count. Those that have ended were replaced, unless there are too few others.
+    /// The Pods that count. Pods that have ended count only if there are too few others, because
+    /// otherwise they were replaced.
     fn pods(&self, related: RelatedSet<'i>) -> Vec<Object<'i>> {
         let own = |pod: &Object<'_>| {
             let is_kept = pod.metadata().get("deletionTimestamp").is_empty();
@@ -210,7 +219,8 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         pods
     }
 
-    /// Returns whether a Pod is one of its own, as far as is reported: a selector may match others.
+    /// Returns whether the workload owns a Pod, as far as is reported, because its selector may
+    /// match other Pods.
     fn owns(&self, pod: &Object<'_>) -> bool {
         let mut owners = pod.metadata().get("ownerReferences").items();
         let Some(owner) = owners.find(|owner| owner.get("controller").is_true()) else {

@@ -1,4 +1,4 @@
-//! An API server that fails on demand, as no real one does.
+//! An API server that fails on demand.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,20 +10,25 @@ use serde_json::{Value, json};
 /// The answer to a request.
 pub(super) enum Answer {
     Json(u16, Value),
-    /// The answer comes once the other end of the channel is gone.
+    /// Lines of a watch, which remains open.
+    Lines(Vec<String>),
+    /// The connection ends without an answer.
+    Closed,
+    /// The answer is sent after the other end of the channel is dropped.
     Held(mpsc::Receiver<()>, Value),
 }
 
 type Answers = Box<dyn FnMut(&str) -> Option<Answer> + Send>;
 
-/// An API server of Services and Pods, and of Widgets that another one serves. It refuses to stream lists, and its watches tell nothing.
+/// An API server of Services and Pods, and of Widgets of an extension server. It refuses to stream lists, and its
+/// watches send no events.
 pub(super) struct Api {
     pub(super) url: String,
 }
 
 impl Api {
-    /// A server that answers as `answers` says, which is asked for the path and the query of each request; else
-    /// as one in which there is nothing.
+    /// A server that answers each request, by its path and query, as `answers` says. If `answers` returns none, it
+    /// answers like a server without objects.
     pub(super) fn new(answers: impl FnMut(&str) -> Option<Answer> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -38,7 +43,7 @@ impl Api {
     }
 }
 
-/// Answers one request of a connection. A client that is gone is none of its business.
+/// Answers one request of a connection. A client that disconnects is ignored.
 fn serve(mut stream: TcpStream, answers: &Mutex<Answers>) {
     let lines = BufReader::new(stream.try_clone().unwrap()).lines();
     let lines: Vec<String> = lines
@@ -49,15 +54,25 @@ fn serve(mut stream: TcpStream, answers: &Mutex<Answers>) {
         return;
     };
     let is_watch = target.contains("watch=1");
-    if is_watch && !target.contains("sendInitialEvents") {
+    let answer = answers.lock().unwrap()(target);
+    if is_watch && !target.contains("sendInitialEvents") && answer.is_none() {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
         // Open until the client closes it.
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
         return;
     }
-    let answer = answers.lock().unwrap()(target);
+    if let Some(Answer::Lines(lines)) = answer {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+        for line in lines {
+            let chunk = format!("{:x}\r\n{line}\n\r\n", line.len() + 1);
+            let _ = stream.write_all(chunk.as_bytes());
+        }
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        return;
+    }
     let (status, body) = match answer.unwrap_or_else(|| known(target)) {
         Answer::Json(status, body) => (status, body),
+        Answer::Closed | Answer::Lines(_) => return,
         Answer::Held(until, body) => {
             let _ = until.recv();
             (200, body)

@@ -36,11 +36,16 @@ pub(crate) fn settings(detail: &InterpreterDetail) -> String {
 
 fn head(to: &mut impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     let mut versions = detail.versions.iter();
-    let candidate = versions.find(|it| it.outcome == VersionOutcome::Candidate);
-    let candidate = candidate.map(|it| format!("{} {}", it.version, it.digest));
+    let candidate = versions.find(|version| version.outcome == VersionOutcome::Candidate);
+    let candidate =
+        candidate.map(|candidate| format!("{} {}", candidate.version, candidate.digest));
     let faulting = detail.faulting.as_ref();
-    let faulting =
-        faulting.map(|it| format!("{} of {} calls since {}", it.faults, it.calls, it.since));
+    let faulting = faulting.map(|faulting| {
+        format!(
+            "{} of {} calls since {}",
+            faulting.faults, faulting.calls, faulting.since
+        )
+    });
     for (name, value) in [
         ("name", detail.name.as_str()),
         ("status", detail.status.as_str()),

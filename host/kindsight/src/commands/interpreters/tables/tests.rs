@@ -87,7 +87,7 @@ fn a_list_is_a_line_each_with_as_many_kinds_as_fit() {
 }
 
 #[test]
-fn a_list_ends_with_what_is_not_loaded_and_what_was_refused() {
+fn a_list_ends_with_unloaded_and_refused_components() {
     let answer = InterpreterList {
         generation: 7,
         interpreters: vec![InterpreterSummary {
@@ -361,20 +361,20 @@ fn taken(kind: &str) -> Takeover {
 }
 
 #[test]
-fn an_outcome_is_a_line_and_the_whole_digest() {
+fn an_outcome_is_a_line_with_the_complete_digest() {
     let mut answer = Outcome {
         name: "widgets".parse().unwrap(),
         action: CatalogAction::Load,
         digest: Some(digest("c")),
         version: Some("1.2.0".to_owned()),
         status: OutcomeStatus::Candidate,
-        detail: "widgets 1.2.0 is accepted and waits to be promoted".to_owned(),
+        detail: "widgets 1.2.0 is accepted and can be promoted".to_owned(),
         takes: ["Deployment", "StatefulSet"].map(taken).into(),
     };
     check(
         |out| outcome(out, &answer),
         &expect![[r#"
-        widgets 1.2.0 is accepted and waits to be promoted
+        widgets 1.2.0 is accepted and can be promoted
         would take apps/*/Deployment, apps/*/StatefulSet from apps 0.1.0 built-in
         digest sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
     "#]],

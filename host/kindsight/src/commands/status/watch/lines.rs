@@ -8,23 +8,26 @@ use kindsight_api::watch::{Gone, StatusChange};
 
 use super::super::answer::{name, resources};
 use super::super::followed::{Followed, News};
+use super::super::scope::scoped;
 use super::state;
 use crate::client;
 use crate::table::clean;
 
-/// Prints what is new.
+/// Prints the news about `scope`, the selected part of the application.
 pub(super) fn print(
     to: &mut impl Write,
     news: &News,
     followed: &Followed,
+    scope: Option<&str>,
     now_ms: i64,
 ) -> anyhow::Result<()> {
     let mut lines = Lines {
         to,
+        scope,
         at: Timestamp::from_millisecond(now_ms)?,
     };
     match news {
-        News::Nothing => return Ok(()),
+        News::Unchanged => return Ok(()),
         News::Snapshot => {
             if let Some(status) = followed.status() {
                 lines.status(&client::read(status)?)?;
@@ -40,6 +43,8 @@ pub(super) fn print(
 
 struct Lines<'w, W> {
     to: &'w mut W,
+    /// The selected part of the application; none for all of it.
+    scope: Option<&'w str>,
     at: Timestamp,
 }
 
@@ -66,7 +71,7 @@ impl<W: Write> Lines<'_, W> {
         self.line(&format!("{text} is gone"))
     }
 
-    /// One line for each resource that is told, and one for the whole.
+    /// Prints one line for each resource in the status, and one for the selected part of the application.
     fn status(&mut self, status: &Status<'_>) -> io::Result<()> {
         for (app, cluster, resource) in resources(status) {
             let (provider, at) = (&cluster.cluster_provider, &cluster.cluster);
@@ -81,13 +86,17 @@ impl<W: Write> Lines<'_, W> {
             self.line(&text)?;
         }
         let readiness = &status.readiness;
-        let whole = readiness.ready_status.as_deref();
-        let mut text = format!("{}: {}", name(status), whole.unwrap_or("-"));
+        let state = readiness.ready_status.as_deref();
+        let name = scoped(&name(status), self.scope);
+        let mut text = format!("{name}: {}", state.unwrap_or("-"));
         let stale = readiness.stale_reason.as_deref();
         let reasons = [&readiness.ready_reason, &status.message];
         let reasons = reasons.into_iter().flatten().map(AsRef::as_ref);
         for reason in reasons.chain(stale) {
             text.extend(["; ", reason]);
+        }
+        for kind in readiness.unanswered.iter() {
+            text.extend(["; not answered: ", kind]);
         }
         self.line(&text)
     }
@@ -101,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_told_in_a_line_for_each_resource_and_one_for_the_whole() {
+    fn a_change_is_one_line_per_resource_and_one_for_the_application() {
         let core = json!({"Group": "", "Version": "v1", "Kind": "Pod"});
         let change = json!({
             "gone": [{
@@ -124,6 +133,7 @@ mod tests {
         let mut out = Vec::new();
         let mut lines = Lines {
             to: &mut out,
+            scope: None,
             at: Timestamp::UNIX_EPOCH,
         };
         lines

@@ -11,7 +11,7 @@ use super::state;
 use crate::age::age;
 use crate::table::{Table, clean};
 
-/// Size of a terminal that does not tell it, in lines and characters.
+/// Size of a terminal whose size is unknown, in lines and characters.
 const SIZE: (usize, usize) = (24, 80);
 
 /// Moves to the first character of the first line.
@@ -21,29 +21,33 @@ const CLEAR_LINE: &str = "\x1b[K";
 /// Clears everything below.
 const CLEAR_BELOW: &str = "\x1b[J";
 
-/// Draws the status over what was drawn before.
-pub(super) fn draw(
-    to: &mut impl Write,
-    status: Option<&Status<'_>>,
-    notice: Option<&str>,
-    now_ms: i64,
-) -> io::Result<()> {
+/// Contents of the screen.
+pub(super) struct Shown<'s> {
+    pub(super) status: Option<&'s Status<'s>>,
+    /// The selected part of the application; none for all of it.
+    pub(super) scope: Option<&'s str>,
+    /// A line above the status.
+    pub(super) notice: Option<&'s str>,
+}
+
+/// Draws the contents over the previous ones.
+pub(super) fn draw(to: &mut impl Write, shown: &Shown<'_>, now_ms: i64) -> io::Result<()> {
     let size = tcgetwinsize(io::stdout()).ok();
-    let size = size.map(|it| (usize::from(it.ws_row), usize::from(it.ws_col)));
+    let size = size.map(|size| (usize::from(size.ws_row), usize::from(size.ws_col)));
     let size = size.filter(|&(lines, width)| lines > 0 && width > 0);
-    let text = text(status, notice, now_ms)?;
+    let text = text(shown, now_ms)?;
     to.write_all(frame(&text, size.unwrap_or(SIZE)).as_bytes())?;
     to.flush()
 }
 
-/// The table below the totals, and what is to be noticed above both.
-fn text(status: Option<&Status<'_>>, notice: Option<&str>, now_ms: i64) -> io::Result<String> {
+/// The notice, the totals and the table.
+fn text(shown: &Shown<'_>, now_ms: i64) -> io::Result<String> {
     let mut text = Vec::new();
-    if let Some(notice) = notice {
+    if let Some(notice) = shown.notice {
         writeln!(text, "{}", clean(notice))?;
     }
-    if let Some(status) = status {
-        totals(&mut text, status)?;
+    if let Some(status) = shown.status {
+        totals(&mut text, status, shown.scope)?;
         writeln!(text)?;
         let head = [
             "APP", "CLUSTER", "KIND", "NAME", "STATE", "SINCE", "REASON", "MESSAGE",
@@ -66,7 +70,7 @@ fn text(status: Option<&Status<'_>>, notice: Option<&str>, now_ms: i64) -> io::R
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The text cut to a terminal of so many lines and characters, with what draws it in place.
+/// The text cut to the size of a terminal in lines and characters, with the control sequences that draw it in place.
 fn frame(text: &str, (lines_max, width): (usize, usize)) -> String {
     let lines: Vec<&str> = text.lines().collect();
     // The last line of the terminal stays empty: a line break there would scroll.

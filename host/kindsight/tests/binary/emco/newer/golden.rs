@@ -22,7 +22,10 @@ pub(super) fn all() -> Vec<Golden> {
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .expect("the folder of goldens")
         .map(|entry| entry.expect("a file").path())
-        .filter(|path| path.extension().is_some_and(|it| it == "http"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "http")
+        })
         .collect();
     files.sort();
     assert!(!files.is_empty(), "there are goldens");
@@ -59,12 +62,12 @@ impl Golden {
         }
     }
 
-    /// The header by which the request asks for the dialect; none where a parameter does.
+    /// The header that selects the dialect; `None` if a parameter selects it.
     pub(super) fn accept(&self) -> Option<&str> {
         self.accept.as_deref()
     }
 
-    /// Sends the request, and tells where the answer is another one.
+    /// Sends the request; returns the first difference between the answer and the golden, if any.
     pub(super) fn check(&self, url: &str, accept: Option<&str>) -> Option<String> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -76,7 +79,7 @@ impl Golden {
         }
         let mut response = request.call().expect("an answer");
         let content_type = response.headers().get("content-type");
-        let content_type = content_type.map_or("", |it| it.to_str().unwrap_or(""));
+        let content_type = content_type.map_or("", |value| value.to_str().unwrap_or(""));
         let head = format!("{} {content_type}", response.status().as_u16());
         let body = response.body_mut().read_to_string().expect("a text");
         let expected = format!("{} {}", self.status, self.content_type);
@@ -92,7 +95,7 @@ impl Golden {
     }
 }
 
-/// Both texts from a little before where they differ.
+/// Both texts from shortly before their first difference.
 fn from_difference(left: &str, right: &str) -> (String, String) {
     let same = left.chars().zip(right.chars());
     let same = same.take_while(|(left, right)| left == right).count();

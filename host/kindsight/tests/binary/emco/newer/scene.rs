@@ -8,7 +8,7 @@ use crate::emco::laid::{Generation, Laid};
 const EDGE01: &str = "provider+edge01";
 const EDGE02: &str = "provider+edge02";
 
-/// Lays down all of it.
+/// Writes the keys of all contexts.
 pub(super) fn lay(keys: &EtcdKeys) {
     for laid in [
         prod(),
@@ -36,7 +36,7 @@ pub(super) fn lay(keys: &EtcdKeys) {
     }
 }
 
-/// A group with two apps, of which one is not ready in one of its clusters.
+/// A group with two apps. One app is not ready in one of its clusters.
 fn prod() -> Laid {
     let mut laid = Laid::new(Generation::V22, "101", "shop/store/v1/prod");
     let cache = [
@@ -72,14 +72,14 @@ fn prod() -> Laid {
         EDGE02,
         &json!({"deploymentStatuses": [deployment("web", 2, 0)], "serviceStatuses": []}),
     );
-    // Of the other one rsync has not said anything.
+    // rsync has not written a status for the other cluster.
     for app in ["cache", "web"] {
         connected(&mut laid, app, "Available");
     }
     laid
 }
 
-/// The first instance of a group that was updated, which stays its status context.
+/// The first instance of an updated group. It remains the status context of the group.
 fn updated_first() -> Laid {
     let mut laid = Laid::new(Generation::V22, "201", "shop/store/v1/updated");
     laid.cluster("web", EDGE01, &[("web", "Deployment", "apps/v1")]);
@@ -129,7 +129,7 @@ fn network_intents() -> Laid {
     laid.cluster("network-intents", EDGE01, &networks);
     laid.ordered().status("Instantiated").rsync("Applied");
     connected(&mut laid, "network-intents", "Available");
-    // The monitor reports it as nothing that it saw.
+    // The monitor's report does not contain it.
     laid.bundle("network-intents", EDGE01, &json!({"resourceStatuses": []}));
     laid
 }
@@ -143,7 +143,7 @@ fn logical_cloud() -> Laid {
     laid
 }
 
-/// A group with one Deployment, of which no report came.
+/// A group with one Deployment, without a report.
 fn one_app(id: &str, dig: &str, status: &str, rsync: &str, connectivity: &str) -> Laid {
     let mut laid = Laid::new(Generation::V22, id, dig);
     laid.cluster("web", EDGE01, &[("web", "Deployment", "apps/v1")]);

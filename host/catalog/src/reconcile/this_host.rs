@@ -1,0 +1,114 @@
+//! Adapts a stored state to this host: to the interpreters of its binary and the versions it loads.
+
+use std::sync::Arc;
+
+use kindsight_interpreter::Interpreter;
+use kindsight_model::{CatalogAction, InterpreterName, Source, VersionOutcome};
+
+use crate::settings::SettingsChecks;
+use crate::snapshot::Loaded;
+use crate::state::{CatalogState, Event, Version, clip};
+
+/// Disables interpreters whose settings are no longer valid, because a different version is live
+/// than the one for which they were set. A single name must not prevent the host from starting.
+pub(super) fn disable_misfits(
+    loaded: &Loaded,
+    checks: &SettingsChecks,
+    state: &mut CatalogState,
+    now_ms: i64,
+) {
+    let mut misfits = Vec::new();
+    for (name, entry) in state.entries.iter().filter(|(_, entry)| !entry.is_disabled) {
+        let version = entry.effective().map(|(_, version)| version.clone());
+        let (Some(version), Some(settings)) = (version, &entry.settings) else {
+            continue;
+        };
+        let interpreter = loaded.get(&version.digest);
+        if let Some(Err(why)) = interpreter.map(|interpreter| checks.check(interpreter, settings)) {
+            misfits.push((name.clone(), version, why));
+        }
+    }
+    for (name, version, why) in misfits {
+        tracing::error!(
+            interpreter.name = name.as_str(),
+            why,
+            "disabled: its settings are no longer valid"
+        );
+        let outcome = format!("disabled because its settings are no longer valid: {why}");
+        let event = event(CatalogAction::Disable, version, clip(&outcome), now_ms);
+        if let Some(entry) = state.edit(&name) {
+            entry.is_disabled = true;
+            entry.record(event);
+        }
+    }
+}
+
+/// An event that the host itself caused.
+pub(super) fn event(
+    action: CatalogAction,
+    version: Version,
+    outcome: String,
+    now_ms: i64,
+) -> Event {
+    Event {
+        time_ms: now_ms,
+        action,
+        by: None,
+        digest: Some(version.digest),
+        version: version.version,
+        outcome,
+    }
+}
+
+/// Updates the built-in source to contain exactly the interpreters of this binary, except versions
+/// that were rolled back.
+pub(super) fn replace_built_in(
+    state: &mut CatalogState,
+    built_in: &[Arc<Interpreter>],
+    now_ms: i64,
+) {
+    let is_brought = |version: &Version| built_in.iter().any(|one| *one.digest() == version.digest);
+    let others: Vec<InterpreterName> = state
+        .entries
+        .iter()
+        .filter(|(_, entry)| {
+            let source = entry.sources.get(&Source::BuiltIn);
+            source.is_some_and(|source| !source.versions.iter().all(is_brought))
+                || entry
+                    .sources
+                    .values()
+                    .any(|source| source.versions.is_empty())
+        })
+        .map(|(name, _)| name.clone())
+        .collect();
+    for name in &others {
+        let entry = state.edit_or_new(name);
+        if let Some(source) = entry.sources.get_mut(&Source::BuiltIn) {
+            source.versions.retain(is_brought);
+        }
+        entry
+            .sources
+            .retain(|_, source| !source.versions.is_empty());
+    }
+    for interpreter in built_in {
+        let by = interpreter.by();
+        let entry = state.entries.get(&by.name);
+        let source = entry.and_then(|entry| entry.sources.get(&Source::BuiltIn));
+        if source.is_some_and(|source| source.of(&by.digest).is_some()) {
+            continue;
+        }
+        let entry = state.edit_or_new(&by.name);
+        let source = entry.sources.entry(Source::BuiltIn).or_default();
+        source.go_live(Version {
+            digest: by.digest.clone(),
+            version: by.version.to_string(),
+            outcome: VersionOutcome::Live,
+            why: String::new(),
+            received_ms: now_ms,
+            unavailable: None,
+        });
+    }
+    state
+        .entries
+        .retain(|_, entry| !entry.sources.is_empty() || entry.settings.is_some());
+}

@@ -1,0 +1,248 @@
+//! Objects that the objects of a group name by a relation, in any group or in none.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kindsight_model::{Coverage, Object, ObjectList};
+
+use super::missing::ScopeNamespace;
+use super::objects::Id;
+use super::queries::{Query, QueryId};
+use super::relations::{Asker, Rule, rules_of, sought};
+use super::reports::rank;
+use super::{ClusterIndex, GroupId, ScopeId};
+use crate::decoded::Body;
+use crate::related_rules::RelatedRules;
+use crate::uid::Uid;
+
+/// Maximum number of searches for one group. Beyond the limit, no Kind has complete coverage.
+const QUERIES_MAX: usize = 20_000;
+/// Maximum number of related objects of one group. Beyond the limit, no Kind has complete coverage.
+const RELATED_MAX: usize = 10_000;
+/// Maximum number of owners in a chain from an object to a descendant.
+const STEPS_MAX: usize = 16;
+
+/// New searches, and objects that a group no longer needs.
+#[derive(Debug, Default)]
+pub(super) struct AskedFor {
+    new: Vec<QueryId>,
+    dropped: BTreeSet<Id>,
+}
+
+/// The related objects of a group, and the Kinds with complete results.
+pub(super) struct Beside {
+    pub(super) ids: Vec<Id>,
+    pub(super) covered: Coverage,
+}
+
+impl ClusterIndex {
+    /// Sets the relations that interpreters ask for.
+    pub fn set_rules(&mut self, rules: Arc<RelatedRules>) {
+        self.rules = rules;
+        self.resolve();
+        let members = self.objects.iter();
+        let members = members.filter(|(_, it)| it.place().group.is_some());
+        let members: Vec<Id> = members.map(|(id, _)| id).collect();
+        for id in members {
+            self.read_sought(id);
+        }
+    }
+
+    /// Updates the watches of each rule.
+    pub(super) fn resolve(&mut self) {
+        let kinds = self.scopes.iter();
+        let rules: BTreeMap<ScopeId, _> = kinds
+            .map(|(id, it)| (*id, rules_of(&self.rules, &it.kind, &self.scopes)))
+            .collect();
+        for (id, rules) in rules {
+            if let Some(watched) = self.scopes.get_mut(&id) {
+                watched.rules = rules;
+            }
+        }
+        self.groups.note_all_changed();
+    }
+
+    /// Reads the names of related objects from an object of an application, if a relation applies.
+    pub(super) fn read_sought(&mut self, id: Id) {
+        let Some(entry) = self.objects.get_mut(id) else {
+            return;
+        };
+        let watched = self.scopes.get(&entry.scope());
+        let rules = watched.map(|it| &it.rules).filter(|it| !it.is_empty());
+        let sought = match (rules, entry.body()) {
+            (Some(rules), Body::Whole(object)) => Some(sought(rules, object)),
+            _ => None,
+        };
+        entry.seek(sought);
+    }
+
+    /// Requests the related objects of a group. Returns whether every search was requested.
+    pub(super) fn ask(
+        &mut self,
+        id: &Arc<GroupId>,
+        members: &[Id],
+        asked_for: &mut AskedFor,
+    ) -> bool {
+        let (queries, is_all_asked) = self.queries_of(members);
+        let (new, dropped) = self.queries.ask(id, queries);
+        asked_for.new.extend(new);
+        asked_for.dropped.extend(dropped);
+        is_all_asked
+    }
+
+    /// Makes the requested searches, and drops bodies that no group needs any more.
+    pub(super) fn answer(&mut self, AskedFor { new, dropped }: AskedFor) {
+        for (query, found) in self.answers(new) {
+            for id in &found {
+                if let Some(entry) = self.objects.get(*id)
+                    && entry.lacks_body()
+                {
+                    self.missing.add(*id, entry);
+                }
+            }
+            self.queries.answer(query, found);
+        }
+        for id in dropped {
+            if !self.queries.is_named(id) {
+                self.drop_unneeded(id);
+            }
+        }
+    }
+
+    /// The related objects of a group. None while one of their bodies is not read yet.
+    pub(super) fn beside(
+        &self,
+        id: &GroupId,
+        members: &[Id],
+        is_all_asked: bool,
+    ) -> Option<Beside> {
+        let mut ids = self.queries.found(id);
+        for member in members {
+            ids.remove(member);
+        }
+        if ids.iter().any(|id| self.is_awaited(*id)) {
+            return None;
+        }
+        let is_all = is_all_asked && ids.len() <= RELATED_MAX && !self.is_over;
+        let ids: Vec<Id> = ids.into_iter().take(RELATED_MAX).collect();
+        let covered = if is_all {
+            self.covered(members, &ids)
+        } else {
+            Coverage::partial()
+        };
+        Some(Beside { ids, covered })
+    }
+
+    /// Those of the objects that have a readable body.
+    pub(super) fn related(&self, ids: &[Id]) -> ObjectList {
+        let entries = ids.iter().filter_map(|id| self.objects.get(*id));
+        let objects = entries.filter_map(|entry| match entry.body() {
+            Body::Whole(object) => Some(Object::clone(object)),
+            Body::NotAsked | Body::Unreadable(_) => None,
+        });
+        let mut objects: Vec<Object> = objects.collect();
+        objects.sort_by(|left, right| rank(left).cmp(&rank(right)));
+        objects.into()
+    }
+
+    /// Drops the body of an object that no group and no search needs.
+    fn drop_unneeded(&mut self, id: Id) {
+        if let Some(entry) = self.objects.get_mut(id)
+            && entry.place().group.is_none()
+        {
+            self.missing.remove(id, entry);
+            entry.drop_body();
+        }
+    }
+
+    /// The searches for the related objects of `members`, and whether the searches are complete.
+    fn queries_of(&self, members: &[Id]) -> (BTreeSet<Query>, bool) {
+        let mut queries = BTreeSet::new();
+        for id in members {
+            let Some((sought, entry, watched)) = self
+                .objects
+                .get(*id)
+                .and_then(|entry| Some((entry.sought()?, entry, self.scopes.get(&entry.scope())?)))
+            else {
+                continue;
+            };
+            let is_asked = watched.rules.iter().any(Rule::asks_for_descendants);
+            let asker = Asker {
+                namespace: entry.namespace(),
+                uid: entry.uid,
+                owners: entry.owners(),
+                owned: if is_asked {
+                    self.descendants(entry.uid)
+                } else {
+                    Vec::new()
+                },
+            };
+            for (rule, names) in watched.rules.iter().zip(sought) {
+                rule.ask(names, &asker, &self.scopes, &mut queries);
+            }
+            if queries.len() > QUERIES_MAX {
+                return (queries, false);
+            }
+        }
+        (queries, true)
+    }
+
+    /// Uids of all objects that an object owns, directly or through other objects.
+    fn descendants(&self, uid: Uid) -> Vec<Uid> {
+        let mut found: BTreeSet<Uid> = BTreeSet::new();
+        let mut waiting = vec![uid];
+        for _ in 0..STEPS_MAX {
+            let owned = waiting.iter().flat_map(|uid| self.owned_by(*uid));
+            let uids = owned.filter_map(|id| Some(self.objects.get(id)?.uid));
+            waiting = uids.filter(|uid| found.insert(*uid)).collect();
+            if waiting.is_empty() {
+                break;
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Makes searches. All selectors of a namespace are searched in one pass over its objects.
+    fn answers(&self, new: Vec<QueryId>) -> Vec<(QueryId, Vec<Id>)> {
+        let mut answers = Vec::new();
+        let mut selected: BTreeMap<ScopeNamespace, HashMap<QueryId, Vec<Id>>> = BTreeMap::new();
+        for id in new {
+            let Some(query) = self.queries.get(id) else {
+                continue;
+            };
+            let near = match query {
+                Query::Named(scope, namespace, name) => {
+                    let named = self.objects.find(*scope, namespace, name);
+                    named.into_iter().collect()
+                }
+                Query::Uid(_, uid) => self.objects.with_uid(*uid).into_iter().collect(),
+                Query::OwnedBy(_, uid) => self.owned_by(*uid),
+                Query::Selected(scope, namespace, _) => {
+                    let place = (*scope, Arc::clone(namespace));
+                    let waiting = selected.entry(place).or_default();
+                    waiting.insert(id, Vec::new());
+                    continue;
+                }
+            };
+            let is_found = |id: &Id| {
+                self.objects
+                    .get(*id)
+                    .is_some_and(|entry| query.finds(entry))
+            };
+            answers.push((id, near.into_iter().filter(is_found).collect()));
+        }
+        for ((scope, namespace), mut selected) in selected {
+            for (id, entry) in self.objects.of_namespace(scope, &namespace) {
+                for query in self.queries.near(entry) {
+                    if let Some(found) = selected.get_mut(&query)
+                        && self.queries.get(query).is_some_and(|it| it.finds(entry))
+                    {
+                        found.push(id);
+                    }
+                }
+            }
+            answers.extend(selected);
+        }
+        answers
+    }
+}

@@ -1,0 +1,136 @@
+//! Reports of the groups that changed.
+
+mod content;
+
+use std::collections::BTreeSet;
+use std::hash::BuildHasher as _;
+use std::sync::Arc;
+
+use kindsight_model::{Coverage, Object, Origin, Report};
+
+use super::entry::Entry;
+use super::groups::{Change, Group, LastReport};
+use super::objects::Id;
+use super::related::{AskedFor, Beside};
+use super::{ClusterIndex, GroupId, GroupReport};
+use crate::decoded::Body;
+pub(super) use content::rank;
+
+/// The body of a reported object was not read yet.
+struct NotRead;
+
+impl ClusterIndex {
+    /// Reports on the groups that changed since the last call. A group waits until every body was read. `coverage`
+    /// is the coverage of the cluster.
+    pub fn take_reports(&mut self, coverage: &Coverage) -> Vec<GroupReport> {
+        let mut asked = Vec::new();
+        let mut asked_for = AskedFor::default();
+        let mut reports = Vec::new();
+        for (id, change) in self.groups.take_changed() {
+            if !self.is_reported(&id) {
+                continue;
+            }
+            if let Change::Updated(updated) = &change
+                && let Some(report) = self.updated(&id, updated, coverage)
+            {
+                reports.push(report);
+                continue;
+            }
+            let members = self.groups.get(&id).map(Group::members);
+            let members: Vec<Id> = members.into_iter().flatten().collect();
+            if members.iter().any(|id| self.is_awaited(*id)) {
+                self.groups.note_changed(id);
+                continue;
+            }
+            let is_all_asked = self.ask(&id, &members, &mut asked_for);
+            asked.push((id, members, is_all_asked));
+        }
+        self.answer(asked_for);
+        for (id, members, is_all_asked) in asked {
+            match self.report(&id, &members, is_all_asked, coverage) {
+                Ok(report) => reports.extend(report),
+                Err(NotRead) => self.groups.note_changed(id),
+            }
+        }
+        reports
+    }
+
+    /// Returns whether a changed group waits for the bodies of its objects or of related objects.
+    pub fn is_any_waiting(&self) -> bool {
+        self.groups.changed().any(|id| self.is_reported(id))
+    }
+
+    /// The report on a group in which only these members have later versions; none if the last report does not
+    /// contain them. The cost does not grow with the number of members.
+    fn updated(
+        &mut self,
+        id: &Arc<GroupId>,
+        updated: &BTreeSet<Id>,
+        coverage: &Coverage,
+    ) -> Option<GroupReport> {
+        let last = self.groups.last(id)?;
+        let version = |member: &Id| {
+            let position = *last.positions.get(member)?;
+            match self.objects.get(*member)?.body() {
+                Body::Whole(object) => Some((position, object.clone())),
+                Body::NotAsked | Body::Unreadable(_) => None,
+            }
+        };
+        let versions: Option<Vec<(usize, Object)>> = updated.iter().map(version).collect();
+        let report = Report {
+            objects: last.report.objects.with(versions?),
+            coverage: coverage.clone(),
+            ..last.report.clone()
+        };
+        self.groups.update_last(id, report.clone());
+        Some((GroupId::clone(id), report))
+    }
+
+    /// The report on a group; none if it equals the last report.
+    fn report(
+        &mut self,
+        id: &Arc<GroupId>,
+        members: &[Id],
+        is_all_asked: bool,
+        coverage: &Coverage,
+    ) -> Result<Option<GroupReport>, NotRead> {
+        let beside = self.beside(id, members, is_all_asked);
+        let Beside { ids, covered } = beside.ok_or(NotRead)?;
+        let entries = |ids| <[Id]>::iter(ids).filter_map(|id| self.objects.get(*id));
+        let changes = |ids| -> Vec<u64> { entries(ids).map(Entry::change).collect() };
+        let contents = (changes(members), changes(&ids), &covered);
+        let contents = self.hasher.hash_one(contents);
+        let removed = self.groups.take_removed(id);
+        if !self.groups.note_report(id, contents) {
+            return Ok(None);
+        }
+        let origin = match &**id {
+            GroupId::Application { .. } => Origin::Found,
+            GroupId::Deployment(_) => Origin::Direct,
+        };
+        let members_of = members.iter();
+        let members_of = members_of.filter_map(|id| Some((*id, self.objects.get(*id)?)));
+        let members_of: Vec<(Id, &Entry)> = members_of.collect();
+        let (report, positions) = content::report(origin, &members_of);
+        let report = Report {
+            related: self.related(&ids),
+            related_coverage: covered,
+            coverage: coverage.clone(),
+            removed,
+            ..report
+        };
+        let is_news = self.groups.note_shown(id, report.is_empty());
+        if origin == Origin::Found && !is_news {
+            return Ok(None);
+        }
+        let last = LastReport {
+            report: Report {
+                removed: Vec::new(),
+                ..report.clone()
+            },
+            positions,
+        };
+        self.groups.note_last(id, last);
+        Ok(Some((GroupId::clone(id), report)))
+    }
+}

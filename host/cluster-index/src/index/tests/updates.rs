@@ -1,0 +1,76 @@
+//! Later versions of members: the next report shares all other objects with the last one.
+
+use super::*;
+use kindsight_model::ObjectList;
+
+impl Cluster {
+    /// The objects of the only report since the last call.
+    fn objects(&mut self) -> ObjectList {
+        let reports = self.index.take_reports(&Coverage::default());
+        let [(_, report)] = &*reports else {
+            panic!("one report: {reports:?}");
+        };
+        report.objects.clone()
+    }
+}
+
+/// A Pod at a version.
+fn pod(name: usize, version: usize) -> Value {
+    let mut pod = object(&format!("pod-{name:03}"), "front", "");
+    pod["resourceVersion"] = version.to_string().into();
+    pod
+}
+
+#[test]
+fn a_later_version_changes_one_object_of_the_report() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    for name in 0..200 {
+        cluster.apply("Pod", &pod(name, 1));
+    }
+    let mut last = cluster.objects();
+    for (step, name) in [(2, 7), (3, 199), (4, 7)] {
+        cluster.apply("Pod", &pod(name, step));
+        let objects = cluster.objects();
+        let changed = objects.changed_since(&last).unwrap();
+        let names: Vec<&str> = changed
+            .iter()
+            .map(|at| &*objects.get(*at).unwrap().name)
+            .collect();
+        assert_eq!(names, [format!("pod-{name:03}")]);
+        last = objects;
+    }
+    // Versions of several members, and a version that is no news.
+    cluster.apply("Pod", &pod(1, 5));
+    cluster.apply("Pod", &pod(2, 5));
+    cluster.apply("Pod", &pod(2, 5));
+    let objects = cluster.objects();
+    assert_eq!(objects.changed_since(&last).unwrap().len(), 2);
+    assert!(cluster.index.take_reports(&Coverage::default()).is_empty());
+    // A member that leaves together with a later version of another one.
+    cluster.apply("Pod", &pod(3, 6));
+    cluster.remove("Pod", &pod(4, 6));
+    let less = cluster.objects();
+    assert_eq!((less.len(), objects.len()), (200, 201));
+    let third = less
+        .iter()
+        .find(|object| *object.name == *"pod-003")
+        .unwrap();
+    assert!(
+        third.json.contains(r#""resourceVersion":"6""#),
+        "{}",
+        third.json
+    );
+}
+
+#[test]
+fn a_version_with_another_owner_moves_the_object() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    cluster.apply("Pod", &pod(1, 1));
+    assert_eq!(cluster.objects().len(), 2);
+    let mut alone = object("pod-001", "", "");
+    alone["resourceVersion"] = "2".into();
+    cluster.apply("Pod", &alone);
+    assert_eq!(cluster.objects().len(), 1);
+}

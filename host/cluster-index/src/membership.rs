@@ -1,0 +1,248 @@
+//! The application of an object, as its deployer marked it.
+//!
+//! Argo CD, Flux and Helm each mark the objects that they deploy. Other objects may have the labels that Kubernetes
+//! recommends. The first rule that applies decides: charts contain the recommended labels with every deployer, so
+//! these labels alone would split a release. Applications of the configuration precede these rules, and deployments
+//! of an `AppContext` precede the configuration.
+
+use std::sync::Arc;
+
+use kindsight_contract::Node;
+use kindsight_model::{DeploymentId, DigName, LabelSelector, is_label_value};
+
+use crate::configured::ConfiguredApplication;
+
+/// One rule that finds the application of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApplicationRule {
+    /// Argo CD's tracking annotation, else its instance label.
+    ArgoCd,
+    /// Flux's labels for a Helm release or a Kustomization, with their namespace.
+    Flux,
+    /// Helm's annotations for a release and its namespace.
+    Helm,
+    /// `app.kubernetes.io/part-of`, over all namespaces.
+    PartOf,
+    /// `app.kubernetes.io/instance`, separately in each namespace.
+    Instance,
+}
+
+impl ApplicationRule {
+    /// All rules, in the order of precedence.
+    pub const ALL: [Self; 5] = [
+        Self::ArgoCd,
+        Self::Flux,
+        Self::Helm,
+        Self::PartOf,
+        Self::Instance,
+    ];
+
+    fn claim(self, metadata: &Metadata<'_>) -> Option<Claim> {
+        match self {
+            Self::ArgoCd => argo_cd(metadata),
+            Self::Flux => FLUX.iter().find_map(|pair| metadata.release(pair)),
+            Self::Helm => metadata.release(&HELM),
+            Self::PartOf => metadata
+                .label("app.kubernetes.io/part-of")
+                .and_then(|name| Claim::of(name, None)),
+            Self::Instance => metadata
+                .label("app.kubernetes.io/instance")
+                .and_then(|name| metadata.instance(name)),
+        }
+    }
+}
+
+/// The rules that find the application of an object.
+#[derive(Debug, Clone)]
+pub struct MembershipRules {
+    /// Applications of the configuration, in their order. They precede the rules.
+    pub configured: Arc<[ConfiguredApplication]>,
+    /// Rules that find applications, in the order of precedence.
+    pub found: Arc<[ApplicationRule]>,
+    /// The labels of objects that may name an application themselves; none for all objects.
+    pub selector: Option<LabelSelector>,
+}
+
+impl Default for MembershipRules {
+    /// No application of the configuration, and all rules.
+    fn default() -> Self {
+        Self {
+            configured: Arc::default(),
+            found: ApplicationRule::ALL.into(),
+            selector: None,
+        }
+    }
+}
+
+/// The application that the object's own metadata claims.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Claim {
+    /// The application.
+    pub(super) application: DigName,
+    /// True if it names no namespace although applications of this rule have one. This is a cluster-scoped object,
+    /// which joins the only application of that name.
+    pub(super) is_of_any_namespace: bool,
+    /// True for an application of the configuration. It precedes the found applications of all owners.
+    pub(super) is_configured: bool,
+}
+
+impl Claim {
+    /// None if the text cannot be a name.
+    fn of(application: &str, namespace: Option<&str>) -> Option<Self> {
+        let application = DigName::found(application, namespace).ok()?;
+        Some(Self {
+            application,
+            is_of_any_namespace: false,
+            is_configured: false,
+        })
+    }
+}
+
+/// Membership in applications, by the metadata of an object.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct Membership {
+    /// The deployment that its label names, recorded or not.
+    pub(super) deployment: Option<Arc<DeploymentId>>,
+    /// The application; none if the metadata names none.
+    pub(super) claim: Option<Claim>,
+    /// The app of the application; none if no label names it.
+    pub(super) app: Option<Arc<str>>,
+    /// True for a hook of Helm or Argo CD.
+    pub(super) is_hook: bool,
+}
+
+impl Membership {
+    /// Reads the `metadata` of an object.
+    pub(super) fn of(metadata: Node<'_>, rules: &MembershipRules) -> Self {
+        let metadata = Metadata(metadata);
+        let mut hooks = HOOKS.iter().map(|key| metadata.annotation(key));
+        let (claim, app) = metadata.claim(rules);
+        Self {
+            deployment: metadata.deployment(),
+            claim,
+            app,
+            is_hook: hooks.any(|hook| hook.is_some()),
+        }
+    }
+}
+
+/// Labels that name the app, in the order of precedence.
+const APP_LABELS: [&str; 2] = ["app.kubernetes.io/component", "app.kubernetes.io/name"];
+
+/// Annotations that only hooks have.
+const HOOKS: [&str; 2] = ["helm.sh/hook", "argocd.argoproj.io/hook"];
+
+/// Keys that name a release and its namespace.
+struct Release {
+    name: &'static str,
+    namespace: &'static str,
+    is_label: bool,
+}
+
+const FLUX: [Release; 2] = [
+    Release {
+        name: "helm.toolkit.fluxcd.io/name",
+        namespace: "helm.toolkit.fluxcd.io/namespace",
+        is_label: true,
+    },
+    Release {
+        name: "kustomize.toolkit.fluxcd.io/name",
+        namespace: "kustomize.toolkit.fluxcd.io/namespace",
+        is_label: true,
+    },
+];
+
+const HELM: Release = Release {
+    name: "meta.helm.sh/release-name",
+    namespace: "meta.helm.sh/release-namespace",
+    is_label: false,
+};
+
+/// The name in Argo CD's tracking id, `[<namespace>_]<application>:<group>/<Kind>:<namespace>/<name>`, else
+/// in its label.
+fn argo_cd(metadata: &Metadata<'_>) -> Option<Claim> {
+    let id = metadata.annotation("argocd.argoproj.io/tracking-id");
+    let tracked = id.and_then(|id| id.split_once(':')).map(|(name, _)| name);
+    let name = tracked.or_else(|| metadata.label("argocd.argoproj.io/instance"))?;
+    // An underscore is in no name of an Application, so it ends the namespace.
+    match name.split_once('_') {
+        Some((namespace, name)) => Claim::of(name, Some(namespace)),
+        None => Claim::of(name, None),
+    }
+}
+
+/// The `metadata` of an object.
+struct Metadata<'t>(Node<'t>);
+
+impl<'t> Metadata<'t> {
+    fn label(&self, key: &str) -> Option<&'t str> {
+        let value = self.0.get("labels").get(key).text()?;
+        is_label_value(value).then_some(value)
+    }
+
+    fn annotation(&self, key: &str) -> Option<&'t str> {
+        self.0.get("annotations").get(key).text()
+    }
+
+    fn deployment(&self) -> Option<Arc<DeploymentId>> {
+        let label = self.label(DeploymentId::LABEL)?;
+        label.parse().ok().map(Arc::new)
+    }
+
+    /// The application, and the app that the metadata names.
+    fn claim(&self, rules: &MembershipRules) -> (Option<Claim>, Option<Arc<str>>) {
+        let labels = self.0.get("labels");
+        let selects = |it: &LabelSelector| it.selects(|key| labels.get(key).text());
+        if !rules.selector.as_ref().is_none_or(selects) {
+            return (None, None);
+        }
+        self.configured(&rules.configured).map_or_else(
+            || self.found(&rules.found),
+            |(claim, app)| (Some(claim), Some(app)),
+        )
+    }
+
+    /// The application by the first rule that applies, and the app in its label.
+    fn found(&self, rules: &[ApplicationRule]) -> (Option<Claim>, Option<Arc<str>>) {
+        let app = APP_LABELS.iter().find_map(|key| self.label(key));
+        let claim = rules.iter().find_map(|rule| rule.claim(self));
+        (claim, app.map(Arc::from))
+    }
+
+    /// The first application of the configuration that selects the object, and its app.
+    fn configured(&self, applications: &[ConfiguredApplication]) -> Option<(Claim, Arc<str>)> {
+        let mut applications = applications.iter();
+        applications.find_map(|application| {
+            let app = application.app_of(self.0)?;
+            let claim = Claim {
+                application: application.name.clone(),
+                is_of_any_namespace: false,
+                is_configured: true,
+            };
+            Some((claim, Arc::clone(app)))
+        })
+    }
+
+    fn release(&self, release: &Release) -> Option<Claim> {
+        let text = |key| {
+            if release.is_label {
+                self.label(key)
+            } else {
+                self.annotation(key)
+            }
+        };
+        Claim::of(text(release.name)?, text(release.namespace))
+    }
+
+    fn instance(&self, name: &str) -> Option<Claim> {
+        let namespace = self.0.get("namespace").text().filter(|it| !it.is_empty());
+        let claim = Claim::of(name, namespace)?;
+        Some(Claim {
+            is_of_any_namespace: namespace.is_none(),
+            ..claim
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+use kindsight_contract::Tree;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::configured::ConfiguredApp;
+
+fn membership(metadata: &Value) -> Membership {
+    let text = metadata.to_string();
+    let tree = Tree::read(&text).unwrap();
+    let document = tree.document(&text);
+    Membership::of(document.root(), &MembershipRules::default())
+}
+
+fn application(metadata: &Value) -> Option<String> {
+    let claim = membership(metadata).claim;
+    claim.map(|claim| claim.application.to_string())
+}
+
+#[test]
+fn the_deployer_decides_before_the_labels_of_the_chart() {
+    let labels = json!({
+        "app.kubernetes.io/instance": "web-7", "app.kubernetes.io/part-of": "suite",
+        "helm.toolkit.fluxcd.io/name": "release", "helm.toolkit.fluxcd.io/namespace": "flux",
+    });
+    let annotations = json!({
+        "argocd.argoproj.io/tracking-id": "shop:apps/Deployment:web/front",
+        "meta.helm.sh/release-name": "chart", "meta.helm.sh/release-namespace": "web",
+    });
+    let mut metadata = json!({"namespace": "web", "labels": labels, "annotations": annotations});
+    let mut remove = |map: &str, key: &str| {
+        let found = application(&metadata).unwrap();
+        metadata[map].as_object_mut().unwrap().remove(key);
+        found
+    };
+    assert_eq!(
+        remove("annotations", "argocd.argoproj.io/tracking-id"),
+        "-/shop/-/-"
+    );
+    assert_eq!(
+        remove("labels", "helm.toolkit.fluxcd.io/name"),
+        "-/release/-/flux"
+    );
+    assert_eq!(
+        remove("annotations", "meta.helm.sh/release-name"),
+        "-/chart/-/web"
+    );
+    assert_eq!(remove("labels", "app.kubernetes.io/part-of"), "-/suite/-/-");
+    assert_eq!(
+        remove("labels", "app.kubernetes.io/instance"),
+        "-/web-7/-/web"
+    );
+    assert_eq!(application(&metadata), None);
+}
+
+#[test]
+fn argo_cd_names_the_namespace_of_an_application_that_is_elsewhere() {
+    let tracked =
+        |id: &str| application(&json!({"annotations": {"argocd.argoproj.io/tracking-id": id}}));
+    assert_eq!(
+        tracked("team_shop:/Service:web/front").unwrap(),
+        "-/shop/-/team"
+    );
+    assert_eq!(tracked("no tracking id"), None);
+    let labelled = json!({"labels": {"argocd.argoproj.io/instance": "shop"}});
+    assert_eq!(application(&labelled).unwrap(), "-/shop/-/-");
+}
+
+#[test]
+fn a_cluster_scoped_object_with_an_instance_waits_for_the_application_of_its_name() {
+    let instance = json!({"labels": {"app.kubernetes.io/instance": "shop"}});
+    let claim = membership(&instance).claim.unwrap();
+    assert!(claim.is_of_any_namespace);
+    assert_eq!(claim.application.to_string(), "-/shop/-/-");
+}
+
+#[test]
+fn after_an_invalid_name_the_next_rule_decides() {
+    let metadata = json!({
+        "namespace": "web",
+        "annotations": {"meta.helm.sh/release-name": "not a name"},
+        "labels": {"app.kubernetes.io/instance": "shop", "app.kubernetes.io/part-of": 7},
+    });
+    assert_eq!(application(&metadata).unwrap(), "-/shop/-/web");
+}
+
+#[test]
+fn the_component_names_the_app_before_the_name_and_hooks_are_known() {
+    let labels = json!({"app.kubernetes.io/name": "nginx", "app.kubernetes.io/component": "front"});
+    let front = membership(&json!({"labels": labels}));
+    assert_eq!(
+        (front.app.as_deref(), front.is_hook),
+        (Some("front"), false)
+    );
+    let hook = json!({
+        "labels": {"app.kubernetes.io/name": "nginx"},
+        "annotations": {"helm.sh/hook": "pre-install"},
+    });
+    let hook = membership(&hook);
+    assert_eq!((hook.app.as_deref(), hook.is_hook), (Some("nginx"), true));
+}
+
+#[test]
+fn an_application_of_the_configuration_precedes_found_applications() {
+    let app = ConfiguredApp {
+        name: "frontend".into(),
+        selector: kindsight_model::parse_selector("app=front").unwrap(),
+    };
+    let application = ConfiguredApplication {
+        name: DigName::new("shop", "web", "v1", "prod").unwrap(),
+        clusters: Vec::new(),
+        namespaces: Vec::new(),
+        apps: vec![app],
+    };
+    let rules = MembershipRules {
+        configured: [application].into(),
+        ..MembershipRules::default()
+    };
+    let of = |metadata: &Value| {
+        let text = metadata.to_string();
+        let tree = Tree::read(&text).unwrap();
+        let membership = Membership::of(tree.document(&text).root(), &rules);
+        let claim = membership.claim.unwrap();
+        let app = membership.app.unwrap_or_default();
+        format!("{} {app} {}", claim.application, claim.is_configured)
+    };
+    let labels = json!({"app": "front", "app.kubernetes.io/part-of": "suite",
+        "app.kubernetes.io/component": "chart"});
+    assert_eq!(
+        of(&json!({"labels": labels})),
+        "shop/web/v1/prod frontend true"
+    );
+    let labels = json!({"app": "other", "app.kubernetes.io/part-of": "suite"});
+    assert_eq!(of(&json!({"labels": labels})), "-/suite/-/-  false");
+}
+
+#[test]
+fn a_valid_label_of_a_deployment_is_read() {
+    let deployment = |label: &str| {
+        let membership = membership(&json!({"labels": {"emco/deployment-id": label}}));
+        membership.deployment.map(|it| it.to_string())
+    };
+    assert_eq!(deployment("7-front").unwrap(), "7-front");
+    assert_eq!(deployment("front"), None);
+}
+
+#[test]
+fn an_object_outside_the_selector_of_the_cluster_claims_no_application() {
+    let configured = ConfiguredApplication {
+        name: DigName::new("shop", "web", "v1", "prod").unwrap(),
+        clusters: Vec::new(),
+        namespaces: Vec::new(),
+        apps: vec![ConfiguredApp {
+            name: "front".into(),
+            selector: kindsight_model::parse_selector("app=front").unwrap(),
+        }],
+    };
+    let rules = MembershipRules {
+        configured: [configured].into(),
+        selector: Some(kindsight_model::parse_selector("team=web").unwrap()),
+        ..MembershipRules::default()
+    };
+    let of = |labels: Value| {
+        let text = json!({"namespace": "web", "labels": labels}).to_string();
+        let tree = Tree::read(&text).unwrap();
+        let document = tree.document(&text);
+        Membership::of(document.root(), &rules)
+    };
+    for (key, value, application) in [
+        ("app", "front", "shop/web/v1/prod"),
+        ("app.kubernetes.io/instance", "shop", "-/shop/-/web"),
+    ] {
+        let without = of(json!({key: value, "team": "base"}));
+        assert_eq!((without.claim, without.app), (None, None));
+        let claim = of(json!({key: value, "team": "web"})).claim.unwrap();
+        assert_eq!(claim.application.to_string(), application);
+    }
+    // The label of a deployment is independent of the selector.
+    let sent = of(json!({DeploymentId::LABEL: "7-front"}));
+    assert_eq!(sent.deployment.unwrap().to_string(), "7-front");
+}

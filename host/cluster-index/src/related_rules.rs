@@ -1,0 +1,58 @@
+//! Relations that interpreters ask for, between the objects of an application and related objects.
+
+use kindsight_contract::{KindPattern, Relation};
+
+/// One relation that interpreters ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelatedKinds {
+    /// Pattern of the objects that are judged.
+    pub judged: KindPattern,
+    /// Pattern of the objects that are related to them.
+    pub related: KindPattern,
+    /// Their relation.
+    pub relation: Relation,
+}
+
+/// All relations that interpreters ask for, each once.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct RelatedRules(Vec<RelatedKinds>);
+
+impl RelatedRules {
+    /// All relations of judged objects of this Kind.
+    pub fn about(
+        &self,
+        (group, version, kind): (&str, &str, &str),
+    ) -> impl Iterator<Item = &RelatedKinds> {
+        let rules = self.0.iter();
+        rules.filter(move |it| it.judged.matches(group, version, kind))
+    }
+
+    /// The relations whose related objects are of this Kind.
+    pub fn with(
+        &self,
+        (group, version, kind): (&str, &str, &str),
+    ) -> impl Iterator<Item = &RelatedKinds> {
+        let rules = self.0.iter();
+        rules.filter(move |it| it.related.matches(group, version, kind))
+    }
+}
+
+impl RelatedKinds {
+    /// The group and the Kind of the related objects, if the pattern names both.
+    pub fn kind(&self) -> Option<(&str, &str)> {
+        let KindPattern { group, kind, .. } = &self.related;
+        (!group.starts_with('*') && kind != "*").then_some((group, kind))
+    }
+}
+
+impl FromIterator<RelatedKinds> for RelatedRules {
+    fn from_iter<I: IntoIterator<Item = RelatedKinds>>(rules: I) -> Self {
+        let mut all = Vec::new();
+        for rule in rules {
+            if !all.contains(&rule) {
+                all.push(rule);
+            }
+        }
+        Self(all)
+    }
+}

@@ -1,0 +1,69 @@
+//! Renewal of sessions: after the end of a session, the next session begins. Data is stale only if the server does
+//! not accept the next session in time.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{Closed, Run};
+use crate::ClusterEvent;
+use crate::kubernetes::jitter::Backoff;
+
+/// Time for the server to accept the next session before the data of the last session is stale.
+#[cfg(not(test))]
+const RENEWED_WITHIN: Duration = Duration::from_secs(10);
+#[cfg(test)]
+const RENEWED_WITHIN: Duration = Duration::from_secs(3);
+/// Lifetime of a session that ends the backoff. A server that accepts credentials and refuses them again at once is
+/// not listed without a pause.
+const LASTING: Duration = Duration::from_mins(1);
+
+/// A session that ended and whose successor the server has not accepted yet.
+pub(super) struct Renewal {
+    stale_at: Instant,
+    /// The last failure, as text for readers.
+    why: String,
+}
+
+impl<E: From<ClusterEvent>> Run<E> {
+    /// Notes that the server accepted a session.
+    pub(super) fn accepted(&mut self) {
+        self.renewal = None;
+        self.accepted_at = Some(Instant::now());
+    }
+
+    /// Notes that a session failed or could not begin.
+    pub(super) async fn failed(
+        &mut self,
+        why: String,
+        backoff: &mut Backoff,
+    ) -> Result<(), Closed> {
+        let lasted = self.accepted_at.take().map(|at| at.elapsed());
+        if lasted.is_some_and(|lasted| lasted >= LASTING) {
+            *backoff = Backoff::default();
+        }
+        if self.events.take_heard() {
+            let stale_at = Instant::now() + RENEWED_WITHIN;
+            self.renewal = Some(Renewal { stale_at, why });
+        } else if let Some(renewal) = &mut self.renewal {
+            renewal.why = why;
+        } else {
+            self.events.stale(&why).await?;
+        }
+        Ok(())
+    }
+
+    /// Does work between two sessions. If the time for the renewal ends first, the data is reported as stale.
+    pub(super) async fn renewing<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Closed> {
+        let mut work = std::pin::pin!(work);
+        if let Some(stale_at) = self.renewal.as_ref().map(|it| it.stale_at) {
+            if let Ok(done) = timeout_at(stale_at, &mut work).await {
+                return Ok(done);
+            }
+            if let Some(Renewal { why, .. }) = self.renewal.take() {
+                self.events.stale(&why).await?;
+            }
+        }
+        Ok(work.await)
+    }
+}

@@ -1,0 +1,37 @@
+//! Facts about a cluster, for users.
+
+use std::sync::Arc;
+
+crate::words! {
+    /// The source of the reports on the apps of `AppContext`s.
+    #[derive(Default)]
+    ReportMode {
+        /// The ResourceBundleState of the app if it can be used, or else the app's objects.
+        #[default]
+        Auto = "auto",
+        /// Only the ResourceBundleState of the app.
+        Bundles = "bundles",
+        /// Only objects.
+        Direct = "direct",
+    }
+}
+
+/// Facts about a cluster and the connection to it, from the source of the cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClusterFacts {
+    /// The name of the cluster in its configuration, such as a context of a kubeconfig.
+    pub origin: Arc<str>,
+    /// Identity of the cluster as text: equal texts mean the same cluster. `None` until it is known.
+    pub identity: Option<Arc<str>>,
+    /// The source of the reports on the apps of `AppContext`s.
+    pub mode: ReportMode,
+    /// The label selector for objects that can form found applications, in the syntax of `kubectl --selector`; `None`
+    /// selects all objects.
+    pub selector: Option<Arc<str>>,
+    /// Version of its API server; `None` before its first answer.
+    pub server_version: Option<Arc<str>>,
+    /// Number of objects of applications in memory.
+    pub objects: usize,
+    /// Number of watched Kinds.
+    pub watches: usize,
+}

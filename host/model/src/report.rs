@@ -1,0 +1,130 @@
+//! Reports: the information from one source about one app in one cluster.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::bundle::lists;
+use crate::{Coverage, DeploymentId, DigName, Identity, ObjectList, Rejected};
+
+/// The app that a report is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subject {
+    /// One app of an application that no `AppContext` records.
+    Application {
+        /// The application: found by its labels, or configured.
+        application: DigName,
+        /// The app.
+        app: Arc<str>,
+    },
+    /// One app that an `AppContext` sends to the cluster.
+    Deployment(DeploymentId),
+}
+
+/// The source of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A watched API server, about an app of an `AppContext`.
+    Direct,
+    /// A watched API server, about an app that no `AppContext` records.
+    Found,
+    /// A monitor in the cluster.
+    Monitor,
+    /// The report of a monitor that an `AppContext` stores.
+    Stored,
+    /// The file of last-known state.
+    LastKnown,
+}
+
+/// The reason why an object of the previous report is not in a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// The cluster deleted it.
+    Deleted,
+    /// It no longer belongs to this application.
+    LeftApplication,
+    /// The configuration excludes it.
+    OutOfScope,
+    /// The cluster removed its Kind.
+    KindRemoved,
+}
+
+impl Removal {
+    /// Returns whether the object does not exist any more.
+    pub fn is_gone(self) -> bool {
+        match self {
+            Self::Deleted | Self::KindRemoved => true,
+            Self::LeftApplication | Self::OutOfScope => false,
+        }
+    }
+}
+
+/// The information from one source about one app in one cluster. Replaces the previous report of that source.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The source.
+    pub origin: Origin,
+    /// The objects of the app, in the order of the source.
+    pub objects: ObjectList,
+    /// Positions of the objects that are hooks: they ran once for an installation or an upgrade, and do not
+    /// count in the roll-up.
+    pub hooks: BTreeSet<usize>,
+    /// Items that could not be decoded.
+    pub rejected: Vec<Rejected>,
+    /// Objects of other apps that objects of this app name by a relation. Interpreters receive them; they are
+    /// never listed or counted.
+    pub related: ObjectList,
+    /// Coverage of the objects that objects of this app may name by a relation.
+    pub related_coverage: Coverage,
+    /// Coverage of the objects of this app at the moment of the report.
+    pub coverage: Coverage,
+    /// Reasons why the report of a monitor was not used instead, as text for readers.
+    pub faults: Vec<Arc<str>>,
+    /// Objects of the previous report that are not in this one, as far as the source knows the reason.
+    pub removed: Vec<(Identity, Removal)>,
+    /// The `status` that a monitor wrote, without the content of Secrets: the part that an `AppContext` stores.
+    pub status_json: Option<Arc<str>>,
+}
+
+impl Report {
+    /// A report without objects.
+    pub fn empty(origin: Origin) -> Self {
+        Self {
+            origin,
+            objects: ObjectList::default(),
+            hooks: BTreeSet::new(),
+            rejected: Vec::new(),
+            related: ObjectList::default(),
+            related_coverage: Coverage::partial(),
+            coverage: Coverage::default(),
+            faults: Vec::new(),
+            removed: Vec::new(),
+            status_json: None,
+        }
+    }
+
+    /// Records that the monitor reports every Kind although this status has no `resourceStatuses`, because
+    /// the monitor omits empty lists. The stored status receives the empty list, so that it has the same
+    /// coverage.
+    pub fn cover_every_kind(&mut self) {
+        if self.coverage.is_every_kind() {
+            return;
+        }
+        self.coverage = lists::covering_every_kind(&self.coverage, &self.rejected);
+        self.related_coverage = lists::for_relations(&self.coverage, &self.objects, &self.rejected);
+        if let Some(status) = &self.status_json
+            && let Some(members) = status.trim_start().strip_prefix('{')
+        {
+            let is_empty = members.trim_start().starts_with('}');
+            let separator = if is_empty { "" } else { "," };
+            // Inserted first, so that a `resourceStatuses` of the status itself takes precedence. That member
+            // is not an array.
+            self.status_json =
+                Some(format!("{{\"resourceStatuses\":[]{separator}{members}").into());
+        }
+    }
+
+    /// Returns whether the report has no item, decoded or not.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty() && self.rejected.is_empty()
+    }
+}

@@ -1,0 +1,232 @@
+//! Changes of a placement, and the part of each that is its own.
+
+use std::sync::Arc;
+
+use kindsight_appcontext::{ClusterSnapshot, StoredBundle};
+use kindsight_model::{DeploymentId, Origin, Report};
+use kindsight_status::Staleness;
+
+use super::freshness::Freshness;
+use super::held_report::HeldReport;
+use super::stored::LiveReport;
+use super::{Applied, Environment, Placement, Work};
+
+/// Reason of a report on which the cluster no longer reports.
+const SILENT: &str = "the cluster no longer reports on this app; its last report is shown";
+
+/// A change of a placement.
+pub(crate) enum Change<'c> {
+    /// The `AppContext` was read, or changed.
+    Context {
+        snapshot: &'c ClusterSnapshot,
+        /// The namespace of manifests that name none.
+        namespace: &'c Arc<str>,
+        deployment: &'c DeploymentId,
+    },
+    /// The cluster reports on the app. Replaces its previous report.
+    Report(Report),
+    /// Another instance of the same group received this report of the cluster, which is about both.
+    Sibling(Box<LiveReport>),
+    /// A report cannot be used; the previous one stays.
+    Unreadable {
+        origin: &'c str,
+        error: &'c str,
+        may_be_newer: bool,
+    },
+    /// The cluster no longer reports on the app.
+    Silent,
+    /// The source has sent every report of the cluster.
+    Synced,
+    /// The state of the cluster changed: its connection, its faults or its coverage.
+    Cluster,
+    /// The store of contexts is away since this time; none if it can be reached.
+    Store(Option<&'c Staleness>),
+    /// Time passed.
+    Time,
+}
+
+impl Placement {
+    /// Updates the part of the placement that a change is about. Returns the work that shows it.
+    pub(super) fn take(
+        &mut self,
+        change: Change<'_>,
+        env: Environment<'_>,
+        applied: &mut Applied,
+    ) -> Work {
+        match change {
+            Change::Context {
+                snapshot,
+                namespace,
+                deployment,
+            } => self.read_context(snapshot, namespace, deployment, env.now_ms),
+            Change::Report(report) => self.take_report(report, applied),
+            Change::Sibling(live) => {
+                self.stored.put_aside(live);
+                self.bring_back_live()
+            }
+            Change::Unreadable {
+                origin,
+                error,
+                may_be_newer,
+            } => {
+                let fault: Arc<str> = format!("report `{origin}`: {error}").into();
+                if may_be_newer {
+                    let reason = Arc::clone(&fault);
+                    self.freshness
+                        .set(Freshness::Unreadable, env.now_ms, reason);
+                }
+                self.note_unreadable(origin, fault);
+                // Without a view there are no marks to replace.
+                if self.view.is_none() {
+                    Work::Project
+                } else {
+                    Work::Mark
+                }
+            }
+            Change::Silent => {
+                self.unreadable.clear();
+                // The unreadable report is gone too, and its content is still not known.
+                let since_ms = self.freshness.clear(Freshness::Unreadable);
+                let since_ms = since_ms.unwrap_or(env.now_ms);
+                self.freshness
+                    .set(Freshness::ReporterBehind, since_ms, SILENT);
+                Work::Nothing
+            }
+            Change::Synced => self.synced(env.now_ms),
+            Change::Store(away) => {
+                let away = away.filter(|_| !self.is_live());
+                self.freshness.replace(Freshness::StoreAway, away);
+                Work::Nothing
+            }
+            Change::Cluster => self.cover(env),
+            Change::Time => Work::Nothing,
+        }
+    }
+
+    fn read_context(
+        &mut self,
+        snapshot: &ClusterSnapshot,
+        namespace: &Arc<str>,
+        deployment: &DeploymentId,
+        now_ms: i64,
+    ) -> Work {
+        let is_sent = self.desired.sends(&snapshot.resources, namespace);
+        if !is_sent {
+            self.desired.send(&snapshot.resources, namespace);
+        }
+        let is_new = match &snapshot.bundle {
+            StoredBundle::Unchanged => false,
+            StoredBundle::Json(json) => self.take_stored(deployment, json, now_ms),
+            StoredBundle::Absent | StoredBundle::Damaged => {
+                let is_damaged = snapshot.bundle == StoredBundle::Damaged;
+                self.lose_stored(is_damaged, now_ms);
+                false
+            }
+        };
+        // After the report: whether the report or this is newer is not known, and a state that may be out of
+        // date must not look current.
+        self.take_connectivity(snapshot.connectivity, now_ms);
+        if is_new {
+            Work::Judge
+        } else if is_sent && self.view.is_some() {
+            Work::Mark
+        } else {
+            Work::Project
+        }
+    }
+
+    /// Returns whether it was reconciled with exactly this part of an `AppContext`.
+    pub(crate) fn has_read(&self, snapshot: &ClusterSnapshot, namespace: &Arc<str>) -> bool {
+        snapshot.bundle == StoredBundle::Unchanged
+            && self.stored.connectivity() == snapshot.connectivity
+            && self.desired.sends(&snapshot.resources, namespace)
+    }
+
+    fn take_report(&mut self, mut report: Report, applied: &mut Applied) -> Work {
+        applied.is_set_back = self.verdicts.discard_recheck();
+        if report.origin == Origin::Monitor {
+            self.complete(&mut report);
+        }
+        let is_last_known = self.is_unconfirmed();
+        self.freshness.clear_reported();
+        self.unreadable.clear();
+        self.stored.reported(&report);
+        let report = match &mut self.report {
+            Some(held) if !is_last_known => match held.update(report) {
+                Ok(()) => return Work::Judge,
+                Err(report) => *report,
+            },
+            _ => report,
+        };
+        let view = self.view.as_deref();
+        applied.left = self.desired.observe(&report, view, is_last_known);
+        self.report = Some(HeldReport::of(report));
+        Work::Judge
+    }
+
+    /// The source has sent every report: a report of the cluster that waited is shown again, and a report of the
+    /// store that no report replaced is out of date.
+    fn synced(&mut self, now_ms: i64) -> Work {
+        self.freshness.clear(Freshness::NotConfigured);
+        let work = self.bring_back_live();
+        let is_stored = self
+            .report
+            .as_ref()
+            .is_some_and(|report| report.origin == Origin::Stored);
+        // A report that cannot be read is one.
+        if is_stored && !self.freshness.has(Freshness::Unreadable) {
+            self.freshness
+                .set(Freshness::ReporterBehind, now_ms, SILENT);
+        }
+        work
+    }
+
+    /// Takes over the coverage of the cluster. A report has its own coverage until the next one is sent.
+    fn cover(&mut self, env: Environment<'_>) -> Work {
+        let report = self.report.as_mut().filter(|report| report.is_watched());
+        let coverage = env.cluster.coverage();
+        match (report, coverage) {
+            (Some(report), Some(coverage)) if report.coverage != *coverage => {
+                report.coverage = coverage.clone();
+                Work::Project
+            }
+            _ => Work::Nothing,
+        }
+    }
+
+    /// Follows the state of the cluster: outages, faults, and the Kinds that are not answered.
+    pub(super) fn follow_cluster(&mut self, env: Environment<'_>, applied: &mut Applied) -> Work {
+        let cluster = env.cluster;
+        // It stays until the cluster reports on the app, or has sent every report.
+        if let Some(not_configured) = cluster.not_configured() {
+            self.unreadable.clear();
+            self.freshness
+                .replace(Freshness::NotConfigured, Some(not_configured));
+        }
+        self.freshness
+            .replace(Freshness::Unreachable, cluster.unreachable());
+        self.cluster_faults = Arc::clone(cluster.faults());
+        let is_watched = self.report.as_ref().is_some_and(HeldReport::is_watched);
+        let mut work = Work::Nothing;
+        let may_forget = !self.is_outdated();
+        if let Some(report) = &self.report
+            && self
+                .desired
+                .settle(report, may_forget, &mut applied.left, env)
+        {
+            work = Work::Project;
+        }
+        let gap = if is_watched {
+            self.gap(env)
+        } else {
+            self.gap_of_monitor(env)
+        };
+        self.freshness.replace(Freshness::Partial, gap.as_ref());
+        self.unanswered = if is_watched {
+            Arc::clone(cluster.unanswered())
+        } else {
+            Arc::default()
+        };
+        work
+    }
+}

@@ -1,0 +1,144 @@
+//! The expected resources of a placement.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kindsight_appcontext::ResourceSnapshot;
+use kindsight_model::{Identity, Report};
+use kindsight_status::{ClusterView, Expected, Unseen};
+
+use super::Environment;
+use super::held_report::HeldReport;
+use super::manifests::Manifests;
+use super::observed::Observed;
+
+/// A Kind in a namespace, which is empty for a cluster-scoped Kind. A group of `None` is not known.
+pub(super) type RelevantKind = (Option<Arc<str>>, Arc<str>, Arc<str>);
+
+/// The expected resources of a placement.
+pub(super) enum Desired {
+    /// Of a recorded application: the resources that its `AppContext` sends.
+    Sent {
+        /// The namespace of manifests that name none.
+        namespace: Arc<str>,
+        manifests: Manifests,
+        /// The Kinds of the manifests.
+        kinds: BTreeSet<RelevantKind>,
+    },
+    /// Of an application that was found: the objects that were last seen. The report has the existing objects;
+    /// this has the objects that the report lacks.
+    Observed(Observed),
+}
+
+impl Desired {
+    pub(super) fn sent() -> Self {
+        Self::Sent {
+            namespace: "".into(),
+            manifests: Manifests::default(),
+            kinds: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn observed() -> Self {
+        Self::Observed(Observed::default())
+    }
+
+    /// Replaces the resources that are sent.
+    pub(super) fn send(&mut self, resources: &Arc<[ResourceSnapshot]>, namespace: &Arc<str>) {
+        let manifests = match self {
+            Self::Sent { manifests, .. } => manifests.read(resources),
+            Self::Observed(_) => Manifests::default().read(resources),
+        };
+        let kinds = manifests.expected.iter().map(|expected| {
+            let group = expected.manifest.is_some();
+            let group = group.then(|| Arc::clone(&expected.gvk.group));
+            let namespace = expected.namespace_in(namespace).into();
+            (group, Arc::clone(&expected.gvk.kind), namespace)
+        });
+        *self = Self::Sent {
+            namespace: Arc::clone(namespace),
+            kinds: kinds.collect(),
+            manifests,
+        };
+    }
+
+    /// Returns whether exactly these resources are sent.
+    pub(super) fn sends(&self, resources: &Arc<[ResourceSnapshot]>, namespace: &Arc<str>) -> bool {
+        match self {
+            Self::Sent {
+                namespace: known,
+                manifests,
+                ..
+            } => known == namespace && manifests.are_of(resources),
+            Self::Observed(_) => false,
+        }
+    }
+
+    pub(super) fn is_observed(&self) -> bool {
+        matches!(self, Self::Observed(_))
+    }
+
+    pub(super) fn namespace(&self) -> Arc<str> {
+        match self {
+            Self::Sent { namespace, .. } => Arc::clone(namespace),
+            Self::Observed(_) => Arc::default(),
+        }
+    }
+
+    /// The resources that were sent.
+    pub(super) fn expected(&self) -> Vec<Expected> {
+        match self {
+            Self::Sent { manifests, .. } => manifests.expected.clone(),
+            Self::Observed(_) => Vec::new(),
+        }
+    }
+
+    /// Faults of the manifests.
+    pub(super) fn faults(&self) -> &[Arc<str>] {
+        match self {
+            Self::Sent { manifests, .. } => &manifests.faults,
+            Self::Observed(_) => &[],
+        }
+    }
+
+    /// Compares a new report with the last view. Returns the objects that left the application.
+    pub(super) fn observe(
+        &mut self,
+        report: &Report,
+        view: Option<&ClusterView>,
+        is_last_known: bool,
+    ) -> Vec<Identity> {
+        match self {
+            Self::Sent { .. } => Vec::new(),
+            Self::Observed(observed) => observed.observe(report, view, is_last_known),
+        }
+    }
+
+    /// Decides the fate of the objects that the report does not have. Returns whether the view changes.
+    pub(super) fn settle(
+        &mut self,
+        report: &HeldReport,
+        may_forget: bool,
+        left: &mut Vec<Identity>,
+        env: Environment<'_>,
+    ) -> bool {
+        match self {
+            Self::Sent { .. } => false,
+            Self::Observed(observed) => {
+                observed.settle(&report.coverage, left, env.now_ms)
+                    | (may_forget && observed.forget(env.gone_for, env.now_ms))
+            }
+        }
+    }
+
+    /// Resources that are listed although the report has no object of them. With a report, its items that could
+    /// not be decoded are among them.
+    pub(super) fn unseen(&self, report: Option<&HeldReport>) -> Vec<Unseen> {
+        let rejected = report.iter().flat_map(|report| report.rejected.iter());
+        let unreadable = rejected.filter_map(Unseen::unreadable);
+        match self {
+            Self::Sent { .. } => Vec::new(),
+            Self::Observed(observed) => unreadable.chain(observed.unseen()).collect(),
+        }
+    }
+}

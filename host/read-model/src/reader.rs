@@ -1,0 +1,125 @@
+//! Handles that read the read model.
+
+use std::sync::Arc;
+
+use kindsight_model::{ClusterName, DigName, LogicalCloudName};
+use kindsight_status::{
+    ApplicationHistory, ApplicationKey, ApplicationQuery, Applications, Clusters, ContextView,
+    HistoryAnswer, HistoryQuery, Missing, QueryError, Snapshot, StatusQuery, Subject,
+};
+
+use crate::published::Published;
+use crate::subscription::Subscription;
+
+/// A handle that reads the current state of all applications and subscribes to its changes. Clones share the
+/// state.
+#[derive(Debug, Clone)]
+pub struct ReadModel {
+    published: Arc<Published>,
+}
+
+impl ReadModel {
+    pub(crate) fn new(published: &Arc<Published>) -> Self {
+        Self {
+            published: Arc::clone(published),
+        }
+    }
+
+    /// Reads the current snapshot and subscribes to every change after it, in one atomic step: no change
+    /// is missed or delivered twice.
+    pub fn subscribe<R>(&self, read: impl FnOnce(&Snapshot) -> R) -> (R, Subscription) {
+        let snapshot = self.published.snapshot();
+        let subscription = Subscription::new(self.published.changes.subscribe());
+        (read(&snapshot), subscription)
+    }
+
+    /// Reads the current snapshot. Publishing waits for `read`, so it should only clone what it needs.
+    pub fn inspect<R>(&self, read: impl FnOnce(&Snapshot) -> R) -> R {
+        read(&self.published.snapshot())
+    }
+
+    /// Looks up the subject of a query about a deployment intent group or a found application.
+    ///
+    /// # Errors
+    /// [`QueryError::NotFound`] if the group or the requested instance does not exist;
+    /// [`QueryError::Invalid`] if the query requests an instance of a found application.
+    pub fn dig(&self, name: &DigName, query: &StatusQuery) -> Result<Subject, QueryError> {
+        self.look_up(|snapshot| snapshot.dig(name, query))
+    }
+
+    /// Looks up the subject of a query about a cluster.
+    ///
+    /// # Errors
+    /// [`QueryError::NotFound`] if the cluster or the requested instance does not exist.
+    pub fn cluster(&self, name: &ClusterName, query: &StatusQuery) -> Result<Subject, QueryError> {
+        self.look_up(|snapshot| snapshot.cluster(name, query))
+    }
+
+    /// Looks up the subject of a query about a logical cloud.
+    ///
+    /// # Errors
+    /// [`QueryError::NotFound`] if the logical cloud or the requested instance does not exist.
+    pub fn logical_cloud(
+        &self,
+        name: &LogicalCloudName,
+        query: &StatusQuery,
+    ) -> Result<Subject, QueryError> {
+        self.look_up(|snapshot| snapshot.logical_cloud(name, query))
+    }
+
+    /// Looks up the applications of a query.
+    ///
+    /// # Errors
+    /// [`QueryError::NotFound`] for a name that no application has, and for an unknown cluster.
+    pub fn applications(&self, query: &ApplicationQuery) -> Result<Applications, QueryError> {
+        let histories = self.published.histories();
+        let found = self.inspect(|snapshot| snapshot.applications(query, &histories));
+        // The error message is formatted without the locks.
+        drop(histories);
+        found.checked()
+    }
+
+    /// All configured clusters.
+    pub fn clusters(&self) -> Clusters {
+        self.inspect(Snapshot::clusters)
+    }
+
+    /// Looks up the history of a deployment intent group or a found application.
+    ///
+    /// # Errors
+    /// [`QueryError::NotFound`] if the group, the requested instance, or a name in a filter does not exist (a
+    /// filter may also use names from the history); [`QueryError::Invalid`] if the query requests an instance
+    /// of a found application.
+    pub fn history(
+        &self,
+        name: &DigName,
+        query: &HistoryQuery,
+    ) -> Result<HistoryAnswer, QueryError> {
+        let subject = self.dig(name, &query.selection)?;
+        let select = |key: &ApplicationKey| self.published.histories().select(key, query);
+        HistoryAnswer::new(subject, query, select)
+    }
+
+    /// The view of an application.
+    pub fn application(&self, key: &ApplicationKey) -> Option<Arc<ContextView>> {
+        self.inspect(|snapshot| snapshot.application(key).cloned())
+    }
+
+    /// The view of an application with the history that led to it.
+    pub fn application_history(
+        &self,
+        key: &ApplicationKey,
+    ) -> (Option<Arc<ContextView>>, Option<ApplicationHistory>) {
+        let histories = self.published.histories();
+        (self.application(key), histories.history(key))
+    }
+
+    fn look_up(
+        &self,
+        look_up: impl FnOnce(&Snapshot) -> Result<Subject, Missing>,
+    ) -> Result<Subject, QueryError> {
+        let found = self.inspect(look_up);
+        // The error message is formatted without the lock.
+        found.map_err(QueryError::from)
+    }
+}

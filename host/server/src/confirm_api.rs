@@ -1,0 +1,40 @@
+//! Confirmations of clusters, for the REST API.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+
+use kindsight_clusters::Confirmations;
+use kindsight_model::{ClusterName, InvolvedKinds};
+use kindsight_pipeline::Event;
+use kindsight_rest::Confirm;
+use tokio::sync::{mpsc, oneshot};
+
+/// The sources of clusters for the REST API, whose crate does not depend on them.
+pub(crate) struct ConfirmApi {
+    pub(crate) confirmations: Confirmations,
+    pub(crate) events_tx: mpsc::Sender<Event>,
+}
+
+impl ConfirmApi {
+    async fn confirm_all(
+        &self,
+        clusters: BTreeMap<ClusterName, InvolvedKinds>,
+    ) -> Result<(), String> {
+        self.confirmations.confirm(clusters).await?;
+        // The reports are in the channel of events now.
+        let (handled_tx, handled) = oneshot::channel();
+        let stopped = || "the server stops".to_owned();
+        let marker = self.events_tx.send(Event::Marker(handled_tx)).await;
+        marker.map_err(|_| stopped())?;
+        handled.await.map_err(|_| stopped())
+    }
+}
+
+impl Confirm for ConfirmApi {
+    fn confirm(
+        &self,
+        clusters: BTreeMap<ClusterName, InvolvedKinds>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        Box::pin(self.confirm_all(clusters))
+    }
+}

@@ -1,0 +1,187 @@
+//! Lookups of the subjects of queries.
+
+use std::sync::Arc;
+
+use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject};
+
+use super::Snapshot;
+use super::missing::{Missing, Reason};
+use crate::problem::{KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX};
+use crate::query::{Instance, StatusQuery};
+use crate::record::RecordView;
+use crate::subject::Subject;
+
+/// Maximum number of similar names that a lookup copies for its message: the listed names, the counted names,
+/// and one more to know that there are others.
+const NEAR_MAX: usize = KNOWN_SHOWN_MAX + KNOWN_COUNTED_MAX + 1;
+
+impl Snapshot {
+    /// Looks up a deployment intent group or a found application. If a group and a configured application
+    /// have the same name, the group takes precedence.
+    ///
+    /// # Errors
+    /// [`Missing`] if the group or the requested instance does not exist, and if the query requests an
+    /// instance of a found application.
+    pub fn dig(&self, name: &DigName, query: &StatusQuery) -> Result<Subject, Missing> {
+        let subject = RecordSubject::Group(name.clone());
+        let is_recorded = || self.records.contains_key(&subject);
+        // A configured application may have the same form of name as a group.
+        if name.is_found() || (self.found.contains_key(name) && !is_recorded()) {
+            return self.found_subject(name, query);
+        }
+        self.recorded(subject, query)
+    }
+
+    /// Looks up the own resources of a cluster.
+    ///
+    /// # Errors
+    /// [`Missing`] if the cluster or the requested instance does not exist.
+    pub fn cluster(&self, name: &ClusterName, query: &StatusQuery) -> Result<Subject, Missing> {
+        self.recorded(RecordSubject::Cluster(name.clone()), query)
+    }
+
+    /// Looks up a logical cloud.
+    ///
+    /// # Errors
+    /// [`Missing`] if the logical cloud or the requested instance does not exist.
+    pub fn logical_cloud(
+        &self,
+        name: &LogicalCloudName,
+        query: &StatusQuery,
+    ) -> Result<Subject, Missing> {
+        self.recorded(RecordSubject::LogicalCloud(name.clone()), query)
+    }
+
+    /// The latest instance of a recorded application, or a found application.
+    pub(crate) fn latest(&self, name: &DigName) -> Option<Subject> {
+        self.dig(name, &StatusQuery::default()).ok()
+    }
+
+    /// Returns whether a recorded group has this name.
+    pub fn is_recorded(&self, name: &DigName) -> bool {
+        let subject = RecordSubject::Group(name.clone());
+        self.records.contains_key(&subject)
+    }
+
+    /// The names of all recorded groups, in order.
+    pub(crate) fn digs(&self) -> impl Iterator<Item = &DigName> {
+        // Groups are the first subjects in order.
+        self.records.keys().map_while(|subject| match subject {
+            RecordSubject::Group(name) => Some(name),
+            RecordSubject::Cluster(_) | RecordSubject::LogicalCloud(_) => None,
+        })
+    }
+
+    fn recorded(&self, subject: RecordSubject, query: &StatusQuery) -> Result<Subject, Missing> {
+        match self.records.get(&subject) {
+            Some(record) => self.instance(subject, record, query),
+            None => Err(Missing(Reason::Subject {
+                near: self.near(&subject),
+                unread: self.unread(),
+                subject,
+            })),
+        }
+    }
+
+    /// The instance that a query about a recorded subject names.
+    fn instance(
+        &self,
+        name: RecordSubject,
+        record: &Arc<RecordView>,
+        query: &StatusQuery,
+    ) -> Result<Subject, Missing> {
+        let record = Arc::clone(record);
+        let instance = match &query.instance {
+            Instance::Latest | Instance::List => record.latest_instance(),
+            Instance::Of(id) if record.has_instance(id) => Some(id),
+            Instance::Of(id) => {
+                let id = id.clone();
+                return Err(Missing(Reason::Instance { id, record }));
+            }
+        };
+        let instance = instance.cloned();
+        Ok(Subject {
+            name,
+            context: instance.as_ref().and_then(|id| self.context(id)).cloned(),
+            instance,
+            store: self.store.clone(),
+            state_store: self.state_store.clone().filter(|_| !record.is_own),
+            record,
+            is_found: false,
+        })
+    }
+
+    fn found_subject(&self, name: &DigName, query: &StatusQuery) -> Result<Subject, Missing> {
+        let Some(view) = self.found.get(name) else {
+            return Err(Missing(Reason::Subject {
+                subject: RecordSubject::Group(name.clone()),
+                near: self.found_near(name),
+                unread: None,
+            }));
+        };
+        if query.instance != Instance::Latest {
+            return Err(Missing(Reason::InstanceOfFound(name.clone())));
+        }
+        Ok(Subject::found(name, Arc::clone(view)))
+    }
+
+    /// The first subjects of the same project or provider.
+    fn near(&self, subject: &RecordSubject) -> Vec<RecordSubject> {
+        let near = self.records.range(first_sibling(subject)..);
+        let near = near.map(|(it, _)| it);
+        let near = near.take_while(|other| parent(other) == parent(subject));
+        near.take(NEAR_MAX).cloned().collect()
+    }
+
+    /// Found applications with the same name; if there are none, the first found applications.
+    fn found_near(&self, name: &DigName) -> Vec<RecordSubject> {
+        let same = self.found.keys();
+        let same = same.filter(|other| other.composite_app == name.composite_app);
+        let mut near: Vec<&DigName> = same.take(NEAR_MAX).collect();
+        if near.is_empty() {
+            near.extend(self.found.keys().take(NEAR_MAX));
+        }
+        near.into_iter()
+            .cloned()
+            .map(RecordSubject::Group)
+            .collect()
+    }
+
+    /// The data that a store holds while it cannot be reached.
+    fn unread(&self) -> Option<&'static str> {
+        match (self.store_away(), self.state_store_away()) {
+            (Some(_), _) => Some("AppContexts"),
+            (None, Some(_)) => Some("lifecycle states"),
+            (None, None) => None,
+        }
+    }
+}
+
+/// The kind of a subject, and its project or provider.
+fn parent(subject: &RecordSubject) -> (u8, &str) {
+    match subject {
+        RecordSubject::Group(name) => (0, &name.project),
+        RecordSubject::Cluster(name) => (1, &name.provider),
+        RecordSubject::LogicalCloud(name) => (2, &name.project),
+    }
+}
+
+/// The lower bound of all subjects of the same project or provider.
+fn first_sibling(subject: &RecordSubject) -> RecordSubject {
+    match subject {
+        RecordSubject::Group(name) => RecordSubject::Group(DigName {
+            composite_app: "".into(),
+            version: "".into(),
+            dig: "".into(),
+            ..name.clone()
+        }),
+        RecordSubject::Cluster(name) => RecordSubject::Cluster(ClusterName {
+            name: "".into(),
+            ..name.clone()
+        }),
+        RecordSubject::LogicalCloud(name) => RecordSubject::LogicalCloud(LogicalCloudName {
+            name: "".into(),
+            ..name.clone()
+        }),
+    }
+}
