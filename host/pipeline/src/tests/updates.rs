@@ -58,10 +58,11 @@ fn objects(states: [usize; 4]) -> Vec<Object> {
     all.iter().map(read).collect()
 }
 
-/// A stage with the interpreters of all these Kinds.
+/// A stage with the interpreters of all these Kinds, which the pipeline has taken.
 fn new_stage() -> Stage {
-    let stage = found::stage();
+    let mut stage = found::stage();
     stage.publish(&["generic", "core", "apps"]);
+    stage.follow(0);
     stage
 }
 
