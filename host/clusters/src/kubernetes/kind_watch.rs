@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::connection::{ApiClient, ApiError, Connections, Line, Lines, ResponseClass, Seat};
 use super::decode::{Decoder, WatchEvent};
 use super::discovery::path_of;
-use super::jitter::Backoff;
+use super::jitter::{Backoff, jittered};
 use super::list::{PAGE_ITEMS, Pages, SMALLER, url_encoded};
 use super::news::{News, WatchId, WatchNews, WatchRequest};
 use super::stream::ListStreams;
@@ -28,6 +28,11 @@ const LONG: Duration = Duration::from_mins(1);
 const GRACE: Duration = Duration::from_secs(10);
 #[cfg(test)]
 const GRACE: Duration = Duration::from_secs(1);
+/// Time between a dropped event and the list that replaces it.
+#[cfg(not(test))]
+const RELIST_AFTER: Duration = Duration::from_mins(1);
+#[cfg(test)]
+const RELIST_AFTER: Duration = Duration::from_millis(500);
 /// Lifetime of a watch that ends the backoff.
 const LASTING: Duration = Duration::from_secs(10);
 
@@ -76,8 +81,8 @@ pub(super) struct KindWatch {
     pub(super) seen: Arc<AtomicU64>,
     /// Number of objects in a page of a list.
     pub(super) page_items: usize,
-    /// True if an event was dropped since the last list.
-    pub(super) has_skipped: bool,
+    /// Time of the next list, if an event was dropped since the last one.
+    pub(super) relist_at: Option<Instant>,
     /// Time until the server ends a watch. A new watch shows withdrawn permissions.
     pub(super) lifetime: Duration,
 }
@@ -190,7 +195,7 @@ impl KindWatch {
     /// already.
     async fn follow(&mut self, mut version: String, mut open: Option<Lines>, listed: u64) -> End {
         self.see(&version);
-        self.has_skipped = false;
+        self.relist_at = None;
         loop {
             let lines = match open.take() {
                 Some(lines) => Ok(lines),
@@ -203,7 +208,7 @@ impl KindWatch {
             let waited = match end {
                 End::Switch => Ok(false),
                 // An event was dropped since the last list.
-                End::Resume if self.has_skipped => return End::Relist,
+                End::Resume if self.relist_at.is_some() => return End::Relist,
                 // Some extension servers have no versions. A resumed watch would miss objects that were deleted in
                 // between.
                 End::Resume if version.is_empty() => return End::TooOld,
@@ -275,6 +280,9 @@ impl KindWatch {
                     self.retry.succeeded();
                     continue;
                 }
+                () = sleep_until(self.relist_at.unwrap_or(deadline)), if self.relist_at.is_some() => {
+                    return End::Relist;
+                }
                 () = sleep_until(deadline) => {
                     tracing::debug!(kind = %self.kind.gvk, "watch is silent after its end; it is resumed");
                     return End::Resume;
@@ -340,9 +348,10 @@ impl KindWatch {
     }
 
     /// Reports an undecodable event. The watch continues with the next event, and its Kind is listed again after
-    /// the server ends the watch.
+    /// [`RELIST_AFTER`].
     async fn skip(&mut self, why: String) -> Result<(), Closed> {
-        self.has_skipped = true;
+        let at = Instant::now() + jittered(RELIST_AFTER);
+        self.relist_at.get_or_insert(at);
         self.send(News::Undecodable(why)).await
     }
 

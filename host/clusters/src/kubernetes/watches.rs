@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use kindsight_cluster_index::{ApiKind, Labels, ScopeId};
+use kindsight_model::{KindCoverage, KindState};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -51,8 +52,8 @@ pub(super) struct WatchState {
     unserved_since: Option<Instant>,
     /// End of the time for which a watch without a connection keeps its state; none during an outage.
     kept_until: Option<Instant>,
-    /// The reason why an event was dropped since the last list.
-    skipped: Option<Arc<str>>,
+    /// The coverage because of an item or an event that could not be decoded; none since the last list without one.
+    skipped: Option<KindCoverage>,
     /// The last version that the watch has seen; 0 if it is no number.
     seen: Arc<AtomicU64>,
     parts: Parts,
@@ -336,9 +337,16 @@ impl WatchState {
         is_new
     }
 
-    /// Notes that an event was dropped, for this reason.
-    pub(super) fn skip(&mut self, why: &str) {
-        self.skipped = Some(why.into());
+    /// Notes that an event was dropped, for this reason. The event may have changed any known object.
+    pub(super) fn skip_event(&mut self, why: &str) {
+        let cause = format!("an event could not be decoded: {why}");
+        self.skipped = Some(KindCoverage::caused(KindState::Unavailable, cause));
+    }
+
+    /// Notes that the list has an item without a readable identity. All other objects are known.
+    pub(super) fn skip_item(&mut self) {
+        let cause = "an item of its list has no readable identity";
+        self.skipped = Some(KindCoverage::caused(KindState::Incomplete, cause));
     }
 
     /// Notes a refusal that no repeated request has confirmed yet. The watch keeps its previous state.

@@ -143,7 +143,7 @@ impl Session {
             retry,
             seen,
             page_items: PAGE_ITEMS,
-            has_skipped: false,
+            relist_at: None,
             lifetime: jittered(self.cluster.options.watch_lifetime),
         };
         self.running.push(Box::pin(watch.run()));

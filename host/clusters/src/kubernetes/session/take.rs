@@ -67,8 +67,8 @@ impl Session {
             News::Deleted(object) => known.delete(scope, &object, removal),
             News::Following => state.follow(),
             News::Undecodable(why) => {
-                tracing::warn!(cluster = %self.cluster.name, kind = %state.kind.gvk, why, "event not decoded; its Kind is listed again within minutes");
-                state.skip(&why);
+                tracing::warn!(cluster = %self.cluster.name, kind = %state.kind.gvk, why, "event not decoded; its Kind is listed again in a minute");
+                state.skip_event(&why);
             }
             News::Refused(error) => {
                 self.note_failure(&error);
@@ -142,7 +142,7 @@ impl Session {
 fn end_list(watch: &mut WatchState, known: &mut Known) {
     watch.end();
     if !known.init_done(watch.scope, watch.removal()) {
-        watch.skip("an item of its list has no readable identity");
+        watch.skip_item();
     }
     if known.index.is_used(watch.scope) {
         watch.follow_whole();

@@ -1,7 +1,5 @@
 //! The coverage of each watch: whether every object of its Kind is known, and why not.
 
-use std::sync::Arc;
-
 use kindsight_model::{KindCoverage, KindState, Scope};
 
 use super::{Listed, WatchState};
@@ -13,10 +11,10 @@ impl WatchState {
     pub(in crate::kubernetes) fn coverage(&self) -> KindCoverage {
         if !self.has_failed() {
             let mut listed = KindCoverage::new(self.listed_state());
-            if let Some(why) = &self.skipped
-                && listed.state.is_covered()
+            if let Some(skipped) = &self.skipped
+                && skipped.state > listed.state
             {
-                return KindCoverage::caused(KindState::Incomplete, Arc::clone(why));
+                return skipped.clone();
             }
             if listed.state == KindState::Listing {
                 listed.cause = self.refusal.as_ref().map(|error| error.to_string().into());
