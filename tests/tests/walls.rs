@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 
 /// Libraries, and the only crates that may name them. These tests may name all of them.
 const NAMED_BY: &[(&str, &[&str])] = &[
+    ("backon", &["kindsight-clusters"]),
+    ("fastrand", &["kindsight-clusters"]),
     ("hashbrown", &["kindsight-cluster-index"]),
+    ("slab", &["kindsight-cluster-index"]),
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
     ("notify", &["kindsight-folder"]),

@@ -11,10 +11,11 @@
 //! # Relation to kube-runtime
 //!
 //! The methods of the index are named after the events of kube-runtime's `watcher`. The connection half retries as
-//! kube-runtime does, with exponential backoff and jitter. The `watcher` itself is unsuitable. It decodes typed
-//! objects only, but interpreters exist for Kinds that are unknown at compile time. It has no byte limits, so one
-//! hostile list could exhaust the memory. It cannot start from a resource version, so each new session would list
-//! every object again. If it streams its first list, it has no fallback for servers without streamed lists.
+//! kube-runtime does, with exponential backoff and jitter by the library `backon`. Its times are shorter, because an
+//! answer is stale while a Kind is not watched. The `watcher` itself is unsuitable. It decodes typed objects only,
+//! but interpreters exist for Kinds that are unknown at compile time. It has no byte limits, so one hostile list
+//! could exhaust the memory. It cannot start from a resource version, so each new session would list every object
+//! again. If it streams its first list, it has no fallback for servers without streamed lists.
 
 #![warn(
     clippy::expect_used,

@@ -1,81 +1,51 @@
 //! Values by number.
 
-/// Number of slots that are allocated at a time. Growth copies no values, and few slots remain unused.
-const CHUNK: usize = 256;
+use slab::Slab;
 
-/// Values by number. The number of a removed value is used again for the next value.
+/// Values by number. The number of a removed value is used again for the next value. Numbers have 32 bits, because
+/// an object is referred to many times.
 #[derive(Debug)]
-pub(super) struct Slots<T> {
-    chunks: Vec<Vec<Option<T>>>,
-    free: Vec<u32>,
-}
+pub(super) struct Slots<T>(Slab<T>);
 
 impl<T> Default for Slots<T> {
     fn default() -> Self {
-        Self {
-            chunks: Vec::new(),
-            free: Vec::new(),
-        }
+        Self(Slab::new())
     }
 }
 
 impl<T> Slots<T> {
     /// Number of values.
     pub(super) fn len(&self) -> usize {
-        self.made() - self.free.len()
-    }
-
-    /// Number of slots.
-    fn made(&self) -> usize {
-        let full = self.chunks.len().saturating_sub(1) * CHUNK;
-        full + self.chunks.last().map_or(0, Vec::len)
+        self.0.len()
     }
 
     pub(super) fn get(&self, number: u32) -> Option<&T> {
-        let at = number as usize;
-        self.chunks.get(at / CHUNK)?.get(at % CHUNK)?.as_ref()
+        self.0.get(number as usize)
     }
 
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
-        self.slot(number)?.as_mut()
+        self.0.get_mut(number as usize)
     }
 
     /// All values with their numbers, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        let all = (0..).zip(self.chunks.iter().flatten());
-        all.filter_map(|(number, it)| Some((number, it.as_ref()?)))
+        self.0.iter().map(|(number, value)| (short(number), value))
     }
 
     /// Adds a value, and returns its number.
-    pub(super) fn add(&mut self, thing: T) -> u32 {
-        if let Some(free) = self.free.pop() {
-            if let Some(slot) = self.slot(free) {
-                *slot = Some(thing);
-            }
-            return free;
-        }
-        // The limits on all users of slots are far below this number.
-        let number = u32::try_from(self.made()).unwrap_or(u32::MAX);
-        if self.chunks.last().is_none_or(|it| it.len() >= CHUNK) {
-            self.chunks.push(Vec::with_capacity(CHUNK));
-        }
-        if let Some(chunk) = self.chunks.last_mut() {
-            chunk.push(Some(thing));
-        }
-        number
+    pub(super) fn add(&mut self, value: T) -> u32 {
+        short(self.0.insert(value))
     }
 
     /// Removes a value.
     pub(super) fn remove(&mut self, number: u32) -> Option<T> {
-        let thing = self.slot(number)?.take()?;
-        self.free.push(number);
-        Some(thing)
+        self.0.try_remove(number as usize)
     }
+}
 
-    fn slot(&mut self, number: u32) -> Option<&mut Option<T>> {
-        let at = number as usize;
-        self.chunks.get_mut(at / CHUNK)?.get_mut(at % CHUNK)
-    }
+/// A number in 32 bits. The limits on all users of slots are far below the largest.
+fn short(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -85,8 +55,12 @@ mod tests {
     #[test]
     fn a_number_is_used_again_and_returns_the_new_value() {
         let mut slots = Slots::default();
-        let numbers: Vec<u32> = (0..600).map(|it| slots.add(it)).collect();
-        assert!(numbers.iter().all(|it| slots.get(*it) == Some(it)));
+        let numbers: Vec<u32> = (0..600).map(|value| slots.add(value)).collect();
+        assert!(
+            numbers
+                .iter()
+                .all(|number| slots.get(*number) == Some(number))
+        );
         assert_eq!(slots.remove(300), Some(300));
         assert_eq!(
             (slots.remove(300), slots.get(300), slots.len()),
