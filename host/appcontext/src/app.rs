@@ -6,7 +6,7 @@ use kindsight_model::ClusterName;
 use kindsight_store::Entry;
 
 use crate::cluster::Cluster;
-use crate::handle::{Place, handle_methods};
+use crate::handle::{Handle, handle_methods};
 use crate::instruction::{AppDependency, AppOrder, AppsDependency};
 use crate::keys::{self, AppKeys, ClusterKey, ContextKey, ContextKeys};
 use crate::removal::Removal;
@@ -17,16 +17,16 @@ use crate::{Result, go_json};
 /// An app of a context. Cheap to clone; it reads and writes the store at each call.
 #[derive(Clone)]
 pub struct App {
-    place: Place,
+    handle: Handle,
     context: ContextKeys,
     keys: AppKeys,
     name: String,
 }
 
 impl App {
-    pub(crate) fn new(above: &Place, context: ContextKeys, keys: AppKeys, name: &str) -> Self {
+    pub(crate) fn new(above: &Handle, context: ContextKeys, keys: AppKeys, name: &str) -> Self {
         Self {
-            place: above.below(keys.root()),
+            handle: above.below(keys.root()),
             context,
             keys,
             name: name.to_owned(),
@@ -42,12 +42,12 @@ impl App {
 
     /// The apps that it waits for.
     pub fn dependency(&self) -> Value<AppDependency> {
-        self.place.value(self.keys.dependency())
+        self.handle.value(self.keys.dependency())
     }
 
     /// The names of its clusters, in order of their keys. A key that names none is left out.
     pub fn clusters(&self) -> Result<Vec<ClusterName>> {
-        let names = self.place.names("cluster")?;
+        let names = self.handle.names("cluster")?;
         Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
@@ -58,8 +58,8 @@ impl App {
     pub fn add_cluster(&self, name: &ClusterName) -> Result<Cluster> {
         let keys = self.keys.cluster(name);
         let value = go_json::encode(&name.to_string())?;
-        self.place.add(keys.root(), &value)?;
-        Ok(Cluster::new(&self.place, keys, name))
+        self.handle.add(keys.root(), &value)?;
+        Ok(Cluster::new(&self.handle, keys, name))
     }
 
     /// A cluster that it goes to.
@@ -68,14 +68,14 @@ impl App {
     /// [`Error::NotFound`](crate::Error::NotFound) when it does not go there.
     pub fn cluster(&self, name: &ClusterName) -> Result<Cluster> {
         let keys = self.keys.cluster(name);
-        self.place.below(keys.root()).existing()?;
-        Ok(Cluster::new(&self.place, keys, name))
+        self.handle.below(keys.root()).existing()?;
+        Ok(Cluster::new(&self.handle, keys, name))
     }
 
     /// The clusters by the number of their group, in order of their keys; those without one are left
     /// out. One range.
     pub fn group_map(&self) -> Result<BTreeMap<String, Vec<ClusterName>>> {
-        let range = self.place.store.range(&self.place.key)?;
+        let range = self.handle.store.range(&self.handle.key)?;
         let mut groups: BTreeMap<String, Vec<ClusterName>> = BTreeMap::new();
         for entry in &range.entries {
             let key = keys::context_key(self.context.root(), &entry.key);
@@ -97,10 +97,10 @@ impl App {
     /// [`Error::Unreadable`](crate::Error::Unreadable) for an instruction that cannot be understood,
     /// [`Error::Contended`](crate::Error::Contended) where others change the instructions all the time.
     pub fn delete(&self) -> Result<bool> {
-        retried(&self.place.key, || {
+        retried(&self.handle.key, || {
             let above = self.context.apps();
-            let range = self.place.store.range(&above)?;
-            let mut removal = Removal::new(self.place.deletion());
+            let range = self.handle.store.range(&above)?;
+            let mut removal = Removal::new(self.handle.deletion());
             let find = |key: &str| range.entries.iter().find(|it| it.key == key);
             let order = self.context.app_order();
             removal.take_out(&order, find(&order), |it: &mut AppOrder| {
@@ -115,7 +115,7 @@ impl App {
                     Ok(it.remove(&self.name))
                 })?;
             }
-            removal.apply(&*self.place.store, &self.place.key)
+            removal.apply(&*self.handle.store, &self.handle.key)
         })
     }
 

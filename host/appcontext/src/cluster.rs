@@ -2,7 +2,7 @@
 
 use kindsight_model::{ClusterName, Connectivity};
 
-use crate::handle::{Place, handle_methods};
+use crate::handle::{Handle, handle_methods};
 use crate::instruction::{ResourceDependency, ResourceOrder};
 use crate::keys::{ClusterKeys, ResourceName};
 use crate::resource::Resource;
@@ -12,15 +12,15 @@ use crate::{Result, go_json};
 /// An app of a context in one cluster. Cheap to clone; it reads and writes the store at each call.
 #[derive(Clone)]
 pub struct Cluster {
-    place: Place,
+    handle: Handle,
     keys: ClusterKeys,
     name: ClusterName,
 }
 
 impl Cluster {
-    pub(crate) fn new(above: &Place, keys: ClusterKeys, name: &ClusterName) -> Self {
+    pub(crate) fn new(above: &Handle, keys: ClusterKeys, name: &ClusterName) -> Self {
         Self {
-            place: above.below(keys.root()),
+            handle: above.below(keys.root()),
             keys,
             name: name.clone(),
         }
@@ -35,33 +35,33 @@ impl Cluster {
 
     /// The number of the group of clusters, if placement chose one of several.
     pub fn group(&self) -> Value<String> {
-        self.place.value(self.keys.group())
+        self.handle.value(self.keys.group())
     }
 
     /// The `status` of the ResourceBundleState, as JSON text; as it is stored, see
     /// [`AppContexts::record_bundle`](crate::AppContexts::record_bundle).
     pub fn bundle(&self) -> Value<String> {
-        self.place.value(self.keys.bundle())
+        self.handle.value(self.keys.bundle())
     }
 
     /// The outcome of the last attempt to reach the cluster.
     pub fn connectivity(&self) -> Value<Connectivity> {
-        self.place.value(self.keys.connectivity())
+        self.handle.value(self.keys.connectivity())
     }
 
     /// The order of its resources, for applying them.
     pub fn resource_order(&self) -> Value<ResourceOrder> {
-        self.place.value(self.keys.resource_order())
+        self.handle.value(self.keys.resource_order())
     }
 
     /// The dependencies of its resources.
     pub fn resource_dependency(&self) -> Value<ResourceDependency> {
-        self.place.value(self.keys.resource_dependency())
+        self.handle.value(self.keys.resource_dependency())
     }
 
     /// The names of its resources, in order of their keys. A key that names none is left out.
     pub fn resources(&self) -> Result<Vec<ResourceName>> {
-        let names = self.place.names("resource")?;
+        let names = self.handle.names("resource")?;
         Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
@@ -73,8 +73,8 @@ impl Cluster {
     /// [`Error::NotFound`](crate::Error::NotFound) when the app does not go to the cluster.
     pub fn add_resource(&self, name: &ResourceName, manifest: &str) -> Result<Resource> {
         let keys = self.keys.resource(name);
-        self.place.add(keys.root(), &go_json::encode(manifest)?)?;
-        Ok(Resource::new(&self.place, &self.keys, keys, name))
+        self.handle.add(keys.root(), &go_json::encode(manifest)?)?;
+        Ok(Resource::new(&self.handle, &self.keys, keys, name))
     }
 
     /// A resource that is sent there.
@@ -83,13 +83,13 @@ impl Cluster {
     /// [`Error::NotFound`](crate::Error::NotFound) when it is not.
     pub fn resource(&self, name: &ResourceName) -> Result<Resource> {
         let keys = self.keys.resource(name);
-        self.place.below(keys.root()).existing()?;
-        Ok(Resource::new(&self.place, &self.keys, keys, name))
+        self.handle.below(keys.root()).existing()?;
+        Ok(Resource::new(&self.handle, &self.keys, keys, name))
     }
 
     /// Takes the app out of the cluster, with its resources and their instructions, at once; false when
     /// it was not there.
     pub fn delete(&self) -> Result<bool> {
-        self.place.delete()
+        self.handle.delete()
     }
 }

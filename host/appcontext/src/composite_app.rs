@@ -6,7 +6,7 @@ use kindsight_model::{ContextId, ContextStatus};
 use kindsight_store::Store;
 
 use crate::app::App;
-use crate::handle::{Place, handle_methods};
+use crate::handle::{Handle, handle_methods};
 use crate::instruction::{AppOrder, AppsDependency};
 use crate::keys::ContextKeys;
 use crate::value::Value;
@@ -15,7 +15,7 @@ use crate::{ContextMeta, Result, go_json};
 /// A context. Cheap to clone; it reads and writes the store at each call.
 #[derive(Clone)]
 pub struct CompositeApp {
-    place: Place,
+    handle: Handle,
     keys: ContextKeys,
     id: ContextId,
 }
@@ -24,7 +24,7 @@ impl CompositeApp {
     pub(crate) fn new(store: &Arc<dyn Store>, id: &ContextId) -> Self {
         let keys = ContextKeys::new(id);
         Self {
-            place: Place {
+            handle: Handle {
                 store: Arc::clone(store),
                 key: keys.root().to_owned(),
             },
@@ -34,8 +34,8 @@ impl CompositeApp {
     }
 
     pub(crate) fn existing(self) -> Result<Self> {
-        let place = self.place.existing()?;
-        Ok(Self { place, ..self })
+        let handle = self.handle.existing()?;
+        Ok(Self { handle, ..self })
     }
 
     /// The id.
@@ -47,37 +47,37 @@ impl CompositeApp {
 
     /// The names of its group, application and environment.
     pub fn meta(&self) -> Value<ContextMeta> {
-        self.place.value(self.keys.meta())
+        self.handle.value(self.keys.meta())
     }
 
     /// The state.
     pub fn status(&self) -> Value<ContextStatus> {
-        self.place.value(self.keys.status())
+        self.handle.value(self.keys.status())
     }
 
     /// The flag that asks the orchestrator to stop working on it.
     pub fn stop_flag(&self) -> Value<bool> {
-        self.place.value(self.keys.stop_flag())
+        self.handle.value(self.keys.stop_flag())
     }
 
     /// The context that its statuses and reports are in, unless that is itself.
     pub fn status_context(&self) -> Value<ContextId> {
-        self.place.value(self.keys.status_context())
+        self.handle.value(self.keys.status_context())
     }
 
     /// The order of its apps, for instantiating them.
     pub fn app_order(&self) -> Value<AppOrder> {
-        self.place.value(self.keys.app_order())
+        self.handle.value(self.keys.app_order())
     }
 
     /// The dependencies of its apps.
     pub fn app_dependency(&self) -> Value<AppsDependency> {
-        self.place.value(self.keys.app_dependency())
+        self.handle.value(self.keys.app_dependency())
     }
 
     /// The names of its apps, in order of their keys.
     pub fn apps(&self) -> Result<Vec<String>> {
-        let mut names = self.place.names("app")?;
+        let mut names = self.handle.names("app")?;
         names.retain(|name| self.keys.app(name).is_ok());
         Ok(names)
     }
@@ -89,8 +89,8 @@ impl CompositeApp {
     /// [`Error::NotFound`](crate::Error::NotFound) when the context does not exist.
     pub fn add_app(&self, name: &str) -> Result<App> {
         let keys = self.keys.app(name)?;
-        self.place.add(keys.root(), &go_json::encode(name)?)?;
-        Ok(App::new(&self.place, self.keys.clone(), keys, name))
+        self.handle.add(keys.root(), &go_json::encode(name)?)?;
+        Ok(App::new(&self.handle, self.keys.clone(), keys, name))
     }
 
     /// An app of it.
@@ -100,13 +100,13 @@ impl CompositeApp {
     /// [`Error::NotFound`](crate::Error::NotFound) when there is none of that name.
     pub fn app(&self, name: &str) -> Result<App> {
         let keys = self.keys.app(name)?;
-        self.place.below(keys.root()).existing()?;
-        Ok(App::new(&self.place, self.keys.clone(), keys, name))
+        self.handle.below(keys.root()).existing()?;
+        Ok(App::new(&self.handle, self.keys.clone(), keys, name))
     }
 
     /// Removes the context and everything in it at once; false when it did not exist.
     pub fn delete(&self) -> Result<bool> {
-        self.place.delete()
+        self.handle.delete()
     }
 }
 

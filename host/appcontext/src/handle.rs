@@ -8,15 +8,16 @@ use crate::keys;
 use crate::value::{Json, Stored, Value, not_found};
 use crate::{Error, Result};
 
-/// A key that exists while the thing does, and below which everything of the thing is.
+/// The root key of a level (a context, app, cluster or resource). The level exists while this key does, and all of
+/// its other keys begin with it.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct Handle {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) key: String,
 }
 
-impl Place {
-    /// A thing below this one.
+impl Handle {
+    /// The handle of a level below.
     pub(crate) fn below(&self, key: &str) -> Self {
         Self {
             store: Arc::clone(&self.store),
@@ -29,7 +30,7 @@ impl Place {
         Value::new(&self.store, &self.key, key)
     }
 
-    /// Checks that it exists.
+    /// Returns itself, or an error if the level does not exist.
     pub(crate) fn existing(self) -> Result<Self> {
         match self.store.entry(&self.key)? {
             Some(_) => Ok(self),
@@ -37,7 +38,7 @@ impl Place {
         }
     }
 
-    /// Adds a thing below with its value; no error where it is there already with that value.
+    /// Adds a level below, with the value of its root key. A level that exists with this value is no error.
     pub(crate) fn add(&self, key: &str, value: &str) -> Result<()> {
         let batch = Batch::new().present(&self.key).absent(key);
         match self.store.apply(&batch.put(key, value)) {
@@ -52,7 +53,7 @@ impl Place {
         }
     }
 
-    /// The names of the things below `<key><level>/` that have a key of their own.
+    /// The names of the levels below `<key><level>/` that have a root key.
     pub(crate) fn names(&self, level: &str) -> Result<Vec<String>> {
         let prefix = format!("{}{level}/", self.key);
         let keys = self.store.keys(&prefix)?.keys;
@@ -63,12 +64,12 @@ impl Place {
         Ok(names.collect())
     }
 
-    /// All keys of the thing, its own first.
+    /// All keys of the level, the root key first.
     pub(crate) fn keys(&self) -> Result<Vec<String>> {
         Ok(self.store.keys(&self.key)?.keys)
     }
 
-    /// The value of any level below, such as one that this crate does not know.
+    /// The value of any key below, also of one that this crate does not know.
     pub(crate) fn level_value(&self, level: &str) -> Result<Value<Json>> {
         let is_part = |part: &str| !part.is_empty() && !part.contains(char::is_control);
         if !level.split('/').all(is_part) {
@@ -80,13 +81,13 @@ impl Place {
         Ok(self.value(format!("{}{level}/", self.key)))
     }
 
-    /// The batch that removes it with everything below, and the parts of reports on it.
+    /// The batch that removes the level, all levels below, and the parts of their reports.
     pub(crate) fn deletion(&self) -> Batch {
         let batch = Batch::new().present(&self.key).delete_prefix(&self.key);
         batch.delete_prefix(keys::bundles(&self.key))
     }
 
-    /// Removes it with everything below; false when it did not exist.
+    /// Removes the level and all levels below. Returns false if the level did not exist.
     pub(crate) fn delete(&self) -> Result<bool> {
         match self.store.apply(&self.deletion()) {
             Ok(_) => Ok(true),
@@ -101,20 +102,20 @@ macro_rules! handle_methods {
     () => {
         /// The key, which is the handle of the original.
         pub fn key(&self) -> &str {
-            &self.place.key
+            &self.handle.key
         }
 
-        /// All keys of it, its own first.
+        /// All keys of the level, the root key first.
         pub fn all_keys(&self) -> Result<Vec<String>> {
-            self.place.keys()
+            self.handle.keys()
         }
 
-        /// The value of any level below, such as one that this crate does not know.
+        /// The value of any key below, also of one that this crate does not know.
         ///
         /// # Errors
         /// [`Error::Name`](crate::Error::Name) for a level that cannot be part of a key.
         pub fn level_value(&self, level: &str) -> Result<$crate::Value<$crate::Json>> {
-            self.place.level_value(level)
+            self.handle.level_value(level)
         }
     };
 }

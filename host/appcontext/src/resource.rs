@@ -4,7 +4,7 @@ use kindsight_model::{ContextId, RsyncStatus};
 use kindsight_store::Batch;
 
 use crate::Result;
-use crate::handle::{Place, handle_methods};
+use crate::handle::{Handle, handle_methods};
 use crate::instruction::{ResourceDependency, ResourceOrder};
 use crate::keys::{ClusterKeys, ResourceKeys, ResourceName};
 use crate::removal::Removal;
@@ -13,7 +13,7 @@ use crate::value::{Json, Value, retried};
 /// A resource of an app in a cluster. Cheap to clone; it reads and writes the store at each call.
 #[derive(Clone)]
 pub struct Resource {
-    place: Place,
+    handle: Handle,
     cluster: ClusterKeys,
     keys: ResourceKeys,
     name: ResourceName,
@@ -21,13 +21,13 @@ pub struct Resource {
 
 impl Resource {
     pub(crate) fn new(
-        above: &Place,
+        above: &Handle,
         cluster: &ClusterKeys,
         keys: ResourceKeys,
         name: &ResourceName,
     ) -> Self {
         Self {
-            place: above.below(keys.root()),
+            handle: above.below(keys.root()),
             cluster: cluster.clone(),
             keys,
             name: name.clone(),
@@ -44,22 +44,22 @@ impl Resource {
     /// The manifest, as YAML. To delete it is to delete the resource but not its status: see
     /// [`Resource::delete`].
     pub fn manifest(&self) -> Value<String> {
-        self.place.value(self.keys.root().to_owned())
+        self.handle.value(self.keys.root().to_owned())
     }
 
     /// The rsync status.
     pub fn status(&self) -> Value<RsyncStatus> {
-        self.place.value(self.keys.status())
+        self.handle.value(self.keys.status())
     }
 
     /// In a status context, the context that acted last on it.
     pub fn reference(&self) -> Value<ContextId> {
-        self.place.value(self.keys.reference())
+        self.handle.value(self.keys.reference())
     }
 
     /// The approval sub-resource, as a JSON string.
     pub fn approval(&self) -> Value<Json> {
-        self.place.value(self.keys.approval())
+        self.handle.value(self.keys.approval())
     }
 
     /// Removes the resource, and takes it out of the instructions of its cluster, at once; false when
@@ -70,11 +70,11 @@ impl Resource {
     /// [`Error::Contended`](crate::Error::Contended) where others change the instructions all the time.
     pub fn delete(&self) -> Result<bool> {
         let name = self.name.to_string();
-        retried(&self.place.key, || {
-            let store = &*self.place.store;
+        retried(&self.handle.key, || {
+            let store = &*self.handle.store;
             let batch = Batch::new()
-                .present(&self.place.key)
-                .delete_prefix(&self.place.key);
+                .present(&self.handle.key)
+                .delete_prefix(&self.handle.key);
             let mut removal = Removal::new(batch);
             let order = self.cluster.resource_order();
             removal.take_out(
@@ -87,7 +87,7 @@ impl Resource {
             removal.take_out(&dependency, read.as_ref(), |it: &mut ResourceDependency| {
                 it.remove(&name)
             })?;
-            removal.apply(store, &self.place.key)
+            removal.apply(store, &self.handle.key)
         })
     }
 }

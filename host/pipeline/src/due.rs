@@ -1,19 +1,19 @@
-//! Times at which verdicts are due for a recheck, as interpreters asked for it.
+//! Times at which verdicts are due for the recheck that their interpreters requested.
 
 use std::collections::{BTreeSet, HashMap};
 
 use kindsight_model::Verdict;
 
-/// The least time from a verdict to its recheck, in milliseconds. An interpreter that asks for less, or
-/// for a time that is over, would be asked without a pause; what changes within a second comes as a report.
+/// The shortest time from a verdict to its recheck, in milliseconds. Without this limit, an interpreter that requests
+/// a time in the past would be called without a pause.
 pub(crate) const RECHECK_MIN_MS: i64 = 1000;
 
 /// The longest time from a verdict to its recheck, in milliseconds: a day. One recheck a day costs nothing,
 /// and a time in thousands of years is a mistake.
 pub(crate) const RECHECK_MAX_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The largest part of a round that is judged in one piece. Half a millisecond by an honest interpreter;
-/// some seconds by one that takes all of its deadline, on one worker of the engine.
+/// Maximum number of objects of a round that are evaluated at a time. That takes half a millisecond with an honest
+/// interpreter, and some seconds with one that uses its entire deadline, on one worker of the engine.
 pub(crate) const RECHECK_PART_OBJECTS: usize = 64;
 
 /// The time after which a round ends, in milliseconds: events do not wait for longer.
@@ -32,7 +32,7 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    /// The times that these verdicts of `now_ms` ask for.
+    /// The times that these verdicts of `now_ms` request.
     pub(crate) fn of(verdicts: &[Verdict], now_ms: i64) -> Self {
         let mut due = Self::default();
         for (at, verdict) in verdicts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Needs of the judging: what sources of clusters are to look for.
+//! The related objects that interpreters need. Sources of clusters search for them.
 
 use std::sync::Arc;
 
@@ -6,26 +6,26 @@ use kindsight_clusters::{RelatedKinds, RelatedRules};
 use kindsight_interpreter::Published;
 use tokio::sync::watch;
 
-/// The relations that the published set asks about, for the sources of clusters.
-pub(crate) struct Asked(watch::Sender<Arc<RelatedRules>>);
+/// The related rules of the published set, sent to the sources of clusters.
+pub(crate) struct RelatedNeeds(watch::Sender<Arc<RelatedRules>>);
 
-impl Asked {
-    /// Relations that a set asks about.
-    pub(crate) fn by(set: &Published) -> Self {
+impl RelatedNeeds {
+    /// The related rules of a set.
+    pub(crate) fn of(set: &Published) -> Self {
         Self(watch::Sender::new(rules_of(set)))
     }
 
-    /// Tells the sources what another set asks about, if that is something else.
+    /// Sends the related rules of another set, if they differ.
     pub(crate) fn follow(&self, set: &Published) {
         let rules = rules_of(set);
-        self.0.send_if_modified(|asked| {
-            let is_other = **asked != *rules;
-            *asked = rules;
+        self.0.send_if_modified(|needed| {
+            let is_other = **needed != *rules;
+            *needed = rules;
             is_other
         });
     }
 
-    /// Follows them as they change.
+    /// A receiver of the rules, for one source.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Arc<RelatedRules>> {
         self.0.subscribe()
     }

@@ -26,7 +26,7 @@ use crate::due::{self, Rounds};
 use crate::event::Event;
 use crate::groups::Groups;
 use crate::live_kinds::LiveKinds;
-use crate::needs::Asked;
+use crate::needs::RelatedNeeds;
 use crate::progress::Progress;
 use crate::publisher::Publisher;
 use crate::recorded::RecordedApps;
@@ -61,7 +61,7 @@ pub struct Pipeline {
     /// Number of reports handled so far.
     reports: u64,
     swap: Swap,
-    asked: Asked,
+    related: RelatedNeeds,
 }
 
 impl Pipeline {
@@ -72,7 +72,7 @@ impl Pipeline {
             contexts,
             records,
             swap: Swap::new(interpreters.published()),
-            asked: Asked::by(&interpreters.published()),
+            related: RelatedNeeds::of(&interpreters.published()),
             shared: Shared::new(interpreters),
             publisher: Publisher::default(),
             applications: Applications::default(),
@@ -153,7 +153,7 @@ impl Pipeline {
         times.into_iter().flatten().min()
     }
 
-    /// Judges objects again that asked for it and are due, by the set of their application.
+    /// Evaluates the objects whose recheck is due again, with the set of their application.
     fn recheck_round(&mut self, began_ms: i64, clock: &impl Fn() -> i64) {
         let due = self.applications.due_for_recheck(began_ms);
         let is_any = !due.is_empty();
@@ -189,7 +189,7 @@ impl Pipeline {
             .swap
             .slice(&mut self.applications, &self.shared, now_ms);
         if self.swap.goal().generation() != before {
-            self.asked.follow(self.swap.goal());
+            self.related.follow(self.swap.goal());
             self.shared.kinds = LiveKinds::of(self.swap.goal());
         }
         for (key, change) in changed {
@@ -206,7 +206,7 @@ impl Pipeline {
     /// Needs of the published interpreters and of the contexts, for the sources of clusters.
     pub fn needs(&self) -> Needs {
         Needs {
-            related: self.asked.subscribe(),
+            related: self.related.subscribe(),
             recorded: self.recorded.subscribe(),
             identities: Identities::with_known(self.last_known.keys().cloned()),
             ..Needs::default()

@@ -31,7 +31,7 @@ fn missing<T>(outcome: Result<T>) -> bool {
 
 /// The entries below a context, without its root.
 fn dump(context: &CompositeApp) -> Vec<(String, String)> {
-    let range = context.place.store.range(context.key()).unwrap();
+    let range = context.handle.store.range(context.key()).unwrap();
     let below = |key: &str| key.strip_prefix(context.key()).unwrap().to_owned();
     let text = |value| String::from_utf8(value).unwrap();
     let entries = range.entries.into_iter().skip(1);
@@ -201,7 +201,7 @@ fn two_writers_never_lose_an_update_of_each_other() {
 fn a_damaged_value_is_told_with_its_key_and_left_alone() {
     let (_, context) = stage();
     let batch = kindsight_store::Batch::new().put(context.app_order().key(), "[1]");
-    context.place.store.apply(&batch).unwrap();
+    context.handle.store.apply(&batch).unwrap();
     let outcome = context.app_order().update(|_| Some(AppOrder::default()));
     let Err(Error::Unreadable { key, .. }) = outcome else {
         panic!("{outcome:?}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_model::ContextId;
 use kindsight_store::Store;
 
-use super::image::{AppImage, ContextImage, Place};
+use super::image::{AppImage, AppInCluster, ContextImage};
 use super::piece::Piece;
 use super::sources::{Sources, sort_by_order};
 use super::{AppSnapshot, ClusterSnapshot, ContextSnapshot};
@@ -21,7 +21,7 @@ pub const REFERENCES_MAX: usize = 64;
 /// A joined context, by app and cluster.
 #[derive(Default)]
 pub(super) struct Assembled {
-    pieces: BTreeMap<Place, Piece>,
+    pieces: BTreeMap<AppInCluster, Piece>,
     /// The contexts that it was joined from, whether they exist or not.
     pub(super) reads: BTreeSet<ContextId>,
     /// The number of contexts that it refers to, apart from its status context.
@@ -36,11 +36,11 @@ impl Assembled {
     pub(super) fn refer(
         &mut self,
         sources: &Sources<'_>,
-        dirty: Option<&BTreeSet<Place>>,
+        dirty: Option<&BTreeSet<AppInCluster>>,
     ) -> BTreeSet<ContextId> {
         let places = sources.own.clusters();
         let places = places.map(|(app, cluster)| (app.name.clone(), cluster.name.clone()));
-        let places: BTreeSet<Place> = places.collect();
+        let places: BTreeSet<AppInCluster> = places.collect();
         self.pieces.retain(|place, _| places.contains(place));
         for place in places {
             let is_dirty = dirty.is_none_or(|dirty| dirty.contains(&place));
@@ -100,7 +100,7 @@ impl Assembled {
     }
 
     /// Notes a report that the caller wrote.
-    pub(super) fn note_own(&mut self, sources: &Sources<'_>, place: &Place) {
+    pub(super) fn note_own(&mut self, sources: &Sources<'_>, place: &AppInCluster) {
         if let Some(piece) = self.pieces.get_mut(place) {
             piece.note_own(&sources.report(place));
         }
@@ -110,7 +110,7 @@ impl Assembled {
 /// The context without its reports.
 fn snapshot(
     sources: &Sources<'_>,
-    pieces: &BTreeMap<Place, Piece>,
+    pieces: &BTreeMap<AppInCluster, Piece>,
     reads: &BTreeSet<ContextId>,
 ) -> ContextSnapshot {
     let (own, status) = (sources.own, sources.status);

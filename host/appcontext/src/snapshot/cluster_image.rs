@@ -9,7 +9,7 @@ use kindsight_model::{ClusterName, Connectivity, ContextId, Hook};
 use super::decode::{self, Decoded};
 use super::image::in_key_order;
 use super::resource_image::ResourceImage;
-use super::slot::{Slot, State};
+use super::slot::{Slot, SlotState};
 use crate::instruction::{ResourceDependency, ResourceOrder};
 use crate::keys::ClusterKey;
 
@@ -165,7 +165,7 @@ impl ClusterImage {
     }
 
     /// The keys of the cluster itself, each with the state of its value.
-    fn own_keys(&self) -> impl Iterator<Item = (ClusterKey<'static>, State<'_>)> {
+    fn own_keys(&self) -> impl Iterator<Item = (ClusterKey<'static>, SlotState<'_>)> {
         let keys = [
             (ClusterKey::Root, self.root.state()),
             (ClusterKey::Group, self.group.state()),

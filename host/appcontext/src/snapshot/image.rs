@@ -19,7 +19,7 @@ use crate::value::WHY_CHARS_MAX;
 use crate::{ContextMeta, DependsOn, Unreadable};
 
 /// An app and a cluster, each by its name in the keys.
-pub(super) type Place = (String, String);
+pub(super) type AppInCluster = (String, String);
 
 /// A context that exists.
 pub(super) struct ContextImage {
@@ -55,7 +55,7 @@ pub(super) enum Affected {
     /// The context without its clusters.
     Head,
     /// One app in one cluster.
-    Cluster(Place),
+    Cluster(AppInCluster),
     /// Every part.
     Everything,
     /// The context does not exist any more.
@@ -167,13 +167,16 @@ impl ContextImage {
     }
 
     /// An app in a cluster, if both exist.
-    pub(super) fn cluster(&self, (app, cluster): &Place) -> Option<&ClusterImage> {
+    pub(super) fn cluster(&self, (app, cluster): &AppInCluster) -> Option<&ClusterImage> {
         let app = self.apps.get(&in_key_order(app)).filter(|app| app.exists)?;
         let cluster = app.clusters.get(&in_key_order(cluster))?;
         cluster.exists().then_some(cluster)
     }
 
-    pub(super) fn cluster_mut(&mut self, (app, cluster): &Place) -> Option<&mut ClusterImage> {
+    pub(super) fn cluster_mut(
+        &mut self,
+        (app, cluster): &AppInCluster,
+    ) -> Option<&mut ClusterImage> {
         let app = self.apps.get_mut(&in_key_order(app))?;
         app.clusters.get_mut(&in_key_order(cluster))
     }

@@ -7,7 +7,7 @@ use kindsight_store::{Change, ChangeKind, Revision, Store};
 
 use super::ContextSnapshot;
 use super::assembled::Assembled;
-use super::image::{Affected, ContextImage, Place};
+use super::image::{Affected, AppInCluster, ContextImage};
 use super::sources::Sources;
 use crate::keys::{self, ContextKeys};
 use crate::{AppContextChanges, AppContexts, Result};
@@ -41,7 +41,7 @@ struct Pending {
     /// The context must be read from the store, at this revision or later.
     read_at: Option<Revision>,
     is_everything: bool,
-    clusters: BTreeSet<Place>,
+    clusters: BTreeSet<AppInCluster>,
 }
 
 /// The result of updating a context in memory.
@@ -159,7 +159,7 @@ impl ContextImages {
     }
 
     /// Notes a report that the caller wrote.
-    fn note_own(&mut self, id: &ContextId, place: &Place) {
+    fn note_own(&mut self, id: &ContextId, place: &AppInCluster) {
         let readers = self.readers.get(id).into_iter().flatten();
         let readers: Vec<ContextId> = readers.cloned().collect();
         for reader in readers.iter().chain([id]) {

@@ -7,7 +7,7 @@ use kindsight_model::ContextId;
 use kindsight_store::Store;
 
 use super::decode;
-use super::image::Place;
+use super::image::AppInCluster;
 use super::sources::{FoundReport, Sources};
 use super::{ClusterSnapshot, StoredBundle};
 use crate::bundle::{self, Mark};
@@ -60,7 +60,7 @@ impl Piece {
         &mut self,
         store: &dyn Store,
         sources: &Sources<'_>,
-        place: &Place,
+        place: &AppInCluster,
     ) -> Result<Option<StoredBundle>> {
         let mut next = sources.cluster(place);
         if let (Some(next), Some(before)) = (&mut next, &self.snapshot)
@@ -93,7 +93,7 @@ impl Piece {
         &mut self,
         store: &dyn Store,
         sources: &Sources<'_>,
-        place: &Place,
+        place: &AppInCluster,
         found: &FoundReport<'_>,
     ) -> Result<Option<StoredBundle>> {
         let (id, text) = match found {
@@ -135,7 +135,7 @@ impl Piece {
 fn whole(
     store: &dyn Store,
     sources: &Sources<'_>,
-    (app, cluster): &Place,
+    (app, cluster): &AppInCluster,
     mark: &Mark,
 ) -> Result<Option<String>> {
     for id in sources.status_id.iter().chain([&sources.own.id]) {

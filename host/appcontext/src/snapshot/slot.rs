@@ -7,7 +7,7 @@ use super::decode::Decoded;
 pub(super) struct Slot<T>(Option<Decoded<T>>);
 
 /// The state of a value: absent, readable, or the reason why it cannot be read.
-pub(super) type State<'s> = Option<Result<(), &'s str>>;
+pub(super) type SlotState<'s> = Option<Result<(), &'s str>>;
 
 impl<T> Default for Slot<T> {
     fn default() -> Self {
@@ -35,7 +35,7 @@ impl<T> Slot<T> {
     }
 
     /// The state of the value.
-    pub(super) fn state(&self) -> State<'_> {
+    pub(super) fn state(&self) -> SlotState<'_> {
         let value = self.0.as_ref()?;
         Some(value.as_ref().map(|_| ()).map_err(String::as_str))
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use kindsight_model::{Connectivity, ContextId};
 
 use super::cluster_image::{ClusterImage, StoredReport};
-use super::image::{ContextImage, Place};
+use super::image::{AppInCluster, ContextImage};
 use super::resource_image::ResourceImage;
 use super::{ClusterSnapshot, ResourceSnapshot, StoredBundle};
 
@@ -36,7 +36,7 @@ pub(super) enum FoundReport<'s> {
 
 impl<'s> Sources<'s> {
     /// The contexts that an app in a cluster refers to.
-    pub(super) fn references(&self, place: &Place) -> BTreeSet<ContextId> {
+    pub(super) fn references(&self, place: &AppInCluster) -> BTreeSet<ContextId> {
         let Some(own) = self.own.cluster(place) else {
             return BTreeSet::new();
         };
@@ -53,7 +53,7 @@ impl<'s> Sources<'s> {
 
     /// Joins an app in a cluster. Returns `None` if rsync added it for a later instance. The report
     /// is left out.
-    pub(super) fn cluster(&self, place: &Place) -> Option<ClusterSnapshot> {
+    pub(super) fn cluster(&self, place: &AppInCluster) -> Option<ClusterSnapshot> {
         let own = self.own.cluster(place)?;
         let status = self.status_cluster(place);
         let is_first = self.status_id.is_none();
@@ -89,7 +89,7 @@ impl<'s> Sources<'s> {
     }
 
     /// The stored report on an app in a cluster: in the status context, else in its own.
-    pub(super) fn report(&self, place: &Place) -> FoundReport<'s> {
+    pub(super) fn report(&self, place: &AppInCluster) -> FoundReport<'s> {
         let own = self
             .own
             .cluster(place)
@@ -110,7 +110,7 @@ impl<'s> Sources<'s> {
         }
     }
 
-    fn status_cluster(&self, place: &Place) -> Option<&'s ClusterImage> {
+    fn status_cluster(&self, place: &AppInCluster) -> Option<&'s ClusterImage> {
         self.status?.cluster(place)
     }
 
@@ -118,7 +118,7 @@ impl<'s> Sources<'s> {
     /// the status context.
     fn connectivity(
         &self,
-        place: &Place,
+        place: &AppInCluster,
         own: &ClusterImage,
         status: Option<&ClusterImage>,
     ) -> Option<Connectivity> {
@@ -138,7 +138,7 @@ impl<'s> Sources<'s> {
     /// The manifest: its own, else the one in the context that it refers to.
     fn manifest(
         &self,
-        place: &Place,
+        place: &AppInCluster,
         own: &ResourceImage,
         status: Option<&ClusterImage>,
     ) -> Option<Arc<str>> {

@@ -18,7 +18,7 @@ const LOOK_MIN: Duration = Duration::from_millis(1);
 /// The activity on one connection; shared by its stream, its requests and its supervisor.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    state: Mutex<State>,
+    state: Mutex<ActivityState>,
     closed: Notify,
     head_time_max: Duration,
     idle_max: Duration,
@@ -27,7 +27,7 @@ pub(crate) struct Activity {
 }
 
 #[derive(Debug)]
-struct State {
+struct ActivityState {
     phase: Phase,
     /// End of the last request, or start of the connection.
     answered: Instant,
@@ -144,7 +144,7 @@ impl Transfer {
 impl Activity {
     pub(super) fn new(limits: &Limits, connections: Weak<Connections>) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(ActivityState {
                 phase: Phase::Waiting,
                 answered: Instant::now(),
                 stuck: None,
@@ -276,7 +276,7 @@ impl Activity {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ActivityState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

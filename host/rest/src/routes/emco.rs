@@ -20,14 +20,14 @@ const TEXT_BYTES_MAX: usize = 4096;
 const WARNING_CHARS_MAX: usize = 300;
 
 /// A status query in EMCO's newer dialect.
-pub(super) struct Asked<'r> {
+pub(super) struct EmcoRequest<'r> {
     pub(super) subject: EmcoSubject,
     /// The query as it is in the URL.
     pub(super) text: &'r str,
     pub(super) pairs: &'r [(String, String)],
 }
 
-impl Asked<'_> {
+impl EmcoRequest<'_> {
     /// Answers the query about the subject of this name, which `look_up` finds.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use crate::AppState;
 use crate::answer::{Answers, Chunks};
 use crate::dialect::dialect;
 use crate::problem::Problem;
-use crate::routes::emco::Asked;
+use crate::routes::emco::EmcoRequest;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath, invalid_path};
 
@@ -63,12 +63,12 @@ impl Sent {
     ) -> Result<Response, Problem> {
         match self.dialect {
             Dialect::V22 => {
-                let asked = Asked {
+                let request = EmcoRequest {
                     subject,
                     text: &self.text,
                     pairs: &self.pairs,
                 };
-                asked.answer(answers, name, look_up).await
+                request.answer(answers, name, look_up).await
             }
             Dialect::Specification => {
                 let name = name.map_err(invalid_path)?;
