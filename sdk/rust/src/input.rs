@@ -98,6 +98,21 @@ impl<'a> Input<'a> {
         };
         Ok(seconds.saturating_mul(1000))
     }
+
+    /// A setting from 0 to 100 under `name`. The default is `default`.
+    ///
+    /// # Errors
+    /// [`Failure::InvalidSettings`] if the setting is not a whole number in this range.
+    pub fn setting_percent(&self, name: &str, default: i64) -> Result<i64, Failure> {
+        let setting = self.settings().get(name);
+        match setting.integer() {
+            _ if !setting.is_present() => Ok(default),
+            Some(percent @ 0..=100) => Ok(percent),
+            _ => Err(Failure::InvalidSettings(format!(
+                "`{name}` is not a percentage: use a whole number from 0 to 100"
+            ))),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -125,6 +140,28 @@ mod tests {
             let tree = Tree::read(text).expect("JSON");
             let document = tree.document(text);
             let read = Input::new(document.root(), None).setting_ms("grace", 15);
+            match expected {
+                Some(expected) => assert_eq!(read, Ok(expected), "{text}"),
+                None => assert!(matches!(read, Err(Failure::InvalidSettings(_))), "{text}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_percentage_is_a_whole_number_up_to_a_hundred() {
+        let table = [
+            ("{}", Some(10)),
+            (r#"{"settings": {"share": null}}"#, Some(10)),
+            (r#"{"settings": {"share": 0}}"#, Some(0)),
+            (r#"{"settings": {"share": "100"}}"#, Some(100)),
+            (r#"{"settings": {"share": 101}}"#, None),
+            (r#"{"settings": {"share": -1}}"#, None),
+            (r#"{"settings": {"share": "some"}}"#, None),
+        ];
+        for (text, expected) in table {
+            let tree = Tree::read(text).expect("JSON");
+            let document = tree.document(text);
+            let read = Input::new(document.root(), None).setting_percent("share", 10);
             match expected {
                 Some(expected) => assert_eq!(read, Ok(expected), "{text}"),
                 None => assert!(matches!(read, Err(Failure::InvalidSettings(_))), "{text}"),

@@ -7,19 +7,23 @@
 //! container that is running again but is not ready makes the Pod Failed; in Argo CD, a crash
 //! counts without a time limit. A running Pod that is expected to end, for example the Pod of a Job
 //! or of a hook, is Pending although it is ready. Any other running Pod is Ready when its condition
-//! is True, also with the restart policies for which Argo CD waits forever. The scheduler has 15
-//! seconds, as in kstatus, but the time begins when the scheduler refused the Pod, which may be
-//! long after its creation.
+//! is True, also with the restart policies for which Argo CD waits forever. If one of its
+//! containers crashed repeatedly and a short time ago, the Pod is Degraded; in Argo CD and kstatus,
+//! it is healthy between its crashes. The scheduler has 15 seconds, as in kstatus, but the time
+//! begins when the scheduler refused the Pod, which may be long after its creation.
 
 mod containers;
 mod owners;
+mod restarts;
 mod trouble;
 
 use containers::Stuck;
+use restarts::Restarts;
 
-use crate::{Condition, Failure, Input, Object, Verdict, standard};
+use crate::{Condition, Failure, Input, Object, Verdict, standard, states};
 
 pub use owners::Workload;
+pub use restarts::RECENT_RESTARTS;
 
 /// Default of `unschedulableGraceSeconds`.
 const UNSCHEDULABLE_GRACE_S: i64 = 15;
@@ -28,7 +32,8 @@ const UNSCHEDULABLE_GRACE_S: i64 = 15;
 const IMAGE_PULL_GRACE_S: i64 = 60;
 
 /// Schema of the settings that [`judge`] and [`Workload::judge`] read: how long a Pod may be
-/// unschedulable, and how long its image pulls may fail.
+/// unschedulable, how long its image pulls may fail, and how long and in how many Pods a restart
+/// matters.
 pub const SETTINGS_SCHEMA: &str = r#"{
   "type": "object",
   "properties": {
@@ -43,6 +48,19 @@ pub const SETTINGS_SCHEMA: &str = r#"{
       "minimum": 0,
       "default": 60,
       "description": "Seconds after its containers could start that a Pod may fail to pull an image before it is Failed; back-off is Failed at once."
+    },
+    "restartWindowSeconds": {
+      "type": "integer",
+      "minimum": 0,
+      "default": 600,
+      "description": "Seconds after a crash that a Pod is Degraded although it is ready again, if a container restarted at least twice or ran out of memory; 0 ignores restarts."
+    },
+    "restartedPodsPercent": {
+      "type": "integer",
+      "minimum": 0,
+      "maximum": 100,
+      "default": 10,
+      "description": "An owner is Degraded if at least this share of its Pods, and more than one Pod, has recent restarts; its only Pod always counts."
     }
   },
   "additionalProperties": false
@@ -89,7 +107,7 @@ pub fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure>
             let since_ms = unready.and_then(|unready| unready.since_ms());
             Verdict::failed(stuck.reason.to_owned(), stuck.message()).since(since_ms)
         }
-        ("Running", None) => running(object, input.now_ms()),
+        ("Running", None) => return running(object, input),
         ("Pending", None) => return pending(object, input),
         ("", None) => Verdict::pending("NoPhaseYet", "it has no phase yet"),
         (other, None) => Verdict::unknown("UnknownPhase", format!("its phase is {other}")),
@@ -132,25 +150,31 @@ fn could_start_ms(object: &Object<'_>) -> Option<i64> {
     steps.chain(others.into_iter().flatten()).max()
 }
 
-fn running(object: &Object<'_>, now_ms: i64) -> Verdict {
+fn running(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let ready = object.conditions().find("Ready");
     let since_ms = ready.and_then(|ready| ready.since_ms());
     if ready.is_some_and(|ready| ready.is_true()) {
-        let verdict = if is_expected_to_end(object) {
-            Verdict::pending("Running", "it is running and expected to end")
-        } else {
-            Verdict::ready("Running", "")
-        };
-        return verdict.since(since_ms);
+        return Ok(working(object, input)?.since(since_ms));
     }
-    if let Some(verdict) = containers::crashed(object.status(), now_ms) {
-        return verdict;
+    if let Some(verdict) = containers::crashed(object.status(), input.now_ms()) {
+        return Ok(verdict);
     }
-    match ready {
+    Ok(match ready {
         Some(ready) => Verdict::pending(ready.reason_or("NotReady"), ready.message().to_owned())
             .since(since_ms),
         None => Verdict::pending("NotReady", "it does not report that it is ready"),
-    }
+    })
+}
+
+/// The verdict on a running Pod that reports that it is ready.
+fn working(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+    let restarts = Restarts::of(object.status(), input)?;
+    Ok(match (restarts, is_expected_to_end(object)) {
+        (Some(restarts), true) => restarts.verdict(states::PENDING),
+        (Some(restarts), false) => restarts.verdict(states::DEGRADED),
+        (None, true) => Verdict::pending("Running", "it is running and expected to end"),
+        (None, false) => Verdict::ready("Running", ""),
+    })
 }
 
 /// Returns whether the Pod is expected to end, as the Pod of a Job or of a hook is.

@@ -122,7 +122,7 @@ fn bad_end<'a>(container: Node<'a>, terminated: Node<'a>) -> Option<(&'a str, St
 }
 
 /// All container statuses. Init containers are first, because they run first.
-fn all(status: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+pub(super) fn all(status: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let init = status.get("initContainerStatuses").items();
     init.chain(status.get("containerStatuses").items())
 }

@@ -1,9 +1,18 @@
 //! Verdicts on workloads, from the state of their Pods.
+//!
+//! A workload is Degraded by recent restarts if they affect its only Pod, or more than one Pod and
+//! at least a tenth of all. Otherwise its message contains their number.
+
+mod fields;
+mod restarted;
 
 use std::cmp::Ordering;
 
+use super::judge;
 use super::trouble::{Grade, Trouble};
 use crate::{Failure, Input, Kind, Object, RelatedSet, Relation, Verdict, states};
+use fields::POD_FIELDS;
+use restarted::{PodCount, RestartedPods};
 
 /// Maximum number of Pods of one workload that are checked.
 const PODS_MAX: u32 = 256;
@@ -11,42 +20,6 @@ const PODS_MAX: u32 = 256;
 /// A workload still works if at most one Pod in this number is missing. By default, a Deployment
 /// permits the same share of unavailable Pods.
 const FEW: i64 = 4;
-
-/// The fields of Pods on which the verdict on their owner depends.
-const POD_FIELDS: [&str; 32] = [
-    "/metadata/annotations/argocd.argoproj.io~1hook",
-    "/metadata/annotations/helm.sh~1hook",
-    "/metadata/generation",
-    "/metadata/ownerReferences/*/apiVersion",
-    "/status/observedGeneration",
-    "/metadata/creationTimestamp",
-    "/metadata/deletionTimestamp",
-    "/metadata/labels/controller-revision-hash",
-    "/metadata/labels/pod-template-hash",
-    "/metadata/ownerReferences/*/controller",
-    "/metadata/ownerReferences/*/kind",
-    "/metadata/ownerReferences/*/name",
-    "/status/conditions/*/type",
-    "/status/conditions/*/status",
-    "/status/conditions/*/reason",
-    "/status/conditions/*/message",
-    "/status/conditions/*/lastTransitionTime",
-    "/status/phase",
-    "/status/reason",
-    "/status/message",
-    "/status/startTime",
-    "/status/containerStatuses/*/name",
-    "/status/containerStatuses/*/ready",
-    "/status/containerStatuses/*/restartCount",
-    "/status/containerStatuses/*/state/waiting",
-    "/status/containerStatuses/*/state/terminated",
-    "/status/containerStatuses/*/lastState/terminated",
-    "/status/initContainerStatuses/*/name",
-    "/status/initContainerStatuses/*/ready",
-    "/status/initContainerStatuses/*/state/waiting",
-    "/status/initContainerStatuses/*/state/terminated",
-    "/status/initContainerStatuses/*/lastState/terminated",
-];
 
 /// A workload: an object that owns Pods, which its selector finds.
 ///
@@ -136,16 +109,27 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         if !is_open || related.objects().next().is_none() || self.object.is_stale() {
             return Ok(verdict);
         }
-        let pods = self.pods(related);
-        let mut troubles = Vec::new();
-        for pod in &pods {
-            troubles.extend(Trouble::of(pod, self.input)?);
+        let mut judged = Vec::new();
+        for pod in self.pods(related) {
+            let verdict = judge(&pod, self.input)?;
+            judged.push((pod, verdict));
         }
-        let of = match usize::try_from(related.total()) {
-            Ok(total) if total > related.objects().len() => format!("{} seen", pods.len()),
-            _ => pods.len().to_string(),
-        };
-        Ok(self.by_troubles(verdict, &troubles, pods.len(), &of))
+        let troubles: Vec<Trouble<'_>> = judged
+            .iter()
+            .filter_map(|(pod, verdict)| Trouble::of(pod, verdict))
+            .collect();
+        let is_sample =
+            usize::try_from(related.total()).is_ok_and(|total| total > related.objects().len());
+        let seen = if is_sample { " seen" } else { "" };
+        let of = format!("{}{seen}", judged.len());
+        let verdict = self.by_troubles(verdict, &troubles, judged.len(), &of);
+        match RestartedPods::among(&judged) {
+            Some(restarted) => {
+                let pods = PodCount::new(judged.len(), is_sample, self.wanted);
+                restarted.explain(verdict, &pods, self.input)
+            }
+            None => Ok(verdict),
+        }
     }
 
     fn by_troubles(

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::{containers, judge};
-use crate::{Failure, Input, Object, Verdict, states};
+use super::containers;
+use crate::{Object, Verdict, states};
 
 /// Number of restarts from which a crashing container counts as crashing repeatedly.
-const LOOP_RESTARTS: i64 = 2;
+pub(super) const LOOP_RESTARTS: i64 = 2;
 
 /// How much is needed to solve a problem, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,23 +22,23 @@ pub(super) enum Grade {
 }
 
 /// A Pod that crashes, cannot be scheduled, cannot start or was evicted.
-pub(super) struct Trouble<'a> {
+pub(super) struct Trouble<'p> {
     /// The Pod's name.
-    pod: &'a str,
+    pod: &'p str,
     /// The verdict on it.
-    pub(super) verdict: Verdict,
+    pub(super) verdict: &'p Verdict,
     pub(super) grade: Grade,
 }
 
-impl<'a> Trouble<'a> {
-    /// The problem of a Pod, if it has one.
-    pub(super) fn of(pod: &Object<'a>, input: &Input<'_>) -> Result<Option<Self>, Failure> {
-        let verdict = judge(pod, input)?;
-        Ok(grade(pod, &verdict).map(|grade| Self {
+impl<'p> Trouble<'p> {
+    /// The problem of a Pod with this verdict, if it has one.
+    pub(super) fn of(pod: &Object<'p>, verdict: &'p Verdict) -> Option<Self> {
+        let grade = grade(pod, verdict)?;
+        Some(Self {
             pod: pod.metadata().get("name").text_or_empty(),
             verdict,
             grade,
-        }))
+        })
     }
 
     /// "Pod web-7f9c is `ImagePullBackOff`: no such image (1 of 3)".
