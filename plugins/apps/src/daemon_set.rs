@@ -3,13 +3,13 @@
 //! The same as in kstatus: a DaemonSet without `observedGeneration` was never observed. kstatus
 //! also requires `metadata.generation`. Here, it is only compared if it is reported, because some
 //! reporters omit it and the counts are sufficient. With OnDelete, the controller does not replace
-//! Pods, so the count of updated Pods is ignored, but the other counts are not (Argo CD ignores all
-//! counts).
+//! Pods, so a DaemonSet with old Pods is Ready, and its message contains the number of updated Pods.
+//! The other counts are compared (Argo CD ignores all counts).
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
 
-use crate::{METADATA, count};
+use crate::{METADATA, count, kept_old};
 
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("apps", "*", "DaemonSet"))
@@ -50,7 +50,7 @@ fn by_counts(object: &Object<'_>) -> Verdict {
         let message = "the controller has not counted the nodes yet";
         return Verdict::pending("NodesNotCounted", message);
     };
-    short_of(object, want).unwrap_or_else(|| done(want))
+    short_of(object, want).unwrap_or_else(|| done(object, want))
 }
 
 fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
@@ -73,9 +73,46 @@ fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
     None
 }
 
-fn done(want: i64) -> Verdict {
+fn done(object: &Object<'_>, want: i64) -> Verdict {
+    let updated = object.status_count("updatedNumberScheduled");
     match want {
         0 => Verdict::ready("NoMatchingNodes", "no node matches"),
+        _ if updated < want => Verdict::ready("OnDelete", kept_old(want, "available", updated)),
         _ => Verdict::ready("RolledOut", count(want, want, "available")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_sdk::harness;
+
+    use crate::Apps;
+
+    #[test]
+    fn the_message_of_a_daemon_set_that_keeps_old_pods_counts_the_updated_ones() {
+        let table = [
+            (
+                0,
+                "2 of 2 replicas are available, 0 of 2 are updated: \
+                 OnDelete keeps old Pods until a user deletes them",
+            ),
+            (
+                1,
+                "2 of 2 replicas are available, 1 of 2 are updated: \
+                 OnDelete keeps old Pods until a user deletes them",
+            ),
+            (2, "2 of 2 replicas are available"),
+        ];
+        for (updated, message) in table {
+            let daemon_set = format!(
+                r#"{{"apiVersion": "apps/v1", "kind": "DaemonSet",
+                    "spec": {{"updateStrategy": {{"type": "OnDelete"}}}},
+                    "status": {{"observedGeneration": 1, "desiredNumberScheduled": 2,
+                    "currentNumberScheduled": 2, "updatedNumberScheduled": {updated},
+                    "numberAvailable": 2, "numberReady": 2}}}}"#
+            );
+            let verdict = harness::judge::<Apps>(&daemon_set).unwrap();
+            assert_eq!((&*verdict.state, &*verdict.message), ("Ready", message));
+        }
     }
 }

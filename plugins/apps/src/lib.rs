@@ -68,6 +68,15 @@ fn count(have: i64, want: i64, what: &str) -> String {
     format!("{have} of {want} replicas are {what}")
 }
 
+/// The message of a workload with OnDelete that has old Pods. `what` is the property that all
+/// replicas have.
+fn kept_old(want: i64, what: &str, updated: i64) -> String {
+    let count = count(want, want, what);
+    format!(
+        "{count}, {updated} of {want} are updated: OnDelete keeps old Pods until a user deletes them"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,12 +2,13 @@
 //!
 //! The same as in kstatus and `kubectl rollout status`. With OnDelete, the controller does not
 //! replace Pods, so only the counts are compared. A partition excludes replicas from the update on
-//! purpose.
+//! purpose. In both cases, the message contains the number of updated Pods, because old Pods may
+//! remain.
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
 
-use crate::{METADATA, count};
+use crate::{METADATA, count, kept_old};
 
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("apps", "*", "StatefulSet"))
@@ -81,7 +82,7 @@ fn short_of(object: &Object<'_>, want: i64) -> Option<Verdict> {
 fn rollout(object: &Object<'_>, want: i64) -> Verdict {
     let strategy = object.spec().get("updateStrategy");
     if strategy.get("type").text() == Some("OnDelete") {
-        return Verdict::ready("OnDelete", count(want, want, "ready"));
+        return on_delete(object, want);
     }
     let partition = strategy
         .at("/rollingUpdate/partition")
@@ -96,9 +97,8 @@ fn rollout(object: &Object<'_>, want: i64) -> Verdict {
             Verdict::ready("PartitionRolledOut", count(updated, want, "updated"))
         };
     }
-    let status = object.status();
-    let current = status.get("currentReplicas").integer().unwrap_or(0);
-    if status.get("currentRevision").text() != status.get("updateRevision").text() {
+    let current = object.status_count("currentReplicas");
+    if !has_one_revision(object) {
         return Verdict::pending("RollingOut", count(updated, want, "updated"));
     }
     if current < want {
@@ -107,5 +107,65 @@ fn rollout(object: &Object<'_>, want: i64) -> Verdict {
     match want {
         0 => Verdict::ready("ScaledToZero", "no replicas are desired"),
         _ => Verdict::ready("RolledOut", count(want, want, "ready")),
+    }
+}
+
+/// Ready, whether or not old Pods remain. Old Pods are possible unless the controller reports one
+/// revision.
+fn on_delete(object: &Object<'_>, want: i64) -> Verdict {
+    let updated = object.status_count("updatedReplicas");
+    let has_revision = object.status().get("updateRevision").is_present();
+    let is_one = has_revision && has_one_revision(object);
+    let message = if updated < want && !is_one {
+        kept_old(want, "ready", updated)
+    } else {
+        count(want, want, "ready")
+    };
+    Verdict::ready("OnDelete", message)
+}
+
+/// Returns whether the controller reports no revision besides the newest one.
+fn has_one_revision(object: &Object<'_>) -> bool {
+    let [current, update] =
+        ["currentRevision", "updateRevision"].map(|field| object.status().get(field).text());
+    current == update
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_sdk::harness;
+
+    use crate::Apps;
+
+    fn message(strategy: &str, updated: i64, current_revision: &str) -> String {
+        let stateful_set = format!(
+            r#"{{"apiVersion": "apps/v1", "kind": "StatefulSet",
+                "spec": {{"replicas": 3, "updateStrategy": {strategy}}},
+                "status": {{"observedGeneration": 1, "replicas": 3, "readyReplicas": 3,
+                "updatedReplicas": {updated}, "currentRevision": "{current_revision}",
+                "updateRevision": "db-2"}}}}"#
+        );
+        let verdict = harness::judge::<Apps>(&stateful_set).unwrap();
+        assert_eq!(verdict.state, "Ready");
+        verdict.message.into_owned()
+    }
+
+    #[test]
+    fn the_message_of_a_stateful_set_that_keeps_old_pods_counts_the_updated_ones() {
+        let on_delete = r#"{"type": "OnDelete"}"#;
+        assert_eq!(
+            message(on_delete, 1, "db-1"),
+            "3 of 3 replicas are ready, 1 of 3 are updated: \
+             OnDelete keeps old Pods until a user deletes them"
+        );
+        let done = "3 of 3 replicas are ready";
+        assert_eq!(message(on_delete, 3, "db-1"), done);
+        assert_eq!(
+            message(on_delete, 0, "db-2"),
+            done,
+            "the controller omits a count"
+        );
+        let partition = r#"{"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}"#;
+        assert_eq!(message(partition, 0, "db-1"), "0 of 3 replicas are updated");
     }
 }
