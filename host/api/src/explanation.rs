@@ -23,6 +23,14 @@ pub struct Explanation {
     pub help_url: Option<Arc<str>>,
 }
 
+/// The origin of the spec that an interpreter received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpecSource {
+    /// The manifest that was sent, because the report of the cluster has no spec.
+    Manifest,
+}
+
 impl Explanation {
     /// The explanation of a verdict, if its interpreter declares its state or reason.
     pub fn of(verdict: &Verdict) -> Option<Self> {

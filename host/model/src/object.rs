@@ -1,5 +1,6 @@
 //! Kubernetes objects as clusters report them: identity, and the JSON without the content of Secrets.
 
+mod manifest_spec;
 mod parsed;
 
 use std::ops::{Deref, DerefMut};
@@ -53,6 +54,9 @@ pub struct ObjectFields {
     pub json: Arc<str>,
     /// True if the JSON has `apiVersion` and `kind`. An item of a list of one Kind may omit them.
     pub names_itself: bool,
+    /// True if the spec in the JSON is the one of the first report and may be outdated: some monitors update only the
+    /// status of an item.
+    pub has_old_spec: bool,
 }
 
 impl Deref for Object {
@@ -177,6 +181,21 @@ impl Object {
         default: Option<&Gvk>,
         texts: &mut Texts,
     ) -> Result<(Self, bool), ObjectError> {
+        match manifest_spec::without_mark(&json, &tree) {
+            None => Self::assemble(json, tree, default, texts),
+            Some(unmarked) => {
+                let tree = Tree::read(&unmarked)?;
+                Self::assemble(unmarked.into(), tree, default, texts)
+            }
+        }
+    }
+
+    fn assemble(
+        json: Arc<str>,
+        tree: Tree,
+        default: Option<&Gvk>,
+        texts: &mut Texts,
+    ) -> Result<(Self, bool), ObjectError> {
         let document = tree.document(&json);
         let head = Head::of(document.root());
         let gvk = head.gvk(default, texts)?;
@@ -198,6 +217,7 @@ impl Object {
             owners: head.owners(texts),
             labels: head.labels(texts),
             json,
+            has_old_spec: false,
         };
         let is_redacted = redacted.is_some();
         let tree = match redacted {

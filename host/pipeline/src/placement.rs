@@ -8,6 +8,7 @@ mod desired;
 mod freshness;
 mod gaps;
 mod held_report;
+mod inputs;
 mod manifests;
 mod observed;
 mod stored;
@@ -88,6 +89,8 @@ enum Work {
     Project,
     /// The objects are judged again.
     Judge,
+    /// The objects are judged again, and the resources are joined again.
+    JudgeAndProject,
 }
 
 /// The objects of a report that were judged.
@@ -157,9 +160,10 @@ impl Placement {
             Work::Nothing => {}
             Work::Mark => self.mark(),
             Work::Project => self.project(env.now_ms),
-            Work::Judge => {
+            Work::Judge | Work::JudgeAndProject => {
                 let judged = self.judge(env);
-                if followed >= Work::Project || !self.show_objects(&judged, env.now_ms) {
+                let is_joined = work == Work::JudgeAndProject || followed >= Work::Project;
+                if is_joined || !self.show_objects(&judged, env.now_ms) {
                     self.project(env.now_ms);
                 }
             }
@@ -211,7 +215,7 @@ impl Placement {
         let report = self.report.as_ref()?;
         Some(ReportedObjects {
             placement: format!("{key}/{app}/{}", self.cluster),
-            objects: report.objects.clone(),
+            objects: report.inputs().clone(),
             related: report.related.clone(),
             covered: report.related_coverage.clone(),
         })

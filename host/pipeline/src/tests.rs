@@ -4,6 +4,7 @@ mod groups;
 mod history;
 mod keys;
 mod live;
+mod manifest_spec;
 mod running;
 mod seen;
 mod sessions;

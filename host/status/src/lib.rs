@@ -64,7 +64,9 @@ pub use kindsight_api::history::TransitionCause;
 pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };
-pub use projection::{ClusterInput, Expected, LastKnown, Reported, Unseen, Why, project};
+pub use projection::{
+    ClusterInput, Expected, LastKnown, Reported, Unseen, Why, match_objects, project,
+};
 pub use query::{
     Instance, RESOURCE_NAME_BYTES_MAX, StatusQuery, cluster_name, dig_name, logical_cloud_name,
 };

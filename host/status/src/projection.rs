@@ -22,10 +22,11 @@ mod last_sent;
 mod matching;
 mod unseen;
 
+pub use matching::match_objects;
 pub use unseen::{LastKnown, Unseen, Why};
 
 use last_sent::LastSent;
-use matching::{Unread, match_objects};
+use matching::Unread;
 
 /// Reason of a resource that was deleted together with its bundle, so that no report confirms the deletion.
 const DELETED: &str = "Deleted";

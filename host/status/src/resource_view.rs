@@ -88,6 +88,14 @@ impl ResourceView {
         matches!(self.role, Role::Sent | Role::SentHook)
     }
 
+    /// Returns whether its interpreter received the spec of the manifest, because the report has none.
+    pub fn has_manifest_spec(&self) -> bool {
+        let is_applied = self.rsync == Some(RsyncStatus::Applied);
+        let object = self.object.as_ref().filter(|_| is_applied);
+        object.is_some_and(Object::lacks_spec)
+            && self.manifest.as_ref().is_some_and(Object::has_spec)
+    }
+
     /// The same resource with a newer object and its verdict. `None` if it is a different object, or its
     /// owners changed.
     pub(crate) fn with_object(

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Detail;
-use crate::explanation::Explanation;
+use crate::explanation::{Explanation, SpecSource};
 
 /// One resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -79,6 +79,11 @@ pub struct Resource<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = InterpretedBy)]
     pub interpreter: Option<Arc<InterpretedBy>>,
+    /// With `explain=true`: `manifest` if the interpreter received the spec of the manifest, because
+    /// the report of the cluster has none. Omitted otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = SpecSource)]
+    pub spec: Option<SpecSource>,
     /// With `explain=true`: that interpreter's declaration of the state and the reason. Omitted if
     /// it declares neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,6 +109,7 @@ impl<'a> Resource<'a> {
             hook: None,
             owner: None,
             interpreter: None,
+            spec: None,
             explanation: None,
         }
     }

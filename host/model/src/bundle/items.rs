@@ -199,10 +199,14 @@ fn read_item(item: ListItem<'_>, gvk: &Gvk, texts: &mut Texts) -> Item {
         Object::read(text.into(), Some(gvk), texts)
     };
     match read {
-        Ok((object, is_redacted)) => Item {
-            redacted: is_redacted.then(|| object.json.to_string()),
-            object: Ok(object),
-        },
+        Ok((mut object, is_redacted)) => {
+            // A monitor that updates only the status of an item omits the generation too.
+            object.has_old_spec = object.has_spec() && !object.has_generation();
+            Item {
+                redacted: is_redacted.then(|| object.json.to_string()),
+                object: Ok(object),
+            }
+        }
         Err(error) => {
             let (namespace, name) = identity(text);
             Item {

@@ -131,3 +131,40 @@ fn labels_are_strings_and_the_last_of_duplicate_keys_counts() {
             .is_empty()
     );
 }
+
+#[test]
+fn an_object_without_a_spec_receives_the_spec_of_its_manifest() {
+    let reported = r#"{"kind": "Deployment", "metadata": {"name": "a", "annotations": {"x": "y"}}, "status": {}}"#;
+    let reported = Object::from_json(reported).unwrap();
+    assert!(reported.lacks_spec());
+    let manifest = r#"{"kind": "Deployment", "metadata": {"name": "a"}, "spec": {"replicas": 3}}"#;
+    let manifest = Object::from_json(manifest).unwrap();
+    let completed = reported.with_spec_of(Some(&manifest));
+    let json: serde_json::Value = serde_json::from_str(&completed.json).unwrap();
+    assert_eq!(json["spec"]["replicas"], 3);
+    assert_eq!(
+        json["metadata"]["annotations"],
+        serde_json::json!({"x": "y", "kindsight.dev/spec-source": "manifest"})
+    );
+    assert!(completed.has_manifest_spec() && !reported.has_manifest_spec());
+    assert!(reported.with_spec_of(None).is_unchanged(&reported));
+}
+
+#[test]
+fn only_the_host_may_mark_the_source_of_a_spec() {
+    let json = r#"{"kind": "Service", "metadata": {"name": "a",
+        "annotations": {"kindsight.dev/spec-source": "manifest", "x": "y"}}, "spec": {}}"#;
+    let object = Object::from_json(json).unwrap();
+    assert!(!object.has_manifest_spec());
+    assert!(!object.json.contains("spec-source") && object.json.contains(r#""x":"y""#));
+}
+
+#[test]
+fn an_old_spec_without_a_manifest_is_removed() {
+    let json = r#"{"kind": "Deployment", "metadata": {"name": "a"}, "spec": {"replicas": 1}}"#;
+    let mut object = Object::from_json(json).unwrap();
+    assert!(!object.lacks_spec());
+    object.has_old_spec = true;
+    assert!(object.lacks_spec());
+    assert!(!object.with_spec_of(None).has_spec());
+}

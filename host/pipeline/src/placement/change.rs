@@ -126,8 +126,13 @@ impl Placement {
         // After the report: whether the report or this is newer is not known, and a state that may be out of
         // date must not look current.
         self.take_connectivity(snapshot.connectivity, now_ms);
-        if is_new {
-            Work::Judge
+        let is_completed = !is_sent
+            && self
+                .report
+                .as_mut()
+                .is_some_and(|report| report.complete_from(&self.desired));
+        if is_new || is_completed {
+            Work::JudgeAndProject
         } else if is_sent && self.view.is_some() {
             Work::Mark
         } else {
@@ -160,7 +165,7 @@ impl Placement {
         };
         let view = self.view.as_deref();
         applied.left = self.desired.observe(&report, view, is_last_known);
-        self.report = Some(HeldReport::of(report));
+        self.report = Some(HeldReport::of(report, &self.desired));
         Work::Judge
     }
 

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_appcontext::ResourceSnapshot;
-use kindsight_model::{Identity, Report};
+use kindsight_model::{Identity, ObjectList, Report};
 use kindsight_status::{ClusterView, Expected, Unseen};
 
 use super::Environment;
 use super::held_report::HeldReport;
+use super::inputs::Inputs;
 use super::manifests::Manifests;
 use super::observed::Observed;
 
@@ -90,6 +91,18 @@ impl Desired {
         match self {
             Self::Sent { manifests, .. } => manifests.expected.clone(),
             Self::Observed(_) => Vec::new(),
+        }
+    }
+
+    /// The objects of a report as interpreters receive them.
+    pub(super) fn inputs(&self, objects: &ObjectList) -> Inputs {
+        match self {
+            Self::Sent {
+                namespace,
+                manifests,
+                ..
+            } => Inputs::of(objects, &manifests.expected, namespace),
+            Self::Observed(_) => Inputs::of(objects, &[], ""),
         }
     }
 

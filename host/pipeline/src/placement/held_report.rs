@@ -12,6 +12,8 @@ use kindsight_model::{
 };
 use kindsight_status::{FAULTS_SHOWN_MAX, Reported, Staleness};
 
+use super::desired::Desired;
+use super::inputs::Inputs;
 pub(super) use named::NamedKinds;
 
 /// The last report of a placement. Its lists are shared with views and workers.
@@ -19,6 +21,8 @@ pub(super) use named::NamedKinds;
 pub(super) struct HeldReport {
     pub(super) origin: Origin,
     pub(super) objects: ObjectList,
+    /// The objects as interpreters receive them.
+    inputs: Inputs,
     /// Positions of the objects that are hooks.
     hooks: BTreeSet<usize>,
     /// Items that could not be decoded.
@@ -48,8 +52,9 @@ pub(super) enum Unjudged {
 }
 
 impl HeldReport {
-    pub(super) fn of(report: Report) -> Self {
+    pub(super) fn of(report: Report, desired: &Desired) -> Self {
         Self {
+            inputs: desired.inputs(&report.objects),
             faults: [report.faults, faults_of(&report.rejected)].concat(),
             origin: report.origin,
             objects: report.objects,
@@ -69,19 +74,43 @@ impl HeldReport {
     /// one. The cost grows with the number of changed objects, and a pointer for each leaf of the list.
     pub(super) fn update(&mut self, report: Report) -> Result<(), Box<Report>> {
         let changed = report.objects.changed_since(&self.objects);
-        let Some(changed) = changed.filter(|changed| self.is_update(&report, changed)) else {
+        let changed = changed.filter(|changed| {
+            self.is_update(&report, changed) && self.inputs.update(&report.objects, changed)
+        });
+        let Some(changed) = changed else {
             return Err(Box::new(report));
         };
+        self.objects = report.objects;
+        self.note_changed(changed);
+        Ok(())
+    }
+
+    /// Completes the objects from other manifests. Returns whether interpreters receive another object.
+    pub(super) fn complete_from(&mut self, desired: &Desired) -> bool {
+        let inputs = desired.inputs(&self.objects);
+        let changed = inputs.list().changed_since(self.inputs.list());
+        self.inputs = inputs;
+        let changed = changed.unwrap_or_default();
+        let is_changed = !changed.is_empty();
+        self.note_changed(changed);
+        is_changed
+    }
+
+    /// Notes that interpreters receive other objects at these positions.
+    fn note_changed(&mut self, changed: Vec<usize>) {
         let versions = changed.iter();
-        let versions = versions.filter_map(|&at| Some((at, report.objects.get(at)?.clone())));
+        let versions = versions.filter_map(|&at| Some((at, self.inputs.list().get(at)?.clone())));
         if let Some(siblings) = self.siblings.get_mut() {
             *siblings = Arc::new(siblings.with_versions(versions));
         }
-        self.objects = report.objects;
         if let Unjudged::Changed(unjudged) = &mut self.unjudged {
             unjudged.extend(changed);
         }
-        Ok(())
+    }
+
+    /// The objects as interpreters receive them, in the order of the report.
+    pub(super) fn inputs(&self) -> &ObjectList {
+        self.inputs.list()
     }
 
     /// Returns whether a report differs in the content of these objects alone.
@@ -159,7 +188,7 @@ impl HeldReport {
     /// The objects among which related ones are searched.
     pub(super) fn siblings(&self) -> &Arc<Siblings> {
         self.siblings.get_or_init(|| {
-            let siblings = Siblings::beside(&self.objects, &self.related);
+            let siblings = Siblings::beside(self.inputs.list(), &self.related);
             Arc::new(siblings.covered(self.related_coverage.clone()))
         })
     }

@@ -119,7 +119,7 @@ impl Placement {
                 report.origin = Origin::Stored;
                 self.complete(&mut report);
                 self.stored.covers_every_kind = report.coverage.is_every_kind();
-                self.report = Some(HeldReport::of(report));
+                self.report = Some(HeldReport::of(report, &self.desired));
                 self.stored.fault = None;
                 self.report_is_readable();
             }
@@ -169,7 +169,10 @@ impl Placement {
             return Work::Nothing;
         };
         self.verdicts.discard_recheck();
-        self.report = Some(live.report);
+        let mut report = live.report;
+        // The manifests may have changed since, or belong to another instance.
+        report.complete_from(&self.desired);
+        self.report = Some(report);
         self.unreadable = live.unreadable;
         self.stored.fault = None;
         self.freshness.clear(Freshness::OrchestratorRetrying);

@@ -24,7 +24,7 @@ fn the_newest_date_of_a_state_is_shown_although_it_is_no_new_verdict() {
         objects: [Object::from_json(pod).unwrap()].into(),
         ..Report::empty(Origin::Monitor)
     };
-    placement.report = Some(HeldReport::of(report));
+    placement.report = Some(HeldReport::of(report, &placement.desired));
     placement.verdicts = Verdicts::of(vec![pending(None)]);
     placement.project(100);
     assert_eq!(since_ms(&placement), Some(100));

@@ -49,7 +49,7 @@ impl Verdicts {
 
     /// Judges every object of a report.
     pub(super) fn judge(&mut self, report: &HeldReport, judge: Judge<'_>, now_ms: i64) {
-        let objects: Arc<[Object]> = report.objects.iter().cloned().collect();
+        let objects: Arc<[Object]> = report.inputs().iter().cloned().collect();
         self.all = judge.judge_among(&objects, report.siblings(), now_ms);
         self.due = Due::of(&self.all, now_ms);
     }
@@ -62,7 +62,7 @@ impl Verdicts {
         judge: Judge<'_>,
         now_ms: i64,
     ) {
-        let part = positions.iter().filter_map(|&at| report.objects.get(at));
+        let part = positions.iter().filter_map(|&at| report.inputs().get(at));
         let part: Arc<[Object]> = part.cloned().collect();
         let verdicts = judge.judge_among(&part, report.siblings(), now_ms);
         for (&at, verdict) in positions.iter().zip(verdicts) {
@@ -122,7 +122,7 @@ impl Verdicts {
             if positions.is_empty() {
                 break;
             }
-            let part = positions.iter().filter_map(|&at| report.objects.get(at));
+            let part = positions.iter().filter_map(|&at| report.inputs().get(at));
             let part: Arc<[Object]> = part.cloned().collect();
             let verdicts = judge.judge_among(&part, siblings, began_ms);
             for (&at, verdict) in positions.iter().zip(&verdicts) {
@@ -153,7 +153,7 @@ impl Placement {
         let recheck = self.verdicts.recheck.get_or_insert_with(|| {
             slice.count_lookups(report.objects.len());
             let is_affected = |gvk: &_| kinds.are_affected(gvk);
-            Recheck::of(&report.objects, Arc::clone(report.siblings()), is_affected)
+            Recheck::of(report.inputs(), Arc::clone(report.siblings()), is_affected)
         });
         while !recheck.is_done() && !slice.is_spent() {
             slice.count_judged(recheck.part(goal, slice.objects_max(), now_ms));

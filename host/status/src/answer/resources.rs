@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_api::explanation::Explanation;
+use kindsight_api::explanation::{Explanation, SpecSource};
 use kindsight_api::status::{Detail, Output, QueryType, Resource, ResourceOwner};
 use serde::{Serialize, Serializer};
 
@@ -132,6 +132,7 @@ impl<'a> Resources<'a> {
             hook: matches!(view.role, Role::Hook | Role::SentHook).then_some(true),
             owner: view.owner.and_then(|owner| self.owner(owner)),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
+            spec: (self.explain && view.has_manifest_spec()).then_some(SpecSource::Manifest),
             explanation: (self.explain.then(|| Explanation::of(verdict))).flatten(),
             ..Resource::new(&view.gvk, &view.name)
         }

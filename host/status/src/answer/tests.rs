@@ -23,6 +23,8 @@ fn sink() -> Snapshot {
     };
     let pending = verdict(Phase::Pending, "Progressing", "1 of 2 replicas are ready");
     let mut edge01 = input("edge01", sent());
+    let manifest = r#"{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "sink-service"}, "spec": {}}"#;
+    edge01.expected[2].manifest = Object::from_json(manifest).ok();
     report(
         &mut edge01,
         vec![

@@ -11,11 +11,11 @@ const DEFAULT_NAMESPACE: &str = "default";
 /// Positions of objects by Kind and name, ascending.
 type Index<'a> = Map<(&'a str, &'a str), Vec<usize>>;
 
-/// Returns the position of each expected resource's object.
+/// Returns the position of each expected resource's object. `namespace` is the namespace of manifests that name none.
 ///
-/// Exact matches precede fallbacks, so that a fallback never takes an object that another resource matches
+/// Called once for each report that is joined with its manifests. Exact matches precede fallbacks, so that a fallback never takes an object that another resource matches
 /// exactly.
-pub(super) fn match_objects(
+pub fn match_objects(
     expected: &[Expected],
     objects: &ObjectList,
     namespace: &str,

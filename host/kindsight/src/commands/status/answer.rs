@@ -5,6 +5,7 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 use jiff::Timestamp;
+use kindsight_api::explanation::SpecSource;
 use kindsight_api::status::{App, Cluster, Detail, Instances, Readiness, Resource, Status};
 use kindsight_model::{ContextStatus, DigName, RsyncStatus};
 use serde_json::Value;
@@ -209,10 +210,13 @@ impl Columns {
         cells.push((&*resource.message).into());
         let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
         table.row(&cells)?;
+        if resource.spec == Some(SpecSource::Manifest) {
+            table.note("spec: manifest (the report of the cluster has no spec)")?;
+        }
         match &resource.explanation {
-            Some(it) => {
+            Some(explanation) => {
                 let state = resource.cluster_status.as_deref().unwrap_or_default();
-                table.note(&explanation::line(state, &resource.reason, it))
+                table.note(&explanation::line(state, &resource.reason, explanation))
             }
             None => Ok(()),
         }
