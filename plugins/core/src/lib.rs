@@ -47,7 +47,7 @@ impl Interpreter for Core {
                 .map(|kind| Kind::new("", "*", kind).fields(&standard::DELETION_FIELDS)),
         )
         .states(&ALL)
-        .settings_schema(standard::pods::SETTINGS_SCHEMA)
+        .settings_schema(&settings_schema())
     }
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
@@ -71,6 +71,15 @@ impl Interpreter for Core {
 }
 
 kindsight_sdk::export!(Core);
+
+/// The schema of the settings for Pods and for Services.
+fn settings_schema() -> String {
+    format!(
+        r#"{{"type": "object", "additionalProperties": false, "properties": {{{}, {}}}}}"#,
+        standard::pods::SETTINGS,
+        service::SETTINGS
+    )
+}
 
 #[cfg(test)]
 mod tests {

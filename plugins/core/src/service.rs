@@ -4,9 +4,13 @@
 //! sufficient) or if a user provided addresses in `externalIPs` (as in Helm). A port that the load
 //! balancer cannot serve is a failure, because it requires a change of the Service or of the load
 //! balancer's provider; no other tool checks this. The other types work as soon as the API server
-//! has assigned a cluster IP. If a Service selects Pods, has no ready endpoint and its
-//! `EndpointSlices` are reported, it is Pending, because no Pod answers its requests; no other tool
-//! checks this.
+//! has assigned a cluster IP.
+//!
+//! No other tool checks the endpoints. One ready endpoint is sufficient. A Service whose selector
+//! finds no Pod is Present, because this is normal for a workload that is scaled to zero, for an
+//! elected leader and for a managed control plane. If Pods exist and no endpoint is ready, the
+//! Service is Pending, because no Pod answers its requests. A setting requires Pods: the Service is
+//! then also Pending if its selector finds none.
 
 use kindsight_sdk::prelude::*;
 
@@ -26,7 +30,16 @@ pub(crate) fn kind() -> Kind {
             &["/addressType", "/endpoints/*/conditions/ready"],
             SLICES_MAX,
         )
+        .related(("", "Pod"), Relation::SelectedBy("/spec/selector"), &[], 1)
 }
+
+/// Properties of the settings schema.
+pub(crate) const SETTINGS: &str = r#"
+    "requirePods": {
+      "type": "boolean",
+      "default": false,
+      "description": "If true, a Service whose selector finds no Pod is Pending; if false, it is Present."
+    }"#;
 
 /// Maximum number of `EndpointSlices` of one Service that are read. Each has a hundred endpoints.
 const SLICES_MAX: u32 = 64;
@@ -37,18 +50,16 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     if verdict.state != READY || is_alias || object.at("/spec/selector").is_empty() {
         return verdict;
     }
-    let slices = input.related(0);
+    let (slices, pods) = (input.related(0), input.related(1));
     let (ready, all) = endpoints(slices);
     let is_known = slices.total() > 0 || slices.coverage() == Coverage::Complete;
     let are_all_seen = i64::try_from(slices.objects().len()) == Ok(slices.total());
     match ready {
-        0 if is_known && are_all_seen => {
-            let message = match all {
-                0 => "it has no endpoints: its selector finds no Pod".to_owned(),
-                all => format!("none of its {all} endpoints is ready"),
-            };
-            Verdict::pending("NoReadyEndpoints", message)
+        0 if selects_no_pod(pods) && !requires_pods(input) => {
+            let message = "its selector finds no Pod, so whether it works is not known";
+            Verdict::present("NoPods", message)
         }
+        0 if is_known && are_all_seen => Verdict::pending("NoReadyEndpoints", unready(all, pods)),
         0 => verdict,
         ready => {
             let message = format!("{}; {ready} of {all} endpoints are ready", verdict.message);
@@ -57,6 +68,28 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
                 ..verdict
             }
         }
+    }
+}
+
+/// Returns whether all Pods are reported and the selector finds none of them.
+fn selects_no_pod(pods: RelatedSet<'_>) -> bool {
+    pods.coverage() == Coverage::Complete && pods.total() == 0
+}
+
+fn requires_pods(input: &Input<'_>) -> bool {
+    let setting = input.settings().get("requirePods");
+    setting.flag().unwrap_or(false)
+}
+
+/// The message of a Service with this number of endpoints, of which none is ready.
+fn unready(endpoints: usize, pods: RelatedSet<'_>) -> String {
+    match (endpoints, pods.total()) {
+        (0, _) if selects_no_pod(pods) => {
+            "it has no endpoints: its selector finds no Pod".to_owned()
+        }
+        (0, 0) => "it has no endpoints".to_owned(),
+        (0, pods) => format!("it has no endpoints, although its selector finds Pods ({pods})"),
+        (endpoints, _) => format!("none of its {endpoints} endpoints is ready"),
     }
 }
 

@@ -88,7 +88,7 @@ fn a_service_knows_endpoints_outside_of_every_application() {
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
         "spec": {"selector": {"app": "base"}, "ports": [{"port": 80}]}});
     stage.apply(&labelled(service, "front"));
-    wait_for(&stage, "Service/front", "Pending NoReadyEndpoints");
+    wait_for(&stage, "Service/front", "Present NoPods");
     let slice = |is_ready: bool| {
         without_application(json!({
             "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
@@ -99,7 +99,7 @@ fn a_service_knows_endpoints_outside_of_every_application() {
     stage.apply(&slice(true));
     wait_for(&stage, "Service/front", "Ready ClusterIP");
     stage.apply(&slice(false));
-    wait_for(&stage, "Service/front", "Pending NoReadyEndpoints");
+    wait_for(&stage, "Service/front", "Present NoPods");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_service_whose_pods_belong_to_another_application_fares_as_they_do() {
     stage.apply(&base(1));
     wait_for(&stage, "Service/front", "Ready ClusterIP");
     stage.apply(&base(0));
-    wait_for(&stage, "Service/front", "Pending NoReadyEndpoints");
+    wait_for(&stage, "Service/front", "Present NoPods");
 }
 
 #[test]

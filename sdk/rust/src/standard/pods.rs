@@ -31,12 +31,10 @@ const UNSCHEDULABLE_GRACE_S: i64 = 15;
 /// Default of `imagePullGraceSeconds`: the time for three attempts of the kubelet.
 const IMAGE_PULL_GRACE_S: i64 = 60;
 
-/// Schema of the settings that [`judge`] and [`Workload::judge`] read: how long a Pod may be
-/// unschedulable, how long its image pulls may fail, and how long and in how many Pods a restart
-/// matters.
-pub const SETTINGS_SCHEMA: &str = r#"{
-  "type": "object",
-  "properties": {
+/// The properties in [`SETTINGS_SCHEMA`], for both constants.
+macro_rules! settings {
+    () => {
+        r#"
     "unschedulableGraceSeconds": {
       "type": "integer",
       "minimum": 0,
@@ -61,10 +59,21 @@ pub const SETTINGS_SCHEMA: &str = r#"{
       "maximum": 100,
       "default": 10,
       "description": "An owner is Degraded if at least this share of its Pods, and more than one Pod, has recent restarts; its only Pod always counts."
-    }
-  },
-  "additionalProperties": false
-}"#;
+    }"#
+    };
+}
+
+/// Properties of the settings that [`judge`] and [`Workload::judge`] read, for the schema of an
+/// interpreter that has further settings: how long a Pod may be unschedulable, how long its image
+/// pulls may fail, and how long and in how many Pods a restart matters.
+pub const SETTINGS: &str = settings!();
+
+/// Schema of an interpreter whose only settings are [`SETTINGS`].
+pub const SETTINGS_SCHEMA: &str = concat!(
+    r#"{"type": "object", "additionalProperties": false, "properties": {"#,
+    settings!(),
+    "}}"
+);
 
 /// Annotations of Pods that a deployment tool runs once.
 const HOOKS: [&str; 2] = ["argocd.argoproj.io/hook", "helm.sh/hook"];
