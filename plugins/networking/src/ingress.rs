@@ -5,8 +5,9 @@
 //! never publish an address (argo-cd#14607, #28345, #5620), so a setting can name their classes. An
 //! Ingress of such a class is Present, because nothing shows that it works. If an Ingress names a
 //! Service that does not exist and all Services are reported, the Ingress is Degraded, because its
-//! other paths still work. TLS Secrets are not checked, because no report contains them. No other
-//! tool checks either.
+//! other paths still work. A backend with the port `use-annotation` names an action of the AWS load
+//! balancer, such as a redirect, and needs no Service. TLS Secrets are not checked, because no
+//! report contains them. No other tool checks either.
 
 use kindsight_sdk::prelude::*;
 
@@ -37,25 +38,62 @@ const OLD_GROUP: &str = "extensions";
 /// Maximum number of Services in one list of references that are checked.
 const BACKENDS_MAX: u32 = 256;
 
-/// Pointers to the names of the Services to which an Ingress sends requests: for its paths, and for
-/// all other requests.
-const BACKENDS: [&str; 2] = [
-    "/spec/rules/*/http/paths/*/backend/service/name",
-    "/spec/defaultBackend/service/name",
-];
+/// The port of a backend that is an action of the AWS load balancer. The name of the backend is then
+/// the name of an annotation with the action.
+const ACTION_PORT: &str = "use-annotation";
 
-/// The same as [`BACKENDS`] in the old group.
-const OLD_BACKENDS: [&str; 2] = [
-    "/spec/rules/*/http/paths/*/backend/serviceName",
-    "/spec/backend/serviceName",
-];
-
-pub(crate) fn kinds() -> [Kind; 2] {
-    [kind(crate::GROUP, BACKENDS), kind(OLD_GROUP, OLD_BACKENDS)]
+/// Pointers to the backends of an Ingress, and the names of their members.
+struct Backends {
+    /// The names of the Services of its paths, and of the default.
+    names: [&'static str; 2],
+    /// The ports of its paths, and of the default.
+    ports: [&'static str; 2],
+    /// The default backend.
+    default: &'static str,
+    /// Below a backend: the name of its Service.
+    name: &'static str,
+    /// Below a backend: the port of its Service, if the port has a name.
+    port: &'static str,
 }
 
-fn kind(group: &str, backends: [&'static str; 2]) -> Kind {
-    let [of_paths, default] = backends.map(Relation::Named);
+const BACKENDS: Backends = Backends {
+    names: [
+        "/spec/rules/*/http/paths/*/backend/service/name",
+        "/spec/defaultBackend/service/name",
+    ],
+    ports: [
+        "/spec/rules/*/http/paths/*/backend/service/port/name",
+        "/spec/defaultBackend/service/port/name",
+    ],
+    default: "/spec/defaultBackend",
+    name: "/service/name",
+    port: "/service/port/name",
+};
+
+/// The same as [`BACKENDS`] in the old group.
+const OLD_BACKENDS: Backends = Backends {
+    names: [
+        "/spec/rules/*/http/paths/*/backend/serviceName",
+        "/spec/backend/serviceName",
+    ],
+    ports: [
+        "/spec/rules/*/http/paths/*/backend/servicePort",
+        "/spec/backend/servicePort",
+    ],
+    default: "/spec/backend",
+    name: "/serviceName",
+    port: "/servicePort",
+};
+
+pub(crate) fn kinds() -> [Kind; 2] {
+    [
+        kind(crate::GROUP, &BACKENDS),
+        kind(OLD_GROUP, &OLD_BACKENDS),
+    ]
+}
+
+fn kind(group: &str, backends: &Backends) -> Kind {
+    let [of_paths, default] = backends.names.map(Relation::Named);
     let service = ("", "Service");
     Kind::new(group, "*", "Ingress")
         .fields(&standard::DELETION_FIELDS)
@@ -64,7 +102,8 @@ fn kind(group: &str, backends: [&'static str; 2]) -> Kind {
             "/spec/ingressClassName",
             "/status/loadBalancer/ingress",
         ])
-        .fields(&backends)
+        .fields(&backends.names)
+        .fields(&backends.ports)
         .related(service, of_paths, &[], BACKENDS_MAX)
         .related(service, default, &[], BACKENDS_MAX)
 }
@@ -91,33 +130,35 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
 /// The first named Service that does not exist, or `None` if more Services may exist than are
 /// reported.
 fn missing_backend<'a>(object: &Object<'a>, input: &Input<'_>) -> Option<&'a str> {
-    let is_old = object.group() == OLD_GROUP;
-    let (of_backend, default) = if is_old {
-        ("/serviceName", "/spec/backend/serviceName")
+    let backends = if object.group() == OLD_GROUP {
+        &OLD_BACKENDS
     } else {
-        ("/service/name", "/spec/defaultBackend/service/name")
+        &BACKENDS
+    };
+    let service = |backend: Node<'a>| {
+        let is_action = backend.at(backends.port).text() == Some(ACTION_PORT);
+        let name = backend.at(backends.name).text_or_empty();
+        (!is_action && !name.is_empty()).then_some(name)
     };
     let paths = object.at("/spec/rules").items();
     let paths = paths.flat_map(|rule| rule.at("/http/paths").items());
-    let of_paths = paths.map(|path| path.get("backend").at(of_backend));
-    let missing = missing(of_paths, input.related(0));
-    missing.or_else(|| self::missing([object.at(default)].into_iter(), input.related(1)))
+    let of_paths = paths.filter_map(|path| service(path.get("backend")));
+    let default = service(object.at(backends.default));
+    missing(of_paths, input.related(0)).or_else(|| missing(default, input.related(1)))
 }
 
 /// The first of these names that no Service has.
 fn missing<'a>(
-    mut names: impl Iterator<Item = Node<'a>>,
+    names: impl IntoIterator<Item = &'a str>,
     services: RelatedSet<'_>,
 ) -> Option<&'a str> {
     let are_all_seen = i64::try_from(services.objects().len()) == Ok(services.total());
     if services.coverage() != Coverage::Complete || !are_all_seen {
         return None;
     }
-    names.find_map(|name| {
-        let name = name.text().filter(|name| !name.is_empty())?;
+    names.into_iter().find(|&name| {
         let mut services = services.objects();
-        (!services.any(|service| service.metadata().get("name").text() == Some(name)))
-            .then_some(name)
+        !services.any(|service| service.metadata().get("name").text() == Some(name))
     })
 }
 
