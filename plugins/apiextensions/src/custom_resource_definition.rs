@@ -7,11 +7,11 @@
 use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
-    Kind::new("apiextensions.k8s.io", "*", "CustomResourceDefinition").fields(&standard::FIELDS)
+    Kind::new("apiextensions.k8s.io", "*", "CustomResourceDefinition").standard_checks()
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::checks(object) {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
     let conditions = object.conditions();

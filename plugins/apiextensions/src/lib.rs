@@ -18,9 +18,9 @@ impl Interpreter for ApiExtensions {
         .states(&[READY, PENDING, FAILED, TERMINATING])
     }
 
-    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
-            "CustomResourceDefinition" => Ok(custom_resource_definition::rule(object)),
+            "CustomResourceDefinition" => Ok(custom_resource_definition::rule(object, input)),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }

@@ -6,11 +6,11 @@
 use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
-    Kind::new("apiregistration.k8s.io", "*", "APIService").fields(&standard::FIELDS)
+    Kind::new("apiregistration.k8s.io", "*", "APIService").standard_checks()
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::checks(object) {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
     match object.conditions().find("Available") {

@@ -18,9 +18,9 @@ impl Interpreter for ApiRegistration {
         .states(&[READY, PENDING, FAILED, TERMINATING])
     }
 
-    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
-            "APIService" => Ok(api_service::rule(object)),
+            "APIService" => Ok(api_service::rule(object, input)),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }

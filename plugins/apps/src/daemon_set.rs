@@ -18,7 +18,7 @@ pub(crate) fn kind() -> Kind {
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-    let verdict = by_counts(object);
+    let verdict = by_counts(object, input);
     let want = object.status_count("desiredNumberScheduled");
     let have = |field| object.status_count(field);
     let is_everywhere = have("currentNumberScheduled") >= want;
@@ -38,8 +38,8 @@ fn is_by_hand(object: &Object<'_>) -> bool {
     object.at("/spec/updateStrategy/type").text() == Some("OnDelete")
 }
 
-fn by_counts(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::checks(object) {
+fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
     if object.observed_generation().is_none() {

@@ -26,7 +26,7 @@ pub(crate) fn kind() -> Kind {
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-    let verdict = by_counts(object);
+    let verdict = by_counts(object, input);
     let Some(want) = object.replicas() else {
         return Ok(verdict);
     };
@@ -62,8 +62,8 @@ fn is_rolled_out(object: &Object<'_>, want: i64) -> bool {
         && (is_complete || !has_deadline(object))
 }
 
-fn by_counts(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::deletion(object) {
+fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object, input) {
         return verdict;
     }
     if object.spec().get("paused").is_true() {

@@ -23,7 +23,7 @@ impl Interpreter for Apps {
             stateful_set::kind(),
             daemon_set::kind(),
             replica_set::kind(),
-            Kind::new("apps", "*", "ControllerRevision").fields(&standard::DELETION_FIELDS),
+            Kind::new("apps", "*", "ControllerRevision").deletion_check(),
         ])
         .states(&[
             READY,
@@ -43,7 +43,7 @@ impl Interpreter for Apps {
             "StatefulSet" => stateful_set::rule,
             "DaemonSet" => daemon_set::rule,
             "ReplicaSet" => replica_set::rule,
-            "ControllerRevision" => return Ok(standard::presence(object)),
+            "ControllerRevision" => return Ok(standard::presence(object, input)),
             _ => return Err(Failure::unsupported("another Kind of this group")),
         };
         rule(object, input)

@@ -17,7 +17,7 @@ pub(crate) fn kind() -> Kind {
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-    let verdict = by_counts(object);
+    let verdict = by_counts(object, input);
     let Some(want) = object.replicas() else {
         return Ok(verdict);
     };
@@ -45,8 +45,8 @@ fn keeps_old(object: &Object<'_>) -> bool {
         || partition.is_some_and(|partition| partition > 0)
 }
 
-fn by_counts(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::checks(object) {
+fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
     if object.observed_generation().unwrap_or(0) <= 0 {

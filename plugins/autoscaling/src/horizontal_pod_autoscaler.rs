@@ -38,12 +38,12 @@ const WRONG_SPEC: [&str; 3] = [
 pub(crate) fn kind() -> Kind {
     Kind::new("autoscaling", "*", "HorizontalPodAutoscaler")
         .uses_now()
-        .fields(&standard::FIELDS)
+        .standard_checks()
         .fields(&["/metadata/annotations/autoscaling.alpha.kubernetes.io~1conditions"])
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-    if let Some(verdict) = standard::checks(object) {
+    if let Some(verdict) = standard::checks(object, input) {
         return Ok(verdict);
     }
     if !object.status().is_object() {

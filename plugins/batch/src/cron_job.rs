@@ -15,12 +15,12 @@ use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
     Kind::new("batch", "*", "CronJob")
-        .fields(&standard::DELETION_FIELDS)
+        .deletion_check()
         .fields(&["/spec/suspend", "/status"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::deletion(object) {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object, input) {
         return verdict;
     }
     if object.at("/spec/suspend").is_true() {

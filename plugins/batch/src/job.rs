@@ -11,7 +11,7 @@ use kindsight_sdk::standard::pods::Workload;
 
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("batch", "*", "Job"))
-        .fields(&standard::FIELDS)
+        .standard_checks()
         .fields(&[
             "/spec/completions",
             "/spec/suspend",
@@ -26,11 +26,11 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     let active = object.status_count("active");
     Workload::new(object, input, active)
         .retries()
-        .judge(by_conditions(object))
+        .judge(by_conditions(object, input))
 }
 
-fn by_conditions(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::checks(object) {
+fn by_conditions(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
     let conditions = object.conditions();

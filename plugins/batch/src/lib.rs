@@ -28,7 +28,7 @@ impl Interpreter for Batch {
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "Job" => job::rule(object, input),
-            "CronJob" => Ok(cron_job::rule(object)),
+            "CronJob" => Ok(cron_job::rule(object, input)),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }

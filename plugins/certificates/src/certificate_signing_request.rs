@@ -8,12 +8,12 @@ use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
     Kind::new("certificates.k8s.io", "*", "CertificateSigningRequest")
-        .fields(&standard::DELETION_FIELDS)
+        .deletion_check()
         .fields(&["/status/conditions", "/status/certificate"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::deletion(object) {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object, input) {
         return verdict;
     }
     let conditions = object.conditions();

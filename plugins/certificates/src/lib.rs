@@ -18,9 +18,9 @@ impl Interpreter for Certificates {
         .states(&[READY, PENDING, FAILED, TERMINATING])
     }
 
-    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
-            "CertificateSigningRequest" => Ok(certificate_signing_request::rule(object)),
+            "CertificateSigningRequest" => Ok(certificate_signing_request::rule(object, input)),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }

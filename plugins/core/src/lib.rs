@@ -41,11 +41,9 @@ impl Interpreter for Core {
             namespace::kind(),
             node::kind(),
             replication_controller::kind(),
+            pod::deleted_kind(),
         ])
-        .kinds(
-            WITHOUT_READINESS
-                .map(|kind| Kind::new("", "*", kind).fields(&standard::DELETION_FIELDS)),
-        )
+        .kinds(WITHOUT_READINESS.map(|kind| Kind::new("", "*", kind).deletion_check()))
         .states(&ALL)
         .settings_schema(&settings_schema())
     }
@@ -53,16 +51,16 @@ impl Interpreter for Core {
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let rule = match object.kind() {
             "Pod" => return pod::rule(object, input),
-            "Service" => return Ok(service::rule(object, input)),
-            "PersistentVolumeClaim" => return Ok(persistent_volume_claim::rule(object, input)),
             "ReplicationController" => return replication_controller::rule(object, input),
+            "Service" => service::rule,
+            "PersistentVolumeClaim" => persistent_volume_claim::rule,
             "PersistentVolume" => persistent_volume::rule,
             "Namespace" => namespace::rule,
             "Node" => node::rule,
             kind if WITHOUT_READINESS.contains(&kind) => standard::presence,
             _ => return Err(Failure::unsupported("another Kind of this group")),
         };
-        Ok(rule(object))
+        Ok(rule(object, input))
     }
 
     fn fixtures() -> Fixtures {

@@ -1,20 +1,21 @@
 //! Namespace.
 //!
 //! No other tool has a rule. The phase determines the state. If a Namespace remains Terminating,
-//! the conditions that the deletion sets contain the cause.
+//! the conditions that the deletion sets contain the cause. Ten minutes after the deletion time,
+//! the first of these conditions is also the reason.
 
 use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
     Kind::new("", "*", "Namespace")
-        .fields(&["/metadata/deletionTimestamp"])
+        .deletion_check()
         .fields(&["/status/phase", "/status/conditions"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     let phase = object.at("/status/phase").text_or_empty();
     if object.deletion().is_some() || phase == "Terminating" {
-        return Verdict::terminating("Deleting", obstacles(object));
+        return terminating(object, input);
     }
     match phase {
         "Active" => Verdict::ready("Active", ""),
@@ -23,16 +24,37 @@ pub(crate) fn rule(object: &Object<'_>) -> Verdict {
     }
 }
 
-/// The message of a deletion: the content, finalizers or failed discovery for which it waits.
-fn obstacles(object: &Object<'_>) -> String {
-    let obstacles = object
-        .conditions()
-        .iter()
-        .filter(|condition| condition.is_true() && condition.name().starts_with("Namespace"))
-        .map(|condition| condition.message());
-    let obstacles: Vec<&str> = obstacles.filter(|message| !message.is_empty()).collect();
-    match obstacles.as_slice() {
-        [] => "being deleted".to_owned(),
-        obstacles => format!("being deleted: {}", obstacles.join("; ")),
+/// Terminating. Names the content, the finalizers of objects and the failed discovery that keep the
+/// Namespace, or else its own finalizers.
+fn terminating(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    let Some(first) = obstacles(object).next() else {
+        let deletion = standard::deletion(object, input);
+        return deletion.unwrap_or_else(|| Verdict::terminating("Deleting", "being deleted"));
+    };
+    let mut causes: Vec<String> = obstacles(object)
+        .map(|obstacle| obstacle.message().to_owned())
+        .collect();
+    let finalizers = object.deletion().map(|deletion| deletion.finalizers);
+    if let Some(finalizers) = finalizers.filter(|finalizers| !finalizers.is_empty()) {
+        causes.push(format!(
+            "it waits for finalizers: {}",
+            finalizers.join(", ")
+        ));
     }
+    let causes = causes.join("; ");
+    let early = Verdict::terminating("Deleting", format!("being deleted: {causes}"));
+    standard::deletion_delayed_by(object, input, early, || {
+        let message = format!("its deletion is delayed for more than ten minutes: {causes}");
+        (first.name().to_owned().into(), message)
+    })
+}
+
+/// The conditions of the deletion that are True and have a message.
+fn obstacles<'a>(object: &Object<'a>) -> impl Iterator<Item = Condition<'a>> {
+    let conditions = object.conditions().iter();
+    conditions.filter(|condition| {
+        condition.is_true()
+            && condition.name().starts_with("Namespace")
+            && !condition.message().is_empty()
+    })
 }

@@ -8,12 +8,12 @@ use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
     Kind::new("", "*", "Node")
-        .fields(&standard::DELETION_FIELDS)
+        .deletion_check()
         .fields(&["/spec/unschedulable", "/status/conditions"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::deletion(object) {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object, input) {
         return verdict;
     }
     let Some(ready) = object.conditions().find("Ready") else {

@@ -7,12 +7,12 @@ use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
     Kind::new("", "*", "PersistentVolume")
-        .fields(&standard::DELETION_FIELDS)
+        .deletion_check()
         .fields(&["/status/phase", "/status/reason", "/status/message"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::deletion(object) {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object, input) {
         return verdict;
     }
     let status = object.status();

@@ -11,7 +11,7 @@ use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
     Kind::new("", "*", "PersistentVolumeClaim")
-        .fields(&standard::DELETION_FIELDS)
+        .deletion_check()
         .fields(&[
             "/metadata/annotations/volume.kubernetes.io~1selected-node",
             "/spec/storageClassName",
@@ -33,7 +33,7 @@ pub(crate) fn kind() -> Kind {
 const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
-    if let Some(verdict) = standard::deletion(object) {
+    if let Some(verdict) = standard::deletion(object, input) {
         return verdict;
     }
     match object.at("/status/phase").text_or_empty() {

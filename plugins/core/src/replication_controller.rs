@@ -8,12 +8,12 @@ use kindsight_sdk::standard::pods::Workload;
 
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("", "*", "ReplicationController"))
-        .fields(&standard::DELETION_FIELDS)
+        .deletion_check()
         .fields(&["/metadata/generation", "/spec/replicas", "/status"])
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-    let verdict = by_counts(object);
+    let verdict = by_counts(object, input);
     let Some(want) = object.replicas() else {
         return Ok(verdict);
     };
@@ -26,8 +26,8 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     workload.judge(verdict)
 }
 
-fn by_counts(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::checks(object) {
+fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
     let conditions = object.conditions();

@@ -16,7 +16,7 @@ use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
     Kind::new("", "*", "Service")
-        .fields(&standard::FIELDS)
+        .standard_checks()
         .fields(&[
             "/spec/type",
             "/spec/clusterIP",
@@ -45,7 +45,7 @@ pub(crate) const SETTINGS: &str = r#"
 const SLICES_MAX: u32 = 64;
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
-    let verdict = by_address(object);
+    let verdict = by_address(object, input);
     let is_alias = object.at("/spec/type").text() == Some("ExternalName");
     if verdict.state != READY || is_alias || object.at("/spec/selector").is_empty() {
         return verdict;
@@ -81,7 +81,7 @@ fn requires_pods(input: &Input<'_>) -> bool {
     setting.flag().unwrap_or(false)
 }
 
-/// The message of a Service with this number of endpoints, of which none is ready.
+/// The message of a Service with this number of endpoints and no ready endpoint.
 fn unready(endpoints: usize, pods: RelatedSet<'_>) -> String {
     match (endpoints, pods.total()) {
         (0, _) if selects_no_pod(pods) => {
@@ -111,8 +111,8 @@ fn endpoints(slices: RelatedSet<'_>) -> (usize, usize) {
     families.into_iter().max().unwrap_or_default()
 }
 
-fn by_address(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::checks(object) {
+fn by_address(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
     let spec = object.spec();

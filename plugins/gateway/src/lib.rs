@@ -21,7 +21,7 @@ const ROUTE_FIELDS: [&str; 3] = ["/metadata/namespace", "/spec/parentRefs", "/st
 impl Interpreter for Gateway {
     fn describe() -> Description {
         let kind = |kind, fields: &[&str]| {
-            let kind = Kind::new(GROUP, "*", kind).fields(&standard::FIELDS);
+            let kind = Kind::new(GROUP, "*", kind).standard_checks();
             kind.fields(fields)
         };
         Description::new(
@@ -34,13 +34,13 @@ impl Interpreter for Gateway {
             kind("Gateway", &["/status/listeners"]),
             kind("ListenerSet", &["/status/listeners"]),
             kind("BackendTLSPolicy", &["/status/ancestors"]),
-            Kind::new(GROUP, "*", "ReferenceGrant").fields(&standard::DELETION_FIELDS),
+            Kind::new(GROUP, "*", "ReferenceGrant").deletion_check(),
         ])
         .kinds(ROUTES.map(|route| kind(route, &ROUTE_FIELDS)))
         .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
     }
 
-    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let rule = match object.kind() {
             "GatewayClass" => rules::gateway_class,
             "Gateway" | "ListenerSet" => rules::gateway,
@@ -49,7 +49,7 @@ impl Interpreter for Gateway {
             kind if ROUTES.contains(&kind) => rules::route,
             _ => return Err(Failure::unsupported("another Kind of this group")),
         };
-        Ok(rule(object))
+        Ok(rule(object, input))
     }
 
     fn fixtures() -> Fixtures {

@@ -14,12 +14,17 @@ use kindsight_sdk::prelude::*;
 use crate::parents;
 use crate::parts::{Part, complaint};
 
-pub(crate) fn gateway_class(object: &Object<'_>) -> Verdict {
-    judge(object, "Accepted", std::iter::once(own(object, "Accepted")))
+pub(crate) fn gateway_class(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    judge(
+        object,
+        input,
+        "Accepted",
+        std::iter::once(own(object, "Accepted")),
+    )
 }
 
 /// The rule of Gateway and `ListenerSet`: its own conditions, then the conditions of each listener.
-pub(crate) fn gateway(object: &Object<'_>) -> Verdict {
+pub(crate) fn gateway(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     let listeners = object.at("/status/listeners").items();
     let listeners = listeners.map(|listener| Part {
         what: "listener",
@@ -28,13 +33,13 @@ pub(crate) fn gateway(object: &Object<'_>) -> Verdict {
         required: None,
     });
     let own = std::iter::once(own(object, "Programmed"));
-    judge(object, "Programmed", own.chain(listeners))
+    judge(object, input, "Programmed", own.chain(listeners))
 }
 
 /// Every parent in the spec must have an answer, but not a current one: if all conditions of a
 /// parent are of an older generation, its controller is slow or was removed. One current parent is
 /// sufficient.
-pub(crate) fn route(object: &Object<'_>) -> Verdict {
+pub(crate) fn route(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     let parents = object.at("/status/parents").items();
     let current = parents.filter(|parent| !object.conditions_of(*parent).are_all_stale());
     let parts = current.map(|parent| Part {
@@ -43,7 +48,7 @@ pub(crate) fn route(object: &Object<'_>) -> Verdict {
         conditions: object.conditions_of(parent),
         required: Some("Accepted"),
     });
-    let verdict = judge(object, "Accepted", parts);
+    let verdict = judge(object, input, "Accepted", parts);
     if verdict.state != "Ready" {
         return verdict;
     }
@@ -54,7 +59,7 @@ pub(crate) fn route(object: &Object<'_>) -> Verdict {
 }
 
 /// Every ancestor must have observed the newest generation.
-pub(crate) fn backend_tls_policy(object: &Object<'_>) -> Verdict {
+pub(crate) fn backend_tls_policy(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     let ancestors = object.at("/status/ancestors").items();
     let parts = ancestors.map(|ancestor| Part {
         what: "ancestor",
@@ -62,16 +67,17 @@ pub(crate) fn backend_tls_policy(object: &Object<'_>) -> Verdict {
         conditions: object.conditions_of(ancestor),
         required: Some("Accepted"),
     });
-    judge(object, "Accepted", parts)
+    judge(object, input, "Accepted", parts)
 }
 
 /// Each question iterates over the parts again, because a status may contain very many of them.
 fn judge<'a>(
     object: &Object<'a>,
+    input: &Input<'_>,
     reason: &'static str,
     parts: impl Iterator<Item = Part<'a>> + Clone,
 ) -> Verdict {
-    if let Some(verdict) = standard::checks(object) {
+    if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
     if parts.clone().next().is_none() {

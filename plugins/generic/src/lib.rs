@@ -63,7 +63,7 @@ impl Interpreter for Generic {
         .kind(
             Kind::new("*", "*", "*")
                 .uses_now()
-                .fields(&standard::DELETION_FIELDS)
+                .deletion_check()
                 .fields(&[
                     "/metadata/creationTimestamp",
                     "/metadata/generation",
@@ -80,7 +80,7 @@ impl Interpreter for Generic {
     }
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-        if let Some(verdict) = standard::deletion(object) {
+        if let Some(verdict) = standard::deletion(object, input) {
             return Ok(verdict);
         }
         effort::begin();

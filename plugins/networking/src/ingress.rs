@@ -96,7 +96,7 @@ fn kind(group: &str, backends: &Backends) -> Kind {
     let [of_paths, default] = backends.names.map(Relation::Named);
     let service = ("", "Service");
     Kind::new(group, "*", "Ingress")
-        .fields(&standard::DELETION_FIELDS)
+        .deletion_check()
         .fields(&[
             "/metadata/annotations/kubernetes.io~1ingress.class",
             "/spec/ingressClassName",
@@ -163,7 +163,7 @@ fn missing<'a>(
 }
 
 fn by_address(object: &Object<'_>, input: &Input<'_>) -> Verdict {
-    if let Some(verdict) = standard::deletion(object) {
+    if let Some(verdict) = standard::deletion(object, input) {
         return verdict;
     }
     let mut addresses = object.at("/status/loadBalancer/ingress").items();

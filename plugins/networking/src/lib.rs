@@ -13,7 +13,7 @@ const GROUP: &str = "networking.k8s.io";
 
 impl Interpreter for Networking {
     fn describe() -> Description {
-        let presence = |kind| Kind::new(GROUP, "*", kind).fields(&standard::DELETION_FIELDS);
+        let presence = |kind| Kind::new(GROUP, "*", kind).deletion_check();
         Description::new(
             GROUP,
             env!("CARGO_PKG_VERSION"),
@@ -21,9 +21,7 @@ impl Interpreter for Networking {
         )
         .kinds(ingress::kinds())
         .kinds(["NetworkPolicy", "IngressClass"].map(presence))
-        .kinds([
-            Kind::new("discovery.k8s.io", "*", "EndpointSlice").fields(&standard::DELETION_FIELDS)
-        ])
+        .kinds([Kind::new("discovery.k8s.io", "*", "EndpointSlice").deletion_check()])
         .states(&[READY, PRESENT, DEGRADED, PENDING, FAILED, TERMINATING])
         .settings_schema(ingress::SETTINGS_SCHEMA)
     }
@@ -31,7 +29,9 @@ impl Interpreter for Networking {
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "Ingress" => Ok(ingress::rule(object, input)),
-            "NetworkPolicy" | "IngressClass" | "EndpointSlice" => Ok(standard::presence(object)),
+            "NetworkPolicy" | "IngressClass" | "EndpointSlice" => {
+                Ok(standard::presence(object, input))
+            }
             _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }

@@ -14,9 +14,9 @@ impl Interpreter for Policy {
             .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
     }
 
-    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
-            "PodDisruptionBudget" => Ok(pod_disruption_budget::rule(object)),
+            "PodDisruptionBudget" => Ok(pod_disruption_budget::rule(object, input)),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }

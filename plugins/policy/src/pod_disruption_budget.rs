@@ -12,12 +12,12 @@ use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
     Kind::new("policy", "*", "PodDisruptionBudget")
-        .fields(&standard::FIELDS)
+        .standard_checks()
         .fields(&["/status/currentHealthy", "/status/desiredHealthy"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::checks(object) {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
     let mut conditions = object.conditions().iter();

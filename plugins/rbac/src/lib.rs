@@ -12,16 +12,15 @@ const KINDS: [&str; 4] = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBind
 
 impl Interpreter for Rbac {
     fn describe() -> Description {
-        let kinds =
-            KINDS.map(|kind| Kind::new(GROUP, "*", kind).fields(&standard::DELETION_FIELDS));
+        let kinds = KINDS.map(|kind| Kind::new(GROUP, "*", kind).deletion_check());
         Description::new(GROUP, env!("CARGO_PKG_VERSION"), "Roles and their bindings")
             .kinds(kinds)
             .states(&[PRESENT, TERMINATING])
     }
 
-    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
-            kind if KINDS.contains(&kind) => Ok(standard::presence(object)),
+            kind if KINDS.contains(&kind) => Ok(standard::presence(object, input)),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }

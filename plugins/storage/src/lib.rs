@@ -34,15 +34,11 @@ impl Interpreter for Storage {
             volume_snapshot::kind("VolumeSnapshot"),
             volume_snapshot::kind("VolumeSnapshotContent"),
         ])
-        .kinds(
-            WITHOUT_READINESS.map(|(group, kind)| {
-                Kind::new(group, "*", kind).fields(&standard::DELETION_FIELDS)
-            }),
-        )
+        .kinds(WITHOUT_READINESS.map(|(group, kind)| Kind::new(group, "*", kind).deletion_check()))
         .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
     }
 
-    fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+    fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let (group, kind) = (object.group(), object.kind());
         let rule = match (group, kind) {
             (STORAGE, "VolumeAttachment") => volume_attachment::rule,
@@ -50,7 +46,7 @@ impl Interpreter for Storage {
             known if WITHOUT_READINESS.contains(&known) => standard::presence,
             _ => return Err(Failure::unsupported("another Kind of this group")),
         };
-        Ok(rule(object))
+        Ok(rule(object, input))
     }
 
     fn fixtures() -> Fixtures {

@@ -9,12 +9,12 @@ use crate::STORAGE;
 
 pub(crate) fn kind() -> Kind {
     Kind::new(STORAGE, "*", "VolumeAttachment")
-        .fields(&standard::DELETION_FIELDS)
+        .deletion_check()
         .fields(&["/status/attached", "/status/attachError/message"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::deletion(object) {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object, input) {
         return verdict;
     }
     if object.at("/status/attached").is_true() {

@@ -8,12 +8,12 @@ use crate::SNAPSHOT;
 
 pub(crate) fn kind(kind: &str) -> Kind {
     Kind::new(SNAPSHOT, "*", kind)
-        .fields(&standard::DELETION_FIELDS)
+        .deletion_check()
         .fields(&["/status/readyToUse", "/status/error"])
 }
 
-pub(crate) fn rule(object: &Object<'_>) -> Verdict {
-    if let Some(verdict) = standard::deletion(object) {
+pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    if let Some(verdict) = standard::deletion(object, input) {
         return verdict;
     }
     let status = object.status();

@@ -293,6 +293,21 @@ impl Kind {
         self
     }
 
+    /// Adds the fields and the time that [`standard::deletion`] and [`standard::presence`] read.
+    ///
+    /// The time costs little: the verdict on an object that is not being deleted does not depend on
+    /// it, so the host keeps that verdict.
+    #[must_use]
+    pub fn deletion_check(self) -> Self {
+        self.uses_now().fields(&standard::DELETION_FIELDS)
+    }
+
+    /// Adds the fields and the time that [`standard::checks`] reads.
+    #[must_use]
+    pub fn standard_checks(self) -> Self {
+        self.uses_now().fields(&standard::FIELDS)
+    }
+
     /// Adds required related objects: any version of `group`/`kind`, at most `limit` objects.
     #[must_use]
     pub fn related(

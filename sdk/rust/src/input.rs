@@ -62,6 +62,12 @@ impl<'a> Input<'a> {
         })
     }
 
+    /// The time of the call, in Unix milliseconds, or `None` if the Kind does not request it. For
+    /// rules of many Kinds.
+    pub fn requested_now_ms(&self) -> Option<i64> {
+        self.now_ms
+    }
+
     /// Returns whether the time was requested but was not passed.
     pub(crate) fn has_missed_time(&self) -> bool {
         self.has_missed_time.get()

@@ -22,6 +22,21 @@ pub struct Object<'a> {
 pub struct Deletion<'a> {
     /// The finalizers that remain.
     pub finalizers: Vec<&'a str>,
+    /// The deletion time, in Unix milliseconds: the time of the request plus, for Pods, the grace
+    /// period.
+    pub due_ms: Option<i64>,
+}
+
+/// The time that a deletion normally takes at most, in milliseconds.
+const DELETION_DELAY_MS: i64 = 600_000;
+
+impl Deletion<'_> {
+    /// The first time when the deletion counts as delayed, in Unix milliseconds: ten minutes after
+    /// the deletion time.
+    pub fn delayed_from_ms(&self) -> Option<i64> {
+        let due_ms = self.due_ms?;
+        Some(due_ms.saturating_add(DELETION_DELAY_MS))
+    }
 }
 
 impl<'a> Object<'a> {
@@ -152,12 +167,14 @@ impl<'a> Object<'a> {
     /// The deletion in progress, if there is one.
     pub fn deletion(&self) -> Option<Deletion<'a>> {
         let metadata = self.metadata();
-        if metadata.get("deletionTimestamp").is_empty() {
+        let due = metadata.get("deletionTimestamp");
+        if due.is_empty() {
             return None;
         }
         let finalizers = metadata.get("finalizers").items().filter_map(Node::text);
         Some(Deletion {
             finalizers: finalizers.collect(),
+            due_ms: due.time_ms(),
         })
     }
 

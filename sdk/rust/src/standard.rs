@@ -2,13 +2,13 @@
 //! Reconciling.
 //! These are the API conventions for all controllers, in the same order as in kstatus and Argo CD.
 
+mod deletion;
 pub mod pods;
 
 use crate::states::{FAILED, PENDING, PRESENT, TERMINATING};
-use crate::{Object, State, Verdict};
+use crate::{Input, Object, State, Verdict};
 
-/// The fields that [`deletion`] and [`presence`] read.
-pub const DELETION_FIELDS: [&str; 2] = ["/metadata/deletionTimestamp", "/metadata/finalizers"];
+pub use deletion::{DELETION_FIELDS, deletion, deletion_delayed_by};
 
 /// The fields that [`checks`] reads.
 pub const FIELDS: [&str; 5] = [
@@ -23,28 +23,16 @@ pub const FIELDS: [&str; 5] = [
 /// automatically.
 pub const STATES: [State; 4] = [PRESENT, PENDING, FAILED, TERMINATING];
 
-/// The verdict that follows from the conventions, if they determine one.
-pub fn checks(object: &Object<'_>) -> Option<Verdict> {
-    deletion(object).or_else(|| progress(object))
+/// The verdict that follows from the conventions, if they determine one. Its Kind must be declared
+/// with [`crate::Kind::standard_checks`].
+pub fn checks(object: &Object<'_>, input: &Input<'_>) -> Option<Verdict> {
+    deletion(object, input).or_else(|| progress(object))
 }
 
-/// Terminating, with the finalizers for which the deletion waits.
-pub fn deletion(object: &Object<'_>) -> Option<Verdict> {
-    let deletion = object.deletion()?;
-    let message = if deletion.finalizers.is_empty() {
-        "being deleted".to_owned()
-    } else {
-        format!(
-            "being deleted, waits for finalizers: {}",
-            deletion.finalizers.join(", ")
-        )
-    };
-    Some(Verdict::terminating("Deleting", message))
-}
-
-/// Present unless it is being deleted: the verdict on Kinds that report no readiness.
-pub fn presence(object: &Object<'_>) -> Verdict {
-    deletion(object)
+/// Present unless it is being deleted: the verdict on Kinds that report no readiness. Its Kind must
+/// be declared with [`crate::Kind::deletion_check`].
+pub fn presence(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    deletion(object, input)
         .unwrap_or_else(|| Verdict::present("Exists", "exists; this Kind reports no status"))
 }
 

@@ -97,7 +97,7 @@ pub const FIELDS: [&str; 10] = [
 /// # Errors
 /// [`Failure::InvalidSettings`] if one of the settings is not a number of seconds.
 pub fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-    if let Some(verdict) = standard::checks(object) {
+    if let Some(verdict) = standard::checks(object, input) {
         return Ok(verdict);
     }
     let status = object.status();
