@@ -25,7 +25,7 @@ macro_rules! plugins {
 }
 
 /// All of them, in order of folder.
-pub(crate) const PLUGINS: [Plugin; 13] = plugins! {
+pub(crate) const PLUGINS: [Plugin; 14] = plugins! {
     "apiextensions" => kindsight_plugin_apiextensions::ApiExtensions,
     "apiregistration" => kindsight_plugin_apiregistration::ApiRegistration,
     "apps" => kindsight_plugin_apps::Apps,
@@ -36,6 +36,7 @@ pub(crate) const PLUGINS: [Plugin; 13] = plugins! {
     "gateway" => kindsight_plugin_gateway::Gateway,
     "generic" => kindsight_plugin_generic::Generic,
     "networking" => kindsight_plugin_networking::Networking,
+    "nodus" => kindsight_plugin_nodus::Nodus,
     "policy" => kindsight_plugin_policy::Policy,
     "rbac" => kindsight_plugin_rbac::Rbac,
     "storage" => kindsight_plugin_storage::Storage,
