@@ -33,18 +33,11 @@ fn by_conditions(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     if let Some(verdict) = standard::checks(object, input) {
         return verdict;
     }
-    let conditions = object.conditions();
-    let is_true = |name| conditions.find(name).filter(Condition::is_true);
-    if let Some(complete) = is_true("Complete") {
-        return Verdict::succeeded("Completed", complete.message().to_owned())
-            .since(complete.since_ms());
+    if let Some(end) = end(object) {
+        return end;
     }
-    // FailureTarget is set first and is also final. Failed follows when the last Pod has ended.
-    if let Some(failed) = is_true("Failed").or_else(|| is_true("FailureTarget")) {
-        return Verdict::failed(failed.reason_or("Failed"), failed.message().to_owned())
-            .since(failed.since_ms());
-    }
-    if let Some(suspended) = is_true("Suspended")
+    let suspended = object.conditions().find("Suspended");
+    if let Some(suspended) = suspended.filter(Condition::is_true)
         && object.at("/spec/suspend").flag() != Some(false)
     {
         return Verdict::suspended("Suspended", suspended.message().to_owned())
@@ -54,6 +47,20 @@ fn by_conditions(object: &Object<'_>, input: &Input<'_>) -> Verdict {
         return Verdict::pending("NotStarted", "it has not been started yet");
     }
     Verdict::pending("Running", progress(object))
+}
+
+/// Succeeded or Failed, if the Job has ended.
+pub(crate) fn end(object: &Object<'_>) -> Option<Verdict> {
+    let conditions = object.conditions();
+    let is_true = |name| conditions.find(name).filter(Condition::is_true);
+    if let Some(complete) = is_true("Complete") {
+        let verdict = Verdict::succeeded("Completed", complete.message().to_owned());
+        return Some(verdict.since(complete.since_ms()));
+    }
+    // FailureTarget is set first and is also final. Failed follows when the last Pod has ended.
+    let failed = is_true("Failed").or_else(|| is_true("FailureTarget"))?;
+    let verdict = Verdict::failed(failed.reason_or("Failed"), failed.message().to_owned());
+    Some(verdict.since(failed.since_ms()))
 }
 
 /// "2 of 5 succeeded, 1 active, 0 failed".

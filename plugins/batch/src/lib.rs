@@ -2,6 +2,7 @@
 
 mod cron_job;
 mod job;
+mod schedule;
 
 use kindsight_sdk::prelude::*;
 
@@ -28,7 +29,7 @@ impl Interpreter for Batch {
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
             "Job" => job::rule(object, input),
-            "CronJob" => Ok(cron_job::rule(object, input)),
+            "CronJob" => cron_job::rule(object, input),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }
     }

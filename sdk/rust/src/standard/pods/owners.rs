@@ -43,16 +43,24 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
     #[must_use]
     pub fn kind(kind: Kind) -> Kind {
         let selected = Relation::SelectedBy("/spec/selector");
-        kind.uses_now().fields(&["/metadata/name"]).related(
-            ("", "Pod"),
-            selected,
-            &POD_FIELDS,
-            PODS_MAX,
-        )
+        Self::with_pods(kind, selected).fields(&["/metadata/name"])
+    }
+
+    /// Adds the Pods of all workloads that an object owns, as the first of its related objects, and
+    /// the time. The workloads themselves must be a later rule, whose objects are passed to
+    /// [`Self::new`].
+    #[must_use]
+    pub fn owner_kind(kind: Kind) -> Kind {
+        Self::with_pods(kind, Relation::Descendant)
+    }
+
+    fn with_pods(kind: Kind, relation: Relation) -> Kind {
+        kind.uses_now()
+            .related(("", "Pod"), relation, &POD_FIELDS, PODS_MAX)
     }
 
     /// Makes a workload with this number of desired Pods. Its Kind must be declared with
-    /// [`Self::kind`].
+    /// [`Self::kind`], or the Kind of its owner with [`Self::owner_kind`].
     pub fn new(object: &'o Object<'a>, input: &'o Input<'i>, wanted: i64) -> Self {
         Self {
             object,
