@@ -135,7 +135,8 @@ fn read(
 fn holds(claim: Claim<'_>) -> Says {
     match (claim.role, meaning(claim.reason())) {
         (Role::End, Some(Meaning::Failed)) => Says::Failed,
-        (_, Some(Meaning::Failed | Meaning::Pending)) => Says::Doubtful,
+        (_, Some(Meaning::Failed)) => Says::Impaired,
+        (_, Some(Meaning::Pending)) => Says::Doubtful,
         (Role::End, _) => Says::Finished,
         _ => Says::Ready,
     }
@@ -168,7 +169,7 @@ fn detail_missing(claim: Claim<'_>, is_ready: bool) -> Option<Says> {
     }
     let refused = claim.role == Role::Acceptance && claim.why() != Some(Meaning::Pending);
     match (claim.is_failure() || refused, is_ready) {
-        (true, true) if is_part => Some(Says::Doubtful),
+        (true, true) if is_part => Some(Says::Impaired),
         (true, _) => Some(Says::Failed),
         (false, false) => Some(Says::Pending),
         // Conditions of parts that are switched off are permanently False.
@@ -199,10 +200,14 @@ fn transition(claim: Claim<'_>, is_settled: &dyn Fn() -> bool) -> Option<Says> {
     }
 }
 
-/// Evidence from a condition of an unknown type. False is a failure only if its reason is one (its
-/// message is not sufficient) and no summary is True.
+/// Evidence from a condition of an unknown type. False is a failure only if its reason is one. Its
+/// message is not sufficient.
 fn other(claim: Claim<'_>, summed_up: Option<bool>) -> Option<Says> {
     let failed =
         claim.is(ConditionStatus::False) && meaning(claim.reason()) == Some(Meaning::Failed);
-    (failed && summed_up != Some(true)).then_some(Says::Failed)
+    let says = match summed_up {
+        Some(true) => Says::Impaired,
+        _ => Says::Failed,
+    };
+    failed.then_some(says)
 }

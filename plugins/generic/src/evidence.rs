@@ -17,6 +17,8 @@ pub(crate) enum Says {
     Unknown,
     /// The object is not ready yet.
     Pending,
+    /// A failure beside evidence for Ready: the object works, but has a problem.
+    Impaired,
     /// The thing it represents does not exist.
     Absent,
     /// The object was stopped on purpose.
@@ -64,6 +66,8 @@ pub(crate) struct Evidence {
     /// The reason, as one `CamelCase` word.
     pub(crate) reason: String,
     pub(crate) message: String,
+    /// The signal itself, such as `Ready is True`, if the message is a text from the object.
+    signal: Option<String>,
     pub(crate) outweighed: Outweighed,
     /// The start time of this signal, in Unix milliseconds.
     pub(crate) since_ms: Option<i64>,
@@ -78,6 +82,7 @@ impl Evidence {
             says,
             reason: words.next().unwrap_or_default(),
             message: message.into(),
+            signal: None,
             outweighed: Outweighed::Never,
             since_ms: None,
         }
@@ -88,29 +93,59 @@ impl Evidence {
         Self { since_ms, ..self }
     }
 
+    /// Sets the signal, for a message that is a text from the object.
+    pub(crate) fn signal(self, signal: String) -> Self {
+        let signal = Some(signal);
+        Self { signal, ..self }
+    }
+
     /// Sets the evidence that outweighs it.
     pub(crate) fn outweighed(mut self, outweighed: Outweighed) -> Self {
         self.outweighed = outweighed;
         self
     }
 
-    /// Reduces a failure to a doubt if full counts, or any evidence of health, outweigh it.
+    /// Reduces a failure or an impairment to a doubt if full counts, or any evidence of health, outweigh it.
     pub(crate) fn weighed_against(self, is_full: bool, is_well: bool) -> Self {
         let is_outweighed = match self.outweighed {
             Outweighed::Never => false,
             Outweighed::ByCounts => is_full,
             Outweighed::ByHealth => is_full || is_well,
         };
-        if self.says == Says::Failed && is_outweighed {
-            return self.contradicting();
+        if matches!(self.says, Says::Failed | Says::Impaired) && is_outweighed {
+            return self.doubted();
         }
         self
     }
 
-    /// Reduces it to a doubt about an object that reports ready.
+    /// Reduces evidence against Ready about an object that reports ready: a failure to an
+    /// impairment, and anything else to a doubt.
     pub(crate) fn contradicting(self) -> Self {
+        if matches!(self.says, Says::Failed | Says::Impaired) {
+            let says = Says::Impaired;
+            return Self { says, ..self };
+        }
+        self.doubted()
+    }
+
+    fn doubted(self) -> Self {
         let message = format!("it reports ready, but: {}", self.message);
         Self::new(Says::Doubtful, &["Contradictory"], message)
+    }
+
+    /// The signal, with the text from the object if there is one.
+    fn explained(&self) -> String {
+        match &self.signal {
+            Some(signal) => format!("{signal}: {}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    /// Names the good signal that this failure contradicts.
+    fn beside(self, good: &Self) -> Self {
+        let signal = good.signal.as_ref().unwrap_or(&good.message);
+        let message = format!("{signal}, but {}", self.explained());
+        Self { message, ..self }
     }
 
     fn verdict(self) -> Verdict {
@@ -124,6 +159,7 @@ impl Evidence {
             Says::Finished => Verdict::succeeded(reason, message),
             Says::Ready => Verdict::ready(reason, message),
             Says::Doubtful => Verdict::present(reason, message),
+            Says::Impaired => Verdict::degraded(reason, message),
             Says::Unknown => Verdict::unknown(reason, message),
             Says::Pending => Verdict::pending(reason, message),
             Says::Absent => Verdict::new(crate::NOT_PRESENT, reason, message),
@@ -134,10 +170,16 @@ impl Evidence {
     }
 }
 
-/// The verdict from the first piece of evidence with the worst signal.
-pub(crate) fn verdict(evidence: Vec<Evidence>) -> Option<Verdict> {
+/// The verdict from the first piece of evidence with the worst signal. An impairment also names the
+/// first good signal.
+pub(crate) fn verdict(evidence: &[Evidence]) -> Option<Verdict> {
     let worst = evidence.iter().map(|piece| piece.says).max()?;
-    let first = evidence.into_iter().find(|piece| piece.says == worst)?;
+    let first = evidence.iter().find(|piece| piece.says == worst)?.clone();
+    let good = evidence.iter().find(|piece| piece.says.is_good());
+    let first = match good {
+        Some(good) if worst == Says::Impaired => first.beside(good),
+        _ => first,
+    };
     Some(first.verdict())
 }
 
@@ -200,8 +242,8 @@ mod tests {
             piece(Says::Failed, "C"),
             piece(Says::Pending, "D"),
         ];
-        let decided = verdict(evidence).expect("there is evidence");
+        let decided = verdict(&evidence).expect("there is evidence");
         assert_eq!((&*decided.state, &*decided.reason), ("Failed", "B"));
-        assert_eq!(verdict(Vec::new()), None);
+        assert_eq!(verdict(&[]), None);
     }
 }

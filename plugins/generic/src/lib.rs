@@ -4,8 +4,9 @@
 //! ([`conditions`]), words such as `phase: Running` ([`members`], [`words`]), counts ([`counts`]),
 //! desired states ([`desired`]), and the same conventions in nested parts of the status
 //! ([`nested`]). Each of them is a piece of [`evidence`], and the worst piece determines the
-//! verdict ([`weigh`]). Ready requires a good piece and no piece against it. Without evidence, or
-//! if pieces contradict each other, the verdict is Present.
+//! verdict ([`weigh`]). Ready requires a good piece and no piece against it. If good pieces
+//! contradict a failure, the verdict is Degraded and its message contains both. Without evidence, or
+//! with other doubts about a good piece, the verdict is Present.
 //!
 //! For an object that reports nothing, kstatus returns Current, Argo CD returns no state and
 //! Karmada returns Healthy. Other differences: a failed attempt is a failure although it is retried
@@ -112,7 +113,7 @@ fn suspended(object: &Object<'_>) -> Option<Verdict> {
 /// conditions are weighed with the remaining evidence.
 fn paused(object: &Object<'_>) -> Option<Verdict> {
     let pause = conditions::pause(object.status())?;
-    evidence::verdict(vec![pause])
+    evidence::verdict(&[pause])
 }
 
 /// Returns whether the object has completed. It is then not suspended, regardless of its spec.

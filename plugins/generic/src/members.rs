@@ -18,7 +18,10 @@ const OTHER_TIMES: &[&str] = &[
 const NOT_CURRENT: &[&str] = &["conditions", "history", "transition"];
 
 /// Other names of members whose value is the state of the object.
-const STATE_NAMES: &[&str] = &["compliant"];
+const STATE_NAMES: &[&str] = &["compliant", ROBUSTNESS];
+
+/// The name of the member for the state of a volume's copies.
+const ROBUSTNESS: &str = "robustness";
 
 /// Flags, with their signals if true and if false.
 const FLAGS: &[(&str, Option<Says>, Option<Says>)] = &[
@@ -74,8 +77,8 @@ pub(crate) fn evidence(status: Node<'_>, corroborated: bool) -> Vec<Evidence> {
 }
 
 /// Evidence from the state words of one object. An unknown word is evidence against Ready, because
-/// its meaning is unknown. If the object itself is good, a failed part (`lastBackupStatus`) is only
-/// evidence against Ready too.
+/// its meaning is unknown. A failure (`lastBackupStatus`, `health`) beside a good word for the
+/// complete object is an impairment.
 pub(crate) fn words(holder: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     let is_task = TASK_MARKS.iter().any(|mark| holder.get(mark).is_present());
     let words: Vec<_> = holder
@@ -94,13 +97,22 @@ pub(crate) fn words(holder: Node<'_>, corroborated: bool) -> Vec<Evidence> {
             return running(name, text);
         }
         let piece = word(name, text);
-        let is_part = !WHOLE_STATES.contains(&name);
         match piece.says {
-            Says::Failed if is_part && whole_is_good => piece.contradicting(),
+            Says::Failed if whole_is_good => piece.contradicting(),
             _ => piece,
         }
     };
-    words.into_iter().map(read).collect()
+    let words = words.into_iter();
+    words
+        .filter(|(name, text)| whole_is_good || !is_idle(name, text))
+        .map(read)
+        .collect()
+}
+
+/// Returns whether the word has no meaning unless the volume is attached: the copies of a detached
+/// volume are not compared.
+fn is_idle(name: &str, text: &str) -> bool {
+    name == ROBUSTNESS && meaning(text) == Some(Meaning::Unknown)
 }
 
 /// Returns whether a state word of the complete object is good.

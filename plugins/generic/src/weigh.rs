@@ -14,14 +14,14 @@ pub(crate) fn verdict(object: &Object<'_>) -> Option<Verdict> {
     let parts = nested::evidence(object.status(), object.generation());
     if evidence.iter().all(|piece| piece.says == Says::Doubtful) {
         evidence.extend(parts);
-    } else if are_good(&evidence) {
+    } else if evidence.iter().all(|piece| piece.says <= Says::Doubtful) {
         let against = parts.into_iter().filter(speaks_against);
         evidence.extend(against.map(Evidence::contradicting));
     }
     if are_good(&evidence) {
-        untrusted(object).or_else(|| evidence::verdict(evidence))
+        untrusted(object).or_else(|| evidence::verdict(&evidence))
     } else {
-        evidence::verdict(evidence)
+        evidence::verdict(&evidence)
     }
 }
 
@@ -97,5 +97,43 @@ fn are_good(evidence: &[Evidence]) -> bool {
 /// Returns whether a part is evidence against Ready. A suspended part is not, because many parts
 /// are switched off on purpose, and a part with an unknown word is not either.
 fn speaks_against(part: &Evidence) -> bool {
-    matches!(part.says, Says::Pending | Says::Failed)
+    matches!(part.says, Says::Impaired | Says::Pending | Says::Failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_sdk::harness::judge;
+
+    use crate::Generic;
+
+    #[test]
+    fn a_contradiction_names_both_signals() {
+        let ready = r#"{"type": "Ready", "status": "True", "message": "all is well"}"#;
+        let backup = r#"{"type": "BackupReady", "status": "False", "reason": "StorageError", "message": "no space"}"#;
+        let table = [
+            (
+                format!(r#"{{"phase": "Failed", "conditions": [{ready}]}}"#),
+                "Ready is True, but phase is Failed",
+            ),
+            (
+                format!(r#"{{"conditions": [{backup}, {ready}]}}"#),
+                "Ready is True, but BackupReady is False: no space",
+            ),
+            (
+                r#"{"state": "attached", "robustness": "degraded"}"#.to_owned(),
+                "state is attached, but robustness is degraded",
+            ),
+            (
+                r#"{"conditions": [{"type": "Ready", "status": "True", "reason": "SyncError"}]}"#
+                    .to_owned(),
+                "Ready is True for the reason SyncError",
+            ),
+        ];
+        for (status, message) in table {
+            let object = format!(r#"{{"spec": {{}}, "status": {status}}}"#);
+            let verdict = judge::<Generic>(&object).expect("a verdict");
+            assert_eq!(verdict.state, "Degraded", "{status}");
+            assert_eq!(verdict.message, message, "{status}");
+        }
+    }
 }

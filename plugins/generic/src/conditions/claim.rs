@@ -92,15 +92,22 @@ impl<'a> Claim<'a> {
             _ => "ConditionUnclear",
         };
         let reasons = [self.reason(), self.name, fallback];
-        let message = match self.message() {
-            "" => format!("{} is {:?}", self.name, self.status),
-            message => message.to_owned(),
+        let signal = match (says, self.status) {
+            (Says::Impaired, ConditionStatus::True) => {
+                format!("{} is True for the reason {}", self.name, self.reason())
+            }
+            _ => format!("{} is {:?}", self.name, self.status),
         };
-        let since_ms = self.node.get("lastTransitionTime").time_ms();
-        let evidence = Evidence::new(says, &reasons, message).since(since_ms);
+        let evidence = match self.message() {
+            "" => Evidence::new(says, &reasons, signal),
+            message => Evidence::new(says, &reasons, message).signal(signal),
+        };
+        let evidence = evidence.since(self.node.get("lastTransitionTime").time_ms());
         match (says, self.role) {
             (Says::Failed, Role::Abnormal) => evidence.outweighed(outweighed(self.name)),
-            (Says::Failed, Role::Other) => evidence.outweighed(Outweighed::ByCounts),
+            (Says::Failed | Says::Impaired, Role::Other) => {
+                evidence.outweighed(Outweighed::ByCounts)
+            }
             _ => evidence,
         }
     }
