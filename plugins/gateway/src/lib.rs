@@ -37,7 +37,7 @@ impl Interpreter for Gateway {
             Kind::new(GROUP, "*", "ReferenceGrant").deletion_check(),
         ])
         .kinds(ROUTES.map(|route| kind(route, &ROUTE_FIELDS)))
-        .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
+        .states(&[READY, PRESENT, DEGRADED, PENDING, FAILED, TERMINATING])
     }
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {

@@ -8,6 +8,12 @@ const VERDICTS_OF_THE_CONTROLLER: [&str; 2] = ["ResolvedRefs", "Accepted"];
 /// Conditions that become True without intervention, in any part that reports them.
 const REPORTED: [&str; 3] = ["Accepted", "ResolvedRefs", "Programmed"];
 
+/// Conditions with the status that means a problem, although the part works.
+const IMPAIRMENTS: [(&str, ConditionStatus); 1] = [
+    // Some rules of a route are dropped, or an older generation of the route is still in use.
+    ("PartiallyInvalid", ConditionStatus::True),
+];
+
 /// A Gateway or one of its listeners, one parent of a route, one ancestor of a policy.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
@@ -21,15 +27,19 @@ pub(crate) struct Part<'a> {
     pub(crate) required: Option<&'static str>,
 }
 
-/// The worst verdict of any part, unless all are ready. A refused part has priority over an
-/// unconfirmed one.
+/// The worst verdict of any part, unless all are ready. A refused part has priority over an impaired
+/// one, and an impaired part over an unconfirmed one: the controller of an impaired route may keep
+/// the condition Accepted of an older generation.
 #[expect(
     single_use_lifetimes,
     reason = "an anonymous one in `impl Trait` is unstable"
 )]
 pub(crate) fn complaint<'a>(mut parts: impl Iterator<Item = Part<'a>> + Clone) -> Option<Verdict> {
     let refused = parts.clone().find_map(|part| part.refused());
-    refused.or_else(|| parts.find_map(|part| part.unconfirmed()))
+    let impaired = || parts.clone().find_map(|part| part.impaired());
+    refused
+        .or_else(impaired)
+        .or_else(|| parts.find_map(|part| part.unconfirmed()))
 }
 
 impl Part<'_> {
@@ -40,6 +50,18 @@ impl Part<'_> {
             let condition = self.conditions.find(name).filter(refused)?;
             let message = self.message(condition.message());
             Some(Verdict::failed(condition.reason_or(name), message).since(condition.since_ms()))
+        })
+    }
+
+    fn impaired(&self) -> Option<Verdict> {
+        IMPAIRMENTS.iter().find_map(|(name, status)| {
+            let condition = self.conditions.find(name)?;
+            let is_impaired = condition.has_status() && condition.status() == *status;
+            let message = || self.message(condition.message());
+            is_impaired.then(|| {
+                let verdict = Verdict::degraded(condition.reason_or(name), message());
+                verdict.since(condition.since_ms())
+            })
         })
     }
 
