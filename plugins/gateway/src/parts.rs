@@ -5,6 +5,9 @@ use kindsight_sdk::prelude::*;
 /// Conditions that require a change by a user if they are False.
 const VERDICTS_OF_THE_CONTROLLER: [&str; 2] = ["ResolvedRefs", "Accepted"];
 
+/// The condition of a listener that conflicts with another one.
+const CONFLICTED: &str = "Conflicted";
+
 /// Conditions that become True without intervention, in any part that reports them.
 const REPORTED: [&str; 3] = ["Accepted", "ResolvedRefs", "Programmed"];
 
@@ -35,7 +38,8 @@ pub(crate) struct Part<'a> {
     reason = "an anonymous one in `impl Trait` is unstable"
 )]
 pub(crate) fn complaint<'a>(mut parts: impl Iterator<Item = Part<'a>> + Clone) -> Option<Verdict> {
-    let refused = parts.clone().find_map(|part| part.refused());
+    let refused = |part: Part<'_>| part.refused().or_else(|| part.conflicted());
+    let refused = parts.clone().find_map(refused);
     let impaired = || parts.clone().find_map(|part| part.impaired());
     refused
         .or_else(impaired)
@@ -48,9 +52,21 @@ impl Part<'_> {
             |condition: &Condition<'_>| condition.is_false() && condition.reason() != "Pending";
         VERDICTS_OF_THE_CONTROLLER.iter().find_map(|name| {
             let condition = self.conditions.find(name).filter(refused)?;
-            let message = self.message(condition.message());
-            Some(Verdict::failed(condition.reason_or(name), message).since(condition.since_ms()))
+            Some(self.failed(condition, name))
         })
+    }
+
+    /// Failed, if a listener conflicts with another one. Its port is then not served.
+    fn conflicted(&self) -> Option<Verdict> {
+        let conflicted = self.conditions.find(CONFLICTED)?;
+        conflicted
+            .is_true()
+            .then(|| self.failed(conflicted, CONFLICTED))
+    }
+
+    fn failed(&self, condition: Condition<'_>, name: &'static str) -> Verdict {
+        let message = self.message(condition.message());
+        Verdict::failed(condition.reason_or(name), message).since(condition.since_ms())
     }
 
     fn impaired(&self) -> Option<Verdict> {
