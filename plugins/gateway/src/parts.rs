@@ -12,9 +12,11 @@ const CONFLICTED: &str = "Conflicted";
 const REPORTED: [&str; 3] = ["Accepted", "ResolvedRefs", "Programmed"];
 
 /// Conditions with the status that means a problem, although the part works.
-const IMPAIRMENTS: [(&str, ConditionStatus); 1] = [
+const IMPAIRMENTS: [(&str, ConditionStatus); 2] = [
     // Some rules of a route are dropped, or an older generation of the route is still in use.
     ("PartiallyInvalid", ConditionStatus::True),
+    // The controller does not know the installed version of the API, and does what it can.
+    ("SupportedVersion", ConditionStatus::False),
 ];
 
 /// A Gateway or one of its listeners, one parent of a route, one ancestor of a policy.
