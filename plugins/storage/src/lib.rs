@@ -35,7 +35,7 @@ impl Interpreter for Storage {
             volume_snapshot::kind("VolumeSnapshotContent"),
         ])
         .kinds(WITHOUT_READINESS.map(|(group, kind)| Kind::new(group, "*", kind).deletion_check()))
-        .states(&[READY, PRESENT, PENDING, FAILED, TERMINATING])
+        .states(&[READY, PRESENT, DEGRADED, PENDING, FAILED, TERMINATING])
     }
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {

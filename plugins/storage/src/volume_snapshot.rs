@@ -1,6 +1,8 @@
 //! VolumeSnapshot and `VolumeSnapshotContent`, which report in the same way.
 //!
-//! The same as in Argo CD: ready to use, or an error, or Pending.
+//! The same as in Argo CD: ready to use, or an error, or Pending. A snapshot that is ready to use and
+//! has an error is Degraded, because the controller removes the error when it is solved. Argo CD
+//! calls it Healthy.
 
 use kindsight_sdk::prelude::*;
 
@@ -17,13 +19,12 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
         return verdict;
     }
     let status = object.status();
-    if status.get("readyToUse").is_true() {
-        return Verdict::ready("ReadyToUse", "");
-    }
     let error = status.get("error");
-    if error.is_empty() {
-        return Verdict::pending("NotReadyToUse", "the snapshot is not ready to use yet");
-    }
     let message = error.get("message").text_or_empty();
-    Verdict::failed("SnapshotError", message.to_owned())
+    match (status.get("readyToUse").is_true(), error.is_empty()) {
+        (true, true) => Verdict::ready("ReadyToUse", ""),
+        (true, false) => Verdict::degraded("SnapshotError", message.to_owned()),
+        (false, true) => Verdict::pending("NotReadyToUse", "the snapshot is not ready to use yet"),
+        (false, false) => Verdict::failed("SnapshotError", message.to_owned()),
+    }
 }
