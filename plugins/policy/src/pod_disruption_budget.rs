@@ -6,7 +6,6 @@
 //! calls an observed status without counts Current. Without counts there is no evidence, so it is
 //! Present here. The API server stores a new budget with all counts 0, which is no evidence until
 //! the controller has observed the budget.
-//! before the controller has looked at it.
 
 use kindsight_sdk::prelude::*;
 
