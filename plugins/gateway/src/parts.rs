@@ -19,6 +19,9 @@ const IMPAIRMENTS: [(&str, ConditionStatus); 2] = [
     ("SupportedVersion", ConditionStatus::False),
 ];
 
+/// The reason of a Gateway that is accepted although some of its listeners are not.
+const SOME_LISTENERS_INVALID: &str = "ListenersNotValid";
+
 /// A Gateway or one of its listeners, one parent of a route, one ancestor of a policy.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
@@ -72,15 +75,21 @@ impl Part<'_> {
     }
 
     fn impaired(&self) -> Option<Verdict> {
-        IMPAIRMENTS.iter().find_map(|(name, status)| {
+        let reported = IMPAIRMENTS.iter().find_map(|(name, status)| {
             let condition = self.conditions.find(name)?;
             let is_impaired = condition.has_status() && condition.status() == *status;
-            let message = || self.message(condition.message());
-            is_impaired.then(|| {
-                let verdict = Verdict::degraded(condition.reason_or(name), message());
-                verdict.since(condition.since_ms())
-            })
+            is_impaired.then(|| self.degraded(condition, name))
+        });
+        reported.or_else(|| {
+            let accepted = self.conditions.find("Accepted")?;
+            let is_impaired = accepted.is_true() && accepted.reason() == SOME_LISTENERS_INVALID;
+            is_impaired.then(|| self.degraded(accepted, SOME_LISTENERS_INVALID))
         })
+    }
+
+    fn degraded(&self, condition: Condition<'_>, name: &'static str) -> Verdict {
+        let message = self.message(condition.message());
+        Verdict::degraded(condition.reason_or(name), message).since(condition.since_ms())
     }
 
     fn unconfirmed(&self) -> Option<Verdict> {

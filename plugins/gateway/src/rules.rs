@@ -1,13 +1,14 @@
 //! One rule per Kind: its parts, and the conditions they must report.
 //!
 //! The same as in Argo CD's scripts, which do not cover TLS, TCP and UDP routes. Conditions of an
-//! older generation do not count. Six rules are stricter:
+//! older generation do not count. Seven rules are stricter:
 //!
 //! - A Gateway must report Programmed, and any other Kind must report Accepted. Argo CD treats a
 //!   missing condition as True.
 //! - A refused listener makes its Gateway Failed even while the Gateway is being programmed.
 //! - A listener that conflicts with another one makes its Gateway Failed.
 //! - A class whose controller does not support the installed version of the API is Degraded.
+//! - A Gateway that is accepted although some of its listeners are not valid is Degraded.
 //! - A route that is only valid in part is Degraded. Argo CD does not read this condition.
 //! - A route waits for each parent that its spec names. For Argo CD, the parents that answer are
 //!   sufficient.
