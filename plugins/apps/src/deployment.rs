@@ -14,6 +14,9 @@ use crate::{METADATA, count};
 /// The value of `progressDeadlineSeconds` that means that there is no deadline.
 const NO_DEADLINE_S: i64 = i32::MAX as i64;
 
+/// The counts of the status that equal `replicas` after a rollout.
+const COUNTS: [&str; 3] = ["updatedReplicas", "readyReplicas", "availableReplicas"];
+
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("apps", "*", "Deployment"))
         .fields(&METADATA)
@@ -82,7 +85,8 @@ fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     let Some(want) = object.replicas() else {
         return unconfirmed(object, conditions).unwrap_or_else(standard::spec_not_reported);
     };
-    unfinished(object, want)
+    standard::fewer_than_sent(object, &COUNTS)
+        .or_else(|| unfinished(object, want))
         .or_else(|| unconfirmed(object, conditions))
         .unwrap_or_else(|| done(want))
 }
@@ -166,7 +170,9 @@ fn unconfirmed(object: &Object<'_>, conditions: Conditions<'_>) -> Option<Verdic
 /// means, the controller sets no condition Progressing.
 fn has_deadline(object: &Object<'_>) -> bool {
     let deadline = object.spec().get("progressDeadlineSeconds");
-    deadline.is_present() && deadline.integer() != Some(NO_DEADLINE_S)
+    // The API server adds a deadline of ten minutes to a manifest without one.
+    let is_set = deadline.is_present() || object.has_manifest_spec();
+    is_set && deadline.integer() != Some(NO_DEADLINE_S)
 }
 
 fn done(want: i64) -> Verdict {

@@ -8,6 +8,9 @@ use kindsight_sdk::standard::pods::Workload;
 
 use crate::{METADATA, count};
 
+/// The counts of the status that equal `replicas` once all Pods work.
+const COUNTS: [&str; 2] = ["readyReplicas", "availableReplicas"];
+
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("apps", "*", "ReplicaSet"))
         .fields(&METADATA)
@@ -16,9 +19,9 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let verdict = by_counts(object, input);
-    let Some(want) = object.replicas() else {
-        return Ok(verdict);
-    };
+    // A controller creates a ReplicaSet without a manifest, so its spec may be unknown.
+    let want = object.replicas();
+    let want = want.unwrap_or_else(|| object.status_count("replicas"));
     let mut workload = Workload::new(object, input, want);
     if object.status_count("replicas") == want {
         let available = object.status_count("availableReplicas");
@@ -44,8 +47,11 @@ fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
         return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
     }
     let Some(want) = object.replicas() else {
-        return standard::spec_not_reported();
+        return standard::by_status_alone(object, &COUNTS);
     };
+    if let Some(verdict) = standard::fewer_than_sent(object, &COUNTS) {
+        return verdict;
+    }
     let total = object.status_count("replicas");
     if total > want {
         let message = format!("{total} replicas exist, {want} are desired");

@@ -10,6 +10,9 @@ use kindsight_sdk::standard::pods::Workload;
 
 use crate::{METADATA, count, kept_old};
 
+/// The counts of the status that equal `replicas` after a rollout.
+const COUNTS: [&str; 3] = ["updatedReplicas", "readyReplicas", "availableReplicas"];
+
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("apps", "*", "StatefulSet"))
         .fields(&METADATA)
@@ -56,6 +59,9 @@ fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     let Some(want) = object.replicas() else {
         return standard::spec_not_reported();
     };
+    if let Some(verdict) = standard::fewer_than_sent(object, &COUNTS) {
+        return verdict;
+    }
     short_of(object, want).unwrap_or_else(|| rollout(object, want))
 }
 

@@ -6,6 +6,9 @@
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
 
+/// The counts of the status that equal `replicas` once all Pods work.
+const COUNTS: [&str; 2] = ["readyReplicas", "availableReplicas"];
+
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("", "*", "ReplicationController"))
         .deletion_check()
@@ -41,10 +44,10 @@ fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     if object.status().is_empty() {
         return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
     }
-    match object.replicas() {
-        Some(want) => counts(object, want),
-        None => standard::spec_not_reported(),
-    }
+    let Some(want) = object.replicas() else {
+        return standard::spec_not_reported();
+    };
+    standard::fewer_than_sent(object, &COUNTS).unwrap_or_else(|| counts(object, want))
 }
 
 fn counts(object: &Object<'_>, want: i64) -> Verdict {

@@ -127,7 +127,10 @@ fn by_address(object: &Object<'_>, input: &Input<'_>) -> Verdict {
         "LoadBalancer" => Verdict::pending("NoStatusYet", "the load balancer has not reported yet"),
         _ if !has_status => Verdict::present("NoStatus", "its status is not reported"),
         "ExternalName" => Verdict::ready("ExternalName", "it is a DNS alias"),
-        "ClusterIP" | "NodePort" if spec.get("clusterIP").is_empty() => {
+        // A manifest has no address. The API server assigns one when it accepts the Service.
+        "ClusterIP" | "NodePort"
+            if spec.get("clusterIP").is_empty() && !object.has_manifest_spec() =>
+        {
             Verdict::pending("NoClusterIP", "it has no cluster IP yet")
         }
         kind @ ("ClusterIP" | "NodePort") => {

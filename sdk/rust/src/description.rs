@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use kindsight_contract as contract;
+use kindsight_contract::{self as contract, SPEC_SOURCE_POINTER};
 
 use crate::{Phase, standard};
 
@@ -278,11 +278,20 @@ impl Kind {
     }
 
     /// Adds required fields as JSON pointers. `*` matches the items of a list. `apiVersion` and
-    /// `kind` are always included.
+    /// `kind` are always included. With a field of the spec, so is the annotation that
+    /// [`Object::has_manifest_spec`](crate::Object::has_manifest_spec) reads.
     #[must_use]
     pub fn fields(mut self, pointers: &[&str]) -> Self {
         let fields = pointers.iter().map(|&pointer| pointer.to_owned());
         self.0.fields.extend(fields);
+        let is_marked = self
+            .0
+            .fields
+            .iter()
+            .any(|field| field == SPEC_SOURCE_POINTER);
+        if !is_marked && pointers.iter().any(|pointer| is_of_spec(pointer)) {
+            self.0.fields.push(SPEC_SOURCE_POINTER.to_owned());
+        }
         self
     }
 
@@ -327,6 +336,12 @@ impl Kind {
     }
 }
 
+/// Returns whether a JSON pointer names the spec or a field of it.
+fn is_of_spec(pointer: &str) -> bool {
+    let rest = pointer.strip_prefix("/spec");
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 fn pattern(group: &str, version: &str, kind: &str) -> contract::KindPattern {
     contract::KindPattern {
         group: group.to_owned(),
@@ -367,6 +382,7 @@ mod tests {
                 ("Present", "Exists; does not report whether it works"),
                 ("Pending", "Not ready yet"),
                 ("Terminating", "Being deleted"),
+                ("Unknown", "Could not be determined"),
             ]
         );
     }

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use kindsight_contract::Tree;
+use kindsight_contract::{Tree, has_manifest_spec};
 
 use crate::{Conditions, Failure, Node};
 
@@ -188,12 +188,27 @@ impl<'a> Object<'a> {
     ///
     /// `None` if there is no spec at all, because some reporters omit it, or if its value is not a
     /// number. The desired count is then unknown, and a rule that compares with it has no evidence.
+    /// With the spec of the manifest, at least the replicas that exist: an autoscaler may have
+    /// changed the number that was sent.
     pub fn replicas(&self) -> Option<i64> {
-        let replicas = self.spec().get("replicas");
-        match self.spec().is_object() {
-            true if replicas.is_present() => replicas.integer(),
-            true => Some(1),
-            false => None,
+        let spec = self.spec();
+        if !spec.is_object() {
+            return None;
         }
+        let replicas = spec.get("replicas");
+        let wanted = match replicas.is_present() {
+            true => replicas.integer()?,
+            false => 1,
+        };
+        Some(match self.has_manifest_spec() {
+            true => wanted.max(self.status_count("replicas")),
+            false => wanted,
+        })
+    }
+
+    /// Returns whether the spec is the spec of the manifest, because the reporter omits it. The API
+    /// server has not added its defaults to such a spec, so a rule must apply them.
+    pub fn has_manifest_spec(&self) -> bool {
+        has_manifest_spec(self.root)
     }
 }

@@ -2,12 +2,14 @@
 //! Reconciling.
 //! These are the API conventions for all controllers, in the same order as in kstatus and Argo CD.
 
+mod counts;
 mod deletion;
 pub mod pods;
 
-use crate::states::{FAILED, PENDING, PRESENT, TERMINATING};
+use crate::states::{FAILED, PENDING, PRESENT, TERMINATING, UNKNOWN};
 use crate::{Input, Object, State, Verdict};
 
+pub use counts::{by_status_alone, fewer_than_sent};
 pub use deletion::{DELETION_FIELDS, deletion, deletion_delayed_by};
 
 /// The fields that [`checks`] reads.
@@ -21,7 +23,7 @@ pub const FIELDS: [&str; 5] = [
 
 /// The states that the verdicts of this module contain. Every description declares them
 /// automatically.
-pub const STATES: [State; 4] = [PRESENT, PENDING, FAILED, TERMINATING];
+pub const STATES: [State; 5] = [PRESENT, PENDING, FAILED, TERMINATING, UNKNOWN];
 
 /// The verdict that follows from the conventions, if they determine one. Its Kind must be declared
 /// with [`crate::Kind::standard_checks`].
@@ -56,12 +58,11 @@ pub fn progress(object: &Object<'_>) -> Option<Verdict> {
     Some(Verdict::pending(reason, reconciling.message().to_owned()).since(reconciling.since_ms()))
 }
 
-/// Present, because the report has no spec: reporters of the first generation omit it. Counts
-/// without the desired counts are no evidence.
+/// Unknown, because neither the report nor a manifest has the spec that the rule needs.
 pub fn spec_not_reported() -> Verdict {
-    Verdict::present(
+    Verdict::unknown(
         "SpecNotReported",
-        "the report has no spec, so the status cannot be compared with it",
+        "neither the report nor a manifest has its spec, so the status cannot be compared with it",
     )
 }
 

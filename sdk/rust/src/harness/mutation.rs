@@ -19,18 +19,17 @@ const PROBLEMS_MAX: usize = 20;
 /// # Panics
 /// If the interpreter panics or reports an internal failure on one of them, if an object is ready
 /// without its `status`, or if an object that was not ready becomes ready without its `spec` or its
-/// numbers. An object may be ready without a `status` if a fixture without one promises this for
-/// its Kind.
+/// numbers. An object may be ready without a `status` or `spec` if a fixture without it promises
+/// this for its Kind.
 pub fn check_mutations<I: Interpreter>() {
     let fixtures: Vec<(Value, Fixture)> = fixtures::<I>()
         .into_iter()
         .filter_map(|fixture| Some((serde_json::from_str(&fixture.object).ok()?, fixture)))
         .collect();
-    let promised: Vec<String> = fixtures
-        .iter()
-        .filter(|(object, fixture)| object.get("status").is_none() && promises_ready::<I>(fixture))
-        .map(|(object, _)| kind(object))
-        .collect();
+    let promised = Promised {
+        without_status: ready_without::<I>("status", &fixtures),
+        without_spec: ready_without::<I>("spec", &fixtures),
+    };
     let problems: Vec<String> = fixtures
         .iter()
         .flat_map(|(object, fixture)| problems::<I>(object, fixture, &promised))
@@ -46,6 +45,20 @@ pub fn check_mutations<I: Interpreter>() {
         problems.len(),
         told.join("\n")
     );
+}
+
+/// The Kinds that a fixture promises to be ready without a member.
+struct Promised {
+    without_status: Vec<String>,
+    without_spec: Vec<String>,
+}
+
+/// The Kinds of the objects without this member that are ready according to their fixtures.
+fn ready_without<I: Interpreter>(member: &str, fixtures: &[(Value, Fixture)]) -> Vec<String> {
+    let fixtures = fixtures.iter();
+    let ready = fixtures
+        .filter(|(object, fixture)| object.get(member).is_none() && promises_ready::<I>(fixture));
+    ready.map(|(object, _)| kind(object)).collect()
 }
 
 fn promises_ready<I: Interpreter>(fixture: &Fixture) -> bool {
@@ -65,16 +78,18 @@ fn kind(object: &Value) -> String {
 }
 
 /// The problems of one fixture's object.
-fn problems<I: Interpreter>(object: &Value, fixture: &Fixture, promised: &[String]) -> Vec<String> {
+fn problems<I: Interpreter>(object: &Value, fixture: &Fixture, promised: &Promised) -> Vec<String> {
     let was_ready = promises_ready::<I>(fixture);
-    let may_lack_status = object.get("status").is_none() || promised.contains(&kind(object));
+    let kind = kind(object);
+    let may_lack_status = object.get("status").is_none() || promised.without_status.contains(&kind);
+    let may_lack_spec = was_ready || promised.without_spec.contains(&kind);
     let whole = [
         (
             "without status",
             without(object, &["status"]),
             may_lack_status,
         ),
-        ("without spec", without(object, &["spec"]), was_ready),
+        ("without spec", without(object, &["spec"]), may_lack_spec),
         (
             "without spec and status",
             without(object, &["spec", "status"]),

@@ -1,6 +1,6 @@
 //! Fields that are declared but not read.
 
-use kindsight_contract::HandledKind;
+use kindsight_contract::{HandledKind, SPEC_SOURCE_POINTER};
 
 use super::call::{Call, CallReads};
 use super::{described, fixtures};
@@ -34,6 +34,8 @@ pub fn unread_fields<I: Interpreter>() -> Vec<String> {
 fn add_unread(kind: &HandledKind, calls: &[CallReads], unread: &mut Vec<String>) {
     let pattern = &kind.pattern;
     let fields = kind.fields.iter();
+    // The SDK declares this field for every Kind with a spec.
+    let fields = fields.filter(|field| *field != SPEC_SOURCE_POINTER);
     let fields = fields.filter(|field| !calls.iter().any(|reads| reads.object.include(field)));
     unread.extend(fields.map(|field| format!("{pattern}: {field}")));
     for (index, rule) in kind.related.iter().enumerate() {
