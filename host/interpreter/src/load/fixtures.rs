@@ -132,9 +132,9 @@ fn is_answer(answer: &Result<Verdict, TrialError>) -> bool {
 /// # Errors
 /// The JSON that is not a Kubernetes object.
 pub(crate) fn objects(fixture: &Fixture) -> Result<(Object, Siblings), String> {
-    let object = Object::from_json(fixture.object.as_str()).map_err(|error| error.to_string())?;
+    let object = Object::from_fixture(&fixture.object).map_err(|error| error.to_string())?;
     let related = fixture.related.iter().enumerate().map(|(index, json)| {
-        let related = Object::from_json(json.as_str());
+        let related = Object::from_fixture(json);
         related.map_err(|error| format!("related[{index}]: {error}"))
     });
     let mut objects: Vec<Object> = related.collect::<Result<_, String>>()?;

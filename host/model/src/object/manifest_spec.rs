@@ -6,10 +6,27 @@
 use kindsight_contract::{MANIFEST, SPEC_SOURCE, Tree, has_manifest_spec};
 use serde_json::{Map, Value};
 
-use super::Object;
+use super::{Object, ObjectError};
 use crate::texts::Texts;
 
 impl Object {
+    /// Reads the object of a fixture. Unlike the objects of clusters and users, it may have the reserved annotation
+    /// [`SPEC_SOURCE`]. Called for each fixture when an interpreter is loaded.
+    ///
+    /// # Errors
+    /// As [`Self::from_json`].
+    pub fn from_fixture(json: &str) -> Result<Self, ObjectError> {
+        let object = Self::from_json(json)?;
+        let tree = Tree::read(json)?;
+        if !has_manifest_spec(tree.document(json).root()) {
+            return Ok(object);
+        }
+        let spec = object
+            .fields_of_json()
+            .and_then(|mut fields| fields.remove("spec"));
+        Ok(object.with_spec(spec).unwrap_or(object))
+    }
+
     /// Returns whether the JSON has a spec.
     pub fn has_spec(&self) -> bool {
         self.is_present("spec")

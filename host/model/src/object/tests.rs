@@ -157,6 +157,7 @@ fn only_the_host_may_mark_the_source_of_a_spec() {
     let object = Object::from_json(json).unwrap();
     assert!(!object.has_manifest_spec());
     assert!(!object.json.contains("spec-source") && object.json.contains(r#""x":"y""#));
+    assert!(Object::from_fixture(json).unwrap().has_manifest_spec());
 }
 
 #[test]
