@@ -30,9 +30,8 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let verdict = by_counts(object, input);
-    let Some(want) = object.replicas() else {
-        return Ok(verdict);
-    };
+    let want = object.replicas();
+    let want = want.unwrap_or_else(|| object.status_count("replicas"));
     // Most reports contain no Pods. The remaining code would then cost as much as the code above.
     if input.related(0).objects().len() == 0 {
         return Ok(verdict);
@@ -83,7 +82,9 @@ fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
         return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
     }
     let Some(want) = object.replicas() else {
-        return unconfirmed(object, conditions).unwrap_or_else(standard::spec_not_reported);
+        return incomplete(conditions)
+            .or_else(|| unconfirmed(object, conditions))
+            .unwrap_or_else(|| standard::by_status_alone(object, &COUNTS));
     };
     standard::fewer_than_sent(object, &COUNTS)
         .or_else(|| unfinished(object, want))
@@ -137,6 +138,14 @@ fn unfinished(object: &Object<'_>, want: i64) -> Option<Verdict> {
         return pending("NotReady", count(ready, want, "ready"));
     }
     None
+}
+
+/// Pending, while the controller says that the rollout is not complete, or is paused.
+fn incomplete(conditions: Conditions<'_>) -> Option<Verdict> {
+    let progressing = conditions.find("Progressing")?;
+    let is_complete = progressing.reason() == "NewReplicaSetAvailable";
+    let reason = progressing.reason_or("Progressing");
+    (!is_complete).then(|| Verdict::pending(reason, progressing.message().to_owned()))
 }
 
 /// Pending, while the counts are complete but the controller has not confirmed the rollout.

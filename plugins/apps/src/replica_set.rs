@@ -19,7 +19,6 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let verdict = by_counts(object, input);
-    // A controller creates a ReplicaSet without a manifest, so its spec may be unknown.
     let want = object.replicas();
     let want = want.unwrap_or_else(|| object.status_count("replicas"));
     let mut workload = Workload::new(object, input, want);

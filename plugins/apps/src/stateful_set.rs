@@ -21,9 +21,8 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let verdict = by_counts(object, input);
-    let Some(want) = object.replicas() else {
-        return Ok(verdict);
-    };
+    let want = object.replicas();
+    let want = want.unwrap_or_else(|| object.status_count("replicas"));
     let status = object.status();
     let newest = status.get("updateRevision").text();
     let is_rolled_out = status.get("currentRevision").text() == newest;
@@ -57,7 +56,7 @@ fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
         return Verdict::pending("GenerationNotObserved", message);
     }
     let Some(want) = object.replicas() else {
-        return standard::spec_not_reported();
+        return standard::by_status_alone(object, &COUNTS);
     };
     if let Some(verdict) = standard::fewer_than_sent(object, &COUNTS) {
         return verdict;

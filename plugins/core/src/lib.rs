@@ -41,7 +41,6 @@ impl Interpreter for Core {
             namespace::kind(),
             node::kind(),
             replication_controller::kind(),
-            pod::deleted_kind(),
         ])
         .kinds(WITHOUT_READINESS.map(|kind| Kind::new("", "*", kind).deletion_check()))
         .states(&ALL)

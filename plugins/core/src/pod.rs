@@ -1,8 +1,4 @@
-//! Pod.
-//!
-//! The rule is in the SDK, because owners of Pods use it too. In addition, ten minutes after the
-//! deletion time of a Pod without finalizers, the verdict names a Node that does not exist: its
-//! kubelet cannot confirm that the containers have ended. No other tool checks this.
+//! Pod. The rule is in the SDK, because owners of Pods use it too.
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods;
@@ -13,39 +9,8 @@ pub(crate) fn kind() -> Kind {
         .fields(&pods::FIELDS)
 }
 
-/// Pods that are being deleted. Only they request their Node, so that the other Pods do not depend
-/// on it.
-pub(crate) fn deleted_kind() -> Kind {
-    kind()
-        .when("/metadata/deletionTimestamp")
-        .fields(&["/spec/nodeName"])
-        .related(("", "Node"), Relation::Named("/spec/nodeName"), &[], 1)
-}
-
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-    match without_node(object, input) {
-        Some(verdict) => Ok(verdict),
-        None => pods::judge(object, input),
-    }
-}
-
-/// Terminating, if the Pod waits for the kubelet of a Node that does not exist. A Pod with
-/// finalizers waits for their controllers first.
-fn without_node(object: &Object<'_>, input: &Input<'_>) -> Option<Verdict> {
-    let deletion = object.deletion()?;
-    let node = object.at("/spec/nodeName").text_or_empty();
-    let nodes = input.related(0);
-    let is_gone = nodes.coverage() == Coverage::Complete && nodes.total() == 0;
-    if !is_gone || node.is_empty() || !deletion.finalizers.is_empty() {
-        return None;
-    }
-    let early = Verdict::terminating("Deleting", "being deleted");
-    Some(standard::deletion_delayed_by(object, input, early, || {
-        let message = format!(
-            "its deletion is delayed for more than ten minutes, because its Node {node} does not exist and cannot confirm it: delete the Pod with --force"
-        );
-        ("NodeNotFound".into(), message)
-    }))
+    pods::judge(object, input)
 }
 
 #[cfg(test)]

@@ -17,9 +17,8 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let verdict = by_counts(object, input);
-    let Some(want) = object.replicas() else {
-        return Ok(verdict);
-    };
+    let want = object.replicas();
+    let want = want.unwrap_or_else(|| object.status_count("replicas"));
     let mut workload = Workload::new(object, input, want);
     if object.status_count("replicas") == want {
         let available = object.status_count("availableReplicas");
@@ -45,7 +44,7 @@ fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
         return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
     }
     let Some(want) = object.replicas() else {
-        return standard::spec_not_reported();
+        return standard::by_status_alone(object, &COUNTS);
     };
     standard::fewer_than_sent(object, &COUNTS).unwrap_or_else(|| counts(object, want))
 }

@@ -76,7 +76,7 @@ fn a_description_that_cannot_be_is_refused() {
             {"name": "a", "states": ["Ready", "Not Ready", "Ready", ""]}
               tried: its description is wrong: states[1].name: `Not Ready` is not one CamelCase word of at most 64 letters and digits; states[2]: the state `Ready` is declared twice; states[3].name: `` is not one CamelCase word of at most 64 letters and digits
             {"name": "a", "more-states": 1000}
-              tried: its description is wrong: states: 1005 items are over the limit of 64
+              tried: its description is wrong: states: 1006 items are over the limit of 64
             {"name": "a", "fields": ["status.conditions"]}
               tried: its description is wrong: kinds[0].fields[0]: `status.conditions` is not a JSON pointer: write /status/conditions
             {"name": "a", "related-limit": 0}

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use kindsight_appcontext::{
     Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
-    Records, ResourceName,
+    Records, ResourceName, StatusChange,
 };
 use kindsight_cluster::{Cluster, Options};
 use kindsight_clusters::{ClusterSource, WatchOptions};
-use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState, ReportMode};
+use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState, ReportMode, RsyncStatus};
 use serde_json::{Value, json};
 
 use crate::monitor;
@@ -91,6 +91,16 @@ pub(crate) fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
     let id: ContextId = ID.parse().expect("an id");
     let contexts = AppContexts::new(Arc::clone(&stage.store));
     contexts.create_as(&id, &context).expect("a context");
+    let resources = context.apps[0].clusters[0].resources.iter();
+    let applied = resources.map(|resource| StatusChange {
+        app: "front",
+        cluster: &cluster,
+        resource: &resource.resource,
+        status: RsyncStatus::Applied,
+    });
+    let applied: Vec<StatusChange<'_>> = applied.collect();
+    let recorded = contexts.record_resource_statuses(&id, &applied);
+    let _ = recorded.expect("the statuses");
     let record = DigRecord {
         profile: None,
         actions: vec![Action {

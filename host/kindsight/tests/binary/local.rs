@@ -231,7 +231,7 @@ fn the_input_of_a_built_in_interpreter_is_shown() {
     expect![[r#"
         KIND           NAMESPACE  NAME  STATE    REASON    MESSAGE
         Service        x          s     Present  NoStatus  its status is not reported
-          input of core 0.1.0: {"object":{"apiVersion":"v1","kind":"Service","metadata":{},"spec":{"selector":{"app":"s"}}},"related":[{"coverage":"partial","total":1,"objects":[{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s-1","namespace":"x"},"endpoints":[{"conditions":{"ready":true}}]}]},{"coverage":"partial","total":0,"objects":[]}],"settings":{"imagePullGraceSeconds":60,"requirePods":false,"restartWindowSeconds":600,"restartedPodsPercent":10,"unschedulableGraceSeconds":15},"now-ms":1767225600000}
+          input of core 0.1.0: {"object":{"apiVersion":"v1","kind":"Service","metadata":{"annotations":{}},"spec":{"selector":{"app":"s"}}},"related":[{"coverage":"partial","total":1,"objects":[{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s-1","namespace":"x"},"endpoints":[{"conditions":{"ready":true}}]}]},{"coverage":"partial","total":0,"objects":[]}],"settings":{"imagePullGraceSeconds":60,"requirePods":false,"restartWindowSeconds":600,"restartedPodsPercent":10,"unschedulableGraceSeconds":15},"now-ms":1767225600000}
         EndpointSlice  x          s-1   Present  Exists    exists; this Kind reports no status
           input of networking.k8s.io 0.1.0: {"object":{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{}},"related":[],"settings":{"classesWithoutAddress":[],"requireAddress":true},"now-ms":1767225600000}
     "#]].assert_eq(&table);
@@ -258,7 +258,8 @@ fn inputs_of_declining_interpreters_are_shown_in_order() {
     let names: Vec<&Value> = inputs.iter().map(|input| &input["interpreter"]).collect();
     assert_eq!(names, ["things 1.0.0", "generic 0.1.0"]);
     let cut = serde_json::json!({
-        "object": {"apiVersion": "hostile.example.com/v1", "kind": "Thing", "spec": {"do": "unsupported"}},
+        "object": {"apiVersion": "hostile.example.com/v1", "kind": "Thing", "metadata": {},
+            "spec": {"do": "unsupported"}},
         "related": [],
         "settings": {},
     });

@@ -201,7 +201,8 @@ fn read_item(item: ListItem<'_>, gvk: &Gvk, texts: &mut Texts) -> Item {
     match read {
         Ok((mut object, is_redacted)) => {
             // A monitor that updates only the status of an item omits the generation too.
-            object.has_old_spec = object.has_spec() && !object.has_generation();
+            let is_typed = object.gvk.kind == gvk.kind && object.gvk.group == gvk.group;
+            object.has_old_spec = is_typed && object.has_spec() && !object.has_generation();
             Item {
                 redacted: is_redacted.then(|| object.json.to_string()),
                 object: Ok(object),

@@ -130,7 +130,7 @@ fn an_old_spec_is_replaced_by_the_manifest() {
     old["status"]["replicas"] = json!(1);
     old["status"]["updatedReplicas"] = json!(1);
     stage.report(&old);
-    expect(&stage, "Pending", "RollingOut", true);
+    expect(&stage, "Pending", "FewerThanSent", true);
     // With a generation, the spec is current.
     old["metadata"]["generation"] = json!(1);
     stage.report(&old);

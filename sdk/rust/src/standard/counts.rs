@@ -5,8 +5,7 @@
 
 use crate::{Object, Verdict};
 
-/// The verdict on an object that its controller created, with neither a reported spec nor a
-/// manifest, from the counts of its status alone. `counts` are the fields below `status` that equal `replicas` when the work is
+/// The verdict on an object with neither a reported spec nor a manifest, such as a ReplicaSet, from the counts of its status alone. `counts` are the fields below `status` that equal `replicas` when the work is
 /// complete. The caller has checked the conditions.
 ///
 /// Kubernetes omits zeros, so an absent count is 0. A status without replicas decides nothing,

@@ -186,13 +186,13 @@ fn descriptions_that_are_invalid_or_false() {
             a state that is two words
               tried: its description is wrong: states[0].name: `Not Ready` is not one CamelCase word of at most 64 letters and digits
             600 states
-              tried: its description is wrong: states: 605 items are over the limit of 64
+              tried: its description is wrong: states: 606 items are over the limit of 64
             fields that are no pointers
               tried: its description is wrong: kinds[0].fields[0]: `status.conditions` is not a JSON pointer: write /status/conditions
             65,000 related objects
               tried: its description is wrong: kinds[0].related[0].limit: 65000 is not a number from 1 to 256
             a schema that is no JSON
-              tried: its description is wrong: not JSON: expected value at line 1 column 553
+              tried: its description is wrong: not JSON: expected value at line 1 column 677
             a schema that is a list
               tried: its description is wrong: settings-schema: a JSON Schema is an object of at most 65536 bytes
             a description that is no JSON

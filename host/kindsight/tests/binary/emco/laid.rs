@@ -73,8 +73,15 @@ impl Laid {
         self.put(&format!("{below}!@#metaGrp/"), "\"1\"");
         let mut order = Vec::new();
         for (name, kind, api_version) in resources {
-            let manifest =
-                format!("apiVersion: {api_version}\\nkind: {kind}\\nmetadata:\\n  name: {name}\\n");
+            // A report says nothing certain about the spec of a Service, which has no generation.
+            let spec = if *kind == "Service" {
+                r"spec: {type: ClusterIP}\n"
+            } else {
+                ""
+            };
+            let manifest = format!(
+                "apiVersion: {api_version}\\nkind: {kind}\\nmetadata:\\n  name: {name}\\n{spec}"
+            );
             self.put(
                 &format!("{below}resource/{name}+{kind}/"),
                 format!("\"{manifest}\""),
