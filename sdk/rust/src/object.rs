@@ -196,14 +196,15 @@ impl<'a> Object<'a> {
             return None;
         }
         let replicas = spec.get("replicas");
-        let wanted = match replicas.is_present() {
-            true => replicas.integer()?,
-            false => 1,
+        let wanted = if replicas.is_present() {
+            replicas.integer()?
+        } else {
+            1
         };
-        Some(match self.has_manifest_spec() {
-            true => wanted.max(self.status_count("replicas")),
-            false => wanted,
-        })
+        if self.has_manifest_spec() {
+            return Some(wanted.max(self.status_count("replicas")));
+        }
+        Some(wanted)
     }
 
     /// Returns whether the spec is the spec of the manifest, because the reporter omits it. The API

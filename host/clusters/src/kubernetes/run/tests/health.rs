@@ -159,15 +159,13 @@ async fn a_kind_that_cannot_be_watched_again_is_not_heard_as_complete() {
             return is_front(target).then(front);
         }
         watches += 1;
-        match watches {
-            // Closed often enough to be reported, then silent for longer than a watch keeps its state.
-            1..=3 => Some(Answer::Closed),
-            _ => {
-                let (release, until) = blocking::channel();
-                held_tx.send(release).unwrap();
-                Some(Answer::Held(until, json!({})))
-            }
+        // Closed often enough to be reported, then silent for longer than a watch keeps its state.
+        if watches <= 3 {
+            return Some(Answer::Closed);
         }
+        let (release, until) = blocking::channel();
+        held_tx.send(release).unwrap();
+        Some(Answer::Held(until, json!({})))
     });
     let mut source = Source::begin(&api, Needs::default());
     assert_eq!(source.next().await, "front: front");
