@@ -5,13 +5,15 @@ crate::words! {
     RsyncStatus {
         /// Not sent yet.
         Pending = "Pending",
-        /// The cluster accepted it.
+        /// The cluster accepted it. Some orchestrators write `Instantiated`.
+        #[serde(alias = "Instantiated")]
         Applied = "Applied",
         /// The cluster refused it.
         Failed = "Failed",
         /// The cluster does not answer; sending is retried.
         Retrying = "Retrying",
-        /// It was deleted from the cluster.
+        /// It was deleted from the cluster. Some orchestrators write `Terminated`.
+        #[serde(alias = "Terminated")]
         Deleted = "Deleted",
     }
 }
@@ -25,5 +27,22 @@ crate::words! {
         Retrying = "Retrying",
         /// The orchestrator stored no outcome.
         Unknown = "Unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_other_generations_are_read_and_never_written() {
+        for (stored, status) in [
+            (r#""Instantiated""#, RsyncStatus::Applied),
+            (r#""Terminated""#, RsyncStatus::Deleted),
+        ] {
+            let read: RsyncStatus = serde_json::from_str(stored).unwrap();
+            assert_eq!(read, status);
+            assert_ne!(serde_json::to_string(&read).unwrap(), stored);
+        }
     }
 }
