@@ -40,6 +40,16 @@ enum Answering {
     Asked(mpsc::Sender<ConfirmationRequest>),
 }
 
+impl Answering {
+    /// Returns whether the source has dropped its receiver.
+    fn has_ended(&self) -> bool {
+        match self {
+            Self::Always => false,
+            Self::Asked(requests) => requests.is_closed(),
+        }
+    }
+}
+
 /// The registration of a source that confirms at once. It ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct AlwaysConfirmed {
@@ -97,8 +107,9 @@ impl Confirmations {
     /// Registers a source for as long as it keeps the receiver.
     pub(crate) fn requests(&self, cluster: &ClusterName) -> mpsc::Receiver<ConfirmationRequest> {
         let (requests, receiver) = mpsc::channel(REQUESTS_MAX);
-        let asked = Answering::Asked(requests);
-        self.lock().insert(cluster.clone(), asked);
+        let mut sources = self.lock();
+        sources.retain(|_, source| !source.has_ended());
+        sources.insert(cluster.clone(), Answering::Asked(requests));
         receiver
     }
 
