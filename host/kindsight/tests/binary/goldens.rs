@@ -149,6 +149,17 @@ fn instances(records: &Records, write: WriteContext<'_>) {
     }
 }
 
+/// The manifest of a resource, as YAML. A Service has no generation, so the spec in its report may be outdated, and its
+/// manifest counts.
+pub(crate) fn manifest((name, kind, api_version): (&str, &str, &str)) -> String {
+    let spec = if kind == "Service" {
+        "spec:\n  type: ClusterIP\n"
+    } else {
+        ""
+    };
+    format!("apiVersion: {api_version}\nkind: {kind}\nmetadata:\n  name: {name}\n{spec}")
+}
+
 pub(crate) fn instantiate(
     contexts: &AppContexts,
     id: &ContextId,
@@ -156,9 +167,9 @@ pub(crate) fn instantiate(
     (apps, clusters): Sent<'_>,
     (status, rsync): States,
 ) {
-    let resource = |(name, kind, api_version): &(&str, &str, &str)| NewResource {
+    let resource = |&(name, kind, api_version): &(&str, &str, &str)| NewResource {
         resource: ResourceName::new(name, kind).unwrap(),
-        manifest: format!("apiVersion: {api_version}\nkind: {kind}\nmetadata:\n  name: {name}\n"),
+        manifest: manifest((name, kind, api_version)),
     };
     let cluster = |name: &str, resources: &[(&str, &str, &str)]| NewCluster {
         cluster: name.parse().unwrap(),

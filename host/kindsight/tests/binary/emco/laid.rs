@@ -6,6 +6,8 @@
 use kindsight_cluster::KeyValue;
 use serde_json::{Value, json};
 
+use crate::goldens::manifest;
+
 /// A resource: name, Kind and apiVersion.
 pub(crate) type Resource<'a> = (&'a str, &'a str, &'a str);
 
@@ -73,15 +75,7 @@ impl Laid {
         self.put(&format!("{below}!@#metaGrp/"), "\"1\"");
         let mut order = Vec::new();
         for (name, kind, api_version) in resources {
-            // A report says nothing certain about the spec of a Service, which has no generation.
-            let spec = if *kind == "Service" {
-                r"spec: {type: ClusterIP}\n"
-            } else {
-                ""
-            };
-            let manifest = format!(
-                "apiVersion: {api_version}\\nkind: {kind}\\nmetadata:\\n  name: {name}\\n{spec}"
-            );
+            let manifest = manifest((name, kind, api_version)).replace('\n', "\\n");
             self.put(
                 &format!("{below}resource/{name}+{kind}/"),
                 format!("\"{manifest}\""),
