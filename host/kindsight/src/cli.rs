@@ -201,7 +201,7 @@ Examples:
   kindsight status shop --watch
   kindsight status shop --wait --timeout 5m
 
---wait ends once everything is ready or present in every cluster, or failed, for 3 seconds, while
+--wait ends once everything is ready or present in every cluster, or failed, for the time of --hold, while
 every cluster is connected and its report is not stale. It waits for what is pending, degraded,
 suspended, unknown, stale or not found yet.
 
@@ -219,7 +219,7 @@ pub(crate) struct StatusArgs {
     /// Shows only this app; can be repeated.
     #[arg(long = "app")]
     pub(crate) apps: Vec<String>,
-    /// Shows only this cluster (`provider+name`); can be repeated.
+    /// Shows only this cluster (`provider+name`, or the name alone); can be repeated.
     #[arg(long = "cluster")]
     pub(crate) clusters: Vec<String>,
     /// Shows only resources of this name; can be repeated.
@@ -242,6 +242,9 @@ pub(crate) struct StatusArgs {
     /// Time to wait, such as `30s` or `5m`.
     #[arg(long, default_value = "5m", requires = "wait", value_parser = duration)]
     pub(crate) timeout: Duration,
+    /// Time for which the final state must hold, such as `10s`.
+    #[arg(long, default_value = "3s", requires = "wait", value_parser = duration)]
+    pub(crate) hold: Duration,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) output: OutputFormat,

@@ -12,6 +12,7 @@ use kindsight_model::DigName;
 use crate::INVALID;
 use crate::cli::hint;
 use crate::client::{self, Request};
+use crate::commands::status::cluster_names;
 use crate::commands::status::subject::{self, Resolved};
 use crate::output_format::OutputFormat;
 use crate::server_args::ServerArgs;
@@ -36,7 +37,7 @@ pub(crate) struct HistoryArgs {
     /// Shows only resources of this app; can be repeated.
     #[arg(long = "app")]
     pub(crate) apps: Vec<String>,
-    /// Shows only resources in this cluster (`provider+name`); can be repeated.
+    /// Shows only resources in this cluster (`provider+name`, or the name alone); can be repeated.
     #[arg(long = "cluster")]
     pub(crate) clusters: Vec<String>,
     /// Shows only resources of this name; can be repeated.
@@ -68,8 +69,10 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(INVALID));
         }
     };
-    let request = Request::get(path(&subject)?).with_parameters(&parameters(args));
-    let answer = request.ask(&args.server.url)?;
+    let server = &args.server.url;
+    let clusters = cluster_names::resolved(server, &subject, &args.clusters)?;
+    let request = Request::get(path(&subject)?).with_parameters(&parameters(args, clusters));
+    let answer = request.ask(server)?;
     let out = io::stdout().lock();
     match args.output {
         OutputFormat::Json => client::print_as_is(out, &answer)?,
@@ -95,11 +98,11 @@ fn path(subject: &str) -> anyhow::Result<String> {
     ))
 }
 
-fn parameters(args: &HistoryArgs) -> HistoryParameters {
+fn parameters(args: &HistoryArgs, clusters: Vec<String>) -> HistoryParameters {
     HistoryParameters {
         instance: args.instance.clone(),
         app: args.apps.clone(),
-        cluster: args.clusters.clone(),
+        cluster: clusters,
         resource: args.resources.clone(),
         limit: Some(args.limit),
         before: args.before,

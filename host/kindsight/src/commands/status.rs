@@ -1,6 +1,7 @@
 //! `kindsight status`: sends a status query to a server, and prints the answer as a table or JSON.
 
 mod answer;
+pub(crate) mod cluster_names;
 mod events;
 mod followed;
 mod scope;
@@ -28,6 +29,22 @@ pub(crate) struct StatusQuery {
 }
 
 impl StatusQuery {
+    /// The query of a command about the subject with this full name. Looks up short names of clusters on the server.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or a name has no or several meanings.
+    fn of(args: &StatusArgs, subject: &str) -> anyhow::Result<Self> {
+        let server = &args.server.url;
+        let parameters = parameters(args);
+        Ok(Self {
+            parameters: StatusParameters {
+                cluster: cluster_names::resolved(server, subject, &parameters.cluster)?,
+                ..parameters
+            },
+            ..Self::about(subject)?
+        })
+    }
+
     /// Query for the status of an application as its clusters report it, by its full name
     /// (`project/composite-app/version/dig`), or for the status of a cluster (`provider+name`).
     ///
@@ -118,10 +135,7 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(INVALID));
         }
     };
-    let query = StatusQuery {
-        parameters: parameters(args),
-        ..StatusQuery::about(&subject)?
-    };
+    let query = StatusQuery::of(args, &subject)?;
     if args.watch {
         return watch::run(&args.server.url, &query);
     }

@@ -69,6 +69,17 @@ fn applications_and_clusters_are_listed_and_short_names_resolved() {
         assert_eq!(answer.status.code(), Some(0), "{answer:?}");
         assert_eq!(text(&answer.stdout), text(&whole.stdout));
     }
+    let in_cluster = |name: &str| ask(&server, &["status", DIG, "--cluster", name]);
+    let short = in_cluster("edge01");
+    assert_eq!(short.status.code(), Some(0), "{short:?}");
+    let full = in_cluster("vfw-cluster-provider+edge01");
+    assert_eq!(text(&short.stdout), text(&full.stdout));
+    let unknown = in_cluster("edge99");
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(
+        text(&unknown.stderr).contains("no cluster `edge99`"),
+        "{unknown:?}"
+    );
     let ambiguous = ask(&server, &["status", "compositevfw"]);
     assert_eq!(ambiguous.status.code(), Some(2));
     let told = text(&ambiguous.stderr);

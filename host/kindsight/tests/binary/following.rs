@@ -117,6 +117,16 @@ fn wait_ends_when_the_cluster_reports_a_final_state() {
 }
 
 #[test]
+fn a_final_state_must_hold_for_the_given_time() {
+    let stage = Stage::new();
+    stage.write(&ready());
+    let child = stage.follow(&["--wait", "--timeout", "5s", "--hold", "1h"]);
+    let (code, said) = ended(child, || {});
+    assert_eq!(code, Some(5), "{said}");
+    assert!(said.contains("did not hold for 3600s yet"), "{said}");
+}
+
+#[test]
 fn wait_ends_at_the_timeout_also_for_a_missing_application() {
     let stage = Stage::new();
     let (ended, said) = ended(stage.follow(&["--wait", "--timeout", "3s"]), || {});

@@ -21,9 +21,6 @@ use crate::{FAILED, INVALID, TIME_IS_UP};
 use confirmed::confirmed;
 use heard::{Begun, not_heard};
 
-/// Time for which a final state must hold, because a rollout that begins takes a moment to appear in the status.
-const HOLD: Duration = Duration::from_secs(3);
-
 /// Longest pause between two checks of the state.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -32,9 +29,6 @@ const FIND: Duration = Duration::from_secs(1);
 
 /// The error of a server without a clock.
 const NO_DATE: &str = "the server's answer has no `Date`: --wait needs one to know which reports are newer than the command; does a proxy remove it?";
-
-/// The reason if the time is up before a state has held.
-const NOT_HELD: &str = "its state did not hold for 3 seconds yet";
 
 /// Path of the list of clusters below the server's address.
 const CLUSTERS: &str = "/v2/clusters";
@@ -65,16 +59,13 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         }
         Found::Never(why) => return Ok(time_is_up(args, &why)),
     };
-    let query = StatusQuery {
-        parameters: parameters(args),
-        ..StatusQuery::about(&name)?
-    };
+    let query = StatusQuery::of(args, &name)?;
     let mut followed = Followed::begin(&args.server.url, query.clone())?;
     let mut lost = String::from("the server did not answer yet");
     let mut printed = String::new();
     let mut held: Option<(Standing, Instant)> = None;
     let mut unanswered: Vec<String> = Vec::new();
-    let mut not_held = NOT_HELD.to_owned();
+    let mut not_held = format!("its state did not hold for {:?} yet", args.hold);
     loop {
         match followed.next(LOOK.min(left(until)))? {
             News::Lost(why) | News::Missing(why) => lost = why,
@@ -94,7 +85,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
             Some((before, since)) if is_alike(before, &standing) => *since,
             _ => Instant::now(),
         };
-        let is_held = since.elapsed() >= HOLD;
+        let is_held = since.elapsed() >= args.hold;
         if is_held && standing == Standing::Ready {
             standing = confirmed(&args.server.url, &query, &mut begun);
         }
