@@ -182,7 +182,7 @@ fn a_damaged_value_costs_only_itself() {
             ),
             (
                 "app/a/cluster/p+c/resource/x+Pod/status/",
-                "unknown variant `Done`, expected one of `Pending`, `Applied`, `Failed`, `Retrying`, `Deleted`",
+                "unknown variant `Done`, expected one of `Pending`, `Applied`, `Instantiated`, `Failed`, `Retrying`, `Deleted`, `Terminated`",
             ),
             (
                 "app/a/cluster/p+c/status/",
