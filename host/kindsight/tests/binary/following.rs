@@ -119,9 +119,8 @@ fn wait_ends_when_the_cluster_reports_a_final_state() {
 #[test]
 fn a_final_state_must_hold_for_the_given_time() {
     let stage = Stage::new();
-    stage.write(&ready());
-    let child = stage.follow(&["--wait", "--timeout", "5s", "--hold", "1h"]);
-    let (code, said) = ended(child, || {});
+    let child = stage.follow(&["--wait", "--timeout", "30s", "--hold", "1h"]);
+    let (code, said) = ended(child, || stage.write(&ready()));
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("did not hold for 3600s yet"), "{said}");
 }
