@@ -10,7 +10,6 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("backon", &["kindsight-clusters"]),
     ("fastrand", &["kindsight-clusters"]),
     ("hashbrown", &["kindsight-cluster-index"]),
-    ("slab", &["kindsight-cluster-index"]),
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
     ("notify", &["kindsight-folder"]),
