@@ -42,12 +42,12 @@ pub(super) struct LastReport {
 }
 
 /// The difference between a group and its last report.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Change {
-    /// These members have later versions with the same labels, owners and relations.
-    Updated(BTreeSet<Id>),
-    /// Any other difference.
-    Other,
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    /// Members that have later versions with the same labels, owners and relations.
+    pub(super) updated: BTreeSet<Id>,
+    /// True if anything else differs.
+    pub(super) is_more: bool,
 }
 
 impl Group {
@@ -85,16 +85,12 @@ impl Groups {
     }
 
     pub(super) fn note_changed(&mut self, id: Arc<GroupId>) {
-        self.changed.insert(id, Change::Other);
+        self.changed.entry(id).or_default().is_more = true;
     }
 
     /// Notes that a member of a group has a later version, and that nothing else of the group changed.
     pub(super) fn note_updated(&mut self, id: Arc<GroupId>, member: Id) {
-        let change = self.changed.entry(id);
-        let change = change.or_insert_with(|| Change::Updated(BTreeSet::new()));
-        if let Change::Updated(members) = change {
-            members.insert(member);
-        }
+        self.changed.entry(id).or_default().updated.insert(member);
     }
 
     /// The last report of a group; none before the first.
@@ -129,8 +125,9 @@ impl Groups {
     }
 
     pub(super) fn note_all_changed(&mut self) {
-        let all = self.by_id.keys().map(|id| (Arc::clone(id), Change::Other));
-        self.changed.extend(all);
+        for id in self.by_id.keys() {
+            self.changed.entry(Arc::clone(id)).or_default().is_more = true;
+        }
     }
 
     /// Notes the content of a report. Returns whether it differs from the content of the last report.

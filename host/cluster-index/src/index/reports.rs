@@ -20,8 +20,9 @@ pub(super) use content::rank;
 struct NotRead;
 
 impl ClusterIndex {
-    /// Reports on the groups that changed since the last call. A group waits until every body was read. `coverage`
-    /// is the coverage of the cluster.
+    /// Reports on the groups that changed since the last call. A group waits until every body was read. Meanwhile,
+    /// later versions of the objects in its last report are reported, so that all apps of an application show the same
+    /// moment. `coverage` is the coverage of the cluster.
     pub fn take_reports(&mut self, coverage: &Coverage) -> Vec<GroupReport> {
         let mut asked = Vec::new();
         let mut asked_for = AskedFor::default();
@@ -30,29 +31,48 @@ impl ClusterIndex {
             if !self.is_reported(&id) {
                 continue;
             }
-            if let Change::Updated(updated) = &change
-                && let Some(report) = self.updated(&id, updated, coverage)
-            {
+            let Change { updated, is_more } = change;
+            if !is_more && let Some(report) = self.updated(&id, &updated, coverage) {
                 reports.push(report);
                 continue;
             }
             let members = self.groups.get(&id).map(Group::members);
             let members: Vec<Id> = members.into_iter().flatten().collect();
             if members.iter().any(|id| self.is_awaited(*id)) {
-                self.groups.note_changed(id);
+                reports.extend(self.waiting(&id, &updated, coverage));
                 continue;
             }
             let is_all_asked = self.ask(&id, &members, &mut asked_for);
-            asked.push((id, members, is_all_asked));
+            asked.push((id, updated, members, is_all_asked));
         }
         self.answer(asked_for);
-        for (id, members, is_all_asked) in asked {
+        for (id, updated, members, is_all_asked) in asked {
             match self.report(&id, &members, is_all_asked, coverage) {
                 Ok(report) => reports.extend(report),
-                Err(NotRead) => self.groups.note_changed(id),
+                Err(NotRead) => reports.extend(self.waiting(&id, &updated, coverage)),
             }
         }
         reports
+    }
+
+    /// Notes that a group waits for a body. Returns the report on the later versions of its reported objects.
+    fn waiting(
+        &mut self,
+        id: &Arc<GroupId>,
+        updated: &BTreeSet<Id>,
+        coverage: &Coverage,
+    ) -> Option<GroupReport> {
+        self.groups.note_changed(Arc::clone(id));
+        let last = self.groups.last(id)?;
+        let is_reported = |member: &&Id| {
+            let body = self.objects.get(**member).map(Entry::body);
+            last.positions.contains_key(member) && matches!(body, Some(Body::Whole(_)))
+        };
+        let updated: BTreeSet<Id> = updated.iter().filter(is_reported).copied().collect();
+        if updated.is_empty() {
+            return None;
+        }
+        self.updated(id, &updated, coverage)
     }
 
     /// Returns whether a changed group waits for the bodies of its objects or of related objects.

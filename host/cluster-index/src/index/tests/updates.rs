@@ -74,3 +74,27 @@ fn a_version_with_another_owner_moves_the_object() {
     cluster.apply("Pod", &alone);
     assert_eq!(cluster.objects().len(), 1);
 }
+
+#[test]
+fn later_versions_are_reported_while_a_new_member_waits_for_its_body() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    for name in 0..3 {
+        cluster.apply("Pod", &pod(name, 1));
+    }
+    let first = cluster.objects();
+    cluster.detail = Detail::Metadata;
+    cluster.apply("Pod", &pod(3, 2));
+    assert!(cluster.index.take_reports(&Coverage::default()).is_empty());
+    cluster.detail = Detail::Whole;
+    cluster.apply("Pod", &pod(1, 2));
+    let waiting = cluster.objects();
+    assert_eq!(waiting.len(), first.len());
+    assert_eq!(waiting.changed_since(&first).unwrap().len(), 1);
+    // The version was reported, and the group still waits.
+    assert!(cluster.index.take_reports(&Coverage::default()).is_empty());
+    assert!(cluster.index.is_any_waiting());
+    cluster.apply("Pod", &pod(3, 2));
+    assert_eq!(cluster.objects().len(), first.len() + 1);
+    assert!(!cluster.index.is_any_waiting());
+}
