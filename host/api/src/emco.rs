@@ -126,6 +126,7 @@ pub struct EmcoCompositeApp<'a> {
 }
 
 /// The overall status: the common part of EMCO's answers about groups, clusters and logical clouds.
+/// With `type=all`, it has the members of `type=rsync` and of `type=cluster`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusResult<'a> {

@@ -58,7 +58,8 @@ pub enum StatusAnswer<'a, R = Vec<Resource<'a>>, N = Vec<ResourceName<'a>>> {
     Names(Names<'a, N>),
 }
 
-/// Status of a deployment intent group, of a cluster's own resources or of a logical cloud.
+/// Status of a deployment intent group, of a cluster's own resources or of a logical cloud. With
+/// `type=all`, it has the members of `type=rsync` and of `type=cluster`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schema(bound = "")]
@@ -96,7 +97,7 @@ pub struct Status<'a, R = Vec<Resource<'a>>> {
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = StoreState<'a>)]
     pub state_store: Option<StoreState<'a>>,
-    /// With `type=rsync`: number of selected resources by rsync status.
+    /// With `type=rsync`: number of selected resources that were sent, by rsync status.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, u32>, example = json!({"Applied": 12}))]
     pub rsync_status: BTreeMap<Cow<'a, str>, u32>,
@@ -213,10 +214,10 @@ fn is_none(revision: &i64) -> bool {
     *revision == 0
 }
 
-/// The rolled-up state of resources, on each level of an answer to `type=cluster`. If resources
-/// with a manifest are selected, resources that exist only in the cluster do not count. Removed
-/// resources (reason `Gone`), hooks, and children (resources with an `owner`) count only if nothing
-/// else is selected, in this order. With `type=rsync`, every member is omitted.
+/// The rolled-up state of resources, on each level of an answer to `type=cluster` or `type=all`. If
+/// resources with a manifest are selected, resources that exist only in the cluster do not count.
+/// Removed resources (reason `Gone`), hooks, and children (resources with an `owner`) count only if
+/// nothing else is selected, in this order. With `type=rsync`, every member is omitted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Readiness<'a> {

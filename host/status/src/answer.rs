@@ -265,6 +265,10 @@ fn fill<'a>(
     match kind {
         QueryType::Rsync => status.rsync_status = named(count.rsync),
         QueryType::Cluster => status.cluster_status = named(count.states),
+        QueryType::All => {
+            status.rsync_status = named(count.rsync);
+            status.cluster_status = named(count.states);
+        }
     }
 }
 

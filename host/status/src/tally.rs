@@ -177,9 +177,19 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
     where
         S: Clone,
     {
+        self.mapped(S::clone, place)
+    }
+
+    /// The counts of `type=all`: the same counts with other states and places. `place` must name the same
+    /// resources.
+    pub(crate) fn mapped<'a, T: Ord, Q: Ord + Clone>(
+        &'a self,
+        state: impl Fn(&'a S) -> T,
+        place: impl Fn(&P) -> Q,
+    ) -> Tally<T, Q> {
         Tally {
             rsync: self.rsync.clone(),
-            ..self.reported(S::clone, place)
+            ..self.reported(state, place)
         }
     }
 

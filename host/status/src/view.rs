@@ -296,12 +296,12 @@ impl ClusterView {
         app: &'a str,
         kind: QueryType,
     ) -> Tally<&'a str, ResourcePlace<'a>> {
+        let counts = self.resources().counts();
+        let place = |position: &usize| self.place(app, *position);
         match kind {
-            QueryType::Rsync => self.resources().counts().only_sent(),
-            QueryType::Cluster => {
-                let place = |position: &usize| self.place(app, *position);
-                self.resources().counts().reported(AsRef::as_ref, place)
-            }
+            QueryType::Rsync => counts.only_sent(),
+            QueryType::Cluster => counts.reported(AsRef::as_ref, place),
+            QueryType::All => counts.mapped(AsRef::as_ref, place),
         }
     }
 }

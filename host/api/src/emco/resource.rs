@@ -20,7 +20,8 @@ words! {
     }
 }
 
-/// One resource, in EMCO's newer dialect.
+/// One resource, in EMCO's newer dialect. With `type=all`, it has the members of `type=rsync` and of
+/// `type=cluster`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceStatus<'a> {
@@ -30,8 +31,8 @@ pub struct ResourceStatus<'a> {
     /// Name of the resource.
     #[schema(example = "sink-configmap")]
     pub name: Cow<'a, str>,
-    /// With `output=detail`: the manifest, or with `type=cluster` and `status=ready` the object
-    /// that the cluster reported, if it did. Values of Secrets are `REDACTED`.
+    /// With `output=detail`: the manifest, or with `type=cluster`, `type=all` and `status=ready` the
+    /// object that the cluster reported, if it did. Values of Secrets are `REDACTED`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = serde_json::Value)]
     pub detail: Option<Detail>,

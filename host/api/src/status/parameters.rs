@@ -17,15 +17,17 @@ pub struct StatusParameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(example = "2621114006130701074")]
     pub instance: Option<String>,
-    /// The requested status: `rsync`, the results of sending the resources to their clusters, or
-    /// `cluster`, the state of the resources as the clusters report it. The default for an
-    /// application that was found in clusters is `cluster`.
+    /// The requested status: `rsync`, the results of sending the resources to their clusters,
+    /// `cluster`, the state of the resources as the clusters report it, or `all`, both. An answer
+    /// to `type=all` has every member of the answers to `type=rsync` and `type=cluster`. The
+    /// default for an application that was found in clusters is `cluster`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[param(inline)]
     pub kind: Option<QueryType>,
     /// The amount of output: only counts, every resource, or every resource with its manifest or
-    /// (with `type=cluster`) the object. `small`, `full` and `rsync` are older words for `summary`,
-    /// `detail`, and `detail` with `type=rsync`.
+    /// (with `type=cluster`) the object. With `type=all`, a resource without a reported object has
+    /// its manifest. `small`, `full` and `rsync` are older words for `summary`, `detail`, and
+    /// `detail` with `type=rsync`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<OutputWord>, inline)]
     pub output: Option<Output>,
@@ -83,6 +85,8 @@ words! {
         Rsync = "rsync",
         /// State of the resources as the clusters report them.
         Cluster = "cluster",
+        /// Both.
+        All = "all",
     }
 }
 

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::Detail;
 use crate::explanation::{Explanation, SpecSource};
 
-/// One resource.
+/// One resource. With `type=all`, it has the members of `type=rsync` and of `type=cluster`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Resource<'a> {
@@ -23,7 +23,8 @@ pub struct Resource<'a> {
     #[schema(example = "sink-configmap")]
     pub name: Cow<'a, str>,
     /// With `output=detail`: the manifest, or with `type=cluster` the object that the cluster
-    /// reported. Values of Secrets are `REDACTED`.
+    /// reported, or with `type=all` this object, else the manifest. Values of Secrets are
+    /// `REDACTED`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = serde_json::Value)]
     pub detail: Option<Detail>,

@@ -210,6 +210,7 @@ async fn every_member_of_an_answer_in_the_newer_dialect_is_described() {
         for query in [
             "type=rsync&output=detail",
             "type=cluster",
+            "type=all",
             "status=deployed",
             "status=ready",
             "status=ready&output=summary",

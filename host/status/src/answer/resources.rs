@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kindsight_api::explanation::{Explanation, SpecSource};
 use kindsight_api::status::{Detail, Output, QueryType, Resource, ResourceOwner};
+use kindsight_model::Object;
 use serde::{Serialize, Serializer};
 
 use crate::moment::moment;
@@ -71,7 +72,10 @@ impl<'a> Resources<'a> {
     /// Returns whether a query of this type lists the resource. With `type=rsync`, only resources that were
     /// sent are listed.
     pub(crate) fn lists(&self, view: &ResourceView) -> bool {
-        self.kind == QueryType::Cluster || view.rsync.is_some()
+        match self.kind {
+            QueryType::Rsync => view.rsync.is_some(),
+            QueryType::Cluster | QueryType::All => true,
+        }
     }
 
     /// The resources that differ from an earlier answer to the same query. `None` unless both answers have
@@ -88,7 +92,7 @@ impl<'a> Resources<'a> {
         let forms = forms.filter(|(known, now)| known != now);
         let forms: Vec<Resource<'a>> = forms.filter_map(|(_, now)| now).collect();
         // With `type=rsync`, resources differ only in their names.
-        let is_unique = self.kind == QueryType::Cluster && !resources.has_duplicates();
+        let is_unique = self.kind != QueryType::Rsync && !resources.has_duplicates();
         (is_unique || forms.is_empty()).then_some(forms)
     }
 
@@ -103,14 +107,14 @@ impl<'a> Resources<'a> {
             (Output::Summary, _) => None,
             (_, QueryType::Rsync) => self.as_sent(view),
             (_, QueryType::Cluster) => Some(self.as_reported(view)),
+            (_, QueryType::All) => Some(self.as_sent_and_reported(view)),
         }
     }
 
     /// A resource with its rsync status; `None` if it was not sent.
     fn as_sent(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
-        let manifest = view.manifest.as_ref().filter(|_| self.is_detail());
         Some(Resource {
-            detail: manifest.map(|manifest| Detail::new(Arc::clone(&manifest.json))),
+            detail: self.detail(view.manifest.as_ref()),
             rsync_status: Some(view.rsync?),
             ..Resource::new(&view.gvk, &view.name)
         })
@@ -118,10 +122,9 @@ impl<'a> Resources<'a> {
 
     /// A resource with the state that its cluster reports.
     fn as_reported(&self, view: &'a ResourceView) -> Resource<'a> {
-        let object = view.object.as_ref().filter(|_| self.is_detail());
         let verdict = &view.verdict;
         Resource {
-            detail: object.map(|object| Detail::new(Arc::clone(&object.json))),
+            detail: self.detail(view.object.as_ref()),
             cluster_status: Some((&*verdict.state).into()),
             namespace: (&*view.namespace).into(),
             phase: Some(verdict.phase),
@@ -138,6 +141,15 @@ impl<'a> Resources<'a> {
         }
     }
 
+    /// A resource with its rsync status, if it was sent, and with the state that its cluster reports.
+    fn as_sent_and_reported(&self, view: &'a ResourceView) -> Resource<'a> {
+        Resource {
+            detail: self.detail(view.object.as_ref().or(view.manifest.as_ref())),
+            rsync_status: view.rsync,
+            ..self.as_reported(view)
+        }
+    }
+
     /// The resource at this position, in the form for an owner.
     fn owner(&self, position: usize) -> Option<ResourceOwner<'a>> {
         let owner = self.view.resources().get(position)?;
@@ -148,8 +160,10 @@ impl<'a> Resources<'a> {
         })
     }
 
-    fn is_detail(&self) -> bool {
-        self.output == Output::Detail
+    /// The text of an object or a manifest, if the query requests details.
+    fn detail(&self, object: Option<&Object>) -> Option<Detail> {
+        let object = object.filter(|_| self.output == Output::Detail);
+        object.map(|object| Detail::new(Arc::clone(&object.json)))
     }
 }
 

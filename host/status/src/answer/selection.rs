@@ -102,11 +102,11 @@ impl<'q> Selection<'q> {
         };
         let count = match self.kind {
             QueryType::Rsync => count,
-            QueryType::Cluster => with_freshness(count, app, view),
+            QueryType::Cluster | QueryType::All => with_freshness(count, app, view),
         };
         let is_selected = match self.kind {
             QueryType::Rsync => !count.rsync.is_empty(),
-            QueryType::Cluster => !count.states.is_empty(),
+            QueryType::Cluster | QueryType::All => !count.states.is_empty(),
         };
         let cluster = api::Cluster {
             cluster_provider: (&*view.cluster().provider).into(),

@@ -10,6 +10,7 @@ use crate::samples::{
 use crate::{Expected, Snapshot, Staleness};
 
 mod rolled_up;
+mod sent_and_reported;
 
 /// The sink in three clusters: the first has a pending and a missing resource, the second cannot be reached,
 /// and the third has no report.
@@ -238,7 +239,7 @@ fn the_content_of_a_secret_is_not_shown() {
         vec![observed(secret(), verdict(Phase::Present, "", ""))],
     );
     let snapshot = vfw_snapshot(vec![app("sink", vec![projected(edge01)])]);
-    for kind in ["rsync", "cluster"] {
+    for kind in ["rsync", "cluster", "all"] {
         let answer = ask(&snapshot, &vfw(), &[("type", kind), ("output", "detail")]);
         let detail = pointer(&answer, "/apps/0/clusters/0/resources/0/detail");
         assert_eq!(pointer(detail, "/metadata/name"), "key");

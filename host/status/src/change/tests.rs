@@ -110,6 +110,7 @@ proptest! {
         pairs in prop::sample::select(vec![
             vec![("type", "cluster")],
             vec![("type", "rsync")],
+            vec![("type", "all")],
             vec![("type", "cluster"), ("output", "summary")],
             vec![("type", "cluster"), ("output", "detail"), ("explain", "true")],
         ]),

@@ -83,8 +83,7 @@ impl Subject {
         let (apps, count) = selection.apps(context);
         let apps = apps.into_iter().map(|app| app_status(app, form));
         // For a cluster's own resources, EMCO sends `readyStatus` only in answers to `status`.
-        if kind == QueryType::Cluster && (form.asks_status || query.subject != EmcoSubject::Cluster)
-        {
+        if kind != QueryType::Rsync && (form.asks_status || query.subject != EmcoSubject::Cluster) {
             let rolled_up = count.rollup().result(selection.desired);
             result.ready_status = Some(of_rollup(rolled_up.phase));
         }
@@ -97,6 +96,14 @@ impl Subject {
             (QueryType::Rsync, true) => result.deployed_counts = named(count.rsync),
             (QueryType::Cluster, false) => result.cluster_status = ready,
             (QueryType::Cluster, true) => result.ready_counts = ready,
+            (QueryType::All, false) => {
+                result.rsync_status = named(count.rsync);
+                result.cluster_status = ready;
+            }
+            (QueryType::All, true) => {
+                result.deployed_counts = named(count.rsync);
+                result.ready_counts = ready;
+            }
         }
         if form.asks_status {
             result.deployed_status.clone_from(&context.status);

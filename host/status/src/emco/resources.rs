@@ -48,12 +48,22 @@ impl Form {
             (QueryType::Rsync, true) => resource.deployed_status = view.rsync,
             (QueryType::Cluster, false) => resource.cluster_status = Some(ready_status(view)),
             (QueryType::Cluster, true) => resource.ready_status = Some(ready_status(view)),
+            (QueryType::All, false) => {
+                resource.rsync_status = view.rsync;
+                resource.cluster_status = Some(ready_status(view));
+            }
+            (QueryType::All, true) => {
+                resource.deployed_status = view.rsync;
+                resource.ready_status = Some(ready_status(view));
+            }
         }
         if self.is_detail {
             // Without a reported object, the manifest is shown.
             let object = match self.kind {
                 QueryType::Rsync => view.manifest.as_ref(),
-                QueryType::Cluster => view.object.as_ref().or(view.manifest.as_ref()),
+                QueryType::Cluster | QueryType::All => {
+                    view.object.as_ref().or(view.manifest.as_ref())
+                }
             };
             resource.detail = object.map(|object| Detail::new(Arc::clone(&object.json)));
         }

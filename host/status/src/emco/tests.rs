@@ -150,6 +150,7 @@ fn all_answers_about_a_group() {
     let answers = [
         "",
         "type=cluster&app=sink&cluster=vfw-cluster-provider%2Bedge01",
+        "type=all&app=sink&cluster=vfw-cluster-provider%2Bedge01&resource=fw0-sink&resource=sink-service",
         "status=deployed&resource=sink-service",
         "status=ready&type=rsync",
         "status=ready&output=summary",

@@ -71,13 +71,14 @@ impl Parser {
     }
 
     fn finish(mut self) -> Result<StatusQuery, Vec<PartialProblem>> {
-        if self.is_older_rsync && self.kind == Some(QueryType::Cluster) {
-            let detail = "`rsync` is the older way to say `type=rsync`, but `type` is `cluster`";
-            self.problem(
-                "output",
-                detail,
-                "`summary`, `all` or `detail` with `type=cluster`",
-            );
+        let older = self.is_older_rsync.then_some(QueryType::Rsync);
+        if let (Some(older), Some(kind)) = (older, self.kind)
+            && older != kind
+        {
+            let detail =
+                format!("`rsync` is the older way to say `type={older}`, but `type` is `{kind}`");
+            let expected = format!("`summary`, `all` or `detail` with `type={kind}`");
+            self.problem("output", detail, expected);
         }
         if self.query.listing.is_some() && self.query.instance == Instance::List {
             let detail = "a list of instances and a list of names cannot be requested together";
@@ -87,7 +88,6 @@ impl Parser {
                 "the id of an instance, or no `instance`",
             );
         }
-        let older = self.is_older_rsync.then_some(QueryType::Rsync);
         self.query.kind = self.kind.or(older);
         if self.problems.is_empty() {
             Ok(self.query)

@@ -85,6 +85,12 @@ fn older_words_for_output_still_work() {
             output: `rsync` is the older way to say `type=rsync`, but `type` is `cluster`: `summary`, `all` or `detail` with `type=cluster`
         "]],
     );
+    check(
+        &[("output", "rsync"), ("type", "all")],
+        &expect![[r"
+            output: `rsync` is the older way to say `type=rsync`, but `type` is `all`: `summary`, `all` or `detail` with `type=all`
+        "]],
+    );
 }
 
 #[test]
@@ -104,7 +110,7 @@ fn all_problems_are_reported_at_once() {
         ],
         &expect![[r#"
             instance: `twelve` is not an AppContext id: a decimal number below 2^63, or no value to list the instances
-            type: `Cluster` is not known: one of `rsync`, `cluster`
+            type: `Cluster` is not known: one of `rsync`, `cluster`, `all`
             type: it is given more than once: one value
             output: `` is not known: one of `summary`, `all`, `detail`
             app: `a sink` is not a valid name: 1 to 128 letters, digits, `-`, `_` or `.`, not `-` alone or only dots
