@@ -196,6 +196,7 @@ it, they are listed with their full names.
 Examples:
   kindsight status shop
   kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group
+  kindsight status --type all testvfw/compositevfw/v1/vfw_deployment_intent_group
   kindsight status --type rsync vfw-cluster-provider+edge01
   kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group --app sink --explain
   kindsight status shop --watch
@@ -213,7 +214,7 @@ pub(crate) struct StatusArgs {
     pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
-    /// Status to show: `cluster`, as the clusters report it; `rsync`, the result of deploying it.
+    /// Status to show: `cluster`, as the clusters report it; `rsync`, the result of deploying it; `all`, both.
     #[arg(long = "type", default_value = QueryType::Cluster.as_str(), value_parser = query_type())]
     pub(crate) kind: QueryType,
     /// Shows only this app; can be repeated.

@@ -5,6 +5,7 @@ pub(crate) mod cluster_names;
 mod events;
 mod followed;
 mod scope;
+mod states;
 pub(crate) mod subject;
 mod wait;
 mod watch;
@@ -84,6 +85,11 @@ impl StatusQuery {
     /// The path below the server's address.
     pub(crate) fn path(&self) -> &str {
         &self.path
+    }
+
+    /// The type of the status.
+    fn kind(&self) -> QueryType {
+        self.parameters.kind.unwrap_or_default()
     }
 
     /// The part of the application that it selects; none for all of it.
@@ -186,7 +192,8 @@ pub(crate) fn show(
                 answer::print_instances(out, &instances)?;
             } else {
                 let status: Status<'_> = client::read(&answer)?;
-                answer::print(out, &status, query.scope().as_deref(), now_ms)?;
+                let scope = query.scope();
+                answer::print(out, &status, query.kind(), scope.as_deref(), now_ms)?;
             }
             Ok(())
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::goldens::{CONTEXT, DIG, fill_store, status_path};
+use crate::goldens::{CONTEXT, DIG, fill_store, reports, status_path};
 use crate::process::{Server, kindsight, run, text};
 
 /// A report on one Deployment of the app `sink`.
@@ -238,6 +238,44 @@ fn the_status_command_prints_the_answer_of_a_server() {
         "",
     );
     assert!(text(&output.stdout).contains(CONTEXT));
+}
+
+#[test]
+fn the_status_command_shows_what_was_sent_beside_what_the_clusters_report() {
+    let data = tempfile::tempdir().unwrap();
+    fill_store(data.path());
+    let server = Server::start(data.path(), &reports(data.path()));
+    let table = |subject: &str, kind: &str| {
+        let args = ["status", subject, "--server", &server.url, "--type", kind];
+        let output = run(&args, "");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let row = |table: &str, name: &str| {
+        let found = table.lines().find(|line| line.contains(name));
+        let found = found.unwrap_or_else(|| panic!("no {name} in {table}"));
+        let cells: Vec<String> = found.split_whitespace().map(str::to_owned).collect();
+        cells
+    };
+    let both = table(DIG, "all");
+    assert_eq!(row(&both, "APP")[3..6], ["NAME", "SENT", "REPORTED"]);
+    let config_map = row(&both, "sink-configmap");
+    assert_eq!(config_map[4..6], ["Applied", "Present"], "{both}");
+    let service = row(&both, "sink-service");
+    assert_eq!(service[4..6], ["Applied", "NotPresent"], "{both}");
+    assert!(both.contains("; sent 12 Applied; reported "), "{both}");
+    assert!(both.contains("as a whole: "), "{both}");
+
+    let of_cluster = table("vfw-cluster-provider+edge01", "all");
+    let network = row(&of_cluster, "protected-private-net");
+    assert_eq!(network[4..6], ["Applied", "Unknown"], "{of_cluster}");
+
+    for (kind, state) in [("rsync", "Applied"), ("cluster", "Present")] {
+        let one = table(DIG, kind);
+        assert_eq!(row(&one, "APP")[3..6], ["NAME", "STATE", "REASON"]);
+        assert_eq!(row(&one, "sink-configmap")[4], state, "{one}");
+        assert!(!one.contains("; sent ") && !one.contains("; reported "));
+    }
 }
 
 #[test]

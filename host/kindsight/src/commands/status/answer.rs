@@ -1,35 +1,43 @@
 //! Answers to status queries as tables.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 use jiff::Timestamp;
 use kindsight_api::explanation::SpecSource;
-use kindsight_api::status::{App, Cluster, Detail, Instances, Readiness, Resource, Status};
-use kindsight_model::{ContextStatus, DigName, RsyncStatus};
+use kindsight_api::status::{
+    App, Cluster, Detail, Instances, QueryType, Readiness, Resource, Status,
+};
+use kindsight_model::{ContextStatus, DigName};
 use serde_json::Value;
 
+use super::states;
 use crate::age::span;
 use crate::explanation;
 use crate::store_line;
 use crate::table::{Table, clean};
 
-/// Prints one line per resource, and the totals of `scope`, the selected part of the application. Ages are
-/// relative to `now_ms`.
+/// Prints one line per resource of an answer to a query of this type, and the totals of `scope`, the selected part of
+/// the application. Ages are relative to `now_ms`.
 pub(super) fn print(
     mut to: impl Write,
     status: &Status<'_>,
+    kind: QueryType,
     scope: Option<&str>,
     now_ms: i64,
 ) -> io::Result<()> {
     let explain = resources(status).any(|(.., resource)| resource.interpreter.is_some());
     let columns = Columns {
+        kind,
         explain,
         owners: explain && resources(status).any(|(.., resource)| resource.owner.is_some()),
         now_ms,
     };
-    let mut head = vec!["APP", "CLUSTER", "KIND", "NAME", "STATE", "REASON", "AGE"];
+    let mut head = vec!["APP", "CLUSTER", "KIND", "NAME"];
+    head.extend(states::heads(kind));
+    head.extend(["REASON", "AGE"]);
     if columns.owners {
         head.push("OWNER");
     }
@@ -39,8 +47,7 @@ pub(super) fn print(
     head.push("MESSAGE");
     let mut table = Table::new(&mut to, &head);
     for (app, cluster, resource) in resources(status) {
-        let place = [&app.name, &cluster.cluster].map(AsRef::as_ref);
-        columns.row(&mut table, place, resource, cluster.readiness.stale_since)?;
+        columns.row(&mut table, &app.name, cluster, resource)?;
     }
     table.flush()?;
     totals(&mut to, status, scope)
@@ -83,16 +90,11 @@ pub(super) fn totals(
     for part in [state, status.message.as_deref()].into_iter().flatten() {
         line.extend([": ", part]);
     }
-    for counts in [&status.cluster_status, &status.rsync_status] {
-        let counts: Vec<String> = counts
-            .iter()
-            .map(|(state, count)| format!("{count} {state}"))
-            .collect();
-        if !counts.is_empty() {
-            let covered = scope.map_or_else(String::new, |scope| format!("{scope}: "));
-            // Writing to a String does not fail.
-            let _ = write!(line, "; {covered}{}", counts.join(", "));
-        }
+    let counts = counts(status);
+    if !counts.is_empty() {
+        let covered = scope.map_or_else(String::new, |scope| format!("{scope}: "));
+        // Writing to a String does not fail.
+        let _ = write!(line, "; {covered}{counts}");
     }
     writeln!(to, "\n{}", clean(&line))?;
     store_line::print(to, status.store.as_ref())?;
@@ -109,6 +111,22 @@ pub(super) fn totals(
         writeln!(to, "not answered: {}", clean(kind))?;
     }
     covered_state(to, status, scope)
+}
+
+/// The counts of an answer in words, each with its meaning if the answer has both.
+fn counts(status: &Status<'_>) -> String {
+    let text = |counts: &BTreeMap<Cow<'_, str>, u32>| {
+        let counts = counts.iter();
+        let counts: Vec<String> = counts
+            .map(|(state, count)| format!("{count} {state}"))
+            .collect();
+        counts.join(", ")
+    };
+    match [&status.rsync_status, &status.cluster_status].map(text) {
+        [sent, reported] if sent.is_empty() => reported,
+        [sent, reported] if reported.is_empty() => sent,
+        [sent, reported] => format!("sent {sent}; reported {reported}"),
+    }
 }
 
 /// The name of the group or the cluster; for a found application, its namespace and name.
@@ -158,6 +176,8 @@ fn covered_state(to: &mut impl Write, status: &Status<'_>, scope: Option<&str>) 
 
 /// Columns of the table of resources.
 struct Columns {
+    /// The type of the status, which determines the columns for the states.
+    kind: QueryType,
     /// True to show the interpreter of each verdict.
     explain: bool,
     /// True to show the owner of each child.
@@ -170,29 +190,22 @@ impl Columns {
     fn row(
         &self,
         table: &mut Table<impl Write>,
-        [app, cluster]: [&str; 2],
+        app: &str,
+        cluster: &Cluster<'_>,
         resource: &Resource<'_>,
-        stale_since: Option<Timestamp>,
     ) -> io::Result<()> {
-        let sent = resource.rsync_status.map_or("", RsyncStatus::as_str);
-        let state = resource.cluster_status.as_deref().unwrap_or(sent);
-        let mut state = state.to_owned();
-        if resource.hook == Some(true) {
-            state.push_str(" (hook)");
-        }
-        if stale_since.is_some() {
-            state.push_str(" (stale)");
-        }
-        let age = age(resource.detail.as_ref(), self.now_ms);
         let mut cells: Vec<Cow<'_, str>> = vec![
             app.into(),
-            cluster.into(),
+            (&*cluster.cluster).into(),
             (&*resource.gvk.kind).into(),
             (&*resource.name).into(),
-            state.into(),
-            (&*resource.reason).into(),
-            age.into(),
         ];
+        let states = states::cells(self.kind, cluster, resource);
+        cells.extend(states.into_iter().map(Cow::Owned));
+        cells.extend([
+            (&*resource.reason).into(),
+            age(resource.detail.as_ref(), self.now_ms).into(),
+        ]);
         if self.owners {
             let owner = resource.owner.as_ref();
             cells.push(text(
@@ -273,7 +286,8 @@ mod tests {
         })
         .to_string();
         let mut out = Vec::new();
-        print(&mut out, &serde_json::from_str(&status).unwrap(), None, 0).unwrap();
+        let status = serde_json::from_str(&status).unwrap();
+        print(&mut out, &status, QueryType::Cluster, None, 0).unwrap();
         expect![[r#"
             APP    CLUSTER  KIND        NAME     STATE                  REASON                AGE  MESSAGE
             front  a        Deployment  front    Ready (stale)          Available             -    -
@@ -282,6 +296,44 @@ mod tests {
 
             web/shop; 1 Failed, 1 NotPresent, 1 Ready
             as a whole: Ready
+        "#]].assert_eq(&String::from_utf8(out).unwrap());
+    }
+
+    #[test]
+    fn both_statuses_have_a_column_and_counts() {
+        let resource = |kind: &str, name: &str, states: [Option<&str>; 2]| {
+            let [sent, reported] = states;
+            json!({
+                "GVK": {"Group": "", "Version": "v1", "Kind": kind}, "name": name,
+                "rsync-status": sent, "cluster-status": reported,
+            })
+        };
+        let status = json!({
+            "name": "dig", "state": {"Actions": []}, "status": "Instantiated",
+            "rsync-status": {"Applied": 1, "Failed": 1},
+            "cluster-status": {"NotPresent": 1, "Pending": 2},
+            "ready-status": "NotPresent",
+            "apps": [{"name": "sink", "clusters": [{
+                "cluster-provider": "k", "cluster": "a", "stale-since": "2026-11-22T10:00:00Z",
+                "resources": [
+                    resource("Service", "sink", [Some("Applied"), Some("Pending")]),
+                    resource("ConfigMap", "settings", [Some("Failed"), Some("NotPresent")]),
+                    resource("Pod", "sink-1", [None, Some("Pending")]),
+                ],
+            }]}],
+        })
+        .to_string();
+        let status = serde_json::from_str(&status).unwrap();
+        let mut out = Vec::new();
+        print(&mut out, &status, QueryType::All, Some("only app sink"), 0).unwrap();
+        expect![[r#"
+            APP   CLUSTER  KIND       NAME      SENT     REPORTED            REASON  AGE  MESSAGE
+            sink  a        Service    sink      Applied  Pending (stale)     -       -    -
+            sink  a        ConfigMap  settings  Failed   NotPresent (stale)  -       -    -
+            sink  a        Pod        sink-1    -        Pending (stale)     -       -    -
+
+            dig: Instantiated; only app sink: sent 1 Applied, 1 Failed; reported 1 NotPresent, 2 Pending
+            only app sink: NotPresent
         "#]].assert_eq(&String::from_utf8(out).unwrap());
     }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kindsight_api::status::{Cluster, Resource};
 use kindsight_server::now_ms;
 
 use super::StatusQuery;
@@ -38,7 +37,11 @@ pub(super) fn run(server: &str, query: &StatusQuery) -> anyhow::Result<ExitCode>
     while !is_over.load(Ordering::Relaxed) {
         let news = followed.next(LOOK)?;
         if !is_terminal {
-            lines::print(&mut out, &news, &followed, scope.as_deref(), now_ms())?;
+            let shown = lines::Shown {
+                kind: query.kind(),
+                scope: scope.as_deref(),
+            };
+            lines::print(&mut out, &news, &followed, shown, now_ms())?;
             continue;
         }
         let is_news = !matches!(news, News::Unchanged);
@@ -54,6 +57,7 @@ pub(super) fn run(server: &str, query: &StatusQuery) -> anyhow::Result<ExitCode>
             let status = followed.status().map(client::read).transpose()?;
             let shown = screen::Shown {
                 status: status.as_ref(),
+                kind: query.kind(),
                 scope: scope.as_deref(),
                 notice: notice.as_deref(),
             };
@@ -78,21 +82,4 @@ fn interrupted() -> io::Result<Arc<AtomicBool>> {
         }
     });
     Ok(is_over)
-}
-
-/// The state of a resource in words, with every reason to doubt it.
-fn state(cluster: &Cluster<'_>, resource: &Resource<'_>) -> String {
-    let sent = resource.rsync_status.map_or("", |it| it.as_str());
-    let mut state = resource
-        .cluster_status
-        .as_deref()
-        .unwrap_or(sent)
-        .to_owned();
-    if resource.hook == Some(true) {
-        state.push_str(" (hook)");
-    }
-    if cluster.readiness.stale_since.is_some() {
-        state.push_str(" (stale)");
-    }
-    state
 }

@@ -3,27 +3,35 @@
 use std::io::{self, Write};
 
 use jiff::Timestamp;
-use kindsight_api::status::Status;
+use kindsight_api::status::{QueryType, Status};
 use kindsight_api::watch::{Gone, StatusChange};
 
 use super::super::answer::{name, resources};
 use super::super::followed::{Followed, News};
 use super::super::scope::scoped;
-use super::state;
+use super::super::states;
 use crate::client;
 use crate::table::clean;
 
-/// Prints the news about `scope`, the selected part of the application.
+/// The type and the part of the status that the lines show.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'s> {
+    pub(super) kind: QueryType,
+    /// The selected part of the application; none for all of it.
+    pub(super) scope: Option<&'s str>,
+}
+
+/// Prints the news.
 pub(super) fn print(
     to: &mut impl Write,
     news: &News,
     followed: &Followed,
-    scope: Option<&str>,
+    shown: Shown<'_>,
     now_ms: i64,
 ) -> anyhow::Result<()> {
     let mut lines = Lines {
         to,
-        scope,
+        shown,
         at: Timestamp::from_millisecond(now_ms)?,
     };
     match news {
@@ -43,8 +51,7 @@ pub(super) fn print(
 
 struct Lines<'w, W> {
     to: &'w mut W,
-    /// The selected part of the application; none for all of it.
-    scope: Option<&'w str>,
+    shown: Shown<'w>,
     at: Timestamp,
 }
 
@@ -77,7 +84,7 @@ impl<W: Write> Lines<'_, W> {
             let (provider, at) = (&cluster.cluster_provider, &cluster.cluster);
             let (kind, name) = (&resource.gvk.kind, &resource.name);
             let mut text = format!("{} {provider}+{at} {kind}/{name} ", app.name);
-            text.push_str(&state(cluster, resource));
+            text.push_str(&states::words(self.shown.kind, cluster, resource));
             for (lead, part) in [(" ", &resource.reason), (": ", &resource.message)] {
                 if !part.is_empty() {
                     text.extend([lead, part]);
@@ -87,7 +94,7 @@ impl<W: Write> Lines<'_, W> {
         }
         let readiness = &status.readiness;
         let state = readiness.ready_status.as_deref();
-        let name = scoped(&name(status), self.scope);
+        let name = scoped(&name(status), self.shown.scope);
         let mut text = format!("{name}: {}", state.unwrap_or("-"));
         let stale = readiness.stale_reason.as_deref();
         let reasons = [&readiness.ready_reason, &status.message];
@@ -133,7 +140,10 @@ mod tests {
         let mut out = Vec::new();
         let mut lines = Lines {
             to: &mut out,
-            scope: None,
+            shown: Shown {
+                kind: QueryType::Cluster,
+                scope: None,
+            },
             at: Timestamp::UNIX_EPOCH,
         };
         lines
@@ -144,6 +154,45 @@ mod tests {
             1970-01-01T00:00:00Z back is gone
             1970-01-01T00:00:00Z front k+a Pod/front-2 Failed Evicted: no [31m memory
             1970-01-01T00:00:00Z web/shop: Failed; Pod front-2 of front in k+a is Failed
+        "#]]
+        .assert_eq(&String::from_utf8(out).unwrap());
+    }
+
+    #[test]
+    fn a_line_has_both_statuses_if_the_query_requests_both() {
+        let resource = |kind: &str, name: &str, sent: Option<&str>| {
+            json!({
+                "GVK": {"Group": "", "Version": "v1", "Kind": kind}, "name": name,
+                "rsync-status": sent, "cluster-status": "Pending", "reason": "NoEndpoints",
+            })
+        };
+        let status = json!({
+            "name": "dig", "state": {"Actions": []}, "ready-status": "Pending",
+            "apps": [{"name": "sink", "clusters": [{
+                "cluster-provider": "k", "cluster": "a",
+                "resources": [
+                    resource("Service", "sink", Some("Applied")),
+                    resource("Pod", "sink-1", None),
+                ],
+            }]}],
+        })
+        .to_string();
+        let mut out = Vec::new();
+        let mut lines = Lines {
+            to: &mut out,
+            shown: Shown {
+                kind: QueryType::All,
+                scope: None,
+            },
+            at: Timestamp::UNIX_EPOCH,
+        };
+        lines
+            .status(&serde_json::from_str(&status).unwrap())
+            .unwrap();
+        expect![[r#"
+            1970-01-01T00:00:00Z sink k+a Service/sink sent Applied, reported Pending NoEndpoints
+            1970-01-01T00:00:00Z sink k+a Pod/sink-1 not sent, reported Pending NoEndpoints
+            1970-01-01T00:00:00Z dig: Pending
         "#]]
         .assert_eq(&String::from_utf8(out).unwrap());
     }

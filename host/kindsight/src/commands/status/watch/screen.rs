@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use kindsight_api::status::Status;
+use kindsight_api::status::{QueryType, Status};
 use rustix::termios::tcgetwinsize;
 
 use super::super::answer::{resources, totals};
-use super::state;
+use super::super::states;
 use crate::age::age;
 use crate::table::{Table, clean};
 
@@ -24,6 +24,8 @@ const CLEAR_BELOW: &str = "\x1b[J";
 /// Contents of the screen.
 pub(super) struct Shown<'s> {
     pub(super) status: Option<&'s Status<'s>>,
+    /// The type of the status.
+    pub(super) kind: QueryType,
     /// The selected part of the application; none for all of it.
     pub(super) scope: Option<&'s str>,
     /// A line above the status.
@@ -49,21 +51,22 @@ fn text(shown: &Shown<'_>, now_ms: i64) -> io::Result<String> {
     if let Some(status) = shown.status {
         totals(&mut text, status, shown.scope)?;
         writeln!(text)?;
-        let head = [
-            "APP", "CLUSTER", "KIND", "NAME", "STATE", "SINCE", "REASON", "MESSAGE",
-        ];
+        let mut head = vec!["APP", "CLUSTER", "KIND", "NAME"];
+        head.extend(states::heads(shown.kind));
+        head.extend(["SINCE", "REASON", "MESSAGE"]);
         let mut table = Table::new(&mut text, &head);
         for (app, cluster, resource) in resources(status) {
-            table.row(&[
+            let states = states::cells(shown.kind, cluster, resource);
+            let since = age(resource.since, now_ms);
+            let mut cells: Vec<&str> = vec![
                 &app.name,
                 &cluster.cluster,
                 &resource.gvk.kind,
                 &resource.name,
-                &state(cluster, resource),
-                &age(resource.since, now_ms),
-                &resource.reason,
-                &resource.message,
-            ])?;
+            ];
+            cells.extend(states.iter().map(String::as_str));
+            cells.extend([&*since, &*resource.reason, &*resource.message]);
+            table.row(&cells)?;
         }
         table.flush()?;
     }
@@ -99,7 +102,54 @@ fn frame(text: &str, (lines_max, width): (usize, usize)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn both_statuses_have_a_column_if_the_query_requests_both() {
+        let status = json!({
+            "name": "dig", "state": {"Actions": []},
+            "apps": [{"name": "sink", "clusters": [{
+                "cluster-provider": "k", "cluster": "a",
+                "resources": [{
+                    "GVK": {"Group": "", "Version": "v1", "Kind": "Service"}, "name": "sink",
+                    "rsync-status": "Applied", "cluster-status": "Pending",
+                }],
+            }]}],
+        })
+        .to_string();
+        let status = serde_json::from_str(&status).unwrap();
+        let shown = |kind| {
+            let shown = Shown {
+                status: Some(&status),
+                kind,
+                scope: None,
+                notice: None,
+            };
+            text(&shown, 0).unwrap()
+        };
+        let table = [QueryType::All, QueryType::Rsync, QueryType::Cluster].map(shown);
+        expect![[r#"
+
+            dig
+
+            APP   CLUSTER  KIND     NAME  SENT     REPORTED  SINCE  REASON  MESSAGE
+            sink  a        Service  sink  Applied  Pending   -      -       -
+
+            dig
+
+            APP   CLUSTER  KIND     NAME  STATE    SINCE  REASON  MESSAGE
+            sink  a        Service  sink  Applied  -      -       -
+
+            dig
+
+            APP   CLUSTER  KIND     NAME  STATE    SINCE  REASON  MESSAGE
+            sink  a        Service  sink  Pending  -      -       -
+        "#]]
+        .assert_eq(&table.concat());
+    }
 
     #[test]
     fn a_frame_is_no_larger_than_the_terminal() {
