@@ -27,9 +27,11 @@ impl fmt::Display for RecordSubject {
     }
 }
 
-/// The recorded actions on one subject.
+/// The recorded actions on one subject, and the profile of a group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateInfo {
+    /// The composite profile of a group. `None` if the group names none, and for clusters and logical clouds.
+    pub profile: Option<Arc<str>>,
     /// The context that stores the statuses of all instances. `None` before the first instance, and if the
     /// orchestrator stores the status of each instance in its own context.
     pub status_context: Option<ContextId>,

@@ -1,6 +1,7 @@
 //! A document with a state, parsed leniently: an unexpected value affects only that value.
 
 mod actions;
+mod profile;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -11,6 +12,7 @@ use kindsight_model::{RecordSubject, StateInfo, clean};
 use mongodb::bson::{RawBsonRef, RawDocument};
 
 use self::actions::{actions, context};
+use self::profile::profile;
 use self::values::{field, shown};
 use crate::layout::{Kind, Layout, STATE};
 use crate::limits::{DOCUMENT_BYTES_MAX, REASON_BYTES_MAX, SHOWN_BYTES_MAX};
@@ -37,8 +39,8 @@ pub(crate) enum Read {
 
 /// Reads one document.
 pub(crate) fn read(layout: Layout, document: &RawDocument) -> Read {
-    let subject = match subject(layout, document) {
-        Ok(Some(subject)) => subject,
+    let (kind, subject) = match subject(layout, document) {
+        Ok(Some(found)) => found,
         Ok(None) => return Read::Other,
         Err(reason) => {
             return Read::Unreadable {
@@ -48,7 +50,7 @@ pub(crate) fn read(layout: Layout, document: &RawDocument) -> Read {
             };
         }
     };
-    match state(document) {
+    match state(kind, document) {
         Ok((state, faults)) => Read::State {
             subject,
             state,
@@ -75,7 +77,11 @@ fn summary(faults: &[String]) -> Option<String> {
     Some(clipped(&text))
 }
 
-fn subject(layout: Layout, document: &RawDocument) -> Result<Option<RecordSubject>, String> {
+/// The kind of a document and its subject; `None` for a kind that is not shown.
+fn subject(
+    layout: Layout,
+    document: &RawDocument,
+) -> Result<Option<(&'static Kind, RecordSubject)>, String> {
     let Some(kind) = kind(layout, document)? else {
         return Ok(None);
     };
@@ -88,7 +94,8 @@ fn subject(layout: Layout, document: &RawDocument) -> Result<Option<RecordSubjec
         }
     }
     let subject = kind.subject(&parts);
-    subject.map(Some).map_err(|error| error.to_string())
+    let subject = subject.map_err(|error| error.to_string())?;
+    Ok(Some((kind, subject)))
 }
 
 /// The kind of a document. The document's field with the names of its keys determines the kind,
@@ -124,7 +131,7 @@ fn id(document: &RawDocument) -> String {
     }
 }
 
-fn state(document: &RawDocument) -> Result<(StateInfo, Vec<String>), String> {
+fn state(kind: &Kind, document: &RawDocument) -> Result<(StateInfo, Vec<String>), String> {
     let bytes = document.as_bytes().len();
     if bytes > DOCUMENT_BYTES_MAX {
         return Err(format!(
@@ -148,6 +155,7 @@ fn state(document: &RawDocument) -> Result<(StateInfo, Vec<String>), String> {
         None => Vec::new(),
     };
     let state = StateInfo {
+        profile: profile(kind, document, &mut faults)?,
         status_context,
         actions,
     };

@@ -18,10 +18,18 @@ pub(crate) enum Layout {
     V22,
 }
 
-/// A kind of document with a state: its keys, in the order of the parts of the subject's name.
+/// A kind of document with a state.
 #[derive(Debug)]
 pub(crate) struct Kind {
+    /// Its keys, in the order of the parts of the subject's name.
     pub(crate) keys: &'static [&'static str],
+    /// The paths at which the name of the composite profile may be. The first one with a name
+    /// counts.
+    ///
+    /// The driver of the orchestrators writes the name of the field in their code in lower case,
+    /// `profile`. A document that was imported from the JSON of EMCO 22 has the name in its API,
+    /// `compositeProfile`.
+    pub(crate) profiles: &'static [&'static [&'static str]],
     name: fn(&[&str]) -> Result<RecordSubject, NameError>,
 }
 
@@ -43,10 +51,12 @@ const ONAP: [Kind; 2] = [
             "compositeappversion",
             "deploymentintentgroup",
         ],
+        profiles: &[&["deploymentintentgroupmetadata", "spec", "profile"]],
         name: group,
     },
     Kind {
         keys: &["provider", "cluster"],
+        profiles: &[],
         name: cluster,
     },
 ];
@@ -59,14 +69,20 @@ const V22: [Kind; 3] = [
             "compositeAppVersion",
             "deploymentIntentGroup",
         ],
+        profiles: &[
+            &["data", "spec", "profile"],
+            &["data", "spec", "compositeProfile"],
+        ],
         name: group,
     },
     Kind {
         keys: &["clusterProvider", "cluster"],
+        profiles: &[],
         name: cluster,
     },
     Kind {
         keys: &["project", "logicalCloud"],
+        profiles: &[],
         name: logical_cloud,
     },
 ];
@@ -105,11 +121,15 @@ impl Layout {
         }
     }
 
-    /// The projection of documents: only the keys and the state are requested.
+    /// The projection of documents: only the keys, the state and the composite profile are
+    /// requested.
     pub(crate) fn projection(self) -> Document {
         let mut projection = doc! { STATE: 1, self.names_field(): 1 };
         for key in self.kinds().iter().flat_map(|kind| kind.keys) {
             projection.insert(*key, 1);
+        }
+        for path in self.kinds().iter().flat_map(|kind| kind.profiles) {
+            projection.insert(path.join("."), 1);
         }
         projection
     }

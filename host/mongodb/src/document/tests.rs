@@ -29,7 +29,8 @@ fn line(layout: Layout, document: &Document) -> String {
         });
         let context = state.status_context.as_ref();
         let context = context.map_or("-", |id| id.as_str()).to_owned();
-        context + &actions.collect::<String>()
+        let profile = state.profile.iter().map(|name| format!(" of {name}"));
+        context + &profile.chain(actions).collect::<String>()
     };
     match read_document(layout, document) {
         Read::Other => "other".to_owned(),
@@ -178,6 +179,55 @@ fn a_missing_or_unexpected_value_affects_only_itself() {
         line(Layout::V22, &empty),
         "deployment intent group p/ca/v1/dig: -"
     );
+}
+
+#[test]
+fn the_composite_profile_of_a_group_is_read_from_its_spec() {
+    let of_data = |data: Bson| {
+        let mut document = group(doc! {});
+        document.insert("data", data);
+        let line = line(Layout::V22, &document);
+        let name = "deployment intent group p/ca/v1/dig: ";
+        line.trim_start_matches(name).to_owned()
+    };
+    let of_spec = |spec: Document| of_data(doc! {"spec": spec}.into());
+    for (spec, expected) in [
+        (doc! {"profile": "small", "version": "r1"}, "- of small"),
+        (doc! {"compositeProfile": "small"}, "- of small"),
+        (
+            doc! {"profile": "", "compositeProfile": "small"},
+            "- of small",
+        ),
+        (doc! {"profile": Bson::Null}, "-"),
+        (doc! {"version": "r1"}, "-"),
+        (
+            doc! {"profile": 7},
+            "-; `data.spec.profile` is a number and was ignored",
+        ),
+        (
+            doc! {"profile": "a/b\u{1b}[2J"},
+            "-; `data.spec.profile` is `a/b [2J`, which is not a valid name, and was ignored",
+        ),
+    ] {
+        assert_eq!(of_spec(spec), expected);
+    }
+    // Data that is encrypted has no readable profile, and the state is shown without it.
+    assert_eq!(of_data("3c2f".into()), "-");
+    assert_eq!(of_data(doc! {"spec": [1]}.into()), "-");
+    let older = doc! {
+        "project": "p", "compositeapp": "ca", "compositeappversion": "v1", "deploymentintentgroup": "dig",
+        "deploymentintentgroupmetadata": {"metadata": {"name": "dig"}, "spec": {"profile": "small"}},
+        "stateInfo": {},
+    };
+    assert_eq!(
+        line(Layout::Onap, &older),
+        "deployment intent group p/ca/v1/dig: - of small"
+    );
+    // Only groups have a profile.
+    let cloud = doc! {
+        "project": "p", "logicalCloud": "lc", "data": {"spec": {"profile": "small"}}, "stateInfo": {},
+    };
+    assert_eq!(line(Layout::V22, &cloud), "logical cloud p/lc: -");
 }
 
 #[test]

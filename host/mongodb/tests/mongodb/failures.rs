@@ -6,7 +6,7 @@ use kindsight_mongodb::{Error, MongodbOptions, StatesSource};
 
 use crate::stage::{Follower, RESOURCES, action, group, mongodb, name, options, state};
 
-const LINE: &str = "deployment intent group p/ca/v1/a: - Created/-/0";
+const LINE: &str = "deployment intent group p/ca/v1/a: - of cp Created/-/0";
 
 fn lay(server: &MongoServer) {
     let created = state("", &[action("Created", "", 0)]);
@@ -66,7 +66,10 @@ fn one_that_stops_answering_is_away_after_the_deadline() {
     assert_eq!(back, StatesNews::Back, "nothing changed meanwhile");
     let documents = server.documents();
     documents.set(RESOURCES, name("a"), "stateInfo", state("", &[]));
-    assert_eq!(follower.changed(), "deployment intent group p/ca/v1/a: -");
+    assert_eq!(
+        follower.changed(),
+        "deployment intent group p/ca/v1/a: - of cp"
+    );
 }
 
 #[test]

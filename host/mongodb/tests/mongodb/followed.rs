@@ -18,16 +18,21 @@ fn an_appended_action_and_a_deleted_group_are_sent() {
     documents.set(RESOURCES, name("b"), "stateInfo", state("", &actions));
     assert_eq!(
         follower.changed(),
-        "deployment intent group p/ca/v1/b: - Created/-/0 Approved/-/0"
+        "deployment intent group p/ca/v1/b: - of cp Created/-/0 Approved/-/0"
     );
     actions.push(action("Instantiated", "9", 1));
     documents.set(RESOURCES, name("b"), "stateInfo", state("9", &actions));
     assert_eq!(
         follower.changed(),
-        "deployment intent group p/ca/v1/b: 9 Created/-/0 Approved/-/0 Instantiated/9/1"
+        "deployment intent group p/ca/v1/b: 9 of cp Created/-/0 Approved/-/0 Instantiated/9/1"
     );
     // A change of any other field of the document is not sent.
     documents.set(RESOURCES, name("b"), "data.spec.version", "r2");
+    documents.set(RESOURCES, name("b"), "data.spec.profile", "other");
+    assert_eq!(
+        follower.changed(),
+        "deployment intent group p/ca/v1/b: 9 of other Created/-/0 Approved/-/0 Instantiated/9/1"
+    );
     documents.delete(RESOURCES, name("a"));
     assert_eq!(
         follower.changed(),
@@ -42,7 +47,7 @@ fn an_appended_action_and_a_deleted_group_are_sent() {
     documents.insert(RESOURCES, &groups[..1]);
     assert_eq!(
         follower.changed(),
-        "deployment intent group p/ca/v1/a: - Created/-/0"
+        "deployment intent group p/ca/v1/a: - of cp Created/-/0"
     );
     follower.end();
 }
@@ -75,12 +80,15 @@ fn a_document_that_becomes_unreadable_keeps_its_last_state_and_does_not_affect_o
             // No change of the other group is sent before this one.
             assert_eq!(
                 follower.changed(),
-                format!("deployment intent group p/ca/v1/b: - Updated/-/{revision}")
+                format!("deployment intent group p/ca/v1/b: - of cp Updated/-/{revision}")
             );
         }
     }
     documents.set(RESOURCES, name("a"), "stateInfo", state("", &[]));
-    assert_eq!(follower.changed(), "deployment intent group p/ca/v1/a: -");
+    assert_eq!(
+        follower.changed(),
+        "deployment intent group p/ca/v1/a: - of cp"
+    );
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(crate) fn group(dig: &str, state: impl Into<Bson>) -> Document {
     document.extend(doc! {
         "keyId": "{compositeApp,compositeAppVersion,deploymentIntentGroup,project}",
         "references": [],
-        "data": {"metadata": {"name": dig}, "spec": {"compositeProfile": "cp", "version": "r1"}},
+        "data": {"metadata": {"name": dig}, "spec": {"profile": "cp", "version": "r1"}},
         "stateInfo": state.into(),
     });
     document
@@ -152,5 +152,7 @@ fn line(subject: &RecordSubject, state: &StateInfo) -> String {
     });
     let context = state.status_context.as_ref();
     let context = context.map_or("-", |id| id.as_str());
-    format!("{subject}: {context}{}", actions.collect::<String>())
+    let profile = state.profile.iter().map(|name| format!(" of {name}"));
+    let rest: String = profile.chain(actions).collect();
+    format!("{subject}: {context}{rest}")
 }

@@ -42,9 +42,9 @@ fn states_of_the_newer_generation_are_read_and_nothing_is_written() {
     assert_eq!(
         follower.all(),
         [
-            "deployment intent group p/ca/v1/lived: 11 Created/-/0 Approved/-/0 Instantiated/11/1 Updated/11/1 \
+            "deployment intent group p/ca/v1/lived: 11 of cp Created/-/0 Approved/-/0 Instantiated/11/1 Updated/11/1 \
              Instantiated/12/2",
-            "deployment intent group p/ca/v1/new: - Created/-/0",
+            "deployment intent group p/ca/v1/new: - of cp Created/-/0",
             "cluster cp+edge01: - Created/-/0 Applied/13/0",
             "logical cloud p/lc: 14 Created/-/0 Instantiated/14/0",
         ]
@@ -62,7 +62,7 @@ fn states_of_the_older_generation_are_read() {
         &[doc! {
             "project": "p", "compositeapp": "ca", "compositeappversion": "v1", "deploymentintentgroup": "dig",
             "key": "{compositeapp,compositeappversion,deploymentintentgroup,project,}",
-            "deploymentintentgroupmetadata": {"metadata": {"name": "dig"}},
+            "deploymentintentgroupmetadata": {"metadata": {"name": "dig"}, "spec": {"profile": "cp"}},
             "stateInfo": {"actions": [action("Created", "", 0)]},
         }],
     );
@@ -76,7 +76,7 @@ fn states_of_the_older_generation_are_read() {
     );
     let mut follower = Follower::begin(&options(&server.url()));
     let expected = [
-        "deployment intent group p/ca/v1/dig: - Created/-/0",
+        "deployment intent group p/ca/v1/dig: - of cp Created/-/0",
         "cluster cp+edge01: - Applied/5/0",
     ];
     assert_eq!(follower.all(), expected);
@@ -90,7 +90,7 @@ fn states_of_the_older_generation_are_read() {
     let mut unnamed = Follower::begin(&options(&server.url()));
     assert_eq!(
         unnamed.all(),
-        ["deployment intent group p/ca/v1/new: - Created/-/0"]
+        ["deployment intent group p/ca/v1/new: - of cp Created/-/0"]
     );
     let mut wrong = Follower::begin(&options(&format!("{}/other", server.url())));
     assert_eq!(

@@ -64,7 +64,7 @@ fn merged(subject: &RecordSubject, info: &StateInfo, derived: &Derived) -> Recor
     });
     let newer = newer.unwrap_or_default();
     RecordView {
-        profile: None,
+        profile: info.profile.clone(),
         status_context: newer.status_context.or_else(|| info.status_context.clone()),
         actions: [views(info), newer.actions].concat(),
         is_own: false,

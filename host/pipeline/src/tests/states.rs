@@ -27,6 +27,7 @@ fn info(actions: &[(LifecycleState, &str)]) -> StateInfo {
         }
     });
     StateInfo {
+        profile: None,
         status_context: None,
         actions: actions.collect(),
     }
@@ -97,6 +98,25 @@ fn the_history_is_what_the_orchestrator_keeps_and_newer_contexts_come_behind() {
         actions(&other.answer()),
         ["Instantiated 9 -", "Instantiated 4 -"]
     );
+}
+
+#[test]
+fn the_composite_profile_is_shown_while_the_orchestrator_names_it() {
+    let mut other = Other::new();
+    other.create("7", &context(&["a"]));
+    other.status("7", "Instantiated");
+    let profile = |answer: Value| answer.get("composite-profile-name").cloned();
+    assert_eq!(profile(other.answer()), None);
+    let kept = |profile: Option<&str>| StateInfo {
+        profile: profile.map(Into::into),
+        ..info(&[(LifecycleState::Instantiated, "7")])
+    };
+    tell(&mut other, all(&[(group(), kept(Some("small")))]));
+    assert_eq!(profile(other.answer()), Some(json!("small")));
+    for (now, shown) in [(Some("large"), Some(json!("large"))), (None, None)] {
+        tell(&mut other, StatesNews::Changed(group(), Some(kept(now))));
+        assert_eq!(profile(other.answer()), shown);
+    }
 }
 
 #[test]

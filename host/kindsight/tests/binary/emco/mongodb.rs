@@ -191,6 +191,46 @@ fn known_states_survive_an_unavailable_mongodb() {
 }
 
 #[test]
+fn the_composite_profile_of_a_group_is_in_its_answers() {
+    let Some((etcd, mongodb)) = stores() else {
+        return;
+    };
+    lay_context(&etcd);
+    let documents = mongodb.documents();
+    let mut named = group("dig", &["Created", "Approved", "Instantiated"]);
+    named.insert(
+        "data",
+        doc! {"metadata": {"name": "dig"}, "spec": {"profile": "small", "version": "r1"}},
+    );
+    // The document of this group names no profile.
+    documents.insert(RESOURCES, &[named, group("new", &["Created"])]);
+    let data = tempfile::tempdir().unwrap();
+    let server = serve(&etcd, &mongodb.url(), data.path(), &[]);
+    let path = status_of(DIG);
+    let profile = |answer: &Value, member: &str| answer.get(member).cloned();
+    let small = Some(json!("small"));
+    for query in ["", "?type=cluster", "?type=all&output=summary"] {
+        wait(&server, &format!("{path}{query}"), |answer| {
+            profile(answer, "composite-profile-name") == small
+        });
+    }
+    let (_, newer) = server.get(&format!("{path}?status=ready"));
+    assert_eq!(profile(&newer, "compositeProfile"), small, "{newer:#}");
+    let (code, unnamed) = server.get(&status_of("p/ca/v1/new"));
+    assert_eq!(code, 200, "{unnamed:#}");
+    assert_eq!(profile(&unnamed, "composite-profile-name"), None);
+
+    documents.set(RESOURCES, name("dig"), "data.spec.profile", "large");
+    wait(&server, &path, |answer| {
+        profile(answer, "composite-profile-name") == Some(json!("large"))
+    });
+    documents.set(RESOURCES, name("dig"), "data.spec.profile", Bson::Null);
+    wait(&server, &path, |answer| {
+        profile(answer, "composite-profile-name").is_none() && told(answer).len() == 3
+    });
+}
+
+#[test]
 fn a_mongodb_unavailable_at_the_start_is_read_later() {
     let Some((etcd, mongodb)) = stores() else {
         return;

@@ -68,6 +68,7 @@ fn info(actions: &[(LifecycleState, Option<u8>)]) -> StateInfo {
         revision: 1,
     });
     StateInfo {
+        profile: None,
         status_context: None,
         actions: actions.collect(),
     }
