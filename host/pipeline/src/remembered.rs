@@ -6,6 +6,7 @@
 
 mod format;
 mod keys;
+mod pace;
 mod pending;
 mod transitions;
 mod values;

@@ -64,6 +64,11 @@ impl<'f> Pending<'f> {
         self.entries.contains_key(key)
     }
 
+    /// Size of the value under a key of the file, in bytes; none if there is no value.
+    pub(super) fn bytes(&self, key: &str) -> Option<usize> {
+        self.entries.get(key).map(|entry| entry.bytes)
+    }
+
     /// The keys in the file that begin so.
     pub(super) fn keys(&self, prefix: &str) -> Vec<&'f String> {
         let keys = self.entries.range(prefix.to_owned()..);

@@ -1,6 +1,6 @@
 //! The values for the file, from the published read model.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_read_model::ReadModel;
@@ -8,13 +8,15 @@ use kindsight_status::{ApplicationKey, ClusterView, ConnectionState, ConnectionV
 
 use super::format::{StoredCluster, StoredPlacement, written};
 use super::keys;
+use super::pace::{Pace, Waiting};
 use super::pending::Pending;
 use super::transitions::{StoredHistory, StoredTransition};
 
-/// The changes of one application; returns the views that they are made of, by their keys.
+/// The changes of one application. Returns the views that they are made of, by their keys. A view that changed shortly
+/// after its value was written waits instead.
 pub(super) fn application(
     read_model: &ReadModel,
-    views: &HashMap<String, Arc<ClusterView>>,
+    pace: &mut Pace<'_>,
     key: &ApplicationKey,
     pending: &mut Pending<'_>,
 ) -> Vec<(String, Arc<ClusterView>)> {
@@ -25,8 +27,7 @@ pub(super) fn application(
         for app in &view.apps {
             for placement in &app.clusters {
                 let at = keys::placement(key, placement.cluster(), &app.name);
-                let known = views.get(&at).filter(|_| pending.has(&at));
-                if known.is_none_or(|known| !known.shares_resources_with(placement)) {
+                if pace.is_due(key, &at, placement, pending.bytes(&at)) {
                     let stored = StoredPlacement::of(name, &app.name, placement);
                     pending.put(at.clone(), written(&stored));
                     new_views.push((at.clone(), Arc::clone(placement)));
@@ -61,13 +62,20 @@ pub(super) fn application(
     new_views
 }
 
-/// Notes until when each cluster is current, and forgets clusters that are not configured any more.
-pub(super) fn clusters(read_model: &ReadModel, pending: &mut Pending<'_>, now_ms: i64) {
+/// Notes until when each cluster is current, and forgets clusters that are not configured any more. A cluster is
+/// current until the first of its changes that waits.
+pub(super) fn clusters(
+    read_model: &ReadModel,
+    waiting: &Waiting,
+    pending: &mut Pending<'_>,
+    now_ms: i64,
+) {
     let connections: Vec<_> = read_model.inspect(|snapshot| {
         let connections = snapshot.connections();
         connections
             .map(|(name, it)| {
-                let current_until_ms = current_until(it, now_ms);
+                let first_waiting_ms = waiting.first_of(name).unwrap_or(i64::MAX);
+                let current_until_ms = current_until(it, now_ms).map(|at| at.min(first_waiting_ms));
                 let stored = current_until_ms.map(|at| StoredCluster::of(name, it, at));
                 (name.clone(), stored)
             })

@@ -1,21 +1,21 @@
 //! The task that writes what is known.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_read_model::{Lagged, ReadModel, Subscription};
-use kindsight_status::{ApplicationKey, ChangedSubject, ClusterView};
+use kindsight_status::{ApplicationKey, ChangedSubject};
 use kindsight_store::{Error, chain};
 use tokio_util::sync::CancellationToken;
 
+use super::pace::{Pace, Waiting, WrittenView};
 use super::pending::Pending;
 use super::values::{application, clusters};
 use super::{RememberedFile, keys};
 use crate::run::RunError;
 
 /// Time for which changes are gathered before they are written.
-const WRITE_EVERY: Duration = Duration::from_secs(2);
+pub(super) const WRITE_EVERY: Duration = Duration::from_secs(2);
 
 /// Time after which it is noted again until when a cluster is current, although nothing else is written.
 const NOTE_EVERY_MS: i64 = 60_000;
@@ -24,8 +24,8 @@ const NOTE_EVERY_MS: i64 = 60_000;
 const APPLICATIONS_PER_BATCH: usize = 64;
 
 impl RememberedFile {
-    /// Writes the changes of the read model every [`WRITE_EVERY`] until `shutdown`, and once more at the end. A change
-    /// that cannot be written is tried again.
+    /// Writes the changes of the read model every [`WRITE_EVERY`] until `shutdown`, and once more at the end. A large
+    /// value is written less often. A change that cannot be written is tried again.
     ///
     /// # Errors
     /// [`RunError::Panicked`] if a write panicked.
@@ -60,8 +60,9 @@ pub(crate) struct Writer {
     changed: BTreeSet<ApplicationKey>,
     /// True if any application may have changed.
     is_all_changed: bool,
-    /// The views that were written, by their keys.
-    views: HashMap<String, Arc<ClusterView>>,
+    /// The views whose values are in the file, by the keys of the values.
+    views: HashMap<String, WrittenView>,
+    waiting: Waiting,
     /// When it was last noted until when clusters are current.
     noted_ms: i64,
     /// True if the log says that the file is full.
@@ -76,13 +77,14 @@ impl Writer {
             changed: BTreeSet::new(),
             is_all_changed: true,
             views: HashMap::new(),
+            waiting: Waiting::default(),
             noted_ms: i64::MIN,
             is_told_full: false,
         }
     }
 
     /// Notes which applications changed.
-    fn note(&mut self, changes: &mut Subscription) {
+    pub(crate) fn note(&mut self, changes: &mut Subscription) {
         loop {
             match changes.next_now() {
                 Ok(Some(changed)) => {
@@ -114,24 +116,33 @@ impl Writer {
             changed = self.published();
             self.delete_others(&changed)?;
         }
+        changed.extend(self.waiting.applications());
         let mut is_written = false;
         let mut is_full = false;
         let changed: Vec<ApplicationKey> = changed.into_iter().collect();
+        let mut waiting = Waiting::default();
         for some in changed.chunks(APPLICATIONS_PER_BATCH) {
             let mut pending = Pending::new(&self.file.entries);
             let mut views = Vec::new();
+            let mut pace = Pace {
+                written: &self.views,
+                waited: &self.waiting,
+                waiting,
+                is_last,
+                now_ms,
+            };
             for key in some {
-                views.extend(application(
-                    &self.read_model,
-                    &self.views,
-                    key,
-                    &mut pending,
-                ));
+                views.extend(application(&self.read_model, &mut pace, key, &mut pending));
             }
+            waiting = pace.waiting;
             is_full |= pending.is_full;
             is_written |= self.apply(pending_changes(pending))?;
-            self.views.extend(views);
+            let at_ms = now_ms;
+            let views = views.into_iter();
+            self.views
+                .extend(views.map(|(key, view)| (key, WrittenView { view, at_ms })));
         }
+        self.waiting = waiting;
         if changed.len() > APPLICATIONS_PER_BATCH || is_all {
             let entries = &self.file.entries;
             self.views.retain(|key, _| entries.contains_key(key));
@@ -141,7 +152,7 @@ impl Writer {
         if is_written || is_due || is_last {
             self.noted_ms = now_ms;
             let mut pending = Pending::new(&self.file.entries);
-            clusters(&self.read_model, &mut pending, now_ms);
+            clusters(&self.read_model, &self.waiting, &mut pending, now_ms);
             self.apply(pending_changes(pending))?;
         }
         Ok(())

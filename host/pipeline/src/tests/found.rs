@@ -2,6 +2,7 @@
 
 mod gone;
 mod history;
+mod pace;
 mod reports;
 mod restart;
 

@@ -20,7 +20,7 @@ impl Stage {
     }
 
     /// Starts again after a crash.
-    fn start(&mut self, clusters: &[&str], now_ms: i64) {
+    pub(super) fn start(&mut self, clusters: &[&str], now_ms: i64) {
         let gone_for = Duration::from_millis(GONE_FOR_MS.unsigned_abs());
         self.start_again(clusters, gone_for, now_ms);
     }
