@@ -1,12 +1,14 @@
 //! Processor time of `kindsight serve` for one changed object, in an application of 10 and of 5,000 objects.
 //!
 //! Measured from outside, on the threads of the process, so that two releases can be compared in one run:
-//! `KINDSIGHT_BENCH_BINARIES=before=/path/kindsight,now=/path/kindsight`.
+//! `KINDSIGHT_BENCH_BINARIES=before=/path/kindsight,now=/path/kindsight`. A thread that only reads and parses the
+//! events of a watch shows the least processor time that a change can cost on this machine.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -51,15 +53,25 @@ pub(crate) fn run(cluster: &Cluster) {
         "{:<10} {:>8} {:>12} {:>12} {:>12}",
         "binary", "objects", "status", "with stream", "annotation"
     );
+    let bare = bare_watch(cluster);
+    for size in SIZES {
+        let [status, annotation] = [Change::Status, Change::Annotation]
+            .map(|kind| per_change(cluster, size, kind, 0.0, || processor_time(&bare)));
+        println!(
+            "{:<10} {size:>8} {status:>12.0} {:>12} {annotation:>12.0}",
+            "bare watch", ""
+        );
+    }
     for (name, path) in &binaries {
         let served = Served::start(path, cluster);
         for size in SIZES {
-            let idle = median(|| served.spent(|| thread::sleep(EVERY * CHANGES)));
-            let status = served.per_change(cluster, size, Change::Status, idle);
+            let time = || served.processor_time();
+            let idle = median(|| spent(time, || thread::sleep(EVERY * CHANGES)));
+            let status = per_change(cluster, size, Change::Status, idle, time);
             let stream = served.follow(size);
-            let followed = served.per_change(cluster, size, Change::Status, idle);
+            let followed = per_change(cluster, size, Change::Status, idle, time);
             drop(stream);
-            let annotation = served.per_change(cluster, size, Change::Annotation, idle);
+            let annotation = per_change(cluster, size, Change::Annotation, idle, time);
             println!("{name:<10} {size:>8} {status:>12.0} {followed:>12.0} {annotation:>12.0}");
         }
     }
@@ -178,38 +190,11 @@ impl Served {
         }
     }
 
-    /// Processor time for each change, in µs.
-    fn per_change(&self, cluster: &Cluster, size: usize, kind: Change, idle: f64) -> f64 {
-        let mut number = 0;
-        let busy = median(|| {
-            self.spent(|| {
-                for _ in 0..CHANGES {
-                    let began = Instant::now();
-                    number += 1;
-                    change(cluster, size, number, kind);
-                    thread::sleep(EVERY.saturating_sub(began.elapsed()));
-                }
-            })
-        });
-        (busy - idle) / f64::from(CHANGES)
-    }
-
-    /// Processor time of the process while `work` runs, in µs.
-    fn spent(&self, work: impl FnOnce()) -> f64 {
-        let before = self.processor_time();
-        work();
-        self.processor_time() - before
-    }
-
     /// Processor time of all threads so far, in µs.
     fn processor_time(&self) -> f64 {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.process.id()));
         let tasks = tasks.expect("its threads").filter_map(Result::ok);
-        let times = tasks.filter_map(|task| {
-            let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-            text.split(' ').next()?.parse::<f64>().ok()
-        });
-        times.sum::<f64>() / 1000.0
+        tasks.map(|task| processor_time(&task.path())).sum()
     }
 
     /// A client that follows the status of an application; ends when it is dropped.
@@ -236,6 +221,64 @@ impl Drop for Served {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Processor time for each change, in µs. `time` is the processor time so far.
+fn per_change(
+    cluster: &Cluster,
+    size: usize,
+    kind: Change,
+    idle: f64,
+    time: impl Fn() -> f64,
+) -> f64 {
+    let mut number = 0;
+    let busy = median(|| {
+        spent(&time, || {
+            for _ in 0..CHANGES {
+                let began = Instant::now();
+                number += 1;
+                change(cluster, size, number, kind);
+                thread::sleep(EVERY.saturating_sub(began.elapsed()));
+            }
+        })
+    });
+    (busy - idle) / f64::from(CHANGES)
+}
+
+/// The difference of a processor time before and after some work.
+fn spent(time: impl Fn() -> f64, work: impl FnOnce()) -> f64 {
+    let before = time();
+    work();
+    time() - before
+}
+
+/// Processor time of one thread so far, in µs. The thread may have ended.
+fn processor_time(task: &Path) -> f64 {
+    let text = std::fs::read_to_string(task.join("schedstat")).unwrap_or_default();
+    let time = text.split(' ').next().and_then(|time| time.parse().ok());
+    time.unwrap_or(0.0) / 1000.0
+}
+
+/// Starts a thread that reads and parses the events of a watch of all Deployments, and waits until it is connected.
+/// Returns the folder of the thread below `/proc`.
+fn bare_watch(cluster: &Cluster) -> PathBuf {
+    let events = cluster
+        .client()
+        .stream("/apis/apps/v1/deployments?watch=true");
+    let (task_tx, task_rx) = channel();
+    thread::spawn(move || {
+        let task = std::fs::read_link("/proc/thread-self").expect("this thread");
+        task_tx
+            .send(Path::new("/proc").join(task))
+            .expect("the bench waits");
+        for line in BufReader::new(events).lines().map_while(Result::ok) {
+            let _: serde_json::Value = serde_json::from_str(&line).expect("an event");
+        }
+    });
+    let task = task_rx.recv().expect("the thread runs");
+    // The watch begins with all objects.
+    thread::sleep(SETTLE);
+    task
 }
 
 /// The median of three measurements.
