@@ -2,6 +2,7 @@
 
 mod manifest_spec;
 mod parsed;
+mod restarts;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use crate::texts::Texts;
 use crate::{BUNDLE_ITEMS_MAX, Gvk};
 use parsed::Parsed;
 pub use parsed::{TREE_BUDGET_BYTES, set_tree_budget, tree_budget, tree_bytes};
+use restarts::most_restarts;
 
 /// Maximum size of an object, in bytes of JSON. etcd's own limit on a request is 1.5 MiB.
 pub const OBJECT_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -57,6 +59,8 @@ pub struct ObjectFields {
     /// True if the spec in the JSON is the one of the first report and may be outdated: some monitors update only the
     /// status of an item.
     pub has_old_spec: bool,
+    /// `restartCount` of the container that restarted most; 0 for an object without statuses of containers.
+    pub restarts: u32,
 }
 
 impl Deref for Object {
@@ -216,6 +220,7 @@ impl Object {
             uid: head.text("uid").into(),
             owners: head.owners(texts),
             labels: head.labels(texts),
+            restarts: most_restarts(document.root()),
             json,
             has_old_spec: false,
         };

@@ -1,6 +1,7 @@
 //! Resources in answers to status queries.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -75,6 +76,11 @@ pub struct Resource<'a> {
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ResourceOwner<'a>)]
     pub owner: Option<ResourceOwner<'a>>,
+    /// With `type=cluster`: `restartCount` of the Pod's container that restarted most. Omitted if no
+    /// container restarted, and for other Kinds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u32, example = 7)]
+    pub restarts: Option<NonZeroU32>,
     /// With `explain=true`: the interpreter that judged the resource. Omitted if the host itself
     /// did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,6 +115,7 @@ impl<'a> Resource<'a> {
             expected: None,
             hook: None,
             owner: None,
+            restarts: None,
             interpreter: None,
             spec: None,
             explanation: None,

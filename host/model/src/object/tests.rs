@@ -34,6 +34,29 @@ fn metadata_of_the_wrong_type_counts_as_missing() {
 }
 
 #[test]
+fn the_restarts_are_those_of_the_container_that_restarted_most() {
+    for (status, restarts) in [
+        ("{}", 0),
+        (r#"{"containerStatuses": "none"}"#, 0),
+        (
+            r#"{"containerStatuses": [{"restartCount": 2}, {"restartCount": 7}, {"restartCount": 3}]}"#,
+            7,
+        ),
+        (
+            r#"{"initContainerStatuses": [{"restartCount": 4}], "containerStatuses": [{"restartCount": 1}]}"#,
+            4,
+        ),
+        (
+            r#"{"containerStatuses": [{"restartCount": -1}, {"restartCount": "many"}, {}, 7]}"#,
+            0,
+        ),
+    ] {
+        let pod = object(&format!(r#"{{"kind":"Pod","status":{status}}}"#));
+        assert_eq!(pod.restarts, restarts, "{status}");
+    }
+}
+
+#[test]
 fn the_last_of_duplicate_members_counts() {
     let pod = object(
         r#"{"kind":"A","metadata":{"name":"a"},"x":1,"x":2,"metadata":{"name":"b"},"kind":"\u0042"}"#,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use kindsight_api::explanation::{Explanation, SpecSource};
@@ -122,6 +123,7 @@ impl<'a> Resources<'a> {
 
     /// A resource with the state that its cluster reports.
     fn as_reported(&self, view: &'a ResourceView) -> Resource<'a> {
+        let restarts = view.object.as_ref().map(|object| object.restarts);
         let verdict = &view.verdict;
         Resource {
             detail: self.detail(view.object.as_ref()),
@@ -134,6 +136,7 @@ impl<'a> Resources<'a> {
             expected: (!view.is_sent()).then_some(false),
             hook: matches!(view.role, Role::Hook | Role::SentHook).then_some(true),
             owner: view.owner.and_then(|owner| self.owner(owner)),
+            restarts: restarts.and_then(NonZeroU32::new),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
             spec: (self.explain && view.has_manifest_spec()).then_some(SpecSource::Manifest),
             explanation: (self.explain.then(|| Explanation::of(verdict))).flatten(),

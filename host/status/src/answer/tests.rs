@@ -26,16 +26,15 @@ fn sink() -> Snapshot {
     let mut edge01 = input("edge01", sent());
     let manifest = r#"{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "sink-service"}, "spec": {}}"#;
     edge01.expected[2].manifest = Object::from_json(manifest).ok();
+    let mut pod = owned(
+        ("Pod", "default", "fw0-sink-5d5c", ""),
+        &[("Deployment", "fw0-sink", "")],
+    );
+    pod.restarts = 7;
     report(
         &mut edge01,
         vec![
-            observed(
-                owned(
-                    ("Pod", "default", "fw0-sink-5d5c", ""),
-                    &[("Deployment", "fw0-sink", "")],
-                ),
-                verdict(Phase::Failed, "Evicted", ""),
-            ),
+            observed(pod, verdict(Phase::Failed, "Evicted", "")),
             observed(
                 object("apps/v1", "Deployment", "default", "fw0-sink"),
                 pending,
