@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, DigName, LogicalCloudName};
+use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject};
 use kindsight_status::{
     ApplicationHistory, ApplicationKey, ApplicationQuery, Applications, Clusters, ContextView,
     HistoryAnswer, HistoryQuery, Missing, QueryError, Snapshot, StatusQuery, Subject,
@@ -65,6 +65,23 @@ impl ReadModel {
         query: &StatusQuery,
     ) -> Result<Subject, QueryError> {
         self.look_up(|snapshot| snapshot.logical_cloud(name, query))
+    }
+
+    /// Looks up the subject of a query about a deployment intent group, a found application, a cluster or a logical
+    /// cloud.
+    ///
+    /// # Errors
+    /// As for [`ReadModel::dig`].
+    pub fn subject(
+        &self,
+        name: &RecordSubject,
+        query: &StatusQuery,
+    ) -> Result<Subject, QueryError> {
+        match name {
+            RecordSubject::Group(name) => self.dig(name, query),
+            RecordSubject::Cluster(name) => self.cluster(name, query),
+            RecordSubject::LogicalCloud(name) => self.logical_cloud(name, query),
+        }
     }
 
     /// Looks up the applications of a query.

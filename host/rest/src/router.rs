@@ -128,10 +128,14 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         ));
     let queries = statuses
         .routes(routes!(confirmation::dig_confirmation))
+        .routes(routes!(confirmation::cluster_confirmation))
+        .routes(routes!(confirmation::logical_cloud_confirmation))
         .routes(routes!(history::dig_history))
         .routes(routes!(applications::applications))
         .routes(routes!(applications::clusters))
         .routes(routes!(watch::watch_status))
+        .routes(routes!(watch::watch_cluster_status))
+        .routes(routes!(watch::watch_logical_cloud_status))
         .routes(routes!(watch::watch_applications))
         .routes(routes!(interpreters::list))
         .routes(routes!(interpreters::inspect))

@@ -5,13 +5,14 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use kindsight_api::problem::ProblemDocument;
 use kindsight_api::status::{Confirmation, StatusParameters};
+use kindsight_model::RecordSubject;
 use tokio::task::spawn_blocking;
 
 use crate::AppState;
 use crate::answer::internal;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
-use crate::routes::paths::DigPath;
+use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath};
 use crate::routes::status::{Pairs, missing, read};
 
 /// Confirmation of the status of a deployment intent group
@@ -38,8 +39,61 @@ pub(crate) async fn dig_confirmation(
     path: Result<Path<DigPath>, PathRejection>,
     pairs: Pairs,
 ) -> Result<Json<Confirmation<'static>>, Problem> {
-    let (name, query) = (path?.0.name()?, read(pairs)?);
-    let subject = app.read_model.dig(&name, &query).map_err(missing)?;
+    confirmed(&app, path?.0.subject()?, pairs).await
+}
+
+/// Confirmation of the status of a cluster's own resources
+///
+/// Parameters and answer are the same as for a deployment intent group.
+#[utoipa::path(
+    get,
+    path = "/v2/cluster-providers/{cluster-provider}/clusters/{cluster}/status/confirmation",
+    tag = "status",
+    params(ClusterPath, StatusParameters),
+    responses(
+        (status = 200, description = "Whether the status is confirmed, or the reason why it is not.", body = Confirmation<'static>),
+        (status = 404, description = "The cluster, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn cluster_confirmation(
+    State(app): State<AppState>,
+    path: Result<Path<ClusterPath>, PathRejection>,
+    pairs: Pairs,
+) -> Result<Json<Confirmation<'static>>, Problem> {
+    confirmed(&app, path?.0.subject()?, pairs).await
+}
+
+/// Confirmation of the status of a logical cloud
+///
+/// Parameters and answer are the same as for a deployment intent group.
+#[utoipa::path(
+    get,
+    path = "/v2/projects/{project}/logical-clouds/{logical-cloud}/status/confirmation",
+    tag = "status",
+    params(LogicalCloudPath, StatusParameters),
+    responses(
+        (status = 200, description = "Whether the status is confirmed, or the reason why it is not.", body = Confirmation<'static>),
+        (status = 404, description = "The logical cloud, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn logical_cloud_confirmation(
+    State(app): State<AppState>,
+    path: Result<Path<LogicalCloudPath>, PathRejection>,
+    pairs: Pairs,
+) -> Result<Json<Confirmation<'static>>, Problem> {
+    confirmed(&app, path?.0.subject()?, pairs).await
+}
+
+/// Compares the status of a subject with its clusters.
+async fn confirmed(
+    app: &AppState,
+    name: RecordSubject,
+    pairs: Pairs,
+) -> Result<Json<Confirmation<'static>>, Problem> {
+    let query = read(pairs)?;
+    let subject = app.read_model.subject(&name, &query).map_err(missing)?;
     // The application may have a hundred thousand resources.
     let involved = spawn_blocking(move || subject.involved_kinds(&query));
     let clusters = involved.await.map_err(|_| internal())??;

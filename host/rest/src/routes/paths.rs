@@ -1,7 +1,7 @@
 //! Names of subjects in paths.
 
 use kindsight_api::problem::PartialProblem;
-use kindsight_model::{ClusterName, DigName, LogicalCloudName};
+use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject};
 use kindsight_status::{cluster_name, dig_name, logical_cloud_name};
 use serde::Deserialize;
 
@@ -36,6 +36,14 @@ impl DigPath {
         self.read().map_err(invalid_path)
     }
 
+    /// The subject of a query with this path.
+    ///
+    /// # Errors
+    /// Some part cannot be a name.
+    pub(super) fn subject(&self) -> Result<RecordSubject, Problem> {
+        self.read().map(RecordSubject::Group).map_err(invalid_path)
+    }
+
     /// The name, or what is wrong with its parts.
     pub(super) fn read(&self) -> Result<DigName, Vec<PartialProblem>> {
         dig_name(
@@ -61,6 +69,16 @@ pub(crate) struct ClusterPath {
 }
 
 impl ClusterPath {
+    /// The subject of a query with this path.
+    ///
+    /// # Errors
+    /// Some part cannot be a name.
+    pub(super) fn subject(&self) -> Result<RecordSubject, Problem> {
+        self.read()
+            .map(RecordSubject::Cluster)
+            .map_err(invalid_path)
+    }
+
     /// The name, or what is wrong with its parts.
     pub(super) fn read(&self) -> Result<ClusterName, Vec<PartialProblem>> {
         cluster_name(&self.cluster_provider, &self.cluster)
@@ -81,6 +99,16 @@ pub(crate) struct LogicalCloudPath {
 }
 
 impl LogicalCloudPath {
+    /// The subject of a query with this path.
+    ///
+    /// # Errors
+    /// Some part cannot be a name.
+    pub(super) fn subject(&self) -> Result<RecordSubject, Problem> {
+        self.read()
+            .map(RecordSubject::LogicalCloud)
+            .map_err(invalid_path)
+    }
+
     /// The name, or what is wrong with its parts.
     pub(super) fn read(&self) -> Result<LogicalCloudName, Vec<PartialProblem>> {
         logical_cloud_name(&self.project, &self.logical_cloud)

@@ -5,24 +5,25 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
+use axum::extract::{FromRequestParts, Path, Query, Request, State};
+use axum::http::request::Parts;
 use axum::response::Response;
 use kindsight_api::applications::ApplicationParameters;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::status::{StatusAnswer, StatusParameters};
 use kindsight_api::watch::{ApplicationsEvent, EventName, StatusEvent};
-use kindsight_model::{DigName, RecordSubject};
+use kindsight_model::RecordSubject;
 use kindsight_read_model::ReadModel;
 use kindsight_status::{
     ApplicationQuery, Applications, ChangedSubject, Instance, StatusQuery, Subject, change,
 };
 
 use crate::AppState;
-use crate::answer::{Answers, Chunks};
+use crate::answer::{Answers, Chunks, internal};
 use crate::limits::LIST_GATHER;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
-use crate::routes::paths::DigPath;
+use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath};
 use crate::routes::status::{Pairs, is_probably_small, missing, read};
 use crate::stream::{Streams, Watched, write_event};
 
@@ -48,36 +49,108 @@ use crate::stream::{Streams, Watched, write_event};
     ),
 )]
 pub(crate) async fn watch_status(
-    State(app): State<AppState>,
-    Extension(answers): Extension<Arc<Answers>>,
-    Extension(streams): Extension<Arc<Streams>>,
     path: Result<Path<DigPath>, PathRejection>,
-    pairs: Pairs,
-    request: Request,
+    following: Following,
 ) -> Result<Response, Problem> {
-    let name = path?.0.name()?;
-    let query = read(pairs)?;
-    if let Some(listing) = query.listing {
-        let problem = PartialProblem::new(
-            listing.as_str(),
-            "a list of names cannot be followed",
-            "the same on the route without `/watch`",
-        );
-        return Err(Problem::invalid(vec![problem]));
+    following.follow(path?.0.subject()?)
+}
+
+/// Status of a cluster's own resources, followed
+///
+/// Parameters and events are the same as for a deployment intent group.
+#[utoipa::path(
+    get,
+    path = "/v2/cluster-providers/{cluster-provider}/clusters/{cluster}/status/watch",
+    tag = "status",
+    params(ClusterPath, StatusParameters),
+    responses(
+        (status = 200, description = "The events; each `data` is one line of JSON.", body = StatusEvent<'static>, content_type = "text/event-stream"),
+        (status = 404, description = "The cluster, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn watch_cluster_status(
+    path: Result<Path<ClusterPath>, PathRejection>,
+    following: Following,
+) -> Result<Response, Problem> {
+    following.follow(path?.0.subject()?)
+}
+
+/// Status of a logical cloud, followed
+///
+/// Parameters and events are the same as for a deployment intent group.
+#[utoipa::path(
+    get,
+    path = "/v2/projects/{project}/logical-clouds/{logical-cloud}/status/watch",
+    tag = "status",
+    params(LogicalCloudPath, StatusParameters),
+    responses(
+        (status = 200, description = "The events; each `data` is one line of JSON.", body = StatusEvent<'static>, content_type = "text/event-stream"),
+        (status = 404, description = "The logical cloud, the instance, or a name to filter by does not exist.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn watch_logical_cloud_status(
+    path: Result<Path<LogicalCloudPath>, PathRejection>,
+    following: Following,
+) -> Result<Response, Problem> {
+    following.follow(path?.0.subject()?)
+}
+
+/// Extractor of a request to follow a status.
+pub(crate) struct Following {
+    model: ReadModel,
+    answers: Arc<Answers>,
+    streams: Arc<Streams>,
+    pairs: Pairs,
+    request: Parts,
+}
+
+impl FromRequestParts<AppState> for Following {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Problem> {
+        let (answers, streams) = (parts.extensions.get(), parts.extensions.get());
+        Ok(Self {
+            model: app.read_model.clone(),
+            answers: answers.cloned().ok_or_else(internal)?,
+            streams: streams.cloned().ok_or_else(internal)?,
+            pairs: Query::try_from_uri(&parts.uri),
+            request: parts.clone(),
+        })
     }
-    if query.instance == Instance::List {
-        let problem = PartialProblem::new(
-            "instance",
-            "a list of instances cannot be followed",
-            "the id of an instance, or no `instance`",
-        );
-        return Err(Problem::invalid(vec![problem]));
+}
+
+impl Following {
+    /// Answers with the stream of the status of a subject.
+    ///
+    /// # Errors
+    /// Names that do not exist; a query whose answer is no status; too many streams.
+    fn follow(self, name: RecordSubject) -> Result<Response, Problem> {
+        let query = read(self.pairs)?;
+        if let Some(listing) = query.listing {
+            let problem = PartialProblem::new(
+                listing.as_str(),
+                "a list of names cannot be followed",
+                "the same on the route without `/watch`",
+            );
+            return Err(Problem::invalid(vec![problem]));
+        }
+        if query.instance == Instance::List {
+            let problem = PartialProblem::new(
+                "instance",
+                "a list of instances cannot be followed",
+                "the id of an instance, or no `instance`",
+            );
+            return Err(Problem::invalid(vec![problem]));
+        }
+        let watched = WatchedStatus { name, query };
+        // A name to filter by that does not exist is an error now, and not an event.
+        let subject = watched.read(&self.model)?;
+        subject.answer(&watched.query)?;
+        self.streams
+            .follow(self.model, self.answers, watched, &self.request)
     }
-    let watched = WatchedStatus { name, query };
-    // A name to filter by that does not exist is an error now, and not an event.
-    let subject = watched.read(&app.read_model)?;
-    subject.answer(&watched.query)?;
-    streams.follow(app.read_model, answers, watched, &request.into_parts().0)
 }
 
 /// Applications, followed
@@ -108,9 +181,9 @@ pub(crate) async fn watch_applications(
     streams.follow(app.read_model, answers, watched, &request.into_parts().0)
 }
 
-/// The status of one application.
+/// The status of one application, cluster or logical cloud.
 struct WatchedStatus {
-    name: DigName,
+    name: RecordSubject,
     query: StatusQuery,
 }
 
@@ -119,7 +192,7 @@ impl Watched for WatchedStatus {
     const GATHER: Duration = Duration::ZERO;
 
     fn read(&self, model: &ReadModel) -> Result<Subject, Problem> {
-        model.dig(&self.name, &self.query).map_err(missing)
+        model.subject(&self.name, &self.query).map_err(missing)
     }
 
     fn is_concerned_by(&self, state: &Subject, changed: &ChangedSubject) -> bool {

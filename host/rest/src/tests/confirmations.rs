@@ -40,6 +40,16 @@ async fn clusters_are_asked_for_the_kinds_of_the_application() {
 }
 
 #[tokio::test]
+async fn statuses_of_clusters_and_logical_clouds_are_confirmed() {
+    for path in [CLUSTER_STATUS, LOGICAL_CLOUD_STATUS] {
+        let answer = get(&format!("{path}/confirmation?type=cluster")).await;
+        assert_eq!(answer.text, r#"{"confirmed":true}"#, "{path}");
+        let unknown = get(&format!("{path}/confirmation?app=nobody")).await;
+        unknown.problem(StatusCode::NOT_FOUND);
+    }
+}
+
+#[tokio::test]
 async fn a_confirmation_of_an_unknown_application_or_app_is_a_problem() {
     let unknown = get(&format!("{STATUS}/confirmation?app=nobody")).await;
     unknown.problem(StatusCode::NOT_FOUND);

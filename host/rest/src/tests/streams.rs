@@ -131,6 +131,53 @@ async fn a_followed_status_is_a_snapshot_then_changes_until_its_deletion() {
 }
 
 #[tokio::test]
+async fn clusters_and_logical_clouds_are_followed_like_groups() {
+    let cluster = ClusterName::new("vfw-cluster-provider", "edge01").unwrap();
+    let cloud = LogicalCloudName::new("testvfw", "lc1").unwrap();
+    for (subject, path, name) in [
+        (
+            RecordSubject::Cluster(cluster),
+            CLUSTER_STATUS,
+            "vfw-cluster-provider+edge01",
+        ),
+        (
+            RecordSubject::LogicalCloud(cloud),
+            LOGICAL_CLOUD_STATUS,
+            "lc1",
+        ),
+    ] {
+        let (mut model, router) = watched(Limits::default());
+        let publish = |model: &mut ReadModelWriter, phase| {
+            let key = ApplicationKey::Context("8".parse().unwrap());
+            let view = ContextView {
+                meta: None,
+                ..shop_view(phase)
+            };
+            model.publish(&key, view, Vec::new());
+        };
+        let path = format!("{path}/watch?type=cluster");
+        let mut reader = Reader::open(router.clone(), &path, None).await;
+        let (event, _, data) = reader.event().await;
+        assert_eq!((&*event, &data["name"]), ("snapshot", &name.into()));
+        publish(&mut model, Phase::Ready);
+        let (event, id, data) = reader.event().await;
+        assert_eq!(event, "change");
+        assert_eq!(data["status"]["ready-status"], "Ready");
+        drop(reader);
+
+        publish(&mut model, Phase::Pending);
+        let mut again = Reader::open(router, &path, Some(&id)).await;
+        let (event, _, data) = again.event().await;
+        assert_eq!(event, "change");
+        assert_eq!(data["status"]["ready-status"], "Pending");
+        model.publish_record(&subject, None);
+        let (event, _, problem) = again.event().await;
+        assert_eq!((&*event, &problem["status"]), ("problem", &404.into()));
+        assert_eq!(again.text().await, None);
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_resumes_gets_missed_changes_or_a_fresh_snapshot() {
     let (mut model, router) = watched(Limits::default());
     let path = format!("{SHOP}/watch");
@@ -313,6 +360,14 @@ async fn names_that_do_not_exist_are_refused_before_the_stream_begins() {
         (format!("{SHOP}/watch?app=back"), StatusCode::NOT_FOUND),
         (format!("{SHOP}/watch?output=much"), StatusCode::BAD_REQUEST),
         (format!("{STATUS}/watch?instance="), StatusCode::BAD_REQUEST),
+        (
+            CLUSTER_STATUS.replace("edge01", "edge09") + "/watch",
+            StatusCode::NOT_FOUND,
+        ),
+        (
+            format!("{LOGICAL_CLOUD_STATUS}/watch?apps="),
+            StatusCode::BAD_REQUEST,
+        ),
         (
             "/v2/applications/watch?name=cart".to_owned(),
             StatusCode::NOT_FOUND,
