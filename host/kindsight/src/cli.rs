@@ -201,13 +201,17 @@ Examples:
   kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group --app sink --explain
   kindsight status shop --watch
   kindsight status shop --wait --timeout 5m
+  kindsight status shop --wait --for ready --max-restarts 3
+  kindsight status shop --wait --for terminated
 
 --wait ends once everything is ready or present in every cluster, or failed, for the time of --hold, while
 every cluster is connected and its report is not stale. It waits for what is pending, degraded,
-suspended, unknown, stale or not found yet.
+suspended, unknown, stale or not found yet. --for sets another state to wait for. Failed ends the
+wait only without --for and with --for ready.
 
 Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid command line, or
-several applications have the name; with --wait 4 it failed, 5 the time is up.")]
+several applications have the name; with --wait 4 it failed or a container restarted too often,
+5 the time is up.")]
 pub(crate) struct StatusArgs {
     /// Application, short or in full (`project/composite-app/version/deployment-intent-group`), or cluster
     /// (`provider+cluster`).
@@ -237,9 +241,21 @@ pub(crate) struct StatusArgs {
     /// for each change.
     #[arg(long, short, conflicts_with_all = ["explain", "output", "instance"])]
     pub(crate) watch: bool,
-    /// Waits until the application is ready or failed.
+    /// Waits until the application is ready or failed, or in the state of `--for`.
     #[arg(long, conflicts_with_all = ["watch", "kind", "explain", "output", "instance"])]
     pub(crate) wait: bool,
+    /// State to wait for. Without it: every deciding resource is ready or present, and degraded is not enough.
+    #[arg(long = "for", value_name = "STATE", value_enum, requires = "wait")]
+    pub(crate) goal: Option<Goal>,
+    /// Fails if a container restarted more often than this. Counts all restarts of the containers in the selected
+    /// apps and clusters, also those before the command began.
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "wait",
+        conflicts_with = "resources"
+    )]
+    pub(crate) max_restarts: Option<u32>,
     /// Time to wait, such as `30s` or `5m`.
     #[arg(long, default_value = "5m", requires = "wait", value_parser = duration)]
     pub(crate) timeout: Duration,
@@ -249,6 +265,17 @@ pub(crate) struct StatusArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) output: OutputFormat,
+}
+
+/// State that `status --wait` waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Goal {
+    /// Everything is ready or present, or degraded only because of recent restarts or past runs of CronJobs.
+    Ready,
+    /// Every resource that was sent exists, in any phase. Hooks do not count.
+    Present,
+    /// No resource is left.
+    Terminated,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

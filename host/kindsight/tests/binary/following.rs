@@ -41,6 +41,40 @@ fn failed() -> String {
     )
 }
 
+/// A ready Deployment whose only Pod runs again after this number of crashes.
+fn restarted(restarts: u32) -> String {
+    let mut report: Value = serde_json::from_str(&ready()).unwrap();
+    let labels = json!({"app": "sink"});
+    let status = &mut report["status"];
+    status["deploymentStatuses"][0]["spec"]["selector"] = json!({"matchLabels": labels});
+    let running = json!({"running": {"startedAt": "2026-01-22T10:00:00Z"}});
+    let now = jiff::Timestamp::now().to_string();
+    status["podStatuses"] = json!([{
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {
+            "name": "fw0-sink-1-a", "namespace": "default", "labels": labels,
+            "ownerReferences": [{"kind": "ReplicaSet", "name": "fw0-sink-1", "uid": "r", "controller": true}],
+        },
+        "spec": {"containers": [{"name": "sink"}]},
+        "status": {
+            "phase": "Running",
+            "conditions": [{"type": "Ready", "status": "True"}],
+            "containerStatuses": [{
+                "name": "sink", "ready": true, "restartCount": restarts, "state": running,
+                "lastState": {"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": now}},
+            }],
+        },
+    }]);
+    report.to_string()
+}
+
+/// A report without any resource.
+fn empty() -> String {
+    let mut report: Value = serde_json::from_str(&ready()).unwrap();
+    report["status"] = json!({"deploymentStatuses": []});
+    report.to_string()
+}
+
 /// A server with one cluster that has not reported yet.
 struct Stage {
     server: Server,
@@ -96,7 +130,7 @@ fn read_until(lines: &mut impl Iterator<Item = String>, told: &str) {
 fn ended(mut child: Child, meanwhile: impl FnOnce()) -> (Option<i32>, String) {
     let stderr = BufReader::new(child.stderr.take().unwrap());
     let mut lines = stderr.lines().map(Result::unwrap);
-    read_until(&mut lines, "waiting: it is Unknown");
+    read_until(&mut lines, " is Unknown");
     meanwhile();
     let rest: Vec<String> = lines.collect();
     (child.wait().unwrap().code(), rest.join("\n"))
@@ -114,6 +148,49 @@ fn wait_ends_when_the_cluster_reports_a_final_state() {
         assert_eq!(ended, Some(code), "{said}");
         assert!(said.contains(told), "{said}");
     }
+}
+
+#[test]
+fn a_failed_application_is_present_and_is_terminated_when_it_is_gone() {
+    let stage = Stage::new();
+    let present = stage.follow(&["--wait", "--for", "present", "--timeout", "2m"]);
+    let mut terminated = stage.follow(&["--wait", "--for", "terminated", "--timeout", "2m"]);
+    let (code, said) = ended(present, || stage.write(&failed()));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("is present"), "{said}");
+
+    let stderr = BufReader::new(terminated.stderr.take().unwrap());
+    let mut lines = stderr.lines().map(Result::unwrap);
+    read_until(&mut lines, "is Failed (ProgressDeadlineExceeded)");
+    stage.write(&empty());
+    read_until(&mut lines, "is terminated");
+    assert_eq!(terminated.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn recent_restarts_are_ready_with_for_ready_and_not_without_it() {
+    let stage = Stage::new();
+    let strict = stage.follow(&["--wait", "--timeout", "20s"]);
+    let child = stage.follow(&["--wait", "--for", "ready", "--timeout", "2m"]);
+    let (code, said) = ended(child, || stage.write(&restarted(3)));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("is ready"), "{said}");
+    let (code, said) = ended(strict, || {});
+    assert_eq!(code, Some(5), "{said}");
+    assert!(said.contains("is Degraded (RecentRestarts)"), "{said}");
+}
+
+#[test]
+fn a_wait_fails_if_a_container_restarts_too_often() {
+    let stage = Stage::new();
+    let mut command = kindsight(&["status", DIG, "--server", &stage.server.url]);
+    command.args(["--app", "sink", "--cluster", CLUSTER]);
+    command.args(["--wait", "--max-restarts", "2", "--timeout", "2m"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (code, said) = ended(child.spawn().unwrap(), || stage.write(&restarted(3)));
+    assert_eq!(code, Some(4), "{said}");
+    let why = format!("a container of Pod fw0-sink-1-a of sink in {CLUSTER} restarted 3 times");
+    assert!(said.contains(&why), "{said}");
 }
 
 #[test]

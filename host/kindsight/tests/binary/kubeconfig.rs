@@ -2,6 +2,7 @@
 //! credentials in kubeconfigs.
 
 mod selector;
+mod waiting;
 mod webhook;
 
 use std::fs;

@@ -1,25 +1,26 @@
-//! `kindsight status --wait`: waits until an application is ready or failed.
+//! `kindsight status --wait`: waits until an application is in the wanted state, or failed.
 
 mod confirmed;
 mod heard;
+mod observer;
+mod past;
+mod restarts;
+mod standing;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
-use kindsight_api::clusters::ClusterList;
 use kindsight_api::status::Status;
-use kindsight_model::Phase;
 
-use super::followed::{Followed, News};
 use super::scope::{scope, scoped};
 use super::subject::{self, Resolved};
 use super::{StatusQuery, parameters};
 use crate::cli::{StatusArgs, hint};
-use crate::client::{self, Refused, Request};
+use crate::client::Refused;
 use crate::{FAILED, INVALID, TIME_IS_UP};
-use confirmed::confirmed;
-use heard::{Begun, not_heard};
+use heard::{Begun, clusters, not_heard};
+use observer::Observer;
+use standing::{Standing, Wanted};
 
 /// Longest pause between two checks of the state.
 const LOOK: Duration = Duration::from_millis(250);
@@ -27,29 +28,12 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Interval at which a missing application is looked up.
 const FIND: Duration = Duration::from_secs(1);
 
-/// The error of a server without a clock.
-const NO_DATE: &str = "the server's answer has no `Date`: --wait needs one to know which reports are newer than the command; does a proxy remove it?";
-
-/// Path of the list of clusters below the server's address.
-const CLUSTERS: &str = "/v2/clusters";
-
-/// The state of the application with regard to the end of the wait.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Standing {
-    /// Everything is ready or present.
-    Ready,
-    /// Something failed.
-    Failed(String),
-    /// Neither.
-    Waiting(String),
-}
-
 /// Runs the command; returns the exit code of the process.
 ///
 /// # Errors
 /// When the server refuses, or cannot be reached at first.
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
-    let mut begun = Begun::now();
+    let begun = Begun::now();
     let until = begun.at + args.timeout;
     let name = match found(args, until)? {
         Found::One(name) => name,
@@ -60,34 +44,20 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         Found::Never(why) => return Ok(time_is_up(args, &why)),
     };
     let query = StatusQuery::of(args, &name)?;
-    let mut followed = Followed::begin(&args.server.url, query.clone())?;
-    let mut lost = String::from("the server did not answer yet");
+    let mut observer = Observer::begin(&args.server.url, query, Wanted::of(args), begun)?;
     let mut printed = String::new();
     let mut held: Option<(Standing, Instant)> = None;
-    let mut unanswered: Vec<String> = Vec::new();
     let mut not_held = format!("its state did not hold for {:?} yet", args.hold);
     loop {
-        match followed.next(LOOK.min(left(until)))? {
-            News::Lost(why) | News::Missing(why) => lost = why,
-            News::Snapshot | News::Change(_) | News::Unchanged => {}
-        }
-        let mut standing = match followed.status() {
-            Some(status) if followed.is_open() => {
-                let status: Status<'_> = client::read(status)?;
-                let kinds = status.readiness.unanswered.iter();
-                unanswered = kinds.map(ToString::to_string).collect();
-                standing(&args.server.url, &status, &mut begun)?
-            }
-            _ => Standing::Waiting(lost.clone()),
-        };
+        let mut standing = observer.next(LOOK.min(left(until)))?;
         let since = match &held {
             // Which resource failed first may change while it fails.
             Some((before, since)) if is_alike(before, &standing) => *since,
             _ => Instant::now(),
         };
         let is_held = since.elapsed() >= args.hold;
-        if is_held && standing == Standing::Ready {
-            standing = confirmed(&args.server.url, &query, &mut begun);
+        if is_held && standing == Standing::Reached {
+            standing = observer.confirmed();
         }
         if let Standing::Waiting(why) = &standing {
             if *why != printed {
@@ -104,7 +74,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
             continue;
         }
         if is_held {
-            return Ok(ended(args, &standing, &unanswered));
+            return Ok(ended(args, &standing, observer.unanswered()));
         }
         held = Some((standing, since));
         if left(until).is_zero() {
@@ -136,13 +106,14 @@ fn ended(args: &StatusArgs, standing: &Standing, unanswered: &[String]) -> ExitC
         hint(&format!("{name} failed: {why}"));
         return ExitCode::from(FAILED);
     }
-    hint(&format!("{name} is ready"));
+    hint(&format!("{name} is {}", Wanted::of(args).as_str()));
     ExitCode::SUCCESS
 }
 
 fn time_is_up(args: &StatusArgs, why: &str) -> ExitCode {
     let (name, timeout) = (waited_for(args), args.timeout);
-    hint(&format!("{name} is not ready after {timeout:?}: {why}"));
+    let wanted = Wanted::of(args).as_str();
+    hint(&format!("{name} is not {wanted} after {timeout:?}: {why}"));
     ExitCode::from(TIME_IS_UP)
 }
 
@@ -180,39 +151,18 @@ fn found(args: &StatusArgs, until: Instant) -> anyhow::Result<Found> {
 
 /// The standing of an application. A state that could end the waiting counts only while each of its clusters is
 /// connected and was heard since the command began: a pipeline must not pass with an earlier state.
-fn standing(server: &str, status: &Status<'_>, begun: &mut Begun) -> anyhow::Result<Standing> {
-    let standing = of_status(status);
+fn standing_now(
+    server: &str,
+    status: &Status<'_>,
+    wanted: Wanted,
+    begun: &mut Begun,
+) -> anyhow::Result<Standing> {
+    let standing = wanted.standing(status);
     if let Standing::Waiting(_) = standing {
         return Ok(standing);
     }
-    let asked = Instant::now();
-    let answer = Request::get(CLUSTERS.to_owned()).answer(server)?;
-    begun.narrow(asked, answer.date.context(NO_DATE)?);
-    let list: ClusterList<'_> = client::read(&answer.body)?;
-    let waiting = not_heard(status, &list, begun).map(Standing::Waiting);
+    let waiting = not_heard(server, &clusters(status), begun)?.map(Standing::Waiting);
     Ok(waiting.unwrap_or(standing))
-}
-
-fn of_status(status: &Status<'_>) -> Standing {
-    let readiness = &status.readiness;
-    let reason = readiness.ready_reason.as_deref();
-    let state = readiness.ready_status.as_deref().unwrap_or("Unknown");
-    let why = match (&status.message, reason) {
-        (Some(message), _) => message.to_string(),
-        (None, Some(reason)) => format!("it is {state}: {reason}"),
-        (None, None) => format!("it is {state}"),
-    };
-    if let Some(reason) = &readiness.stale_reason {
-        return Standing::Waiting(format!("its last report may be out of date: {reason}"));
-    }
-    match readiness.ready_phase {
-        Some(Phase::Ready | Phase::Present) => match status.faults.first() {
-            None => Standing::Ready,
-            Some(fault) => Standing::Waiting(format!("a part could not be read: {fault}")),
-        },
-        Some(Phase::Failed) => Standing::Failed(reason.unwrap_or(state).to_owned()),
-        _ => Standing::Waiting(why),
-    }
 }
 
 #[cfg(test)]
@@ -223,43 +173,9 @@ mod tests {
     use jiff::Timestamp;
     use jiff::fmt::rfc2822;
     use jiff::tz::TimeZone;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-
-    fn judged(more: &Value) -> Standing {
-        let mut status = json!({"name": "web", "state": {"Actions": []}});
-        let members = more.as_object().unwrap().clone();
-        status.as_object_mut().unwrap().extend(members);
-        of_status(&serde_json::from_str(&status.to_string()).unwrap())
-    }
-
-    #[test]
-    fn ready_and_failed_end_the_waiting_unless_anything_casts_doubt_on_it() {
-        let ready = json!({"ready-status": "Ready", "ready-phase": "ready"});
-        assert_eq!(judged(&ready), Standing::Ready);
-        let present = json!({"ready-status": "Present", "ready-phase": "present"});
-        assert_eq!(judged(&present), Standing::Ready);
-        let failed = json!({"ready-phase": "failed", "ready-reason": "Pod x is Failed"});
-        assert_eq!(
-            judged(&failed),
-            Standing::Failed("Pod x is Failed".to_owned())
-        );
-        let stale = "2026-11-22T10:00:00Z";
-        for doubtful in [
-            json!({"ready-phase": "ready", "stale-since": stale, "stale-reason": "away"}),
-            json!({"ready-phase": "failed", "stale-since": stale, "stale-reason": "away"}),
-            json!({"ready-phase": "ready", "faults": ["cut"]}),
-            json!({"message": "it was never instantiated"}),
-            json!({"ready-phase": "degraded"}),
-            json!({"ready-phase": "suspended"}),
-            json!({"ready-phase": "unknown"}),
-            json!({"ready-phase": "not-present"}),
-        ] {
-            let standing = judged(&doubtful);
-            assert!(matches!(standing, Standing::Waiting(_)), "{standing:?}");
-        }
-    }
 
     /// Answers one request with a list of one API server that was heard at this time, at another time by the
     /// server's clock.
@@ -290,7 +206,11 @@ mod tests {
                 stream.write_all(answer.as_bytes()).unwrap();
             });
             let status = serde_json::from_str(&status).unwrap();
-            standing(&server, &status, &mut Begun::now())
+            let wanted = Wanted {
+                goal: None,
+                restarts_max: None,
+            };
+            standing_now(&server, &status, wanted, &mut Begun::now())
         })
     }
 
@@ -302,7 +222,7 @@ mod tests {
             let server_time = rfc2822::to_string(&server_time.to_zoned(TimeZone::UTC)).unwrap();
             let server_time = server_time.replace("+0000", "GMT");
             let heard = |time: &str| standing_of(&server_time, &format!("{day}T{time}Z")).unwrap();
-            assert_eq!(heard("10:00:31"), Standing::Ready);
+            assert_eq!(heard("10:00:31"), Standing::Reached);
             let before = heard("10:00:29.500");
             assert!(matches!(&before, Standing::Waiting(why) if why.contains("was not heard")));
         }

@@ -2,20 +2,27 @@
 
 use kindsight_api::status::Confirmation;
 
-use super::{Begun, Standing, standing};
+use super::heard::Begun;
+use super::standing::{Standing, Wanted};
+use super::standing_now;
 use crate::cli::hint;
 use crate::client::{self, Refused};
 use crate::commands::status::StatusQuery;
 
 /// The standing after the server compared the status with the clusters. The status is requested again, because the
 /// comparison may have found changes.
-pub(super) fn confirmed(server: &str, query: &StatusQuery, begun: &mut Begun) -> Standing {
+pub(super) fn confirmed(
+    server: &str,
+    query: &StatusQuery,
+    wanted: Wanted,
+    begun: &mut Begun,
+) -> Standing {
     let checked = is_confirmed(server, query).and_then(|why| {
         if let Some(why) = why {
             return Ok(Standing::Waiting(why));
         }
         let answer = query.request(None).ask(server)?;
-        standing(server, &client::read(&answer)?, begun)
+        standing_now(server, &client::read(&answer)?, wanted, begun)
     });
     checked.unwrap_or_else(|error| Standing::Waiting(format!("{error:#}")))
 }
@@ -64,7 +71,11 @@ mod tests {
             }
         });
         let query = StatusQuery::about("-/shop/-/web").unwrap();
-        confirmed(&server, &query, &mut Begun::now())
+        let wanted = Wanted {
+            goal: None,
+            restarts_max: None,
+        };
+        confirmed(&server, &query, wanted, &mut Begun::now())
     }
 
     fn serve(mut stream: TcpStream, status: u16, confirmation: &Value) {

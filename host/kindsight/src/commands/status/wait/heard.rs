@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
 use jiff::Timestamp;
 use kindsight_api::clusters::{ClusterList, Connection};
 use kindsight_api::status::Status;
+
+use crate::client::{self, Request};
 
 /// Time after which a folder of reports counts as heard, if it is still connected. Folders are not probed. An API
 /// server is probed every few seconds, and does not count as heard without an answer, because it may hang.
@@ -13,6 +16,12 @@ const SILENT_MAX: Duration = Duration::from_secs(20);
 
 /// Resolution of a `Date` header, in milliseconds.
 const DATE_MS: i64 = 1000;
+
+/// The error of a server without a clock.
+const NO_DATE: &str = "the server's answer has no `Date`: --wait needs one to know which reports are newer than the command; does a proxy remove it?";
+
+/// Path of the list of clusters below the server's address.
+const CLUSTERS: &str = "/v2/clusters";
 
 /// The time at which the command began.
 ///
@@ -44,20 +53,43 @@ impl Begun {
     }
 }
 
-/// The reason why a cluster of the application was not heard; none if all were heard.
-pub(super) fn not_heard(
-    status: &Status<'_>,
-    list: &ClusterList<'_>,
-    begun: &Begun,
-) -> Option<String> {
+/// Provider and name of each cluster of an application.
+pub(super) type Clusters = BTreeSet<(String, String)>;
+
+/// The clusters of the application with this status.
+pub(super) fn clusters(status: &Status<'_>) -> Clusters {
     let clusters = status.apps.iter().flat_map(|app| &app.clusters);
-    let of_status: BTreeSet<(&str, &str)> = clusters
-        .map(|cluster| (&*cluster.cluster_provider, &*cluster.cluster))
-        .collect();
-    of_status.into_iter().find_map(|(provider, name)| {
+    clusters
+        .map(|cluster| {
+            (
+                cluster.cluster_provider.to_string(),
+                cluster.cluster.to_string(),
+            )
+        })
+        .collect()
+}
+
+/// The reason why one of the clusters was not heard; none if all were heard.
+///
+/// # Errors
+/// When the server refuses or cannot be reached, or its answer has no date.
+pub(super) fn not_heard(
+    server: &str,
+    clusters: &Clusters,
+    begun: &mut Begun,
+) -> anyhow::Result<Option<String>> {
+    let asked = Instant::now();
+    let answer = Request::get(CLUSTERS.to_owned()).answer(server)?;
+    begun.narrow(asked, answer.date.context(NO_DATE)?);
+    let list: ClusterList<'_> = client::read(&answer.body)?;
+    Ok(missing(clusters, &list, begun))
+}
+
+fn missing(clusters: &Clusters, list: &ClusterList<'_>, begun: &Begun) -> Option<String> {
+    clusters.iter().find_map(|(provider, name)| {
         let mut known = list.clusters.iter();
         let known =
-            known.find(|cluster| cluster.cluster_provider == provider && cluster.cluster == name);
+            known.find(|cluster| cluster.cluster_provider == *provider && cluster.cluster == *name);
         match known {
             None => Some(format!(
                 "nothing is configured to report on the cluster {provider}+{name}"
@@ -112,7 +144,11 @@ mod tests {
                 "since": "1970-01-01T00:00:00Z", "last-event": last,
             }]})
             .to_string();
-            not_heard(&status, &serde_json::from_str(&list).unwrap(), &begun)
+            missing(
+                &clusters(&status),
+                &serde_json::from_str(&list).unwrap(),
+                &begun,
+            )
         };
         assert_eq!(reason("connected", "1970-01-01T00:00:01Z"), None);
         let silent = reason("connected", "1970-01-01T00:00:00.999Z").unwrap();
@@ -122,7 +158,7 @@ mod tests {
         );
         let stale = reason("stale", "1970-01-01T00:00:01Z").unwrap();
         assert!(stale.starts_with("the cluster k+a is stale"), "{stale}");
-        assert!(not_heard(&status, &ClusterList::default(), &begun).is_some());
+        assert!(missing(&clusters(&status), &ClusterList::default(), &begun).is_some());
     }
 
     #[test]
@@ -142,7 +178,11 @@ mod tests {
         });
         let reason = |cluster: &Value| {
             let list = json!({"clusters": [cluster]}).to_string();
-            not_heard(&status, &serde_json::from_str(&list).unwrap(), &begun)
+            missing(
+                &clusters(&status),
+                &serde_json::from_str(&list).unwrap(),
+                &begun,
+            )
         };
         assert_eq!(reason(&cluster), None);
         cluster["server-version"] = "v1.34.2".into();
