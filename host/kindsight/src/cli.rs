@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Applications(ApplicationsArgs),
     /// Lists the clusters of a running server with their connections.
     Clusters(ClustersArgs),
-    /// Shows the status of an application or a cluster.
+    /// Shows the status of an application, a cluster or a logical cloud.
     Status(StatusArgs),
     /// Shows how the state of an application came about: its transitions, newest first.
     History(HistoryArgs),
@@ -198,6 +198,7 @@ Examples:
   kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group
   kindsight status --type all testvfw/compositevfw/v1/vfw_deployment_intent_group
   kindsight status --type rsync vfw-cluster-provider+edge01
+  kindsight status testvfw/logical-clouds/lc1 --wait
   kindsight status testvfw/compositevfw/v1/vfw_deployment_intent_group --app sink --explain
   kindsight status shop --watch
   kindsight status shop --wait --timeout 5m
@@ -213,8 +214,8 @@ Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid c
 several applications have the name; with --wait 4 it failed or a container restarted too often,
 5 the time is up.")]
 pub(crate) struct StatusArgs {
-    /// Application, short or in full (`project/composite-app/version/deployment-intent-group`), or cluster
-    /// (`provider+cluster`).
+    /// Application, short or in full (`project/composite-app/version/deployment-intent-group`), cluster
+    /// (`provider+cluster`), or logical cloud (`project/logical-clouds/name`).
     pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) server: ServerArgs,

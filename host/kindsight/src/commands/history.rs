@@ -85,7 +85,9 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
 fn path(subject: &str) -> anyhow::Result<String> {
     let parts: Vec<&str> = subject.split('/').collect();
     let [project, composite_app, version, dig] = parts.as_slice() else {
-        anyhow::bail!("`{subject}` is not an application; clusters have no history");
+        anyhow::bail!(
+            "`{subject}` is not an application; clusters and logical clouds have no history"
+        );
     };
     let DigName {
         project,

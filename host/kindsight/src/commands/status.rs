@@ -13,7 +13,7 @@ mod watch;
 use std::process::ExitCode;
 
 use kindsight_api::status::{Instances, Output, QueryType, Status, StatusParameters};
-use kindsight_model::{ClusterName, DigName};
+use kindsight_model::{ClusterName, DigName, LogicalCloudName};
 use kindsight_server::now_ms;
 
 use crate::INVALID;
@@ -21,6 +21,9 @@ use crate::cli::{StatusArgs, hint};
 use crate::client::{self, Refused, Request};
 use crate::commands::status::subject::Resolved;
 use crate::output_format::OutputFormat;
+
+/// The word in the name of a logical cloud, as in the path of its status.
+const LOGICAL_CLOUDS: &str = "logical-clouds";
 
 /// A status query.
 #[derive(Debug, Clone)]
@@ -47,10 +50,11 @@ impl StatusQuery {
     }
 
     /// Query for the status of an application as its clusters report it, by its full name
-    /// (`project/composite-app/version/dig`), or for the status of a cluster (`provider+name`).
+    /// (`project/composite-app/version/dig`), for the status of a cluster (`provider+name`), or for the status of a
+    /// logical cloud (`project/logical-clouds/name`).
     ///
     /// # Errors
-    /// When the name is neither.
+    /// When the name is none of these.
     pub(crate) fn about(subject: &str) -> anyhow::Result<Self> {
         let path = match subject.split('/').collect::<Vec<_>>().as_slice() {
             [project, composite_app, version, dig] => {
@@ -69,8 +73,12 @@ impl StatusQuery {
                 let ClusterName { provider, name } = cluster.parse()?;
                 format!("/v2/cluster-providers/{provider}/clusters/{name}/status")
             }
+            [project, LOGICAL_CLOUDS, cloud] => {
+                let LogicalCloudName { project, name } = &LogicalCloudName::new(project, cloud)?;
+                format!("/v2/projects/{project}/{LOGICAL_CLOUDS}/{name}/status")
+            }
             _ => anyhow::bail!(
-                "`{subject}` is neither `project/composite-app/version/deployment-intent-group` nor `provider+cluster`"
+                "`{subject}` is neither `project/composite-app/version/deployment-intent-group` nor `provider+cluster` nor `project/{LOGICAL_CLOUDS}/name`"
             ),
         };
         Ok(Self {
@@ -98,17 +106,9 @@ impl StatusQuery {
     }
 
     /// The request for the stream of its changes.
-    ///
-    /// # Errors
-    /// Of a cluster, whose own resources are not followed.
-    fn stream(&self) -> anyhow::Result<Request> {
-        if !self.path.contains("/deployment-intent-groups/") {
-            anyhow::bail!(
-                "--watch and --wait follow an application, not a cluster's own resources"
-            );
-        }
+    fn stream(&self) -> Request {
         let path = format!("{}/watch", self.path);
-        Ok(Request::get(path).with_parameters(&self.parameters))
+        Request::get(path).with_parameters(&self.parameters)
     }
 
     /// The request that compares the status with the clusters.
@@ -196,6 +196,34 @@ pub(crate) fn show(
                 answer::print(out, &status, query.kind(), scope.as_deref(), now_ms)?;
             }
             Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_about_a_group_a_cluster_or_a_logical_cloud_has_its_path_and_its_stream() {
+        for (subject, path) in [
+            (
+                "p/ca/v1/dig",
+                "/v2/projects/p/composite-apps/ca/v1/deployment-intent-groups/dig/status",
+            ),
+            ("p+east", "/v2/cluster-providers/p/clusters/east/status"),
+            (
+                "p/logical-clouds/lc1",
+                "/v2/projects/p/logical-clouds/lc1/status",
+            ),
+        ] {
+            let query = StatusQuery::about(subject).unwrap();
+            assert_eq!(query.path(), path);
+            let stream = Request::get(format!("{path}/watch")).with("type", "cluster");
+            assert_eq!(query.stream(), stream);
+        }
+        for subject in ["shop", "p/logical-clouds", "p/clouds/lc1", "p//lc1"] {
+            assert!(StatusQuery::about(subject).is_err(), "{subject}");
         }
     }
 }

@@ -4,10 +4,12 @@ use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::goldens::{CONTEXT, DIG, fill_store};
+use crate::goldens::{CONTEXT, DIG, NETWORK, fill_store};
 use crate::process::{Server, kindsight, run, text};
 
 const CLUSTER: &str = "vfw-cluster-provider+edge01";
@@ -229,11 +231,35 @@ fn wait_ends_at_the_timeout_also_for_a_missing_application() {
         said.contains("there is no application `nowhere` yet"),
         "{said}"
     );
+}
 
-    let cluster = run(&["status", CLUSTER, "--wait", "--server", url], "");
-    assert_eq!(cluster.status.code(), Some(1));
-    let said = text(&cluster.stderr);
-    assert!(said.contains("follow an application"), "{said}");
+#[test]
+fn wait_follows_the_own_resources_of_a_cluster() {
+    let stage = Stage::new();
+    let mut command = kindsight(&["status", CLUSTER, "--server", &stage.server.url]);
+    command.args(["--wait", "--for", "present", "--timeout", "2m"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let network = |kind: &str, name: &str| {
+        let object = json!({"apiVersion": "k8s.plugin.opnfv.org/v1alpha1", "kind": kind,
+            "metadata": {"name": name, "namespace": "default"}});
+        let (group, version) = ("k8s.plugin.opnfv.org", "v1alpha1");
+        json!({"group": group, "version": version, "kind": kind, "name": name, "namespace": "default",
+            "res": BASE64_STANDARD.encode(object.to_string())})
+    };
+    let report = json!({
+        "apiVersion": "k8splugin.io/v1alpha1",
+        "kind": "ResourceBundleState",
+        "metadata": {"labels": {"emco/deployment-id": format!("{NETWORK}-network-intents")}},
+        "status": {"resourceStatuses": [
+            network("ProviderNetwork", "emco-private-net"),
+            network("Network", "protected-private-net"),
+            network("ProviderNetwork", "unprotected-private-net"),
+        ]},
+    });
+    let (code, said) = ended(child.spawn().unwrap(), || stage.write(&report.to_string()));
+    assert_eq!(code, Some(0), "{said}");
+    let end = format!("{CLUSTER} is present");
+    assert!(said.contains(&end), "{said}");
 }
 
 #[test]

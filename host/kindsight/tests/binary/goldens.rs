@@ -19,7 +19,8 @@ pub(crate) const DIG: &str = "testvfw/compositevfw/v1/vfw_deployment_intent_grou
 /// The context that is instantiated now.
 pub(crate) const CONTEXT: &str = "2755581958183303505";
 const TERMINATED: &str = "2621114006130701074";
-const NETWORK: &str = "9116473999070524329";
+/// The context of the own resources of the first cluster.
+pub(crate) const NETWORK: &str = "9116473999070524329";
 const CLUSTERS: [&str; 2] = ["vfw-cluster-provider+edge01", "vfw-cluster-provider+edge02"];
 
 /// Apps in their order, and their resources: name, Kind, apiVersion.

@@ -48,19 +48,16 @@ pub(super) enum News {
 
 impl Followed {
     /// Begins to follow.
-    ///
-    /// # Errors
-    /// The query is not about an application.
-    pub(super) fn begin(server: &str, query: StatusQuery) -> anyhow::Result<Self> {
-        let stream = events::open(server, query.stream()?, None);
-        Ok(Self {
+    pub(super) fn begin(server: &str, query: StatusQuery) -> Self {
+        let stream = events::open(server, query.stream(), None);
+        Self {
             server: server.to_owned(),
             query,
             stream: Some(stream),
             at: Instant::now(),
             last: None,
             status: None,
-        })
+        }
     }
 
     /// The status as it is now, as JSON; none until it is known.
@@ -82,7 +79,7 @@ impl Followed {
             let left = AGAIN.saturating_sub(self.at.elapsed());
             std::thread::sleep(left.min(wait_max));
             if left <= wait_max {
-                let request = self.query.stream()?;
+                let request = self.query.stream();
                 self.stream = Some(events::open(&self.server, request, self.last.clone()));
                 self.at = Instant::now();
             }

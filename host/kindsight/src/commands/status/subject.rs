@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use anyhow::Context as _;
 
+use super::LOGICAL_CLOUDS;
 use crate::commands::applications;
 
 /// Maximum number of full names that are listed if several applications have the short name.
@@ -12,23 +13,24 @@ const NAMES_SHOWN_MAX: usize = 20;
 /// The subjects that a name may mean.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Resolved<'a> {
-    /// The full name of one application, or a cluster.
+    /// The full name of one application, a cluster or a logical cloud.
     One(Cow<'a, str>),
     /// The full names of several applications.
     Ambiguous(Vec<String>),
 }
 
-/// Resolves a name: a full name and a cluster are returned unchanged, a short name is looked up on the server.
+/// Resolves a name: a full name, a cluster and a logical cloud are returned unchanged, a short name is looked up on the
+/// server.
 ///
 /// # Errors
 /// When the server cannot be reached, or knows no such application.
 pub(crate) fn resolved<'a>(server: &str, name: &'a str) -> anyhow::Result<Resolved<'a>> {
-    if name.contains('+') || name.matches('/').count() == 3 {
+    if name.contains('+') || name.matches('/').count() == 3 || is_logical_cloud(name) {
         return Ok(Resolved::One(name.into()));
     }
     let named = applications::named(server, name);
     let mut names = named.with_context(|| {
-        format!("look up the application `{name}` (a cluster is named `provider+cluster`)")
+        format!("look up the application `{name}` (a cluster is named `provider+cluster`, a logical cloud `project/{LOGICAL_CLOUDS}/name`)")
     })?;
     match names.pop() {
         Some(one) if names.is_empty() => Ok(Resolved::One(one.into())),
@@ -37,6 +39,12 @@ pub(crate) fn resolved<'a>(server: &str, name: &'a str) -> anyhow::Result<Resolv
             Ok(Resolved::Ambiguous(names))
         }
     }
+}
+
+/// Returns whether the name has the form of a logical cloud's name.
+fn is_logical_cloud(name: &str) -> bool {
+    let mut parts = name.split('/').skip(1);
+    parts.next() == Some(LOGICAL_CLOUDS) && parts.count() == 1
 }
 
 /// The error text for a short name that several applications have.
@@ -62,12 +70,19 @@ mod tests {
     const NOWHERE: &str = "http://127.0.0.1:1";
 
     #[test]
-    fn a_full_name_and_a_cluster_need_no_server() {
-        for name in ["p/ca/v1/dig", "-/shop/-/web", "provider+edge01"] {
+    fn a_full_name_a_cluster_and_a_logical_cloud_need_no_server() {
+        for name in [
+            "p/ca/v1/dig",
+            "-/shop/-/web",
+            "provider+edge01",
+            "p/logical-clouds/lc1",
+        ] {
             let found = resolved(NOWHERE, name).unwrap();
             assert_eq!(found, Resolved::One(name.into()));
         }
-        assert!(resolved(NOWHERE, "shop").is_err());
+        for name in ["shop", "p/logical-clouds", "logical-clouds/p/lc1"] {
+            assert!(resolved(NOWHERE, name).is_err(), "{name}");
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         Found::Never(why) => return Ok(time_is_up(args, &why)),
     };
     let query = StatusQuery::of(args, &name)?;
-    let mut observer = Observer::begin(&args.server.url, query, Wanted::of(args), begun)?;
+    let mut observer = Observer::begin(&args.server.url, query, Wanted::of(args), begun);
     let mut printed = String::new();
     let mut held: Option<(Standing, Instant)> = None;
     let mut not_held = format!("its state did not hold for {:?} yet", args.hold);

@@ -27,7 +27,7 @@ const REDRAW_MS: i64 = 1000;
 /// The server refuses, or the output is closed.
 pub(super) fn run(server: &str, query: &StatusQuery) -> anyhow::Result<ExitCode> {
     let is_over = interrupted()?;
-    let mut followed = Followed::begin(server, query.clone())?;
+    let mut followed = Followed::begin(server, query.clone());
     let scope = query.scope();
     let stdout = io::stdout();
     let is_terminal = stdout.is_terminal();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::laid::{Generation, Laid};
 use super::stage::{address, etcd, lines, observe, status_of, wait};
-use crate::process::Server;
+use crate::process::{Server, run, text};
 
 const DIG: &str = "testvfw/compositevfw/v1/vfw_deployment_intent_group";
 const EDGE: &str = "vfw-cluster-provider+edge01";
@@ -224,6 +224,15 @@ fn names_that_an_orchestrator_accepts_are_answered() {
     assert_eq!(lines(&answer), ["app edge01 settings ConfigMap Applied"]);
 }
 
+/// The context of a logical cloud with one resource.
+fn logical_cloud(id: &str) -> Laid {
+    let of_cloud = r#"{"Project":"p","CompositeApp":"\u003cnil\u003e","Version":"\u003cnil\u003e","Release":"\u003cnil\u003e","DeploymentIntentGroup":"\u003cnil\u003e","Namespace":"ns","Level":"0","ChildContextIDs":[],"LogicalCloud":"lc1","LogicalCloudNamespace":"ns","LogicalCloudLevel":"1"}"#;
+    let mut cloud = Laid::with_meta(Generation::V22, id, of_cloud);
+    cloud.cluster("logical-cloud", EDGE, &[("ns", "Namespace", "v1")]);
+    cloud.ordered().status("Instantiated").rsync("Applied");
+    cloud
+}
+
 #[test]
 fn contexts_that_belong_to_no_group_of_their_own_are_not_groups() {
     let Some(etcd) = etcd() else { return };
@@ -236,11 +245,7 @@ fn contexts_that_belong_to_no_group_of_their_own_are_not_groups() {
     );
     networks.ordered().status("Instantiated").rsync("Applied");
     keys.put_all(&networks.keys);
-    let of_cloud = r#"{"Project":"p","CompositeApp":"\u003cnil\u003e","Version":"\u003cnil\u003e","Release":"\u003cnil\u003e","DeploymentIntentGroup":"\u003cnil\u003e","Namespace":"ns","Level":"0","ChildContextIDs":[],"LogicalCloud":"lc1","LogicalCloudNamespace":"ns","LogicalCloudLevel":"1"}"#;
-    let mut cloud = Laid::with_meta(Generation::V22, "21", of_cloud);
-    cloud.cluster("logical-cloud", EDGE, &[("ns", "Namespace", "v1")]);
-    cloud.ordered().status("Instantiated").rsync("Applied");
-    keys.put_all(&cloud.keys);
+    keys.put_all(&logical_cloud("21").keys);
     let mut parent = vfw(Generation::V22, "22", "p/ca/v1/parent");
     let meta = parent.keys.iter().find(|(key, _)| key.ends_with("/meta/"));
     let meta = meta
@@ -281,4 +286,28 @@ fn contexts_that_belong_to_no_group_of_their_own_are_not_groups() {
         "{answer:#}"
     );
     assert_eq!(answer["state"]["Actions"][0]["ContextId"], "21");
+}
+
+#[test]
+fn the_command_line_waits_for_a_logical_cloud() {
+    let Some(etcd) = etcd() else { return };
+    etcd.keys().put_all(&logical_cloud("21").keys);
+    let data = tempfile::tempdir().unwrap();
+    let server = observe(&etcd, data.path());
+    let cloud = "p/logical-clouds/lc1";
+    let args = [
+        "status",
+        cloud,
+        "--wait",
+        "--for",
+        "present",
+        "--timeout",
+        "3s",
+    ];
+    let output = run(&[&args[..], &["--server", &server.url]].concat(), "");
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    let said = text(&output.stderr);
+    let missing = "Namespace ns of logical-cloud in vfw-cluster-provider+edge01 is Unknown";
+    let end = format!("{cloud} is not present after 3s: {missing} (NoReportYet)");
+    assert!(said.contains(&end), "{said}");
 }

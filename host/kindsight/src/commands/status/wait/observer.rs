@@ -62,24 +62,16 @@ enum Absence {
 
 impl Observer {
     /// Begins to follow the application of the query.
-    ///
-    /// # Errors
-    /// The query is not about an application.
-    pub(super) fn begin(
-        server: &str,
-        query: StatusQuery,
-        wanted: Wanted,
-        begun: Begun,
-    ) -> anyhow::Result<Self> {
-        Ok(Self {
-            followed: Followed::begin(server, query.clone())?,
+    pub(super) fn begin(server: &str, query: StatusQuery, wanted: Wanted, begun: Begun) -> Self {
+        Self {
+            followed: Followed::begin(server, query.clone()),
             server: server.to_owned(),
             query,
             wanted,
             begun,
             absence: Absence::Lost("the server did not answer yet".to_owned()),
             last: None,
-        })
+        }
     }
 
     /// Waits for news, at most for `wait_max`, and returns the standing afterwards.
@@ -220,7 +212,7 @@ mod tests {
             restarts_max: None,
         };
         let server = removing(&status, ready);
-        let mut observer = Observer::begin(&server, query, wanted, Begun::now()).unwrap();
+        let mut observer = Observer::begin(&server, query, wanted, Begun::now());
         let begun = Instant::now();
         loop {
             let standing = observer.next(Duration::from_millis(50)).unwrap();
