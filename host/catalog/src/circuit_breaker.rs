@@ -43,7 +43,7 @@ pub struct Faulting {
 pub struct BreakerState {
     /// Present while it fails too frequently.
     pub faulting: Option<Faulting>,
-    /// How often it began to fail too frequently.
+    /// Number of times that it began to fail too frequently.
     pub trips: u64,
 }
 

@@ -64,7 +64,7 @@ pub struct ComponentDirectory {
     pub path: PathBuf,
     /// Maximum size of a file in bytes. A larger file is refused without being read.
     pub component_bytes_max: usize,
-    /// Whether a file may use the name of a built-in interpreter without judging all of its Kinds.
+    /// True if a file may use the name of a built-in interpreter without judging all of its Kinds.
     pub replaces_built_in: bool,
 }
 

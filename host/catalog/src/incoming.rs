@@ -19,9 +19,9 @@ pub struct IncomingComponent {
     pub gone: BTreeSet<String>,
     /// The digest that the bytes must have.
     pub expected: Option<Digest>,
-    /// Whether the component only becomes a candidate.
+    /// True if the component only becomes a candidate.
     pub is_candidate: bool,
-    /// Whether the component may use the name of a built-in interpreter without judging all of its
+    /// True if the component may use the name of a built-in interpreter without judging all of its
     /// Kinds.
     pub replaces_built_in: bool,
     /// The bytes of the component.

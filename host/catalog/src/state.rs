@@ -43,7 +43,7 @@ pub(crate) struct CatalogState {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Entry {
-    /// Whether the name is excluded from the published set.
+    /// True if the name is excluded from the published set.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_disabled: bool,
     /// The operator's settings.

@@ -45,7 +45,7 @@ const READ_TRIES: usize = 10;
 pub(crate) struct StoredHead {
     bytes: Option<Vec<u8>>,
     generation: u64,
-    /// Whether the value of the head is a complete state of an earlier release.
+    /// True if the value of the head is a complete state of an earlier release.
     is_legacy: bool,
 }
 

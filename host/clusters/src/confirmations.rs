@@ -31,7 +31,7 @@ pub(crate) struct ConfirmationRequest {
 #[derive(Debug, Clone, Default)]
 pub struct Confirmations(Arc<Mutex<HashMap<ClusterName, Answering>>>);
 
-/// How a source answers.
+/// The way in which a source answers.
 #[derive(Debug)]
 enum Answering {
     /// It confirms at once: it reports everything that it reads.

@@ -28,7 +28,7 @@ pub struct Folder {
     /// The time since which the folder can be listed.
     listed_since: Option<Instant>,
     is_complete: bool,
-    /// Whether work remains that the next look can do immediately.
+    /// True if work remains that the next look can do immediately.
     is_behind: bool,
 }
 

@@ -42,7 +42,7 @@ struct Retry {
     after: Duration,
 }
 
-/// How far the present state has been processed.
+/// The progress in processing the present state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Nothing,

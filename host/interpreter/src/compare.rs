@@ -46,7 +46,7 @@ pub struct Comparison {
     pub objects: u64,
     /// Number of these objects with a different phase, state, reason or message.
     pub changed: u64,
-    /// Whether every object was judged; false if `should_stop` ended the comparison.
+    /// True if every object was judged; false if `should_stop` ended the comparison.
     pub is_complete: bool,
     /// Statistics of the calls of all interpreters of the old set.
     pub old: CallSnapshot,

@@ -40,7 +40,7 @@ pub struct DeclaredState {
     pub phase: Phase,
     /// One sentence for users.
     pub summary: String,
-    /// Whether an object in this state does not leave the state without a change from outside.
+    /// True if an object in this state does not leave the state without a change from outside.
     pub is_final: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct HandledKind {
     pub when: Option<String>,
     /// The fields that the interpreter needs.
     pub fields: Fields,
-    /// Whether verdicts depend on the time. Otherwise, calls do not receive the time.
+    /// True if verdicts depend on the time. Otherwise, calls do not receive the time.
     pub uses_now: bool,
     /// The related objects that the interpreter needs.
     pub related: Vec<HandledRule>,

@@ -63,7 +63,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether the interpreter itself has the fault, and not the object or the operator's settings.
+    /// True if the interpreter itself has the fault, and not the object or the operator's settings.
     pub(crate) fn is_interpreters(&self) -> bool {
         !matches!(self, Self::InvalidObject(_) | Self::InvalidSettings(_))
     }

@@ -16,7 +16,7 @@ pub fn lower_priority() {
     let _ = rustix::process::nice(NICENESS);
 }
 
-/// Whether a call of this process met an epoch tick since the clock's last check.
+/// True if a call of this process met an epoch tick since the clock's last check.
 static HAS_YIELDED: AtomicBool = AtomicBool::new(false);
 
 /// Yields the processor. Every call does this at each epoch tick. The epoch clock then ticks

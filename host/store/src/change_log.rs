@@ -49,10 +49,10 @@ pub(crate) struct Recent {
     oldest: Revision,
     /// The revision of the last batch that was applied.
     latest: Revision,
-    /// Whether other programs apply the batches too, so that a reader may know a revision before
+    /// True if other programs apply the batches too, so that a reader may know a revision before
     /// the log does.
     follows: bool,
-    /// How often the log has dropped all batches.
+    /// Number of times that the log has dropped all batches.
     forgotten: u64,
 }
 
@@ -121,7 +121,7 @@ impl Recent {
         self.oldest
     }
 
-    /// How often the log has dropped all batches.
+    /// Number of times that the log has dropped all batches.
     pub(crate) fn forgotten(&self) -> u64 {
         self.forgotten
     }

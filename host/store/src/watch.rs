@@ -14,7 +14,7 @@ pub struct Watch {
     prefix: String,
     /// Everything up to this revision was read.
     position: Revision,
-    /// How often the log had dropped all batches when the watch began.
+    /// Number of times that the log had dropped all batches when the watch began.
     forgotten: u64,
     recent: Receiver<Recent>,
 }

@@ -53,7 +53,7 @@ pub struct HandledKind {
     pub when: Option<String>,
     /// The fields that it needs, as JSON pointers. `*` matches the items of a list.
     pub fields: Vec<String>,
-    /// Whether its verdicts depend on the time. If so, calls receive the time.
+    /// True if its verdicts depend on the time. If so, calls receive the time.
     pub uses_now: bool,
     /// Related objects that it needs.
     pub related: Vec<RelatedRule>,
@@ -85,7 +85,7 @@ pub struct State {
     pub phase: Phase,
     /// One sentence for users who see the state.
     pub summary: String,
-    /// Whether an object in this state does not leave the state without an external cause.
+    /// True if an object in this state does not leave the state without an external cause.
     pub is_final: bool,
 }
 

@@ -21,7 +21,7 @@ pub struct Document<'a> {
     /// Decoded strings, which contained escapes. Spans that start at [`DECODED`] or later refer to
     /// this text.
     decoded: &'a str,
-    /// Whether no object has two members with the same name, so that the first one found is the
+    /// True if no object has two members with the same name, so that the first one found is the
     /// only one.
     is_unique: bool,
     trace: Option<&'a Trace>,
@@ -63,7 +63,7 @@ impl<'a> Document<'a> {
         self
     }
 
-    /// Whether no object has two members with the same name.
+    /// True if no object has two members with the same name.
     pub(crate) fn is_unique(&self) -> bool {
         self.is_unique
     }

@@ -106,7 +106,7 @@ impl Head {
         (self.0 >> 8) as usize
     }
 
-    /// Whether the node is an array or an object.
+    /// True if the node is an array or an object.
     #[inline]
     pub(crate) fn has_parts(self) -> bool {
         self.kind() >= kind::ARRAY

@@ -6,7 +6,7 @@ pub const EVERY_ITEM: &str = "*";
 /// A set of JSON pointers through objects and, with `*`, through the items of arrays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// Whether the complete value is requested.
+    /// True if the complete value is requested.
     whole: bool,
     below: Vec<(String, Fields)>,
 }

@@ -7,7 +7,7 @@ use crate::writer::{Writer, last_of_each};
 #[derive(Debug, Default)]
 pub struct TextWriter {
     text: String,
-    /// Whether a value was written after which a comma must follow.
+    /// True if a value was written after which a comma must follow.
     needs_comma: bool,
 }
 

@@ -58,7 +58,7 @@ pub struct Tree {
     nodes: Vec<Entry>,
     /// Decoded strings, which contained escapes, one after another.
     decoded: String,
-    /// Whether an object may have two members with the same name.
+    /// True if an object may have two members with the same name.
     may_repeat: bool,
 }
 

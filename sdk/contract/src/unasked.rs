@@ -28,7 +28,7 @@ pub struct Wider {
     pub fields: Vec<String>,
     /// Additional fields of the objects of each rule.
     pub rules: Vec<Vec<String>>,
-    /// Whether every rule finds all objects that match its pattern.
+    /// True if every rule finds all objects that match its pattern.
     pub ignores_relations: bool,
 }
 

@@ -61,7 +61,7 @@ pub struct InterpreterDetail {
     /// Present while too many of its calls end in a fault. Omitted otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faulting: Option<Faulting>,
-    /// How often it began to fail too frequently since this server started.
+    /// Number of times that it began to fail too frequently since this server started.
     #[serde(default)]
     pub trips: u64,
     /// The known versions, newest first.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug)]
 pub(super) struct Notes {
     folder: PathBuf,
-    /// Whether it was logged that notes cannot be written.
+    /// True if it was logged that notes cannot be written.
     is_unwritable: AtomicBool,
 }
 

@@ -44,7 +44,7 @@ const NAMED: [&str; 5] = [
 pub(crate) struct Cost {
     /// Maximum number of steps for each part of the settings.
     pub(crate) steps: usize,
-    /// Whether it compares the elements of arrays with each other.
+    /// True if it compares the elements of arrays with each other.
     pub(crate) asks_for_unique: bool,
 }
 

@@ -30,9 +30,9 @@ pub struct Workload<'o, 'a, 'i> {
     input: &'o Input<'i>,
     /// Number of desired Pods.
     wanted: i64,
-    /// Whether the workload is complete except for a few Pods.
+    /// True if the workload is complete except for a few Pods.
     works: bool,
-    /// Whether the workload runs failed Pods again, up to its own limit.
+    /// True if the workload runs failed Pods again, up to its own limit.
     retries: bool,
     /// The label that identifies Pods of the newest template, and its value if it is known.
     revision: Option<(&'static str, Option<&'a str>)>,

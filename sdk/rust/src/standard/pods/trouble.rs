@@ -8,7 +8,7 @@ use crate::{Object, Verdict, states};
 /// Number of restarts from which a crashing container counts as crashing repeatedly.
 pub(super) const LOOP_RESTARTS: i64 = 2;
 
-/// How much is needed to solve a problem, the worst last.
+/// The effort that solves a problem, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Grade {
     /// Only time, as far as is known: a first crash, a grace period, or a Pod that is being

@@ -142,7 +142,7 @@ fn is_sent(resource: &Resource<'_>) -> bool {
     resource.expected.unwrap_or(true) && !resource.hook.unwrap_or(false)
 }
 
-/// Whether a resource is in its cluster.
+/// The presence of a resource in its cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Existence {
     Exists,

@@ -21,7 +21,7 @@ pub(super) struct RestartedPods<'p> {
 /// Number of Pods of a workload.
 pub(super) struct PodCount {
     number: i64,
-    /// Whether there are more Pods, which were not judged.
+    /// True if there are more Pods, which were not judged.
     is_sample: bool,
 }
 
