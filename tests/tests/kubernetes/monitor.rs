@@ -97,8 +97,8 @@ pub(crate) fn report(cluster: &Cluster, deployment: &str, status: &Value) {
     );
 }
 
-/// All objects of a deployment in the cluster, in the form of a monitor's report.
-pub(crate) fn everything(cluster: &Cluster, deployment: &str) -> Value {
+/// All objects of a deployment in the cluster, complete, in the lists of a report.
+fn objects(cluster: &Cluster, deployment: &str) -> Value {
     let mut status = json!({"ready": false, "resourceCount": 0});
     for (list, path) in LISTS {
         status[list] = items(cluster, path, deployment).into();
@@ -123,17 +123,39 @@ pub(crate) fn everything(cluster: &Cluster, deployment: &str) -> Value {
     status
 }
 
-/// A status without the members of metadata that some definitions of the Kind remove.
-pub(crate) fn pruned(mut status: Value) -> Value {
-    for (list, _) in LISTS {
-        for item in status[list].as_array_mut().into_iter().flatten() {
-            let metadata = item["metadata"].as_object_mut().expect("metadata");
-            metadata.retain(|key, _| {
-                ["annotations", "finalizers", "labels", "name", "namespace"].contains(&&**key)
-            });
-        }
+/// All objects of a deployment in the cluster, as a monitor of the first generation reports them: the lists of one Kind
+/// have the type, the metadata and the status of each object. The list of any Kind is one of later monitors; it has the
+/// owners of Pods.
+pub(crate) fn everything(cluster: &Cluster, deployment: &str) -> Value {
+    let mut status = objects(cluster, deployment);
+    for item in items_of_one_kind(&mut status) {
+        let members = item.as_object_mut().expect("an object");
+        members.retain(|key, _| ["apiVersion", "kind", "metadata", "status"].contains(&&**key));
     }
     status
+}
+
+/// All objects of a deployment in the cluster, as the later definition of the Kind keeps them: it removes members of
+/// metadata. Later monitors never update a spec, so here the specs of Deployments request no replicas.
+pub(crate) fn pruned(cluster: &Cluster, deployment: &str) -> Value {
+    let mut status = objects(cluster, deployment);
+    for item in items_of_one_kind(&mut status) {
+        let metadata = item["metadata"].as_object_mut().expect("metadata");
+        metadata.retain(|key, _| {
+            ["annotations", "finalizers", "labels", "name", "namespace"].contains(&&**key)
+        });
+    }
+    let deployments = status["deploymentStatuses"].as_array_mut();
+    for item in deployments.expect("a list") {
+        item["spec"]["replicas"] = 0.into();
+    }
+    status
+}
+
+fn items_of_one_kind(status: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let lists = status.as_object_mut().expect("a status").iter_mut();
+    let lists = lists.filter(|(list, _)| LISTS.iter().any(|(known, _)| list == known));
+    lists.flat_map(|(_, items)| items.as_array_mut().expect("a list"))
 }
 
 fn items(cluster: &Cluster, path: &str, deployment: &str) -> Vec<Value> {

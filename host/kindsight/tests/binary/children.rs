@@ -9,6 +9,7 @@ use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
 
 use crate::goldens::{Apps, instantiate};
+use crate::monitor::{Monitor, deployment};
 use crate::process::{Server, run, text};
 
 const CLUSTER: &str = "p+edge01";
@@ -58,23 +59,9 @@ fn job() -> Value {
     })
 }
 
-fn deployment() -> Value {
-    json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": "default", "uid": "web-uid", "generation": 1},
-        "spec": {"replicas": 1},
-        "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1,
-            "availableReplicas": 1, "conditions": [{"type": "Available", "status": "True"}]},
-    })
-}
-
 fn report(folder: &Path, app: &str, status: &Value) {
-    let report = json!({
-        "apiVersion": "k8splugin.io/v1alpha1",
-        "kind": "ResourceBundleState",
-        "metadata": {"labels": {"emco/deployment-id": format!("{ID}-{app}")}},
-        "status": status,
-    });
+    // Later monitors do not report owners.
+    let report = Monitor::Onap.bundle(&format!("{ID}-{app}"), status);
     std::fs::write(folder.join(format!("{app}.json")), report.to_string()).unwrap();
 }
 
@@ -103,7 +90,7 @@ fn readiness(answer: &Value) -> [&Value; 3] {
 fn a_child_is_listed_with_its_owner_which_answers_for_it() {
     let data = tempfile::tempdir().unwrap();
     let replica_set = Some(["ReplicaSet", "web-5d5c", "web-5d5c-uid"]);
-    let web = json!({"deploymentStatuses": [deployment()],
+    let web = json!({"deploymentStatuses": [deployment("web", 1, 1)],
         "podStatuses": [pod("web-5d5c-a", replica_set, "Running"), pod("web-5d5c-b", replica_set, "Failed")]});
     let of_job = Some(["Job", "warmup", "warmup-uid"]);
     let loose = json!({"jobStatuses": [job()],

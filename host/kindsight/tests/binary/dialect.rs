@@ -5,6 +5,7 @@ use std::process::Output;
 use serde_json::Value;
 
 use crate::goldens::{fill_store, reports, status_path};
+use crate::monitor::Monitor;
 use crate::process::{Server, run, text};
 
 const GROUP: &str = "vfw_deployment_intent_group";
@@ -20,7 +21,11 @@ fn emcos_clients_and_the_command_line_read_the_same_host() {
     let config = data.path().join("kindsight.toml");
     std::fs::write(&config, "dialect = \"v22\"\n").unwrap();
     let config = config.to_str().unwrap();
-    let server = Server::start_with(data.path(), &reports(data.path()), &["--config", config]);
+    let server = Server::start_with(
+        data.path(),
+        &reports(data.path(), Monitor::V22),
+        &["--config", config],
+    );
 
     let (status, answer) = server.get(&status_path("?app=sink&resource=sink-configmap"));
     assert_eq!(

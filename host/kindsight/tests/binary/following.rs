@@ -10,37 +10,27 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::goldens::{CONTEXT, DIG, NETWORK, fill_store};
+use crate::monitor::{Monitor, deployment};
 use crate::process::{Server, kindsight, run, text};
 
 const CLUSTER: &str = "vfw-cluster-provider+edge01";
 
-/// A Deployment in these conditions.
-fn report(ready: u32, progressing: &Value) -> String {
-    json!({
-        "apiVersion": "k8splugin.io/v1alpha1",
-        "kind": "ResourceBundleState",
-        "metadata": {"labels": {"emco/deployment-id": format!("{CONTEXT}-sink")}},
-        "status": {"deploymentStatuses": [{
-            "apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "fw0-sink", "namespace": "default", "generation": 1},
-            "spec": {"replicas": 1},
-            "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": ready,
-                "availableReplicas": ready, "conditions": [progressing]},
-        }]},
-    })
-    .to_string()
+fn report(deployment: &Value) -> String {
+    let objects = json!({"deploymentStatuses": [deployment]});
+    let report = Monitor::Onap.bundle(&format!("{CONTEXT}-sink"), &objects);
+    report.to_string()
 }
 
 fn ready() -> String {
-    report(1, &json!({"type": "Available", "status": "True"}))
+    report(&deployment("fw0-sink", 1, 1))
 }
 
 fn failed() -> String {
+    let mut late = deployment("fw0-sink", 1, 0);
     let reason = "ProgressDeadlineExceeded";
-    report(
-        0,
-        &json!({"type": "Progressing", "status": "False", "reason": reason}),
-    )
+    late["status"]["conditions"] =
+        json!([{"type": "Progressing", "status": "False", "reason": reason}]);
+    report(&late)
 }
 
 /// A ready Deployment whose only Pod runs again after this number of crashes.

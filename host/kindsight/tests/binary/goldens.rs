@@ -13,6 +13,7 @@ use kindsight_model::{ContextId, ContextStatus, DigName, RsyncStatus};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
 
+use crate::monitor::{Monitor, deployment};
 use crate::process::Server;
 
 pub(crate) const DIG: &str = "testvfw/compositevfw/v1/vfw_deployment_intent_group";
@@ -21,6 +22,8 @@ pub(crate) const CONTEXT: &str = "2755581958183303505";
 const TERMINATED: &str = "2621114006130701074";
 /// The context of the own resources of the first cluster.
 pub(crate) const NETWORK: &str = "9116473999070524329";
+/// The golden that contains objects.
+const DETAIL: &str = "dig-detail-cluster-sink-configmap.json";
 const CLUSTERS: [&str; 2] = ["vfw-cluster-provider+edge01", "vfw-cluster-provider+edge02"];
 
 /// Apps in their order, and their resources: name, Kind, apiVersion.
@@ -150,13 +153,12 @@ fn instances(records: &Records, write: WriteContext<'_>) {
     }
 }
 
-/// The manifest of a resource, as YAML. A Service has no generation, so the spec in its report may be outdated, and its
-/// manifest counts.
+/// The manifest of a resource, as YAML. Monitors report no spec or an old one, so interpreters use its spec.
 pub(crate) fn manifest((name, kind, api_version): (&str, &str, &str)) -> String {
-    let spec = if kind == "Service" {
-        "spec:\n  type: ClusterIP\n"
-    } else {
-        ""
+    let spec = match kind {
+        "Service" => "spec:\n  type: ClusterIP\n",
+        "Deployment" => "spec:\n  replicas: 1\n",
+        _ => "",
     };
     format!("apiVersion: {api_version}\nkind: {kind}\nmetadata:\n  name: {name}\n{spec}")
 }
@@ -246,25 +248,47 @@ fn contains(got: &Value, expected: &Value, at: &str) {
 }
 
 fn check(server: &Server, path: &str, file: &str) {
-    let (status, got) = server.get(path);
-    assert_eq!(status, 200, "{file}: {got}");
-    contains(&got, &golden(file), file);
+    check_against(server, path, &golden(file), file);
 }
 
-/// Writes reports of both clusters on the ConfigMap, as the golden shows it; returns `--cluster` values.
-pub(crate) fn reports(folder: &Path) -> Vec<String> {
-    let response = golden("dig-detail-cluster-sink-configmap.json");
+fn check_against(server: &Server, path: &str, expected: &Value, file: &str) {
+    let (status, got) = server.get(path);
+    assert_eq!(status, 200, "{file}: {got}");
+    contains(&got, expected, file);
+}
+
+/// The golden with the details of ConfigMaps as a monitor reports them. It is from a monitor of ONAP.
+fn detail_of(monitor: Monitor) -> Value {
+    let mut response = golden(DETAIL);
+    for cluster in response["apps"][0]["clusters"].as_array_mut().unwrap() {
+        let detail = &mut cluster["resources"][0]["detail"];
+        let status = monitor.status(&json!({"configMapStatuses": [detail.take()]}));
+        *detail = status["configMapStatuses"][0].clone();
+    }
+    response
+}
+
+/// Writes reports of both clusters on the app `sink`, as a monitor writes them; returns `--cluster` values. The golden
+/// shows the ConfigMap. The specs are older than the manifests: more replicas, and another type of Service.
+pub(crate) fn reports(folder: &Path, monitor: Monitor) -> Vec<String> {
+    let response = golden(DETAIL);
+    let mut sink = deployment("fw0-sink", 1, 1);
+    sink["spec"]["replicas"] = 3.into();
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "sink-service", "namespace": "default"},
+        "spec": {"type": "LoadBalancer"}, "status": {"loadBalancer": {}},
+    });
     let mut clusters = Vec::new();
     for (name, cluster) in CLUSTERS
         .iter()
         .zip(response["apps"][0]["clusters"].as_array().unwrap())
     {
-        let report = json!({
-            "apiVersion": "k8splugin.io/v1alpha1",
-            "kind": "ResourceBundleState",
-            "metadata": {"labels": {"emco/deployment-id": format!("{CONTEXT}-sink")}},
-            "status": {"ready": false, "resourceCount": 0, "configMapStatuses": [cluster["resources"][0]["detail"]]},
+        let objects = json!({
+            "deploymentStatuses": [sink],
+            "serviceStatuses": [service],
+            "configMapStatuses": [cluster["resources"][0]["detail"]],
         });
+        let report = monitor.bundle(&format!("{CONTEXT}-sink"), &objects);
         let reports = folder.join(name);
         std::fs::create_dir(&reports).unwrap();
         std::fs::write(reports.join("sink.json"), report.to_string()).unwrap();
@@ -275,20 +299,20 @@ pub(crate) fn reports(folder: &Path) -> Vec<String> {
 
 #[test]
 fn the_specified_responses_are_returned() {
-    let data = tempfile::tempdir().unwrap();
-    fill_store(data.path());
-    check_all(&Server::start(data.path(), &reports(data.path())));
+    for monitor in Monitor::ALL {
+        let data = tempfile::tempdir().unwrap();
+        fill_store(data.path());
+        let server = Server::start(data.path(), &reports(data.path(), monitor));
+        check_all(&server, monitor);
+    }
 }
 
-/// Checks every answer that the specification prescribes for this moment.
-pub(crate) fn check_all(server: &Server) {
+/// Checks every answer that the specification prescribes for this moment, and the states of the other resources in the
+/// reports of this monitor.
+pub(crate) fn check_all(server: &Server, monitor: Monitor) {
     for (query, file) in [
         ("", "dig-default.json"),
         ("?output=summary", "dig-summary.json"),
-        (
-            "?output=detail&type=cluster&app=sink&resource=sink-configmap",
-            "dig-detail-cluster-sink-configmap.json",
-        ),
         (
             "?output=all&type=rsync&resource=fw0-packetgen&resource=sink-configmap&instance=2621114006130701074",
             "dig-instance-two-resources.json",
@@ -296,6 +320,21 @@ pub(crate) fn check_all(server: &Server) {
     ] {
         check(server, &status_path(query), file);
     }
+    let detail = "?output=detail&type=cluster&app=sink&resource=sink-configmap";
+    check_against(server, &status_path(detail), &detail_of(monitor), DETAIL);
+    // The manifests that were sent decide, not the specs of the reports.
+    let (_, sink) = server.get(&status_path("?type=cluster&app=sink&explain=true"));
+    assert_eq!(
+        sink["cluster-status"],
+        json!({"Present": 2, "Ready": 4}),
+        "{monitor:?}: {sink}"
+    );
+    let resources = sink["apps"][0]["clusters"][0]["resources"].as_array();
+    let from_manifest = resources
+        .unwrap()
+        .iter()
+        .filter(|it| it["spec"] == "manifest");
+    assert_eq!(from_manifest.count(), 2, "{monitor:?}: {sink}");
     let cluster = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
     check(server, cluster, "cluster-network-intents.json");
     let instances = "/v2/projects/myproject/composite-apps/composite-app-xyz/v1.0/deployment-intent-groups/dig-xyz/status?instance";

@@ -6,26 +6,16 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use crate::goldens::{CONTEXT, DIG, fill_store};
+use crate::monitor::{Monitor, deployment};
 use crate::process::{Server, run, text};
 
 const CLUSTER: &str = "vfw-cluster-provider+edge01";
 
 /// The report on a Deployment with this number of ready replicas.
 fn report(ready: u32) -> String {
-    json!({
-        "apiVersion": "k8splugin.io/v1alpha1",
-        "kind": "ResourceBundleState",
-        "metadata": {"labels": {"emco/deployment-id": format!("{CONTEXT}-sink")}},
-        "status": {"deploymentStatuses": [{
-            "apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "fw0-sink", "namespace": "default", "generation": 1},
-            "spec": {"replicas": 1},
-            "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1,
-                "readyReplicas": ready, "availableReplicas": ready,
-                "conditions": [{"type": "Available", "status": if ready > 0 { "True" } else { "False" }}]},
-        }]},
-    })
-    .to_string()
+    let objects = json!({"deploymentStatuses": [deployment("fw0-sink", 1, ready)]});
+    let report = Monitor::Onap.bundle(&format!("{CONTEXT}-sink"), &objects);
+    report.to_string()
 }
 
 fn write(reports: &Path, ready: u32) {

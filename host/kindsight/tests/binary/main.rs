@@ -18,6 +18,7 @@ mod interpreters;
 mod killed;
 mod kubeconfig;
 mod local;
+mod monitor;
 mod process;
 mod serve;
 mod stopping;

@@ -4,24 +4,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::goldens::{CONTEXT, DIG, fill_store, reports, status_path};
+use crate::goldens::{CONTEXT, DIG, fill_store, status_path};
+use crate::monitor::{Monitor, deployment};
 use crate::process::{Server, kindsight, run, text};
 
 /// A report on one Deployment of the app `sink`.
 fn report(ready: u32) -> String {
-    json!({
-        "apiVersion": "k8splugin.io/v1alpha1",
-        "kind": "ResourceBundleState",
-        "metadata": {"name": format!("{CONTEXT}-sink"), "labels": {"emco/deployment-id": format!("{CONTEXT}-sink")}},
-        "status": {"deploymentStatuses": [{
-            "apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "fw0-sink", "namespace": "default", "generation": 1},
-            "spec": {"replicas": 1},
-            "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": ready,
-                "availableReplicas": ready, "conditions": [{"type": "Available", "status": "True"}]},
-        }]},
-    })
-    .to_string()
+    let objects = json!({"deploymentStatuses": [deployment("fw0-sink", 1, ready)]});
+    let report = Monitor::V22.bundle(&format!("{CONTEXT}-sink"), &objects);
+    report.to_string()
 }
 
 fn state_of_sink(server: &Server) -> Value {

@@ -48,7 +48,8 @@ fn the_specified_responses_come_from_contexts_laid_down_key_by_key() {
         let data = tempfile::tempdir().unwrap();
         let address = address(&etcd);
         let arguments = ["--store", &address];
-        let server = Server::start_with(data.path(), &reports(data.path()), &arguments);
-        check_all(&server);
+        let reports = reports(data.path(), generation.monitor());
+        let server = Server::start_with(data.path(), &reports, &arguments);
+        check_all(&server, generation.monitor());
     }
 }

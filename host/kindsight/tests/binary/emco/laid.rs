@@ -7,6 +7,7 @@ use kindsight_cluster::KeyValue;
 use serde_json::{Value, json};
 
 use crate::goldens::manifest;
+use crate::monitor::Monitor;
 
 /// A resource: name, Kind and apiVersion.
 pub(crate) type Resource<'a> = (&'a str, &'a str, &'a str);
@@ -18,6 +19,16 @@ pub(crate) enum Generation {
     Onap,
     /// emco-base v22.09.
     V22,
+}
+
+impl Generation {
+    /// The monitor of the same release.
+    pub(crate) fn monitor(self) -> Monitor {
+        match self {
+            Self::Onap => Monitor::Onap,
+            Self::V22 => Monitor::V22,
+        }
+    }
 }
 
 /// The keys of one context, in the order of writing.
@@ -161,8 +172,10 @@ impl Laid {
         self
     }
 
-    /// Writes the report of a monitor: the status of its ResourceBundleState, as a text.
-    pub(crate) fn bundle(&mut self, app: &str, cluster: &str, status: &Value) -> &mut Self {
+    /// Writes the report of a monitor of this generation: the status of its ResourceBundleState, as a text. `objects`
+    /// has its lists with the complete objects.
+    pub(crate) fn bundle(&mut self, app: &str, cluster: &str, objects: &Value) -> &mut Self {
+        let status = self.generation.monitor().status(objects);
         let text = Value::String(status.to_string()).to_string();
         self.put(&format!("app/{app}/cluster/{cluster}/status/"), text)
     }

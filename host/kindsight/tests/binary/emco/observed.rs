@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::laid::{Generation, Laid};
 use super::stage::{address, etcd, lines, observe, status_of, wait};
+use crate::monitor::{Monitor, deployment};
 use crate::process::{Server, run, text};
 
 const DIG: &str = "testvfw/compositevfw/v1/vfw_deployment_intent_group";
@@ -27,20 +28,9 @@ fn vfw(generation: Generation, id: &str, dig: &str) -> Laid {
     laid
 }
 
-/// A Deployment as a monitor reports it.
-fn deployment(name: &str, ready: u32) -> Value {
-    json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": name, "namespace": "default", "generation": 1},
-        "spec": {"replicas": 1},
-        "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1,
-            "readyReplicas": ready, "availableReplicas": ready,
-            "conditions": [{"type": "Available", "status": if ready > 0 { "True" } else { "False" }}]},
-    })
-}
-
-fn bundle(deployments: &[Value]) -> Value {
-    json!({"ready": false, "resourceCount": 0, "deploymentStatuses": deployments})
+/// The Deployment of the app `packetgen`, with this number of ready replicas.
+fn packetgen(ready: u32) -> Value {
+    json!({"deploymentStatuses": [deployment("fw0-packetgen", 1, ready)]})
 }
 
 #[test]
@@ -53,11 +43,7 @@ fn contexts_of_both_generations_are_answered_without_a_write() {
     ] {
         let mut laid = vfw(generation, id, dig);
         laid.status("Instantiated").rsync("Applied");
-        laid.bundle(
-            "packetgen",
-            EDGE,
-            &bundle(&[deployment("fw0-packetgen", 1)]),
-        );
+        laid.bundle("packetgen", EDGE, &packetgen(1));
         keys.put_all(&laid.keys);
     }
     let before = keys.dump("/");
@@ -120,7 +106,7 @@ fn changes_in_the_store_are_in_the_answer() {
     let of_clusters = format!("{path}?type=cluster");
     let sink = "/context/7/app/packetgen/cluster/vfw-cluster-provider+edge01/status/";
     for (ready, state) in [(0, "Pending"), (1, "Ready")] {
-        let text = bundle(&[deployment("fw0-packetgen", ready)]).to_string();
+        let text = Monitor::Onap.status(&packetgen(ready)).to_string();
         keys.put(sink, &Value::String(text).to_string());
         wait(&server, &of_clusters, |answer| {
             lines(answer).contains(&format!(

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::laid::{Generation, Laid};
 use super::stage::{etcd, lines, observe, status_of, wait};
+use crate::monitor::deployment;
 
 const DIG: &str = "p/ca/v1/updated";
 const EDGE: &str = "provider+edge01";
@@ -56,13 +57,7 @@ fn first() -> Laid {
     laid.bundle(
         "web",
         EDGE,
-        &json!({"ready": false, "resourceCount": 0, "deploymentStatuses": [{
-            "apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": "default", "generation": 2},
-            "spec": {"replicas": 1},
-            "status": {"observedGeneration": 2, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1,
-                "conditions": [{"type": "Available", "status": "True"}]},
-        }]}),
+        &json!({"deploymentStatuses": [deployment("web", 1, 1)]}),
     );
     laid
 }

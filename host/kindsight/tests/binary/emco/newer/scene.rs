@@ -4,6 +4,7 @@ use kindsight_cluster::EtcdKeys;
 use serde_json::{Value, json};
 
 use crate::emco::laid::{Generation, Laid};
+use crate::monitor::deployment;
 
 const EDGE01: &str = "provider+edge01";
 const EDGE02: &str = "provider+edge02";
@@ -156,18 +157,6 @@ fn one_app(id: &str, dig: &str, status: &str, rsync: &str, connectivity: &str) -
 fn connected(laid: &mut Laid, app: &str, word: &str) {
     let key = format!("app/{app}/cluster/{EDGE01}/readystatus/");
     laid.put(&key, format!("\"{word}\""));
-}
-
-fn deployment(name: &str, replicas: u32, ready: u32) -> Value {
-    json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": name, "namespace": "default", "generation": 1},
-        "spec": {"replicas": replicas, "strategy": {"type": "RollingUpdate",
-            "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}},
-        "status": {"observedGeneration": 1, "replicas": replicas, "updatedReplicas": replicas,
-            "readyReplicas": ready, "availableReplicas": ready,
-            "conditions": [{"type": "Available", "status": if ready > 0 { "True" } else { "False" }}]},
-    })
 }
 
 fn config_map(name: &str) -> Value {
