@@ -66,8 +66,8 @@ pub use names::{
     NAME_BYTES_MAX, NAME_GRAMMAR, NameError, is_label_value, is_name,
 };
 pub use object::{
-    OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner, TREE_BUDGET_BYTES, set_tree_budget,
-    tree_budget, tree_bytes,
+    OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner, ScaleTarget, TREE_BUDGET_BYTES,
+    set_tree_budget, tree_budget, tree_bytes,
 };
 pub use object_list::ObjectList;
 pub use phase::Phase;

@@ -3,6 +3,7 @@
 mod manifest_spec;
 mod parsed;
 mod restarts;
+mod scale_target;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::{BUNDLE_ITEMS_MAX, Gvk};
 use parsed::Parsed;
 pub use parsed::{TREE_BUDGET_BYTES, set_tree_budget, tree_budget, tree_bytes};
 use restarts::most_restarts;
+pub use scale_target::ScaleTarget;
 
 /// Maximum size of an object, in bytes of JSON. etcd's own limit on a request is 1.5 MiB.
 pub const OBJECT_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -185,7 +187,7 @@ impl Object {
         default: Option<&Gvk>,
         texts: &mut Texts,
     ) -> Result<(Self, bool), ObjectError> {
-        match manifest_spec::without_mark(&json, &tree) {
+        match manifest_spec::without_marks(&json, &tree) {
             None => Self::assemble(json, tree, default, texts),
             Some(unmarked) => {
                 let tree = Tree::read(&unmarked)?;

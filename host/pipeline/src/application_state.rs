@@ -1,6 +1,7 @@
 //! The state of one application in the pipeline: of an `AppContext`, or of one that was found in the
 //! clusters. All of its view is judged by one published set.
 
+mod autoscalers;
 mod found;
 
 use std::sync::Arc;
@@ -138,7 +139,7 @@ impl ApplicationState {
             let placements = placements.collect();
             (name, placements)
         };
-        Self {
+        let mut state = Self {
             meta: meta.and_then(dig_name),
             namespace: Arc::clone(&namespace),
             status: snapshot.status,
@@ -149,7 +150,9 @@ impl ApplicationState {
             context_meta: snapshot.meta,
             shown_by,
             last_report,
-        }
+        };
+        state.share_autoscalers(shared, now_ms);
+        state
     }
 
     /// A context that could not be read yet.
@@ -202,6 +205,7 @@ impl ApplicationState {
                 }
             }
         }
+        self.share_autoscalers(shared, now_ms);
     }
 
     /// Its apps by cluster.
@@ -238,6 +242,7 @@ impl ApplicationState {
             let env = shared.environment(cluster, &self.shown_by, now_ms);
             changes.add(app, cluster, placement.apply(change, env));
         }
+        changes.merge(self.share_autoscalers(shared, now_ms));
         changes
     }
 

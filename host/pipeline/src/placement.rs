@@ -3,6 +3,7 @@
 //! Every change enters by [`Placement::apply`]. It updates the part that changed, derives the rest from the
 //! state of the cluster, and then does the least work that shows the change: mark, project, or judge.
 
+mod autoscalers;
 mod change;
 mod desired;
 mod freshness;
@@ -28,6 +29,7 @@ use crate::application_state::ReportedObjects;
 use crate::cluster_state::ClusterState;
 use crate::judge::Judge;
 use crate::live_kinds::LiveKinds;
+pub(crate) use autoscalers::Autoscalers;
 pub(crate) use change::Change;
 use desired::Desired;
 use freshness::{Causes, Freshness};
@@ -208,6 +210,24 @@ impl Placement {
     /// Returns whether its objects may have changed since the last report of the cluster.
     fn is_outdated(&self) -> bool {
         self.freshness.has(Freshness::Unreachable) || self.is_unconfirmed()
+    }
+
+    /// The autoscalers of this app: manifests that were applied, and reported objects.
+    pub(crate) fn own_autoscalers(&self) -> impl Iterator<Item = &Autoscalers> {
+        let reported = self.report.as_ref().map(HeldReport::autoscalers);
+        let all = self
+            .desired
+            .applied_autoscalers()
+            .into_iter()
+            .chain(reported);
+        all.filter(|autoscalers| !autoscalers.is_empty())
+    }
+
+    /// Returns whether these autoscalers of the application are the known ones. True for a found application, which has
+    /// no manifests.
+    pub(crate) fn knows_autoscalers(&self, autoscalers: &Autoscalers) -> bool {
+        let known = self.desired.autoscalers();
+        known.is_none_or(|known| **known == *autoscalers)
     }
 
     /// The last report on an app of an application, for shadow runs; none until there was one.

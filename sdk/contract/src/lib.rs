@@ -55,7 +55,10 @@ pub use fixture::{Coverage, Expectation, ExpectedFailure, Fixture};
 pub use input::{InputWriter, member};
 pub use label_selector::{LabelRequirement, LabelSelector, LabelTest};
 pub use limits::TREE_NODES_MAX;
-pub use manifest_spec::{MANIFEST, SPEC_SOURCE, SPEC_SOURCE_POINTER, has_manifest_spec};
+pub use manifest_spec::{
+    MANIFEST, RESERVED_ANNOTATIONS, SCALED_BY, SCALED_BY_POINTER, SPEC_SOURCE, SPEC_SOURCE_POINTER,
+    has_manifest_spec,
+};
 pub use node::Node;
 pub use pattern::{Claim, KindPattern, Specificity, handled, ranked};
 pub use phase::Phase;

@@ -1,4 +1,4 @@
-//! The mark of an object whose spec is the spec of its manifest.
+//! The marks of an object whose spec is the spec of its manifest.
 
 use crate::Node;
 
@@ -14,6 +14,20 @@ pub const SPEC_SOURCE_POINTER: &str = "/metadata/annotations/kindsight.dev~1spec
 
 /// The value of [`SPEC_SOURCE`].
 pub const MANIFEST: &str = "manifest";
+
+/// The reserved annotation of an object with [`SPEC_SOURCE`] whose number of replicas an autoscaler of the application
+/// sets. The autoscaler is an object in the report or a manifest that was applied, and its `spec.scaleTargetRef` names
+/// the object. The value is the Kind and the name of the autoscaler: `HorizontalPodAutoscaler/front`.
+///
+/// The host removes this annotation from every object that it reads.
+pub const SCALED_BY: &str = "kindsight.dev/scaled-by";
+
+/// The JSON pointer of [`SCALED_BY`]. The SDK adds it to the fields of every Kind that requests `/spec/replicas` or the
+/// complete spec.
+pub const SCALED_BY_POINTER: &str = "/metadata/annotations/kindsight.dev~1scaled-by";
+
+/// The annotations that only the host may set.
+pub const RESERVED_ANNOTATIONS: [&str; 2] = [SPEC_SOURCE, SCALED_BY];
 
 /// Returns whether the spec of an object is the spec of its manifest.
 pub fn has_manifest_spec(object: Node<'_>) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use kindsight_contract::{self as contract, SPEC_SOURCE_POINTER};
+use kindsight_contract::{self as contract, SCALED_BY_POINTER, SPEC_SOURCE_POINTER};
 
 use crate::{Phase, standard};
 
@@ -279,20 +279,26 @@ impl Kind {
 
     /// Adds required fields as JSON pointers. `*` matches the items of a list. `apiVersion` and
     /// `kind` are always included. With a field of the spec, so is the annotation that
-    /// [`Object::has_manifest_spec`](crate::Object::has_manifest_spec) reads.
+    /// [`Object::has_manifest_spec`](crate::Object::has_manifest_spec) reads. With `/spec` or
+    /// `/spec/replicas`, so is the annotation that
+    /// [`Object::scaled_by`](crate::Object::scaled_by) reads.
     #[must_use]
     pub fn fields(mut self, pointers: &[&str]) -> Self {
         let fields = pointers.iter().map(|&pointer| pointer.to_owned());
         self.0.fields.extend(fields);
-        let is_marked = self
-            .0
-            .fields
-            .iter()
-            .any(|field| field == SPEC_SOURCE_POINTER);
-        if !is_marked && pointers.iter().any(|pointer| is_of_spec(pointer)) {
-            self.0.fields.push(SPEC_SOURCE_POINTER.to_owned());
+        if pointers.iter().any(|pointer| is_of_spec(pointer)) {
+            self.add_field(SPEC_SOURCE_POINTER);
+        }
+        if pointers.contains(&"/spec") || pointers.contains(&"/spec/replicas") {
+            self.add_field(SCALED_BY_POINTER);
         }
         self
+    }
+
+    fn add_field(&mut self, pointer: &str) {
+        if !self.0.fields.iter().any(|field| field == pointer) {
+            self.0.fields.push(pointer.to_owned());
+        }
     }
 
     /// Declares that verdicts depend on the time.

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use kindsight_contract::{Tree, has_manifest_spec};
+use kindsight_contract::{SCALED_BY, Tree, has_manifest_spec};
 
 use crate::{Conditions, Failure, Node};
 
@@ -189,7 +189,8 @@ impl<'a> Object<'a> {
     /// `None` if there is no spec at all, because some reporters omit it, or if its value is not a
     /// number. The desired count is then unknown, and a rule that compares with it has no evidence.
     /// With the spec of the manifest, at least the replicas that exist: an autoscaler may have
-    /// changed the number that was sent.
+    /// changed the number that was sent. If an autoscaler of the application sets the number, the
+    /// replicas that exist, unless there are none.
     pub fn replicas(&self) -> Option<i64> {
         let spec = self.spec();
         if !spec.is_object() {
@@ -201,10 +202,24 @@ impl<'a> Object<'a> {
         } else {
             1
         };
-        if self.has_manifest_spec() {
-            return Some(wanted.max(self.status_count("replicas")));
+        if !self.has_manifest_spec() {
+            return Some(wanted);
         }
-        Some(wanted)
+        let existing = self.status_count("replicas");
+        let is_scaled = self.scaled_by().is_some() && existing > 0;
+        Some(if is_scaled {
+            existing
+        } else {
+            wanted.max(existing)
+        })
+    }
+
+    /// The autoscaler of the application that sets the number of replicas, as Kind and name. `None`
+    /// if there is no such autoscaler, or the report has a spec.
+    pub fn scaled_by(&self) -> Option<&'a str> {
+        let annotations = self.root.get("metadata").get("annotations");
+        let autoscaler = annotations.get(SCALED_BY).text();
+        autoscaler.filter(|_| self.has_manifest_spec())
     }
 
     /// Returns whether the spec is the spec of the manifest, because the reporter omits it. The API

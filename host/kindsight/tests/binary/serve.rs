@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::goldens::{CONTEXT, DIG, fill_store, status_path};
+use crate::goldens::{CONTEXT, DIG, fill_store, reports, status_path};
 use crate::monitor::{Monitor, deployment};
 use crate::process::{Server, kindsight, run, text};
 
@@ -235,7 +235,7 @@ fn the_status_command_prints_the_answer_of_a_server() {
 fn the_status_command_shows_what_was_sent_beside_what_the_clusters_report() {
     let data = tempfile::tempdir().unwrap();
     fill_store(data.path());
-    let server = Server::start(data.path(), &reports(data.path()));
+    let server = Server::start(data.path(), &reports(data.path(), Monitor::V22));
     let table = |subject: &str, kind: &str| {
         let args = ["status", subject, "--server", &server.url, "--type", kind];
         let output = run(&args, "");

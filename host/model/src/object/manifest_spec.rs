@@ -3,28 +3,34 @@
 //! Monitors of the first generation omit the spec of an item. Later ones report the spec, and then update only the
 //! status. Interpreters need the spec, so they receive the spec of the manifest that was sent.
 
-use kindsight_contract::{MANIFEST, SPEC_SOURCE, Tree, has_manifest_spec};
+use kindsight_contract::{
+    MANIFEST, RESERVED_ANNOTATIONS, SCALED_BY, SPEC_SOURCE, Tree, has_manifest_spec,
+};
 use serde_json::{Map, Value};
 
 use super::{Object, ObjectError};
 use crate::texts::Texts;
 
 impl Object {
-    /// Reads the object of a fixture. Unlike the objects of clusters and users, it may have the reserved annotation
-    /// [`SPEC_SOURCE`]. Called for each fixture when an interpreter is loaded.
+    /// Reads the object of a fixture. Unlike the objects of clusters and users, it may have the reserved annotations
+    /// [`SPEC_SOURCE`] and [`SCALED_BY`]. Called for each fixture when an interpreter is loaded.
     ///
     /// # Errors
     /// As [`Self::from_json`].
     pub fn from_fixture(json: &str) -> Result<Self, ObjectError> {
         let object = Self::from_json(json)?;
         let tree = Tree::read(json)?;
-        if !has_manifest_spec(tree.document(json).root()) {
+        let root = tree.document(json);
+        let root = root.root();
+        if !has_manifest_spec(root) {
             return Ok(object);
         }
         let spec = object
             .fields_of_json()
             .and_then(|mut fields| fields.remove("spec"));
-        Ok(object.with_spec(spec).unwrap_or(object))
+        let annotations = root.get("metadata").get("annotations");
+        let scaled_by = annotations.get(SCALED_BY).text();
+        Ok(object.with_spec(spec, scaled_by).unwrap_or(object))
     }
 
     /// Returns whether the JSON has a spec.
@@ -44,10 +50,10 @@ impl Object {
     }
 
     /// The object for interpreters: if it [lacks a spec](Self::lacks_spec), with the spec of this manifest and the
-    /// reserved annotation [`SPEC_SOURCE`]. An outdated spec is removed if the manifest has none either. Called once
-    /// for each changed object.
+    /// reserved annotation [`SPEC_SOURCE`]. `scaled_by` is the value of [`SCALED_BY`]; none without an autoscaler. An
+    /// outdated spec is removed if the manifest has none either. Called once for each changed object.
     #[must_use]
-    pub fn with_spec_of(&self, manifest: Option<&Self>) -> Self {
+    pub fn with_spec_of(&self, manifest: Option<&Self>, scaled_by: Option<&str>) -> Self {
         if !self.lacks_spec() {
             return self.clone();
         }
@@ -56,16 +62,20 @@ impl Object {
             return self.clone();
         }
         // Each JSON here was parsed before; an object over the limit stays as it is.
-        self.with_spec(spec).unwrap_or_else(|| self.clone())
+        self.with_spec(spec, scaled_by)
+            .unwrap_or_else(|| self.clone())
     }
 
-    fn with_spec(&self, spec: Option<Value>) -> Option<Self> {
+    fn with_spec(&self, spec: Option<Value>, scaled_by: Option<&str>) -> Option<Self> {
         let mut fields = self.fields_of_json()?;
         fields.remove("spec");
         if let Some(spec) = spec {
             fields.insert("spec".to_owned(), spec);
             let annotations = object_at(object_at(&mut fields, "metadata")?, "annotations")?;
             annotations.insert(SPEC_SOURCE.to_owned(), MANIFEST.into());
+            if let Some(autoscaler) = scaled_by {
+                annotations.insert(SCALED_BY.to_owned(), autoscaler.into());
+            }
         }
         let json = Value::Object(fields).to_string();
         let tree = Tree::read(&json).ok()?;
@@ -104,19 +114,17 @@ fn object_at<'m>(
     member.as_object_mut()
 }
 
-/// The JSON of an object without the reserved annotation; none if it does not have the annotation. Only the host may
-/// set it.
-pub(super) fn without_mark(json: &str, tree: &Tree) -> Option<String> {
+/// The JSON of an object without the reserved annotations; none if it has none of them. Only the host may set them.
+pub(super) fn without_marks(json: &str, tree: &Tree) -> Option<String> {
     let document = tree.document(json);
     let annotations = document.root().get("metadata").get("annotations");
-    if !annotations.get(SPEC_SOURCE).is_present() {
+    let mut reserved = RESERVED_ANNOTATIONS.iter();
+    if !reserved.any(|key| annotations.get(key).is_present()) {
         return None;
     }
     let mut fields: Map<String, Value> = serde_json::from_str(json).ok()?;
     let metadata = fields.get_mut("metadata")?.as_object_mut()?;
-    metadata
-        .get_mut("annotations")?
-        .as_object_mut()?
-        .remove(SPEC_SOURCE);
+    let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
+    annotations.retain(|key, _| !RESERVED_ANNOTATIONS.contains(&key.as_str()));
     Some(Value::Object(fields).to_string())
 }

@@ -162,7 +162,7 @@ fn an_object_without_a_spec_receives_the_spec_of_its_manifest() {
     assert!(reported.lacks_spec());
     let manifest = r#"{"kind": "Deployment", "metadata": {"name": "a"}, "spec": {"replicas": 3}}"#;
     let manifest = Object::from_json(manifest).unwrap();
-    let completed = reported.with_spec_of(Some(&manifest));
+    let completed = reported.with_spec_of(Some(&manifest), None);
     let json: serde_json::Value = serde_json::from_str(&completed.json).unwrap();
     assert_eq!(json["spec"]["replicas"], 3);
     assert_eq!(
@@ -170,17 +170,59 @@ fn an_object_without_a_spec_receives_the_spec_of_its_manifest() {
         serde_json::json!({"x": "y", "kindsight.dev/spec-source": "manifest"})
     );
     assert!(completed.has_manifest_spec() && !reported.has_manifest_spec());
-    assert!(reported.with_spec_of(None).is_unchanged(&reported));
+    let scaled = reported.with_spec_of(Some(&manifest), Some("HorizontalPodAutoscaler/a"));
+    let json: serde_json::Value = serde_json::from_str(&scaled.json).unwrap();
+    assert_eq!(
+        json["metadata"]["annotations"]["kindsight.dev/scaled-by"],
+        "HorizontalPodAutoscaler/a"
+    );
+    assert!(reported.with_spec_of(None, None).is_unchanged(&reported));
 }
 
 #[test]
 fn only_the_host_may_mark_the_source_of_a_spec() {
     let json = r#"{"kind": "Service", "metadata": {"name": "a",
-        "annotations": {"kindsight.dev/spec-source": "manifest", "x": "y"}}, "spec": {}}"#;
+        "annotations": {"kindsight.dev/spec-source": "manifest", "kindsight.dev/scaled-by": "A/b", "x": "y"}}, "spec": {}}"#;
     let object = Object::from_json(json).unwrap();
     assert!(!object.has_manifest_spec());
-    assert!(!object.json.contains("spec-source") && object.json.contains(r#""x":"y""#));
-    assert!(Object::from_fixture(json).unwrap().has_manifest_spec());
+    assert!(!object.json.contains("kindsight.dev") && object.json.contains(r#""x":"y""#));
+    let fixture = Object::from_fixture(json).unwrap();
+    assert!(
+        fixture.has_manifest_spec() && fixture.json.contains(r#""kindsight.dev/scaled-by":"A/b""#)
+    );
+    // The second annotation alone is removed too.
+    let json =
+        r#"{"kind": "Service", "metadata": {"annotations": {"kindsight.dev/scaled-by": "A/b"}}}"#;
+    assert!(
+        !Object::from_json(json)
+            .unwrap()
+            .json
+            .contains("kindsight.dev")
+    );
+}
+
+#[test]
+fn an_autoscaler_names_its_target() {
+    let autoscaler = |reference: &str| {
+        let json = format!(
+            r#"{{"kind": "HorizontalPodAutoscaler", "spec": {{"scaleTargetRef": {reference}}}}}"#
+        );
+        Object::from_json(json).unwrap().scale_target()
+    };
+    let front = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "front"}}"#;
+    let front = Object::from_json(front).unwrap();
+    let names = |reference: &str| autoscaler(reference).is_some_and(|target| target.is(&front));
+    assert!(names(
+        r#"{"apiVersion": "apps/v1", "kind": "Deployment", "name": "front"}"#
+    ));
+    assert!(names(r#"{"kind": "Deployment", "name": "front"}"#));
+    assert!(!names(
+        r#"{"apiVersion": "v1", "kind": "Deployment", "name": "front"}"#
+    ));
+    assert!(!names(r#"{"kind": "Deployment", "name": "back"}"#));
+    assert!(!names(r#"{"kind": "StatefulSet", "name": "front"}"#));
+    assert_eq!(autoscaler(r#"{"name": "front"}"#), None);
+    assert_eq!(autoscaler(r#""scaleTargetRef""#), None);
 }
 
 #[test]
@@ -190,5 +232,5 @@ fn an_old_spec_without_a_manifest_is_removed() {
     assert!(!object.lacks_spec());
     object.has_old_spec = true;
     assert!(object.lacks_spec());
-    assert!(!object.with_spec_of(None).has_spec());
+    assert!(!object.with_spec_of(None, None).has_spec());
 }

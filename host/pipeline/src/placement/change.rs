@@ -6,6 +6,7 @@ use kindsight_appcontext::{ClusterSnapshot, StoredBundle};
 use kindsight_model::{DeploymentId, Origin, Report};
 use kindsight_status::Staleness;
 
+use super::autoscalers::Autoscalers;
 use super::freshness::Freshness;
 use super::held_report::HeldReport;
 use super::stored::LiveReport;
@@ -25,6 +26,8 @@ pub(crate) enum Change<'c> {
     },
     /// The cluster reports on the app. Replaces its previous report.
     Report(Report),
+    /// The autoscalers of the application in the cluster changed.
+    Autoscalers(&'c Arc<Autoscalers>),
     /// Another instance of the same group received this report of the cluster, which is about both.
     Sibling(Box<LiveReport>),
     /// A report cannot be used; the previous one stays.
@@ -60,6 +63,10 @@ impl Placement {
                 deployment,
             } => self.read_context(snapshot, namespace, deployment, env.now_ms),
             Change::Report(report) => self.take_report(report, applied),
+            Change::Autoscalers(autoscalers) => {
+                self.desired.scale(autoscalers);
+                self.complete_report()
+            }
             Change::Sibling(live) => {
                 self.stored.put_aside(live);
                 self.bring_back_live()
@@ -103,6 +110,16 @@ impl Placement {
         }
     }
 
+    /// Completes the objects of the report again.
+    fn complete_report(&mut self) -> Work {
+        let report = self.report.as_mut();
+        if report.is_some_and(|report| report.complete_from(&self.desired)) {
+            Work::Judge
+        } else {
+            Work::Nothing
+        }
+    }
+
     fn read_context(
         &mut self,
         snapshot: &ClusterSnapshot,
@@ -126,11 +143,7 @@ impl Placement {
         // After the report: whether the report or this is newer is not known, and a state that may be out of
         // date must not look current.
         self.take_connectivity(snapshot.connectivity, now_ms);
-        let is_completed = !is_sent
-            && self
-                .report
-                .as_mut()
-                .is_some_and(|report| report.complete_from(&self.desired));
+        let is_completed = !is_sent && self.complete_report() == Work::Judge;
         if is_new || is_completed {
             Work::JudgeAndProject
         } else if is_sent && self.view.is_some() {

@@ -8,8 +8,9 @@ use kindsight_model::{Identity, ObjectList, Report};
 use kindsight_status::{ClusterView, Expected, Unseen};
 
 use super::Environment;
+use super::autoscalers::Autoscalers;
 use super::held_report::HeldReport;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, applied};
 use super::manifests::Manifests;
 use super::observed::Observed;
 
@@ -25,6 +26,10 @@ pub(super) enum Desired {
         manifests: Manifests,
         /// The Kinds of the manifests.
         kinds: BTreeSet<RelevantKind>,
+        /// The autoscalers whose manifests were applied.
+        applied_autoscalers: Autoscalers,
+        /// The autoscalers of the application in the cluster: manifests and reported objects of all apps.
+        autoscalers: Arc<Autoscalers>,
     },
     /// Of an application that was found: the objects that were last seen. The report has the existing objects;
     /// this has the objects that the report lacks.
@@ -37,6 +42,8 @@ impl Desired {
             namespace: "".into(),
             manifests: Manifests::default(),
             kinds: BTreeSet::new(),
+            applied_autoscalers: Autoscalers::default(),
+            autoscalers: Arc::default(),
         }
     }
 
@@ -56,11 +63,46 @@ impl Desired {
             let namespace = expected.namespace_in(namespace).into();
             (group, Arc::clone(&expected.gvk.kind), namespace)
         });
+        let mut applied_autoscalers = Autoscalers::default();
+        for expected in &manifests.expected {
+            if let Some(manifest) = applied(expected) {
+                applied_autoscalers.add(&manifest, expected.namespace_in(namespace));
+            }
+        }
         *self = Self::Sent {
             namespace: Arc::clone(namespace),
             kinds: kinds.collect(),
+            applied_autoscalers,
+            autoscalers: self.autoscalers().map(Arc::clone).unwrap_or_default(),
             manifests,
         };
+    }
+
+    /// The autoscalers of the application in the cluster. `None` if no resources are sent: then no object is completed
+    /// from a manifest.
+    pub(super) fn autoscalers(&self) -> Option<&Arc<Autoscalers>> {
+        match self {
+            Self::Sent { autoscalers, .. } => Some(autoscalers),
+            Self::Observed(_) => None,
+        }
+    }
+
+    /// Replaces the autoscalers of the application in the cluster.
+    pub(super) fn scale(&mut self, by: &Arc<Autoscalers>) {
+        if let Self::Sent { autoscalers, .. } = self {
+            *autoscalers = Arc::clone(by);
+        }
+    }
+
+    /// The autoscalers whose manifests were applied.
+    pub(super) fn applied_autoscalers(&self) -> Option<&Autoscalers> {
+        match self {
+            Self::Sent {
+                applied_autoscalers,
+                ..
+            } => Some(applied_autoscalers),
+            Self::Observed(_) => None,
+        }
     }
 
     /// Returns whether exactly these resources are sent.
@@ -100,9 +142,13 @@ impl Desired {
             Self::Sent {
                 namespace,
                 manifests,
+                autoscalers,
                 ..
-            } => Inputs::of(objects, &manifests.expected, namespace),
-            Self::Observed(_) => Inputs::of(objects, &[], ""),
+            } => {
+                let autoscalers = Arc::clone(autoscalers);
+                Inputs::of(objects, &manifests.expected, namespace, autoscalers)
+            }
+            Self::Observed(_) => Inputs::of(objects, &[], "", Arc::default()),
         }
     }
 

@@ -12,6 +12,7 @@ use kindsight_model::{
 };
 use kindsight_status::{FAULTS_SHOWN_MAX, Reported, Staleness};
 
+use super::autoscalers::Autoscalers;
 use super::desired::Desired;
 use super::inputs::Inputs;
 pub(super) use named::NamedKinds;
@@ -23,6 +24,8 @@ pub(super) struct HeldReport {
     pub(super) objects: ObjectList,
     /// The objects as interpreters receive them.
     inputs: Inputs,
+    /// The autoscalers among the objects. Empty for a found application.
+    autoscalers: Autoscalers,
     /// Positions of the objects that are hooks.
     hooks: BTreeSet<usize>,
     /// Items that could not be decoded.
@@ -53,8 +56,15 @@ pub(super) enum Unjudged {
 
 impl HeldReport {
     pub(super) fn of(report: Report, desired: &Desired) -> Self {
+        let mut autoscalers = Autoscalers::default();
+        if !desired.is_observed() {
+            for object in &report.objects {
+                autoscalers.add(object, &object.namespace);
+            }
+        }
         Self {
             inputs: desired.inputs(&report.objects),
+            autoscalers,
             faults: [report.faults, faults_of(&report.rejected)].concat(),
             origin: report.origin,
             objects: report.objects,
@@ -96,6 +106,11 @@ impl HeldReport {
         is_changed
     }
 
+    /// The autoscalers among the objects.
+    pub(super) fn autoscalers(&self) -> &Autoscalers {
+        &self.autoscalers
+    }
+
     /// Notes that interpreters receive other objects at these positions.
     fn note_changed(&mut self, changed: Vec<usize>) {
         let versions = changed.iter();
@@ -117,7 +132,8 @@ impl HeldReport {
     fn is_update(&self, report: &Report, changed: &[usize]) -> bool {
         let is_same_relative = |at: &usize| {
             let versions = (report.objects.get(*at), self.objects.get(*at));
-            matches!(versions, (Some(object), Some(before)) if object.is_same_relative(before))
+            matches!(versions, (Some(object), Some(before))
+                if object.is_same_relative(before) && object.scale_target() == before.scale_target())
         };
         report.origin == self.origin
             && report.hooks == self.hooks

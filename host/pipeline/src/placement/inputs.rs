@@ -1,9 +1,12 @@
 //! The objects of a report as interpreters receive them: objects without a spec have the spec of their manifest.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kindsight_model::{Object, ObjectList, RsyncStatus};
 use kindsight_status::{Expected, match_objects};
+
+use super::autoscalers::Autoscalers;
 
 /// The objects of a report for interpreters, in the order of the report.
 #[derive(Clone, Default)]
@@ -11,12 +14,18 @@ pub(super) struct Inputs {
     list: ObjectList,
     /// The objects without a spec, by position, each with its manifest if the manifest has been applied.
     manifests: BTreeMap<usize, Option<Object>>,
+    autoscalers: Arc<Autoscalers>,
 }
 
 impl Inputs {
     /// Completes the objects of a report from the manifests that were sent. `namespace` is the namespace of manifests
-    /// that name none.
-    pub(super) fn of(objects: &ObjectList, expected: &[Expected], namespace: &str) -> Self {
+    /// that name none. `autoscalers` are all autoscalers of the application in the cluster.
+    pub(super) fn of(
+        objects: &ObjectList,
+        expected: &[Expected],
+        namespace: &str,
+        autoscalers: Arc<Autoscalers>,
+    ) -> Self {
         let lacking = objects.iter().enumerate();
         let lacking = lacking.filter(|(_, object)| object.lacks_spec());
         let mut manifests: BTreeMap<usize, Option<Object>> =
@@ -32,11 +41,13 @@ impl Inputs {
         }
         let completed = manifests.iter().filter_map(|(&position, manifest)| {
             let object = objects.get(position)?;
-            Some((position, object.with_spec_of(manifest.as_ref())))
+            let scaled_by = autoscalers.of(object);
+            Some((position, object.with_spec_of(manifest.as_ref(), scaled_by)))
         });
         Self {
             list: objects.with(completed),
             manifests,
+            autoscalers,
         }
     }
 
@@ -54,7 +65,8 @@ impl Inputs {
         }
         let completed = versions.map(|(at, object)| {
             let manifest = self.manifests.get(&at).and_then(Option::as_ref);
-            (at, object.with_spec_of(manifest))
+            let scaled_by = self.autoscalers.of(object);
+            (at, object.with_spec_of(manifest, scaled_by))
         });
         self.list = self.list.with(completed);
         true
@@ -67,7 +79,7 @@ impl Inputs {
 }
 
 /// The manifest of a resource that the cluster has accepted. Before that, the cluster may have another spec.
-fn applied(expected: &Expected) -> Option<Object> {
+pub(super) fn applied(expected: &Expected) -> Option<Object> {
     let is_applied = expected.rsync == Some(RsyncStatus::Applied);
     expected.manifest.clone().filter(|_| is_applied)
 }

@@ -1,6 +1,6 @@
 //! Fields that are declared but not read.
 
-use kindsight_contract::{HandledKind, SPEC_SOURCE_POINTER};
+use kindsight_contract::{HandledKind, SCALED_BY_POINTER, SPEC_SOURCE_POINTER};
 
 use super::call::{Call, CallReads};
 use super::{described, fixtures};
@@ -35,7 +35,8 @@ fn add_unread(kind: &HandledKind, calls: &[CallReads], unread: &mut Vec<String>)
     let pattern = &kind.pattern;
     let fields = kind.fields.iter();
     // The SDK declares this field for every Kind with a spec.
-    let fields = fields.filter(|field| *field != SPEC_SOURCE_POINTER);
+    let fields =
+        fields.filter(|field| ![SPEC_SOURCE_POINTER, SCALED_BY_POINTER].contains(&field.as_str()));
     let fields = fields.filter(|field| !calls.iter().any(|reads| reads.object.include(field)));
     unread.extend(fields.map(|field| format!("{pattern}: {field}")));
     for (index, rule) in kind.related.iter().enumerate() {

@@ -26,7 +26,7 @@ pub fn by_status_alone(object: &Object<'_>, counts: &[&str]) -> Verdict {
 
 /// Pending, if fewer replicas exist than the manifest requests, and all of them work: the cluster
 /// may have another spec by now. `counts` are the fields below `status` that equal `replicas` when
-/// the work is complete.
+/// the work is complete. `None` if an autoscaler of the application sets the number of replicas.
 pub fn fewer_than_sent(object: &Object<'_>, counts: &[&str]) -> Option<Verdict> {
     let total = object.status_count("replicas");
     let sent = object.replicas().filter(|sent| total < *sent)?;

@@ -1,0 +1,42 @@
+//! Autoscalers of one app whose targets belong to another app of the application.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kindsight_model::ClusterName;
+
+use super::{ApplicationState, Changes};
+use crate::placement::{Autoscalers, Change};
+use crate::shared::Shared;
+
+impl ApplicationState {
+    /// Passes the autoscalers of all apps in each cluster to the apps in that cluster. Called after each change of a
+    /// manifest or a report; the cost is one comparison for each placement.
+    pub(super) fn share_autoscalers(&mut self, shared: &Shared, now_ms: i64) -> Changes {
+        let mut by_cluster: BTreeMap<ClusterName, Autoscalers> = BTreeMap::new();
+        for placement in self.apps.iter().flat_map(|(_, placements)| placements) {
+            for own in placement.own_autoscalers() {
+                let all = by_cluster.entry(placement.cluster().clone());
+                all.or_default().extend(own);
+            }
+        }
+        let none = Arc::new(Autoscalers::default());
+        let by_cluster = by_cluster.into_iter();
+        let by_cluster: BTreeMap<_, _> = by_cluster
+            .map(|(name, all)| (name, Arc::new(all)))
+            .collect();
+        let mut changes = Changes::default();
+        for (app, placements) in &mut self.apps {
+            for placement in placements {
+                let cluster = placement.cluster().clone();
+                let autoscalers = by_cluster.get(&cluster).unwrap_or(&none);
+                if !placement.knows_autoscalers(autoscalers) {
+                    let env = shared.environment(&cluster, &self.shown_by, now_ms);
+                    let applied = placement.apply(Change::Autoscalers(autoscalers), env);
+                    changes.add(app, &cluster, applied);
+                }
+            }
+        }
+        changes
+    }
+}
