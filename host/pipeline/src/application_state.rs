@@ -3,6 +3,7 @@
 
 mod autoscalers;
 mod found;
+mod instances;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -187,25 +188,6 @@ impl ApplicationState {
     pub(crate) fn set_unread(&mut self, fault: Option<Arc<str>>) -> bool {
         let before = std::mem::replace(&mut self.unread, fault);
         before != self.unread
-    }
-
-    /// Takes over the reports that clusters sent for another instance of the same group, where they have not
-    /// reported for this one.
-    pub(crate) fn join(&mut self, sibling: &Self, shared: &Shared, now_ms: i64) {
-        for (app, placements) in &mut self.apps {
-            for placement in placements
-                .iter_mut()
-                .filter(|placement| !placement.was_heard())
-            {
-                let other = sibling.placement(app, placement.cluster());
-                if let Some(live) = other.and_then(Placement::live) {
-                    let cluster = placement.cluster().clone();
-                    let env = shared.environment(&cluster, &self.shown_by, now_ms);
-                    placement.apply(Change::Sibling(live), env);
-                }
-            }
-        }
-        self.share_autoscalers(shared, now_ms);
     }
 
     /// Its apps by cluster.

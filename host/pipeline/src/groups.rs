@@ -81,6 +81,16 @@ impl Groups {
         self.publish(subject, publisher);
     }
 
+    /// The instance that a changed context replaces; see [`Derived::previous`].
+    pub(crate) fn previous(
+        &self,
+        id: &ContextId,
+        next: &Instance,
+        others: Vec<ContextId>,
+    ) -> Option<ContextId> {
+        self.derived.previous(id, next, others)
+    }
+
     /// Updates the instance that a context is of its group. `None` if the context was deleted.
     pub(crate) fn set_context(
         &mut self,

@@ -5,6 +5,7 @@
 
 mod autoscalers;
 mod change;
+mod confirmations;
 mod desired;
 mod freshness;
 mod gaps;
@@ -31,6 +32,7 @@ use crate::judge::Judge;
 use crate::live_kinds::LiveKinds;
 pub(crate) use autoscalers::Autoscalers;
 pub(crate) use change::Change;
+use confirmations::{Confirmations, Manifested};
 use desired::Desired;
 use freshness::{Causes, Freshness};
 use held_report::{HeldReport, Unjudged};
@@ -47,6 +49,8 @@ pub(crate) struct Placement {
     report: Option<HeldReport>,
     /// The verdicts on the objects of the report.
     verdicts: Verdicts,
+    /// The changed manifests that the cluster has not confirmed.
+    confirmations: Confirmations,
     freshness: Causes,
     /// The side of the store: what was seen in it, and the report that waits beside it.
     stored: Stored,
@@ -140,6 +144,7 @@ impl Placement {
             desired,
             report: None,
             verdicts: Verdicts::default(),
+            confirmations: Confirmations::default(),
             freshness: Causes::default(),
             stored: Stored::default(),
             unreadable: BTreeMap::new(),
@@ -155,6 +160,7 @@ impl Placement {
         let before = self.marks();
         let taken = self.take(change, env, &mut applied);
         let followed = self.follow_cluster(env, &mut applied);
+        let followed = followed.max(self.confirm(env.now_ms));
         let is_marked = self.view.is_some() && before != self.marks();
         let marked = if is_marked { Work::Mark } else { Work::Nothing };
         let work = taken.max(followed).max(marked);
@@ -198,12 +204,30 @@ impl Placement {
         observed.is_empty() && is_report_empty && !self.is_unconfirmed()
     }
 
-    /// When the first object is forgotten or counts as gone, in Unix milliseconds. Objects that are gone stay
-    /// listed while the cluster is not heard.
+    /// When the first object is forgotten or counts as gone, or a changed manifest waits no longer for its confirmation,
+    /// in Unix milliseconds. Objects that are gone stay listed while the cluster is not heard.
     pub(crate) fn expires_at_ms(&self, gone_for: Duration) -> Option<i64> {
         match &self.desired {
             Desired::Observed(observed) if !self.is_outdated() => observed.due_ms(gone_for),
-            _ => None,
+            Desired::Observed(_) => None,
+            Desired::Sent { .. } => self.confirmations.due_ms(),
+        }
+    }
+
+    /// Ends the waits of changed manifests that the cluster has confirmed, or that waited long enough.
+    fn confirm(&mut self, now_ms: i64) -> Work {
+        if self.confirmations.is_empty() {
+            return Work::Nothing;
+        }
+        let now = Manifested {
+            expected: self.desired.expected(),
+            namespace: &self.desired.namespace(),
+            objects: self.report.as_ref().map(|report| &report.objects),
+        };
+        if self.confirmations.settle(now, now_ms) {
+            Work::Project
+        } else {
+            Work::Nothing
         }
     }
 
@@ -270,7 +294,9 @@ impl Placement {
             return false;
         };
         let changed = positions.iter().filter_map(|&at| {
-            let (object, verdict) = (report.objects.get(at)?, self.verdicts.get(at)?);
+            let verdict = self.confirmations.verdict(at);
+            let verdict = verdict.or_else(|| self.verdicts.get(at))?;
+            let object = report.objects.get(at)?;
             Some((at, object, verdict))
         });
         let changed: Vec<(usize, &Object, &Verdict)> = changed.collect();
@@ -292,12 +318,14 @@ impl Placement {
         }
         let stale = self.freshness.shown();
         let report = self.report.as_ref();
+        let mut verdicts = self.verdicts.all();
+        self.confirmations.replace(&mut verdicts);
         let unreadable = report.filter(|_| self.desired.is_observed());
         let input = ClusterInput {
             cluster: self.cluster.clone(),
             namespace: self.desired.namespace(),
-            expected: self.desired.expected(),
-            reported: report.map(|report| report.input(self.verdicts.all(), stale)),
+            expected: self.desired.expected().to_vec(),
+            reported: report.map(|report| report.input(verdicts, stale)),
             unseen: self.desired.unseen(unreadable),
             faults: self.faults(),
         };

@@ -25,9 +25,7 @@ impl Object {
         if !has_manifest_spec(root) {
             return Ok(object);
         }
-        let spec = object
-            .fields_of_json()
-            .and_then(|mut fields| fields.remove("spec"));
+        let spec = object.member("spec");
         let annotations = root.get("metadata").get("annotations");
         let scaled_by = annotations.get(SCALED_BY).text();
         Ok(object.with_spec(spec, scaled_by).unwrap_or(object))
@@ -57,7 +55,7 @@ impl Object {
         if !self.lacks_spec() {
             return self.clone();
         }
-        let spec = manifest.and_then(|manifest| manifest.fields_of_json()?.remove("spec"));
+        let spec = manifest.and_then(|manifest| manifest.member("spec"));
         if spec.is_none() && !self.has_old_spec {
             return self.clone();
         }
@@ -83,6 +81,11 @@ impl Object {
         let (mut object, _) = read.ok()?;
         object.names_itself = self.names_itself;
         Some(object)
+    }
+
+    /// A member of the object, such as `status`. `None` if it is absent. Parses the text.
+    pub fn member(&self, name: &str) -> Option<Value> {
+        self.fields_of_json()?.remove(name)
     }
 
     pub(crate) fn has_generation(&self) -> bool {

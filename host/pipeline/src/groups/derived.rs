@@ -114,6 +114,31 @@ fn makes_cloud(context: &ContextSnapshot) -> bool {
     apps.is_empty() || apps.iter().any(|it| it.name == LOGICAL_CLOUD)
 }
 
+impl Derived {
+    /// The instance that a changed context replaces, among the contexts with the same status context: the one whose state
+    /// was written last. `None` unless the context is `next` by an update, so its orchestrator has only now begun to send
+    /// it, or by a rollback.
+    pub(crate) fn previous(
+        &self,
+        id: &ContextId,
+        next: &Instance,
+        others: Vec<ContextId>,
+    ) -> Option<ContextId> {
+        let before = self.instances.get(id);
+        let is_new = before.is_none_or(|before| !before.is_begun());
+        let is_back = before.is_some_and(Instance::is_replaced);
+        if next.is_replaced() || !(is_new || is_back) {
+            return None;
+        }
+        let others = others.into_iter().filter(|other| other != id);
+        let begun = others.filter_map(|other| {
+            let instance = self.instances.get(&other)?;
+            Some((instance.status_changed?, other))
+        });
+        begun.max().map(|(_, other)| other)
+    }
+}
+
 /// The instances of every context.
 #[derive(Default)]
 pub(crate) struct Derived {

@@ -30,7 +30,8 @@ impl Pipeline {
         while reader.update_next(&mut changed, now_ms)? {
             // One by one: the reports of a context are kept in memory no longer than needed.
             for (id, change) in changed.drain(..) {
-                self.change_context(&id, change, now_ms);
+                // Which of the stored reports is newer than which manifest is not known.
+                self.change_context(&id, change, None, now_ms);
             }
         }
         let applications = &self.applications;
@@ -54,7 +55,8 @@ impl Pipeline {
         }
         // Contexts first: records name them.
         for (id, change) in contexts {
-            self.change_context(&id, change, now_ms);
+            let previous = self.previous_instance(&id, &change);
+            self.change_context(&id, change, previous.as_ref(), now_ms);
         }
         for change in records {
             match change {
@@ -72,9 +74,24 @@ impl Pipeline {
         drop(permit);
     }
 
-    fn change_context(&mut self, id: &ContextId, change: ContextChange, now_ms: i64) {
+    /// The instance that a changed context replaces.
+    fn previous_instance(&self, id: &ContextId, change: &ContextChange) -> Option<ContextId> {
+        let ContextChange::Read(snapshot) = change else {
+            return None;
+        };
+        let others = self.references.shown_by(&snapshot.status_context);
+        self.groups.previous(id, &Instance::of(snapshot), others)
+    }
+
+    fn change_context(
+        &mut self,
+        id: &ContextId,
+        change: ContextChange,
+        previous: Option<&ContextId>,
+        now_ms: i64,
+    ) {
         match change {
-            ContextChange::Read(snapshot) => self.reconcile(id, *snapshot, now_ms),
+            ContextChange::Read(snapshot) => self.reconcile(id, *snapshot, previous, now_ms),
             ContextChange::Deleted => self.forget_context(id),
             ContextChange::Unreadable(error) => self.context_unreadable(id, &error, now_ms),
             ContextChange::Readable => self.context_readable(id, now_ms),
@@ -122,8 +139,14 @@ impl Pipeline {
         self.recorded.set(id, None);
     }
 
-    /// Reconciles the state of a context with the store, and publishes it.
-    fn reconcile(&mut self, id: &ContextId, mut snapshot: ContextSnapshot, now_ms: i64) {
+    /// Reconciles the state of a context with the store, and publishes it. `previous` is the instance that it replaces.
+    fn reconcile(
+        &mut self,
+        id: &ContextId,
+        mut snapshot: ContextSnapshot,
+        previous: Option<&ContextId>,
+        now_ms: i64,
+    ) {
         let key = ApplicationKey::Context(id.clone());
         let before = self.applications.remove(&key);
         if snapshot.meta.is_none() && snapshot.is_meta_unreadable() {
@@ -140,6 +163,10 @@ impl Pipeline {
             if let Some(sibling) = self.applications.get(&ApplicationKey::Context(other)) {
                 state.join(sibling, shared, now_ms);
             }
+        }
+        let previous = previous.map(|id| ApplicationKey::Context(id.clone()));
+        if let Some(previous) = previous.and_then(|key| self.applications.get(&key)) {
+            state.succeed(previous, shared, now_ms);
         }
         if let Some(away) = &self.store_away {
             state.apply_all(|_| true, || Change::Store(Some(away)), shared, now_ms);

@@ -7,6 +7,7 @@ use kindsight_model::{DeploymentId, Origin, Report};
 use kindsight_status::Staleness;
 
 use super::autoscalers::Autoscalers;
+use super::confirmations::Manifested;
 use super::freshness::Freshness;
 use super::held_report::HeldReport;
 use super::stored::LiveReport;
@@ -28,6 +29,8 @@ pub(crate) enum Change<'c> {
     Report(Report),
     /// The autoscalers of the application in the cluster changed.
     Autoscalers(&'c Arc<Autoscalers>),
+    /// The instance replaces another instance of its group, which has this placement.
+    Succession(&'c Placement),
     /// Another instance of the same group received this report of the cluster, which is about both.
     Sibling(Box<LiveReport>),
     /// A report cannot be used; the previous one stays.
@@ -66,6 +69,10 @@ impl Placement {
             Change::Autoscalers(autoscalers) => {
                 self.desired.scale(autoscalers);
                 self.complete_report()
+            }
+            Change::Succession(previous) => {
+                self.succeed(previous);
+                Work::Nothing
             }
             Change::Sibling(live) => {
                 self.stored.put_aside(live);
@@ -110,6 +117,29 @@ impl Placement {
         }
     }
 
+    /// Replaces the resources that are sent. Resources with another spec wait for their confirmation.
+    fn send(&mut self, snapshot: &ClusterSnapshot, namespace: &Arc<str>) {
+        let before = self.desired.expected().to_vec();
+        self.desired.send(&snapshot.resources, namespace);
+        let before = Manifested {
+            expected: &before,
+            namespace,
+            objects: self.report.as_ref().map(|report| &report.objects),
+        };
+        self.confirmations.begin(before, self.desired.expected());
+    }
+
+    /// Compares the manifests with the manifests of the replaced instance. Both instances have the same report.
+    fn succeed(&mut self, previous: &Self) {
+        self.confirmations.continue_from(&previous.confirmations);
+        let before = Manifested {
+            expected: previous.desired.expected(),
+            namespace: &previous.desired.namespace(),
+            objects: previous.report.as_ref().map(|report| &report.objects),
+        };
+        self.confirmations.begin(before, self.desired.expected());
+    }
+
     /// Completes the objects of the report again.
     fn complete_report(&mut self) -> Work {
         let report = self.report.as_mut();
@@ -129,7 +159,7 @@ impl Placement {
     ) -> Work {
         let is_sent = self.desired.sends(&snapshot.resources, namespace);
         if !is_sent {
-            self.desired.send(&snapshot.resources, namespace);
+            self.send(snapshot, namespace);
         }
         let is_new = match &snapshot.bundle {
             StoredBundle::Unchanged => false,

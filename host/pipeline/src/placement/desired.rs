@@ -129,10 +129,10 @@ impl Desired {
     }
 
     /// The resources that were sent.
-    pub(super) fn expected(&self) -> Vec<Expected> {
+    pub(super) fn expected(&self) -> &[Expected] {
         match self {
-            Self::Sent { manifests, .. } => manifests.expected.clone(),
-            Self::Observed(_) => Vec::new(),
+            Self::Sent { manifests, .. } => &manifests.expected,
+            Self::Observed(_) => &[],
         }
     }
 

@@ -1,9 +1,12 @@
 //! Reports of monitors that omit the spec, or report an old one: interpreters receive the spec of the manifest.
 
+mod confirmations;
+
 use std::sync::Arc;
 
 use kindsight_appcontext::{AppContexts, NewResource, ResourceName, StatusChange};
 use kindsight_model::{DeploymentId, RsyncStatus, decode_status};
+use kindsight_store::Batch;
 use serde_json::{Value, json};
 
 use super::stage::{Stage, context, reported};

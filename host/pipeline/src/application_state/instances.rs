@@ -1,0 +1,39 @@
+//! Other instances of the same group, which are reported under the same status context.
+
+use super::ApplicationState;
+use crate::placement::{Change, Placement};
+use crate::shared::Shared;
+
+impl ApplicationState {
+    /// Takes over the reports that clusters sent for another instance of the same group, where they have not
+    /// reported for this one.
+    pub(crate) fn join(&mut self, sibling: &Self, shared: &Shared, now_ms: i64) {
+        for (app, placements) in &mut self.apps {
+            for placement in placements
+                .iter_mut()
+                .filter(|placement| !placement.was_heard())
+            {
+                let other = sibling.placement(app, placement.cluster());
+                if let Some(live) = other.and_then(Placement::live) {
+                    let cluster = placement.cluster().clone();
+                    let env = shared.environment(&cluster, &self.shown_by, now_ms);
+                    placement.apply(Change::Sibling(live), env);
+                }
+            }
+        }
+        self.share_autoscalers(shared, now_ms);
+    }
+
+    /// Handles that this instance replaces another instance of the same group.
+    pub(crate) fn succeed(&mut self, previous: &Self, shared: &Shared, now_ms: i64) {
+        for (app, placements) in &mut self.apps {
+            for placement in placements {
+                let cluster = placement.cluster().clone();
+                if let Some(previous) = previous.placement(app, &cluster) {
+                    let env = shared.environment(&cluster, &self.shown_by, now_ms);
+                    placement.apply(Change::Succession(previous), env);
+                }
+            }
+        }
+    }
+}

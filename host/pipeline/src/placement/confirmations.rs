@@ -1,0 +1,219 @@
+//! Changed manifests that the cluster has not confirmed yet.
+//!
+//! A report without a spec does not show to which spec its status belongs. After a manifest changed, the reported
+//! status may belong to the previous manifest. The cluster confirms the change when the status differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kindsight_model::{Object, ObjectList, Phase, RsyncStatus, Verdict};
+use kindsight_status::{Expected, match_objects};
+use serde_json::Value;
+
+/// Maximum time that a resource waits for another status after its changed manifest was applied. A change that no
+/// controller reacts to never changes the status. The default deadline of a rollout is the same.
+const CONFIRMATION_MAX: Duration = Duration::from_mins(10);
+
+/// Kind, namespace and name of a manifest.
+type Key = (Arc<str>, Arc<str>, Arc<str>);
+
+/// The resources of a placement whose changed manifests are not confirmed.
+pub(super) struct Confirmations {
+    waiting: BTreeMap<Key, Waiting>,
+    /// Positions of their objects in the report.
+    positions: BTreeSet<usize>,
+    verdict: Verdict,
+}
+
+/// A resource whose changed manifest is not confirmed.
+#[derive(Debug, Clone)]
+struct Waiting {
+    /// The status before the change.
+    before: Value,
+    /// When the changed manifest was first known to be applied, in Unix milliseconds. `None` while it is not.
+    applied_ms: Option<i64>,
+}
+
+impl Default for Confirmations {
+    fn default() -> Self {
+        let message = "the manifest changed, and the reported status is the same as before";
+        Self {
+            waiting: BTreeMap::new(),
+            positions: BTreeSet::new(),
+            verdict: Verdict::host(Phase::Pending, "NotConfirmed", message),
+        }
+    }
+}
+
+/// The manifests of a placement, and the report about them.
+#[derive(Clone, Copy)]
+pub(super) struct Manifested<'m> {
+    pub(super) expected: &'m [Expected],
+    /// The namespace of manifests that name none.
+    pub(super) namespace: &'m str,
+    /// The objects of the report. `None` before the first report.
+    pub(super) objects: Option<&'m ObjectList>,
+}
+
+impl Manifested<'_> {
+    /// The object of each manifest in the report, with its position.
+    fn matched(&self) -> impl Iterator<Item = (&Expected, usize, &Object)> {
+        let matches = self
+            .objects
+            .map(|objects| match_objects(self.expected, objects, self.namespace));
+        let matches = self.expected.iter().zip(matches.unwrap_or_default());
+        matches.filter_map(|(expected, position)| {
+            let position = position?;
+            Some((expected, position, self.objects?.get(position)?))
+        })
+    }
+}
+
+impl Confirmations {
+    /// Begins to wait for each manifest in `expected` whose spec differs from the spec in `before`. A resource that
+    /// waits already keeps its first status. Objects with a current spec, and objects whose status has no value, do not
+    /// wait.
+    pub(super) fn begin(&mut self, before: Manifested<'_>, expected: &[Expected]) {
+        if before.objects.is_none() {
+            return;
+        }
+        let known = before.expected.iter();
+        let known: BTreeMap<Key, &Expected> = known.map(|it| (key(it), it)).collect();
+        let changed = expected.iter().filter(|next| {
+            let known = known.get(&key(next));
+            known.is_some_and(|known| has_other_spec(known, next))
+        });
+        let changed: BTreeSet<Key> = changed.map(key).collect();
+        if changed.is_empty() {
+            return;
+        }
+        for (expected, _, object) in before.matched() {
+            let key = key(expected);
+            let status = object.member("status").filter(has_value);
+            if let Some(status) = status.filter(|_| object.lacks_spec() && changed.contains(&key)) {
+                self.waiting.entry(key).or_insert(Waiting {
+                    before: status,
+                    applied_ms: None,
+                });
+            }
+        }
+    }
+
+    /// Takes over the resources of a previous instance that still wait.
+    pub(super) fn continue_from(&mut self, previous: &Self) {
+        for (key, waiting) in &previous.waiting {
+            let known = self.waiting.entry(key.clone());
+            known.or_insert_with(|| waiting.clone());
+        }
+    }
+
+    /// Ends the waits of resources with another status, and of those that waited for [`CONFIRMATION_MAX`]. Returns
+    /// whether other objects wait than before. Called after each change of the placement.
+    pub(super) fn settle(&mut self, now: Manifested<'_>, now_ms: i64) -> bool {
+        let mut positions = BTreeSet::new();
+        if !self.waiting.is_empty() {
+            let expected: BTreeMap<Key, &Expected> =
+                now.expected.iter().map(|it| (key(it), it)).collect();
+            self.waiting.retain(|key, waiting| {
+                let expected = expected.get(key);
+                expected.is_some_and(|it| waiting.note_rsync(it.rsync, now_ms))
+            });
+            for (expected, position, object) in now.matched() {
+                let key = key(expected);
+                let Some(waiting) = self.waiting.get(&key) else {
+                    continue;
+                };
+                if object.member("status").as_ref() == Some(&waiting.before) && object.lacks_spec()
+                {
+                    positions.insert(position);
+                } else {
+                    self.waiting.remove(&key);
+                }
+            }
+        }
+        let before = std::mem::replace(&mut self.positions, positions);
+        before != self.positions
+    }
+
+    /// Returns whether no resource waits, and none waited before the last change.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.positions.is_empty()
+    }
+
+    /// When the first wait ends without a confirmation, in Unix milliseconds.
+    pub(super) fn due_ms(&self) -> Option<i64> {
+        self.waiting.values().filter_map(Waiting::end_ms).min()
+    }
+
+    /// The verdict on the object at a position, if its manifest is not confirmed.
+    pub(super) fn verdict(&self, at: usize) -> Option<&Verdict> {
+        self.positions.contains(&at).then_some(&self.verdict)
+    }
+
+    /// Replaces the verdicts on the objects whose manifests are not confirmed.
+    pub(super) fn replace(&self, verdicts: &mut [Verdict]) {
+        for &at in &self.positions {
+            if let Some(verdict) = verdicts.get_mut(at) {
+                *verdict = self.verdict.clone();
+            }
+        }
+    }
+}
+
+impl Waiting {
+    /// Notes the result of sending the manifest. Returns whether the wait continues.
+    fn note_rsync(&mut self, rsync: Option<RsyncStatus>, now_ms: i64) -> bool {
+        match rsync {
+            Some(RsyncStatus::Applied) => {
+                self.applied_ms.get_or_insert(now_ms);
+                self.end_ms().is_some_and(|end| now_ms < end)
+            }
+            Some(RsyncStatus::Pending | RsyncStatus::Retrying) => {
+                self.applied_ms = None;
+                true
+            }
+            None | Some(RsyncStatus::Failed | RsyncStatus::Deleted) => false,
+        }
+    }
+
+    fn end_ms(&self) -> Option<i64> {
+        let max_ms = i64::try_from(CONFIRMATION_MAX.as_millis()).ok()?;
+        Some(self.applied_ms?.saturating_add(max_ms))
+    }
+}
+
+fn key(expected: &Expected) -> Key {
+    let Expected {
+        gvk,
+        namespace,
+        name,
+        ..
+    } = expected;
+    (
+        Arc::clone(&gvk.kind),
+        Arc::clone(namespace),
+        Arc::clone(name),
+    )
+}
+
+/// Returns whether two manifests of a resource have different specs. Two versions with the same text cost one
+/// comparison.
+fn has_other_spec(before: &Expected, next: &Expected) -> bool {
+    match (&before.manifest, &next.manifest) {
+        (Some(before), Some(next)) if !before.is_unchanged(next) => {
+            before.member("spec") != next.member("spec")
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a status says something: any number, text or truth value in it.
+fn has_value(status: &Value) -> bool {
+    match status {
+        Value::Null => false,
+        Value::Array(items) => items.iter().any(has_value),
+        Value::Object(members) => members.values().any(has_value),
+        _ => true,
+    }
+}

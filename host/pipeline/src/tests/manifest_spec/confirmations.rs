@@ -1,0 +1,225 @@
+//! Changed manifests: the status must change before it counts.
+
+use super::*;
+
+/// Ten minutes, in milliseconds.
+const END_MS: i64 = 600_000;
+const BELOW: &str = "app/a/cluster/p+c/resource/front+Deployment/";
+
+/// The manifest of the Deployment with two replicas and this image.
+fn with_image(image: &str) -> Value {
+    let mut manifest = manifest(2);
+    manifest["spec"]["template"] = json!({"spec": {"containers": [{"image": image}]}});
+    manifest
+}
+
+/// The Deployment after its controller observed another generation.
+fn observed(generation: i64) -> Value {
+    let mut object = without_spec(2);
+    object["metadata"]["generation"] = json!(generation);
+    object["status"]["observedGeneration"] = json!(generation);
+    object
+}
+
+/// The Deployment as a later monitor reports it: with the first spec, and without the generation.
+fn with_old_spec() -> Value {
+    let mut object = without_spec(2);
+    object["metadata"]
+        .as_object_mut()
+        .unwrap()
+        .remove("generation");
+    object["spec"] = json!({"replicas": 2});
+    object
+}
+
+impl Stage {
+    /// The orchestrator replaces the manifest in a context.
+    fn rewrite(&mut self, id: &str, manifest: &Value, now_ms: i64) {
+        let text = Value::String(manifest.to_string()).to_string();
+        self.write(id, BELOW, &text, now_ms);
+    }
+
+    fn write(&mut self, id: &str, key: &str, json: &str, now_ms: i64) {
+        let batch = Batch::new().put(format!("/context/{id}/{key}"), json);
+        self.store.apply(&batch).unwrap();
+        self.follow_stores(now_ms);
+    }
+
+    /// The orchestrator writes the first keys of another instance of the group.
+    fn begin_instance(&mut self, id: &str, manifest: &Value) {
+        let contexts = AppContexts::new(Arc::clone(&self.store));
+        let mut new = context(&["a"]);
+        new.apps[0].clusters[0].resources = vec![resource(manifest)];
+        contexts.create_as(&id.parse().unwrap(), &new).unwrap();
+        self.write(id, "statusappctxid/", "\"1\"", 1000);
+    }
+
+    fn set_status(&mut self, id: &str, status: &str) {
+        let json = json!({"Status": status}).to_string();
+        self.write(id, "status/", &json, 1000);
+    }
+
+    /// State and reason of the Deployment in a context.
+    fn state_of(&self, id: &str) -> (String, String) {
+        let view = self.view(id);
+        let resources = view.apps[0].clusters[0].resources();
+        let verdict = &resources.first().unwrap().verdict;
+        (verdict.state.to_string(), verdict.reason.to_string())
+    }
+}
+
+fn pending() -> (String, String) {
+    ("Pending".to_owned(), "NotConfirmed".to_owned())
+}
+
+fn ready() -> (String, String) {
+    ("Ready".to_owned(), "Available".to_owned())
+}
+
+#[test]
+fn a_changed_manifest_waits_for_another_status() {
+    for reported in [without_spec(2), with_old_spec()] {
+        let mut stage = stage();
+        stage.report(&reported);
+        assert_eq!(stage.state_of(ID), ready());
+        stage.rewrite(ID, &with_image("v2"), 1000);
+        assert_eq!(stage.state_of(ID), pending());
+        // The monitor repeats its report, with other metadata.
+        let mut repeated = reported.clone();
+        repeated["metadata"]["labels"] = json!({"a": "b"});
+        stage.report(&repeated);
+        assert_eq!(stage.state_of(ID), pending());
+        stage.report(&observed(2));
+        assert_eq!(stage.state_of(ID), ready());
+        // The wait is over, also if the earlier status returns.
+        stage.report(&reported);
+        assert_eq!(stage.state_of(ID), ready());
+    }
+}
+
+#[test]
+fn any_other_status_confirms_a_manifest() {
+    let mut stage = stage();
+    stage.report(&without_spec(2));
+    stage.rewrite(ID, &with_image("v2"), 1000);
+    stage.report(&without_spec(1));
+    let state = stage.state_of(ID);
+    assert_eq!(state, ("Pending".to_owned(), "Unavailable".to_owned()));
+}
+
+#[test]
+fn a_manifest_with_the_same_spec_does_not_wait() {
+    let mut stage = stage();
+    stage.report(&without_spec(2));
+    let mut labelled = manifest(2);
+    labelled["metadata"]["labels"] = json!({"a": "b"});
+    stage.rewrite(ID, &labelled, 1000);
+    assert_eq!(stage.state_of(ID), ready());
+}
+
+#[test]
+fn an_object_with_a_current_spec_does_not_wait() {
+    let mut stage = stage();
+    let mut whole = without_spec(2);
+    whole["spec"] = json!({"replicas": 2});
+    stage.report(&whole);
+    stage.rewrite(ID, &with_image("v2"), 1000);
+    assert_eq!(stage.state_of(ID), ready());
+}
+
+#[test]
+fn a_wait_ends_ten_minutes_after_the_manifest_was_applied() {
+    let mut stage = stage();
+    stage.report(&without_spec(2));
+    stage.send(RsyncStatus::Pending);
+    stage.rewrite(ID, &with_image("v2"), 1000);
+    assert_eq!(stage.state_of(ID), pending());
+    // The time does not begin before the manifest is applied.
+    stage.recheck(1000 + END_MS);
+    assert_eq!(stage.state_of(ID), pending());
+    // At 100.
+    stage.send(RsyncStatus::Applied);
+    assert_eq!(stage.recheck(1000), Some(100 + END_MS));
+    assert_eq!(stage.state_of(ID), pending());
+    stage.recheck(100 + END_MS);
+    assert_eq!(stage.state_of(ID), ready());
+}
+
+#[test]
+fn a_manifest_that_the_cluster_refuses_does_not_wait() {
+    let mut stage = stage();
+    stage.report(&without_spec(2));
+    stage.rewrite(ID, &with_image("v2"), 1000);
+    stage.send(RsyncStatus::Failed);
+    assert_ne!(stage.state_of(ID), pending());
+}
+
+#[test]
+fn an_update_and_a_rollback_wait_for_another_status() {
+    let mut stage = stage();
+    stage.set_status(ID, "Instantiated");
+    stage.report(&without_spec(2));
+    stage.begin_instance("2", &with_image("v2"));
+    assert_eq!(stage.state_of("2"), pending());
+    // rsync sends the second instance. Its statuses are in the first context.
+    stage.set_status(ID, "Updated");
+    stage.send(RsyncStatus::Pending);
+    assert_eq!(stage.state_of("2"), pending());
+    stage.set_status("2", "Instantiated");
+    stage.send(RsyncStatus::Applied);
+    assert_eq!(stage.state_of("2"), pending());
+    stage.report(&observed(2));
+    assert_eq!(stage.state_of("2"), ready());
+
+    // The rollback.
+    stage.set_status("2", "Updated");
+    assert_eq!(stage.state_of("2"), ready());
+    stage.set_status(ID, "Instantiated");
+    assert_eq!(stage.state_of(ID), pending());
+    stage.report(&observed(3));
+    assert_eq!(stage.state_of(ID), ready());
+}
+
+#[test]
+fn an_update_without_another_spec_does_not_wait() {
+    let mut stage = stage();
+    stage.set_status(ID, "Instantiated");
+    stage.report(&without_spec(2));
+    stage.begin_instance("2", &manifest(2));
+    assert_eq!(stage.state_of("2"), ready());
+}
+
+#[test]
+fn an_update_during_a_wait_continues_the_wait() {
+    let mut stage = stage();
+    stage.set_status(ID, "Instantiated");
+    stage.report(&without_spec(2));
+    stage.rewrite(ID, &with_image("v2"), 1000);
+    stage.begin_instance("2", &with_image("v2"));
+    assert_eq!(stage.state_of("2"), pending());
+}
+
+#[test]
+fn a_status_without_values_does_not_confirm_anything() {
+    let mut stage = stage();
+    let mut empty = without_spec(2);
+    empty["status"] = json!({"loadBalancer": {}});
+    stage.report(&empty);
+    let before = stage.state_of(ID);
+    stage.rewrite(ID, &with_image("v2"), 1000);
+    assert_eq!(stage.state_of(ID), before);
+}
+
+#[test]
+fn a_restart_ends_all_waits() {
+    let mut stage = stage();
+    stage.own(&[ID]);
+    stage.report(&without_spec(2));
+    stage.store_bundles();
+    stage.rewrite(ID, &with_image("v2"), 1000);
+    assert_eq!(stage.state_of(ID), pending());
+    drop(stage.take_pipeline());
+    stage.reader = stage.pipeline.load(2000).unwrap();
+    stage.read_model = stage.pipeline.read_model().clone();
+    assert_eq!(stage.state_of(ID), ready());
+}
