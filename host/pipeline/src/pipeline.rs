@@ -17,7 +17,7 @@ use kindsight_clusters::{Identities, Needs};
 use kindsight_interpreter::Interpreters;
 use kindsight_model::ClusterName;
 use kindsight_read_model::ReadModel;
-use kindsight_status::{Staleness, TransitionCause};
+use kindsight_status::{ApplicationKey, Staleness, TransitionCause};
 
 use crate::application_state::ReportedObjects;
 use crate::applications::Applications;
@@ -30,7 +30,7 @@ use crate::needs::RelatedNeeds;
 use crate::progress::Progress;
 use crate::publisher::Publisher;
 use crate::recorded::RecordedApps;
-use crate::remembered::RememberedCluster;
+use crate::remembered::{RememberedCluster, Unconfirmed};
 use crate::shared::Shared;
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
@@ -55,6 +55,8 @@ pub struct Pipeline {
     recorded: RecordedApps,
     /// The last-known state of clusters before the start.
     last_known: HashMap<ClusterName, RememberedCluster>,
+    /// The resources whose changed manifests were not confirmed before the start, until their applications are loaded.
+    unconfirmed: HashMap<ApplicationKey, Vec<Unconfirmed>>,
     rechecks: Rounds,
     /// When grace times of clusters were last looked at, in Unix milliseconds.
     grace_seen_ms: i64,
@@ -83,6 +85,7 @@ impl Pipeline {
             unclaimed: Unclaimed::default(),
             recorded: RecordedApps::default(),
             last_known: HashMap::new(),
+            unconfirmed: HashMap::new(),
             rechecks: Rounds::default(),
             grace_seen_ms: i64::MIN,
             reports: 0,

@@ -1,4 +1,5 @@
-//! The last-known state, which survives a restart: verdicts on found applications, and all histories.
+//! The last-known state, which survives a restart: verdicts on found applications, all histories, and the resources
+//! whose changed manifests are not confirmed.
 //!
 //! It has a store of its own, apart from the store of the contexts. A task writes the changes of the read model to it
 //! after a few seconds, and the start reads it once. Objects are not kept, so a verdict is shown unchanged and marked
@@ -9,10 +10,11 @@ mod keys;
 mod pace;
 mod pending;
 mod transitions;
+mod unconfirmed;
 mod values;
 pub(crate) mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
@@ -22,6 +24,8 @@ use kindsight_store::{Batch, Error, Store};
 
 use format::{StoredCluster, StoredPlacement, StoredVersion};
 use transitions::{StoredHistory, StoredTransition};
+use unconfirmed::StoredUnconfirmed;
+pub(crate) use unconfirmed::Unconfirmed;
 
 /// The version of the format that this release writes.
 pub const REMEMBERED_VERSION: u64 = 1;
@@ -64,6 +68,8 @@ pub(crate) struct Remembered {
     pub(crate) placements: Vec<RememberedPlacement>,
     pub(crate) histories: BTreeMap<ApplicationKey, ApplicationHistory>,
     pub(crate) clusters: BTreeMap<ClusterName, RememberedCluster>,
+    /// The resources of each application whose changed manifests are not confirmed.
+    pub(crate) unconfirmed: HashMap<ApplicationKey, Vec<Unconfirmed>>,
 }
 
 /// A cluster, as it was when it was last heard.
@@ -179,6 +185,11 @@ impl Reader {
                 let of = transitions::application(&stored.of)?;
                 let history = self.remembered.histories.entry(of).or_default();
                 history.dropped = stored.dropped;
+            }
+            keys::Kind::Unconfirmed => {
+                let stored: StoredUnconfirmed = serde_json::from_slice(value).ok()?;
+                let of = transitions::application(&stored.of)?;
+                self.remembered.unconfirmed.insert(of, stored.read()?);
             }
             keys::Kind::Transition => {
                 let stored: StoredTransition = serde_json::from_slice(value).ok()?;

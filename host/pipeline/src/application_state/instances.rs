@@ -2,6 +2,7 @@
 
 use super::ApplicationState;
 use crate::placement::{Change, Placement};
+use crate::remembered::Unconfirmed;
 use crate::shared::Shared;
 
 impl ApplicationState {
@@ -22,6 +23,25 @@ impl ApplicationState {
             }
         }
         self.share_autoscalers(shared, now_ms);
+    }
+
+    /// Continues the waits for confirmations of before the start.
+    pub(crate) fn restore_unconfirmed(
+        &mut self,
+        resources: &[Unconfirmed],
+        shared: &Shared,
+        now_ms: i64,
+    ) {
+        for (app, placements) in &mut self.apps {
+            for placement in placements {
+                let cluster = placement.cluster().clone();
+                let own = resources.iter();
+                let own = own.filter(|it| it.app == *app && it.cluster == cluster);
+                let own: Vec<&Unconfirmed> = own.collect();
+                let env = shared.environment(&cluster, &self.shown_by, now_ms);
+                placement.apply(Change::Unconfirmed(&own), env);
+            }
+        }
     }
 
     /// Handles that this instance replaces another instance of the same group.

@@ -30,10 +30,11 @@ impl Pipeline {
         while reader.update_next(&mut changed, now_ms)? {
             // One by one: the reports of a context are kept in memory no longer than needed.
             for (id, change) in changed.drain(..) {
-                // Which of the stored reports is newer than which manifest is not known.
+                // A stored report may be newer or older than a changed manifest, so no resource begins to wait.
                 self.change_context(&id, change, None, now_ms);
             }
         }
+        self.unconfirmed.clear();
         let applications = &self.applications;
         self.publisher
             .retain_histories(|key| applications.contains(key));
@@ -163,6 +164,9 @@ impl Pipeline {
             if let Some(sibling) = self.applications.get(&ApplicationKey::Context(other)) {
                 state.join(sibling, shared, now_ms);
             }
+        }
+        if let Some(unconfirmed) = self.unconfirmed.remove(&key) {
+            state.restore_unconfirmed(&unconfirmed, shared, now_ms);
         }
         let previous = previous.map(|id| ApplicationKey::Context(id.clone()));
         if let Some(previous) = previous.and_then(|key| self.applications.get(&key)) {

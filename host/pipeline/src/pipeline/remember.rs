@@ -42,6 +42,7 @@ impl Pipeline {
                 }
             }
         }
+        self.unconfirmed = remembered.unconfirmed;
         self.last_known = remembered.clusters.into_iter().collect();
         for (key, state) in self.applications.iter() {
             self.publisher.remember(key, state.view(key));

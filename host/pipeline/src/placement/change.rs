@@ -12,6 +12,7 @@ use super::freshness::Freshness;
 use super::held_report::HeldReport;
 use super::stored::LiveReport;
 use super::{Applied, Environment, Placement, Work};
+use crate::remembered::Unconfirmed;
 
 /// Reason of a report on which the cluster no longer reports.
 const SILENT: &str = "the cluster no longer reports on this app; its last report is shown";
@@ -29,6 +30,8 @@ pub(crate) enum Change<'c> {
     Report(Report),
     /// The autoscalers of the application in the cluster changed.
     Autoscalers(&'c Arc<Autoscalers>),
+    /// The resources of the placement whose changed manifests were not confirmed before the start.
+    Unconfirmed(&'c [&'c Unconfirmed]),
     /// The instance replaces another instance of its group, which has this placement.
     Succession(&'c Placement),
     /// Another instance of the same group received this report of the cluster, which is about both.
@@ -69,6 +72,10 @@ impl Placement {
             Change::Autoscalers(autoscalers) => {
                 self.desired.scale(autoscalers);
                 self.complete_report()
+            }
+            Change::Unconfirmed(resources) => {
+                self.confirmations.restore(resources);
+                Work::Nothing
             }
             Change::Succession(previous) => {
                 self.succeed(previous);

@@ -1,19 +1,24 @@
 //! Changed manifests that the cluster has not confirmed yet.
 //!
-//! A report without a spec does not show to which spec its status belongs. After a manifest changed, the reported
+//! A report without a spec does not show the spec that its status belongs to. After a manifest changed, the reported
 //! status may belong to the previous manifest. The cluster confirms the change when the status differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_model::{Object, ObjectList, Phase, RsyncStatus, Verdict};
+use kindsight_model::{Digest, Object, ObjectList, Phase, RsyncStatus, Verdict};
 use kindsight_status::{Expected, match_objects};
 use serde_json::Value;
+
+use crate::remembered::Unconfirmed;
 
 /// Maximum time that a resource waits for another status after its changed manifest was applied. A change that no
 /// controller reacts to never changes the status. The default deadline of a rollout is the same.
 const CONFIRMATION_MAX: Duration = Duration::from_mins(10);
+
+/// Reason of a verdict on an object whose changed manifest is not confirmed.
+pub(crate) const NOT_CONFIRMED: &str = "NotConfirmed";
 
 /// Kind, namespace and name of a manifest.
 type Key = (Arc<str>, Arc<str>, Arc<str>);
@@ -29,8 +34,8 @@ pub(super) struct Confirmations {
 /// A resource whose changed manifest is not confirmed.
 #[derive(Debug, Clone)]
 struct Waiting {
-    /// The status before the change.
-    before: Value,
+    /// The mark of the status before the change.
+    before: Arc<str>,
     /// When the changed manifest was first known to be applied, in Unix milliseconds. `None` while it is not.
     applied_ms: Option<i64>,
 }
@@ -41,7 +46,7 @@ impl Default for Confirmations {
         Self {
             waiting: BTreeMap::new(),
             positions: BTreeSet::new(),
-            verdict: Verdict::host(Phase::Pending, "NotConfirmed", message),
+            verdict: Verdict::host(Phase::Pending, NOT_CONFIRMED, message),
         }
     }
 }
@@ -90,12 +95,15 @@ impl Confirmations {
         }
         for (expected, _, object) in before.matched() {
             let key = key(expected);
-            let status = object.member("status").filter(has_value);
-            if let Some(status) = status.filter(|_| object.lacks_spec() && changed.contains(&key)) {
-                self.waiting.entry(key).or_insert(Waiting {
-                    before: status,
+            if !object.lacks_spec() || !changed.contains(&key) {
+                continue;
+            }
+            if let Some(before) = status_mark(object) {
+                let waiting = Waiting {
+                    before,
                     applied_ms: None,
-                });
+                };
+                self.waiting.entry(key).or_insert(waiting);
             }
         }
     }
@@ -108,8 +116,27 @@ impl Confirmations {
         }
     }
 
-    /// Ends the waits of resources with another status, and of those that waited for [`CONFIRMATION_MAX`]. Returns
-    /// whether other objects wait than before. Called after each change of the placement.
+    /// Continues the waits of before the start. Their time begins again.
+    pub(super) fn restore(&mut self, resources: &[&Unconfirmed]) {
+        for resource in resources {
+            let Unconfirmed {
+                kind,
+                namespace,
+                name,
+                status,
+                ..
+            } = resource;
+            let key = (Arc::clone(kind), Arc::clone(namespace), Arc::clone(name));
+            let waiting = Waiting {
+                before: Arc::clone(status),
+                applied_ms: None,
+            };
+            self.waiting.insert(key, waiting);
+        }
+    }
+
+    /// Ends a wait if the resource has another status, or waited for [`CONFIRMATION_MAX`]. Returns whether other objects
+    /// wait than before. Called after each change of the placement.
     pub(super) fn settle(&mut self, now: Manifested<'_>, now_ms: i64) -> bool {
         let mut positions = BTreeSet::new();
         if !self.waiting.is_empty() {
@@ -124,8 +151,7 @@ impl Confirmations {
                 let Some(waiting) = self.waiting.get(&key) else {
                     continue;
                 };
-                if object.member("status").as_ref() == Some(&waiting.before) && object.lacks_spec()
-                {
+                if object.lacks_spec() && status_mark(object).as_ref() == Some(&waiting.before) {
                     positions.insert(position);
                 } else {
                     self.waiting.remove(&key);
@@ -206,6 +232,14 @@ fn has_other_spec(before: &Expected, next: &Expected) -> bool {
         }
         _ => false,
     }
+}
+
+/// A mark of the status of an object, which differs for each status. `None` if the status has no value. The mark is
+/// stored, so it must be the same in later releases.
+pub(crate) fn status_mark(object: &Object) -> Option<Arc<str>> {
+    let status = object.member("status").filter(has_value)?;
+    let digest = Digest::of(status.to_string().as_bytes());
+    Some(digest.short().into())
 }
 
 /// Returns whether a status says something: any number, text or truth value in it.

@@ -22,6 +22,7 @@ pub(super) enum Kind {
     Placement,
     History,
     Transition,
+    Unconfirmed,
 }
 
 /// The kind of the value under a key. `None` for an unknown key.
@@ -40,6 +41,7 @@ pub(super) fn kind_of(key: &str) -> Option<Kind> {
         "history" => Some(Kind::History),
         "placements" => Some(Kind::Placement),
         "transitions" => Some(Kind::Transition),
+        "unconfirmed" => Some(Kind::Unconfirmed),
         _ => None,
     }
 }
@@ -65,6 +67,11 @@ pub(super) fn history(of: &ApplicationKey) -> String {
 /// Key of a transition.
 pub(super) fn transition(of: &ApplicationKey, id: u64) -> String {
     format!("{}transitions/{id:020}/", application(of))
+}
+
+/// Key of the resources whose changed manifests are not confirmed.
+pub(super) fn unconfirmed(of: &ApplicationKey) -> String {
+    format!("{}unconfirmed/", application(of))
 }
 
 /// Key of the state of a cluster.

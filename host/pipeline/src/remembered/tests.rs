@@ -1,8 +1,8 @@
 use expect_test::expect_file;
 use kindsight_model::{Digest, InterpretedBy, Object, Phase, Verdict};
 use kindsight_status::{
-    ClusterInput, LastKnown, PhaseState, Recorded, Reported, ResourceId, Transition,
-    TransitionCause, Unseen, Why, project,
+    AppView, ClusterInput, ContextView, Expected, LastKnown, PhaseState, Recorded, Reported,
+    ResourceId, Transition, TransitionCause, Unseen, Why, project,
 };
 use kindsight_store::RedbStore;
 
@@ -210,4 +210,40 @@ fn what_has_no_place_is_not_kept_and_neither_is_its_old_value() {
         .map(|(key, it)| (&**key, it.is_some()))
         .collect();
     assert_eq!(changes, [("a", false), ("c", true)]);
+}
+
+#[test]
+fn the_stored_form_of_a_wait_is_what_was_reviewed() {
+    let json = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "front"}, "spec": {},
+        "status": {"observedGeneration": 1}}"#;
+    let reported = Object::from_json(json).unwrap();
+    let input = |reason: &str| ClusterInput {
+        cluster: "p+c".parse().unwrap(),
+        namespace: "".into(),
+        expected: vec![Expected::new(reported.clone(), None)],
+        reported: Some(Reported {
+            objects: [reported.clone()].into(),
+            verdicts: vec![Verdict::host(Phase::Pending, reason, "")],
+            ..Reported::default()
+        }),
+        unseen: Vec::new(),
+        faults: Vec::new(),
+    };
+    let stored = |reason: &str| {
+        let app = AppView {
+            name: "web".into(),
+            clusters: vec![Arc::new(project(input(reason), None, 1000))],
+        };
+        let view = ContextView {
+            apps: vec![app],
+            ..ContextView::default()
+        };
+        StoredUnconfirmed::of(&ApplicationKey::Context("7".parse().unwrap()), &view)
+    };
+    assert!(stored("NotReady").is_none());
+    let text = pretty(&stored("NotConfirmed").unwrap());
+    expect_file!["tests/unconfirmed.json"].assert_eq(&(text.clone() + "\n"));
+    let read: StoredUnconfirmed = serde_json::from_str(&text).unwrap();
+    let read = read.read().unwrap();
+    assert_eq!((&*read[0].app, &*read[0].name), ("web", "front"));
 }

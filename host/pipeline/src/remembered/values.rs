@@ -11,6 +11,7 @@ use super::keys;
 use super::pace::{Pace, Waiting};
 use super::pending::Pending;
 use super::transitions::{StoredHistory, StoredTransition};
+use super::unconfirmed::StoredUnconfirmed;
 
 /// The changes of one application. Returns the views that they are made of, by their keys. A view that changed shortly
 /// after its value was written waits instead.
@@ -35,6 +36,14 @@ pub(super) fn application(
                 kept.insert(at);
             }
         }
+    }
+    let unconfirmed = view
+        .as_ref()
+        .and_then(|view| StoredUnconfirmed::of(key, view));
+    if let Some(stored) = unconfirmed {
+        let at = keys::unconfirmed(key);
+        pending.put(at.clone(), written(&stored));
+        kept.insert(at);
     }
     if let (Some(_), Some(history)) = (&view, history) {
         let at = keys::history(key);

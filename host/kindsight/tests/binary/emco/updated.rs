@@ -221,3 +221,62 @@ fn hooks_that_have_not_run_do_not_turn_a_group_red() {
     let hook = &answer["apps"][0]["clusters"][0]["resources"][1];
     assert_eq!(hook["hook"], true, "{answer:#}");
 }
+
+#[test]
+fn an_update_is_not_confirmed_before_the_status_changes() {
+    let Some(etcd) = etcd() else { return };
+    let keys = etcd.keys();
+    let sent = [("web", "Deployment", "apps/v1")];
+    let mut first = Laid::new(Generation::V22, FIRST, DIG);
+    first.cluster("web", EDGE, &sent);
+    first.ordered().status("Instantiated").rsync("Applied");
+    let mut reported = deployment("web", 1, 1);
+    first.bundle("web", EDGE, &json!({"deploymentStatuses": [reported]}));
+    keys.put_all(&first.keys);
+    let data = tempfile::tempdir().unwrap();
+    let server = observe(&etcd, data.path());
+    let of_cluster = format!("{}?type=cluster", status_of(DIG));
+    let ready = ["web edge01 web Deployment Ready".to_owned()];
+    wait(&server, &of_cluster, |answer| lines(answer) == ready);
+
+    // The orchestrator makes the second instance key by key. Then rsync replaces the first instance.
+    let mut second = Laid::new(Generation::V22, SECOND, DIG);
+    second.cluster("web", EDGE, &sent);
+    let changed = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n\
+        spec: {replicas: 1, minReadySeconds: 3}\n";
+    let web = format!("{}resource/web+Deployment/", below("web"));
+    second.put(&web, json!(changed).to_string());
+    second.ordered();
+    second.put("statusappctxid/", format!("\"{FIRST}\""));
+    keys.put_all(&second.keys);
+    let status = |id: &str, word: &str| {
+        keys.put(
+            &format!("/context/{id}/status/"),
+            &json!({"Status": word}).to_string(),
+        );
+    };
+    let sent = |word: &str| {
+        let key = format!("/context/{FIRST}/{web}status/");
+        keys.put(&key, &json!({"Status": word}).to_string());
+    };
+    status(FIRST, "Updating");
+    sent("Pending");
+    status(SECOND, "Instantiating");
+    sent("Applied");
+    status(FIRST, "Updated");
+    status(SECOND, "Instantiated");
+    let answer = wait(&server, &of_cluster, |answer| {
+        let applied = &answer["state"]["Actions"][2]["State"];
+        applied == "Instantiated" && answer["status"] == "Instantiated"
+    });
+    let resource = &answer["apps"][0]["clusters"][0]["resources"][0];
+    assert_eq!(resource["cluster-status"], "Pending", "{answer:#}");
+    assert_eq!(resource["reason"], "NotConfirmed", "{answer:#}");
+
+    reported["status"]["observedGeneration"] = 2.into();
+    let mut next = Laid::new(Generation::V22, FIRST, DIG);
+    next.bundle("web", EDGE, &json!({"deploymentStatuses": [reported]}));
+    let (key, value) = next.keys.last().unwrap();
+    keys.put(key, value);
+    wait(&server, &of_cluster, |answer| lines(answer) == ready);
+}

@@ -1,6 +1,7 @@
 //! Changed manifests: the status must change before it counts.
 
 use super::*;
+use crate::GONE_FOR;
 
 /// Ten minutes, in milliseconds.
 const END_MS: i64 = 600_000;
@@ -211,15 +212,36 @@ fn a_status_without_values_does_not_confirm_anything() {
 }
 
 #[test]
-fn a_restart_ends_all_waits() {
+fn a_wait_survives_a_restart() {
+    let mut stage = stage();
+    stage.own(&[ID]);
+    stage.report(&without_spec(2));
+    stage.rewrite(ID, &with_image("v2"), 1000);
+    stage.store_bundles();
+    stage.keep(2000);
+    stage.start_again(&["p+c"], GONE_FOR, 3000);
+    assert_eq!(stage.state_of(ID), pending());
+    stage.report(&observed(2));
+    assert_eq!(stage.state_of(ID), ready());
+    stage.keep(4000);
+    stage.start_again(&["p+c"], GONE_FOR, 5000);
+    stage.report(&without_spec(2));
+    assert_eq!(stage.state_of(ID), ready());
+}
+
+#[test]
+fn a_start_without_a_wait_begins_none() {
     let mut stage = stage();
     stage.own(&[ID]);
     stage.report(&without_spec(2));
     stage.store_bundles();
-    stage.rewrite(ID, &with_image("v2"), 1000);
-    assert_eq!(stage.state_of(ID), pending());
-    drop(stage.take_pipeline());
-    stage.reader = stage.pipeline.load(2000).unwrap();
-    stage.read_model = stage.pipeline.read_model().clone();
+    stage.keep(2000);
+    let mut other = with_image("v2");
+    other["metadata"]["labels"] = json!({"a": "b"});
+    let text = Value::String(other.to_string()).to_string();
+    // Before the start, so the change is not observed.
+    let batch = Batch::new().put(format!("/context/{ID}/{BELOW}"), text);
+    stage.store.apply(&batch).unwrap();
+    stage.start_again(&["p+c"], GONE_FOR, 3000);
     assert_eq!(stage.state_of(ID), ready());
 }
