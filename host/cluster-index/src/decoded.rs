@@ -39,13 +39,19 @@ pub enum Body {
 }
 
 impl Decoded {
-    /// Reads the metadata of an object, and decides by `rules` which application the metadata names.
+    /// Reads the metadata of an object of the Kind `gvk`, and decides by `rules` which application the metadata names.
     ///
     /// `root` is the object, or an object with the same `metadata` and nothing else. Members that are missing or
     /// have another type count as empty. `labels` are the labels to keep for relations.
     ///
     /// Connections call it once for each object of a list and for each watch event.
-    pub fn read(root: Node<'_>, rules: &MembershipRules, labels: &Labels, body: Body) -> Self {
+    pub fn read(
+        gvk: &Gvk,
+        root: Node<'_>,
+        rules: &MembershipRules,
+        labels: &Labels,
+        body: Body,
+    ) -> Self {
         let metadata = root.get("metadata");
         let text = |member: &str| Arc::from(metadata.get(member).text_or_empty());
         let owners = metadata.get("ownerReferences").items();
@@ -57,7 +63,7 @@ impl Decoded {
             name: text("name"),
             owners: owners.collect(),
             labels: labels.of(metadata),
-            membership: Membership::of(metadata, rules),
+            membership: Membership::of(gvk, metadata, rules),
             version: metadata
                 .get("resourceVersion")
                 .text_or_empty()

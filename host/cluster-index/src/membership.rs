@@ -8,9 +8,12 @@
 use std::sync::Arc;
 
 use kindsight_contract::Node;
-use kindsight_model::{DeploymentId, DigName, LabelSelector, is_label_value};
+use kindsight_model::{DeploymentId, DigName, Gvk, LabelSelector, is_label_value};
 
 use crate::configured::ConfiguredApplication;
+use tracking_id::TrackingId;
+
+mod tracking_id;
 
 /// One rule that finds the application of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,9 +115,12 @@ pub(super) struct Membership {
 }
 
 impl Membership {
-    /// Reads the `metadata` of an object.
-    pub(super) fn of(metadata: Node<'_>, rules: &MembershipRules) -> Self {
-        let metadata = Metadata(metadata);
+    /// Reads the `metadata` of an object of this Kind.
+    pub(super) fn of(gvk: &Gvk, metadata: Node<'_>, rules: &MembershipRules) -> Self {
+        let metadata = Metadata {
+            gvk,
+            node: metadata,
+        };
         let mut hooks = HOOKS.iter().map(|key| metadata.annotation(key));
         let (claim, app) = metadata.claim(rules);
         Self {
@@ -158,30 +164,35 @@ const HELM: Release = Release {
     is_label: false,
 };
 
-/// The name in Argo CD's tracking id, `[<namespace>_]<application>:<group>/<Kind>:<namespace>/<name>`, else
-/// in its label.
+/// The Argo CD Application of an object, by its tracking id, else by its label. Tools copy annotations together with
+/// labels. If the tracking id names another object, Argo CD does not manage this object, and the label does not count.
 fn argo_cd(metadata: &Metadata<'_>) -> Option<Claim> {
-    let id = metadata.annotation("argocd.argoproj.io/tracking-id");
-    let tracked = id.and_then(|id| id.split_once(':')).map(|(name, _)| name);
-    let name = tracked.or_else(|| metadata.label("argocd.argoproj.io/instance"))?;
-    // An underscore is in no name of an Application, so it ends the namespace.
-    match name.split_once('_') {
-        Some((namespace, name)) => Claim::of(name, Some(namespace)),
-        None => Claim::of(name, None),
-    }
+    let Some(id) = metadata.annotation(TrackingId::ANNOTATION) else {
+        let name = metadata.label("argocd.argoproj.io/instance")?;
+        return TrackingId::application_of(name);
+    };
+    let id = TrackingId::read(id)?;
+    let name = |member: &str| metadata.node.get(member).text_or_empty();
+    let is_own = id.names(metadata.gvk, name("namespace"), name("name"));
+    is_own
+        .then(|| TrackingId::application_of(id.application))
+        .flatten()
 }
 
 /// The `metadata` of an object.
-struct Metadata<'t>(Node<'t>);
+struct Metadata<'t> {
+    gvk: &'t Gvk,
+    node: Node<'t>,
+}
 
 impl<'t> Metadata<'t> {
     fn label(&self, key: &str) -> Option<&'t str> {
-        let value = self.0.get("labels").get(key).text()?;
+        let value = self.node.get("labels").get(key).text()?;
         is_label_value(value).then_some(value)
     }
 
     fn annotation(&self, key: &str) -> Option<&'t str> {
-        self.0.get("annotations").get(key).text()
+        self.node.get("annotations").get(key).text()
     }
 
     fn deployment(&self) -> Option<Arc<DeploymentId>> {
@@ -191,7 +202,7 @@ impl<'t> Metadata<'t> {
 
     /// The application, and the app that the metadata names.
     fn claim(&self, rules: &MembershipRules) -> (Option<Claim>, Option<Arc<str>>) {
-        let labels = self.0.get("labels");
+        let labels = self.node.get("labels");
         let selects = |it: &LabelSelector| it.selects(|key| labels.get(key).text());
         if !rules.selector.as_ref().is_none_or(selects) {
             return (None, None);
@@ -213,7 +224,7 @@ impl<'t> Metadata<'t> {
     fn configured(&self, applications: &[ConfiguredApplication]) -> Option<(Claim, Arc<str>)> {
         let mut applications = applications.iter();
         applications.find_map(|application| {
-            let app = application.app_of(self.0)?;
+            let app = application.app_of(self.node)?;
             let claim = Claim {
                 application: application.name.clone(),
                 is_of_any_namespace: false,
@@ -235,7 +246,11 @@ impl<'t> Metadata<'t> {
     }
 
     fn instance(&self, name: &str) -> Option<Claim> {
-        let namespace = self.0.get("namespace").text().filter(|it| !it.is_empty());
+        let namespace = self
+            .node
+            .get("namespace")
+            .text()
+            .filter(|it| !it.is_empty());
         let claim = Claim::of(name, namespace)?;
         Some(Claim {
             is_of_any_namespace: namespace.is_none(),

@@ -205,7 +205,7 @@ impl KindCoverage {
 
 /// Returns whether a list of group `listed` may have objects of `group`. Kubernetes moved some Kinds out of
 /// `extensions`.
-pub(crate) fn is_served_by(group: &str, listed: &str) -> bool {
+pub fn is_served_by(group: &str, listed: &str) -> bool {
     group == listed || (group == "extensions" && matches!(listed, "apps" | "networking.k8s.io"))
 }
 

@@ -49,7 +49,9 @@ pub use bundle::{
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use clean::{clean, clean_json};
 pub use cluster_facts::{ClusterFacts, ReportMode};
-pub use coverage::{Absence, Coverage, CoverageRow, KindCoverage, KindState, Presence, Scope};
+pub use coverage::{
+    Absence, Coverage, CoverageRow, KindCoverage, KindState, Presence, Scope, is_served_by,
+};
 pub use declared::{Declared, DeclaredReason};
 pub use digest::Digest;
 pub use go_json::{RawJson, write_go_json};

@@ -13,7 +13,8 @@ fn decoded(labels: &Labels) -> Decoded {
     let tree = Tree::read(&text).unwrap();
     let document = tree.document(&text);
     let rules = MembershipRules::default();
-    Decoded::read(document.root(), &rules, labels, Body::NotAsked)
+    let gvk = Gvk::new("", "v1", "Pod");
+    Decoded::read(&gvk, document.root(), &rules, labels, Body::NotAsked)
 }
 
 #[test]

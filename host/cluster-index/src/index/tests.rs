@@ -42,7 +42,13 @@ fn decode(gvk: &Gvk, object: &Value, detail: Detail, labels: &Labels) -> Decoded
     };
     let tree = Tree::read(&text).unwrap();
     let document = tree.document(&text);
-    Decoded::read(document.root(), &MembershipRules::default(), labels, body)
+    Decoded::read(
+        gvk,
+        document.root(),
+        &MembershipRules::default(),
+        labels,
+        body,
+    )
 }
 
 struct Cluster {

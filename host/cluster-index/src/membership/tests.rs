@@ -4,11 +4,16 @@ use serde_json::{Value, json};
 use super::*;
 use crate::configured::ConfiguredApp;
 
+/// The Kind of the objects of these tests.
+fn front() -> Gvk {
+    Gvk::new("apps", "v1", "Deployment")
+}
+
 fn membership(metadata: &Value) -> Membership {
     let text = metadata.to_string();
     let tree = Tree::read(&text).unwrap();
     let document = tree.document(&text);
-    Membership::of(document.root(), &MembershipRules::default())
+    Membership::of(&front(), document.root(), &MembershipRules::default())
 }
 
 fn application(metadata: &Value) -> Option<String> {
@@ -26,7 +31,9 @@ fn the_deployer_decides_before_the_labels_of_the_chart() {
         "argocd.argoproj.io/tracking-id": "shop:apps/Deployment:web/front",
         "meta.helm.sh/release-name": "chart", "meta.helm.sh/release-namespace": "web",
     });
-    let mut metadata = json!({"namespace": "web", "labels": labels, "annotations": annotations});
+    let mut metadata = json!({
+        "namespace": "web", "name": "front", "labels": labels, "annotations": annotations,
+    });
     let mut remove = |map: &str, key: &str| {
         let found = application(&metadata).unwrap();
         metadata[map].as_object_mut().unwrap().remove(key);
@@ -52,17 +59,64 @@ fn the_deployer_decides_before_the_labels_of_the_chart() {
     assert_eq!(application(&metadata), None);
 }
 
+/// The Argo CD Application of an object with this tracking id.
+fn tracked(gvk: &Gvk, namespace: &str, name: &str, id: &str) -> Option<String> {
+    let text = json!({
+        "namespace": namespace, "name": name,
+        "annotations": {"argocd.argoproj.io/tracking-id": id},
+        "labels": {"argocd.argoproj.io/instance": "label"},
+    })
+    .to_string();
+    let tree = Tree::read(&text).unwrap();
+    let rules = MembershipRules::default();
+    let claim = Membership::of(gvk, tree.document(&text).root(), &rules).claim;
+    claim.map(|claim| claim.application.to_string())
+}
+
 #[test]
 fn argo_cd_names_the_namespace_of_an_application_that_is_elsewhere() {
-    let tracked =
-        |id: &str| application(&json!({"annotations": {"argocd.argoproj.io/tracking-id": id}}));
+    let id = "team_shop:apps/Deployment:web/front";
     assert_eq!(
-        tracked("team_shop:/Service:web/front").unwrap(),
+        tracked(&front(), "web", "front", id).unwrap(),
         "-/shop/-/team"
     );
-    assert_eq!(tracked("no tracking id"), None);
     let labelled = json!({"labels": {"argocd.argoproj.io/instance": "shop"}});
     assert_eq!(application(&labelled).unwrap(), "-/shop/-/-");
+}
+
+#[test]
+fn a_tracking_id_of_another_object_claims_nothing() {
+    let own = "shop:apps/Deployment:web/front";
+    assert_eq!(
+        tracked(&front(), "web", "front", own).unwrap(),
+        "-/shop/-/-"
+    );
+    for copied in [
+        "shop:apps/Deployment:web/back",
+        "shop:apps/Deployment:base/front",
+        "shop:apps/StatefulSet:web/front",
+        "shop:/Deployment:web/front",
+        "shop:apps/Deployment:web",
+        "shop",
+        "",
+    ] {
+        assert_eq!(tracked(&front(), "web", "front", copied), None, "{copied}");
+    }
+}
+
+#[test]
+fn a_tracking_id_names_objects_in_the_way_of_argo_cd() {
+    // The namespace of the destination is in the ids of cluster-scoped objects.
+    let role = Gvk::new("rbac.authorization.k8s.io", "v1", "ClusterRole");
+    let id = "shop:rbac.authorization.k8s.io/ClusterRole:web/system:front";
+    assert_eq!(
+        tracked(&role, "", "system:front", id).unwrap(),
+        "-/shop/-/-"
+    );
+    // The manifest may name a group that Kubernetes left since.
+    let ingress = Gvk::new("networking.k8s.io", "v1", "Ingress");
+    let id = "shop:extensions/Ingress:web/front";
+    assert_eq!(tracked(&ingress, "web", "front", id).unwrap(), "-/shop/-/-");
 }
 
 #[test]
@@ -118,7 +172,7 @@ fn an_application_of_the_configuration_precedes_found_applications() {
     let of = |metadata: &Value| {
         let text = metadata.to_string();
         let tree = Tree::read(&text).unwrap();
-        let membership = Membership::of(tree.document(&text).root(), &rules);
+        let membership = Membership::of(&front(), tree.document(&text).root(), &rules);
         let claim = membership.claim.unwrap();
         let app = membership.app.unwrap_or_default();
         format!("{} {app} {}", claim.application, claim.is_configured)
@@ -163,7 +217,7 @@ fn an_object_outside_the_selector_of_the_cluster_claims_no_application() {
         let text = json!({"namespace": "web", "labels": labels}).to_string();
         let tree = Tree::read(&text).unwrap();
         let document = tree.document(&text);
-        Membership::of(document.root(), &rules)
+        Membership::of(&front(), document.root(), &rules)
     };
     for (key, value, application) in [
         ("app", "front", "shop/web/v1/prod"),

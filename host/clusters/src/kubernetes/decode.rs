@@ -202,7 +202,7 @@ impl Decoder {
     }
 
     fn decoded(&self, root: Node<'_>, body: Body) -> Decoded {
-        Decoded::read(root, &self.rules, &self.labels, body)
+        Decoded::read(&self.gvk, root, &self.rules, &self.labels, body)
     }
 }
 

@@ -155,11 +155,11 @@ pub(super) fn decode(
     let body = match (is_whole, spec.is_readable) {
         (false, _) => Body::NotAsked,
         (true, true) => Body::Whole(Object::from_json_as(text.clone(), &gvk).unwrap()),
-        (true, false) => Body::Unreadable(Box::new((gvk, ObjectError::NoKind))),
+        (true, false) => Body::Unreadable(Box::new((gvk.clone(), ObjectError::NoKind))),
     };
     let tree = Tree::read(&text).unwrap();
     let document = tree.document(&text);
-    Decoded::read(document.root(), rules, &Labels::None, body)
+    Decoded::read(&gvk, document.root(), rules, &Labels::None, body)
 }
 
 /// An item without a readable identity.
@@ -168,8 +168,8 @@ pub(super) fn unnamed(kind: &str, rules: &MembershipRules) -> Decoded {
     let tree = Tree::read(text).unwrap();
     let document = tree.document(text);
     let gvk = Gvk::new(GROUP, "v1", kind);
-    let body = Body::Unreadable(Box::new((gvk, ObjectError::NoKind)));
-    Decoded::read(document.root(), rules, &Labels::None, body)
+    let body = Body::Unreadable(Box::new((gvk.clone(), ObjectError::NoKind)));
+    Decoded::read(&gvk, document.root(), rules, &Labels::None, body)
 }
 
 fn status(is_ready: bool) -> &'static str {
