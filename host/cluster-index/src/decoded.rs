@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kindsight_contract::Node;
 use kindsight_model::{Gvk, Object, ObjectError};
 
+use crate::inventory::Inventory;
 use crate::labels::Label;
 use crate::labels::Labels;
 use crate::membership::{Membership, MembershipRules};
@@ -24,6 +25,8 @@ pub struct Decoded {
     /// Its version, in the order of changes; 0 where the server counts in another way.
     pub(crate) version: u64,
     pub(crate) body: Body,
+    /// The inventory in the body, if there is one.
+    inventory: Option<Box<Inventory>>,
 }
 
 /// The content of an object beside its metadata.
@@ -69,6 +72,10 @@ impl Decoded {
                 .text_or_empty()
                 .parse()
                 .unwrap_or_default(),
+            inventory: match &body {
+                Body::Whole(_) => Inventory::of(gvk, root, rules).map(Box::new),
+                Body::NotAsked | Body::Unreadable(_) => None,
+            },
             body,
         }
     }
@@ -81,6 +88,16 @@ impl Decoded {
     /// The name of the object; empty if it cannot be read.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns whether its content was requested, so that its inventory is known.
+    pub(crate) fn is_read(&self) -> bool {
+        !matches!(self.body, Body::NotAsked)
+    }
+
+    /// Takes the inventory of the object; none if the object has none, or was not read.
+    pub(crate) fn take_inventory(&mut self) -> Option<Inventory> {
+        self.inventory.take().map(|inventory| *inventory)
     }
 
     /// The content of the object beside its metadata.

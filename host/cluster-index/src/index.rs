@@ -13,6 +13,7 @@ mod coverage;
 mod deployments;
 mod entry;
 mod groups;
+mod inventories;
 mod links;
 mod missing;
 mod objects;
@@ -39,6 +40,7 @@ use crate::uid::Uid;
 
 pub use comparison::ConsistentList;
 use groups::Groups;
+use inventories::Inventories;
 pub use missing::Needed;
 use missing::{Missing, NeededOf, ScopeNamespace};
 use objects::{Id, Objects};
@@ -69,6 +71,7 @@ pub struct ClusterIndex {
     /// Objects that join the only application of a name, by that name.
     floating: HashMap<Arc<str>, BTreeSet<Id>>,
     groups: Groups,
+    inventories: Inventories,
     missing: Missing,
     /// Recorded deployments; true if kindsight reports them from their objects.
     deployments: HashMap<DeploymentId, bool>,
@@ -195,6 +198,7 @@ impl ClusterIndex {
             return None;
         }
         self.changes += 1;
+        let (is_read, inventory) = (decoded.is_read(), decoded.take_inventory());
         let is_same_owner = |id| Some(self.objects.get(id)?.is_same_owner(&decoded));
         let is_other_owner = known.and_then(is_same_owner) != Some(true);
         let mut concerned = known.map_or_else(BTreeSet::new, |id| self.take_out(id));
@@ -218,6 +222,12 @@ impl ClusterIndex {
         }
         for group in concerned {
             self.groups.note_changed(group);
+        }
+        if known.is_none() {
+            self.note_existence(id);
+        }
+        if is_read {
+            self.take_inventory(id, inventory);
         }
         Some(id)
     }
@@ -266,9 +276,10 @@ impl ClusterIndex {
         NeededOf { index: self, scope }
     }
 
-    /// Returns whether an application has objects of this scope, or relates to some.
+    /// Returns whether an application has objects of this scope, or relates to some, or whether they have inventories.
     pub fn is_used(&self, scope: ScopeId) -> bool {
-        self.groups.members_of(scope) > 0 || self.queries.are_any_named(scope)
+        let has_inventories = self.inventories.are_in(scope) && self.objects.count_of(scope) > 0;
+        has_inventories || self.groups.members_of(scope) > 0 || self.queries.are_any_named(scope)
     }
 
     /// The objects that are left out, as text for readers.
@@ -286,6 +297,8 @@ impl ClusterIndex {
         for group in self.take_out(id) {
             self.groups.note_changed(group);
         }
+        self.take_inventory(id, None);
+        self.note_existence(id);
         let Some(entry) = self.objects.get_mut(id) else {
             return;
         };

@@ -28,6 +28,7 @@
 mod configured;
 mod decoded;
 mod index;
+mod inventory;
 mod kind;
 mod labels;
 mod membership;

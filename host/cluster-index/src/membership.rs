@@ -40,14 +40,15 @@ impl ApplicationRule {
         Self::Instance,
     ];
 
-    fn claim(self, metadata: &Metadata<'_>) -> Option<Claim> {
+    /// The application that the marks of this rule name.
+    fn named(self, metadata: &Metadata<'_>) -> Option<Named> {
         match self {
             Self::ArgoCd => argo_cd(metadata),
             Self::Flux => FLUX.iter().find_map(|pair| metadata.release(pair)),
             Self::Helm => metadata.release(&HELM),
             Self::PartOf => metadata
                 .label("app.kubernetes.io/part-of")
-                .and_then(|name| Claim::of(name, None)),
+                .and_then(|name| Named::of(name, None)),
             Self::Instance => metadata
                 .label("app.kubernetes.io/instance")
                 .and_then(|name| metadata.instance(name)),
@@ -77,26 +78,55 @@ impl Default for MembershipRules {
     }
 }
 
-/// The application that the object's own metadata claims.
+/// The claim of an application on an object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Claim {
     /// The application.
     pub(super) application: DigName,
-    /// True if it names no namespace although applications of this rule have one. This is a cluster-scoped object,
-    /// which joins the only application of that name.
+    /// True if the claim names no namespace although applications of this rule have one. The object is
+    /// cluster-scoped, and joins the only application of that name.
     pub(super) is_of_any_namespace: bool,
-    /// True for an application of the configuration. It precedes the found applications of all owners.
-    pub(super) is_configured: bool,
+    /// The reason of the claim.
+    pub(super) evidence: Evidence,
+}
+
+/// The reason of a claim. Among several claims on an object, the smallest evidence decides.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Evidence {
+    /// A selector of the configuration. It precedes the found applications of all owners.
+    Selector,
+    /// A rule that finds applications, by its position among the rules.
+    Rule(usize, Found),
+}
+
+/// The source in which a rule found an application.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Found {
+    /// The object's own metadata.
+    Mark,
+    /// An inventory, as text for readers.
+    Inventory(Arc<str>),
 }
 
 impl Claim {
+    /// Returns whether it is the claim of an application of the configuration.
+    pub(super) fn is_configured(&self) -> bool {
+        self.evidence == Evidence::Selector
+    }
+}
+
+/// An application that metadata names.
+struct Named {
+    application: DigName,
+    is_of_any_namespace: bool,
+}
+
+impl Named {
     /// None if the text cannot be a name.
     fn of(application: &str, namespace: Option<&str>) -> Option<Self> {
-        let application = DigName::found(application, namespace).ok()?;
         Some(Self {
-            application,
+            application: DigName::found(application, namespace).ok()?,
             is_of_any_namespace: false,
-            is_configured: false,
         })
     }
 }
@@ -166,7 +196,7 @@ const HELM: Release = Release {
 
 /// The Argo CD Application of an object, by its tracking id, else by its label. Tools copy annotations together with
 /// labels. If the tracking id names another object, Argo CD does not manage this object, and the label does not count.
-fn argo_cd(metadata: &Metadata<'_>) -> Option<Claim> {
+fn argo_cd(metadata: &Metadata<'_>) -> Option<Named> {
     let Some(id) = metadata.annotation(TrackingId::ANNOTATION) else {
         let name = metadata.label("argocd.argoproj.io/instance")?;
         return TrackingId::application_of(name);
@@ -216,7 +246,18 @@ impl<'t> Metadata<'t> {
     /// The application by the first rule that applies, and the app in its label.
     fn found(&self, rules: &[ApplicationRule]) -> (Option<Claim>, Option<Arc<str>>) {
         let app = APP_LABELS.iter().find_map(|key| self.label(key));
-        let claim = rules.iter().find_map(|rule| rule.claim(self));
+        let mut rules = rules.iter().enumerate();
+        let claim = rules.find_map(|(at, rule)| {
+            let Named {
+                application,
+                is_of_any_namespace,
+            } = rule.named(self)?;
+            Some(Claim {
+                application,
+                is_of_any_namespace,
+                evidence: Evidence::Rule(at, Found::Mark),
+            })
+        });
         (claim, app.map(Arc::from))
     }
 
@@ -228,13 +269,13 @@ impl<'t> Metadata<'t> {
             let claim = Claim {
                 application: application.name.clone(),
                 is_of_any_namespace: false,
-                is_configured: true,
+                evidence: Evidence::Selector,
             };
             Some((claim, Arc::clone(app)))
         })
     }
 
-    fn release(&self, release: &Release) -> Option<Claim> {
+    fn release(&self, release: &Release) -> Option<Named> {
         let text = |key| {
             if release.is_label {
                 self.label(key)
@@ -242,19 +283,19 @@ impl<'t> Metadata<'t> {
                 self.annotation(key)
             }
         };
-        Claim::of(text(release.name)?, text(release.namespace))
+        Named::of(text(release.name)?, text(release.namespace))
     }
 
-    fn instance(&self, name: &str) -> Option<Claim> {
+    fn instance(&self, name: &str) -> Option<Named> {
         let namespace = self
             .node
             .get("namespace")
             .text()
             .filter(|it| !it.is_empty());
-        let claim = Claim::of(name, namespace)?;
-        Some(Claim {
+        let named = Named::of(name, namespace)?;
+        Some(Named {
             is_of_any_namespace: namespace.is_none(),
-            ..claim
+            ..named
         })
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_model::{ClusterFacts, ClusterName, Coverage, DeploymentId, Report, Subject};
+use kindsight_model::{
+    ClusterFacts, ClusterName, Coverage, DeploymentId, MissingResources, Report, Subject,
+};
 
 /// A change in the reports of one cluster.
 ///
@@ -26,6 +28,8 @@ pub enum ClusterEvent {
         cluster: ClusterName,
         /// The reports, at most one for each subject.
         reports: Vec<(Subject, Report)>,
+        /// The missing resources of applications without an `AppContext`, where they changed.
+        missing: Vec<MissingResources>,
     },
     /// The coverage of a watched cluster. Sent when it changes. A source sends worse states before the reports of
     /// the same moment, and better states after them; see [`Coverage::worst_of`].

@@ -205,6 +205,16 @@ impl Placement {
         observed.is_empty() && is_report_empty && !self.is_unconfirmed()
     }
 
+    /// Returns whether inventories list missing resources of the app, and the cluster has not reported on it since the
+    /// start.
+    pub(crate) fn awaits_first_report(&self) -> bool {
+        let Desired::Observed(observed) = &self.desired else {
+            return false;
+        };
+        let is_heard = self.report.is_some() && !self.is_unconfirmed();
+        !is_heard && observed.is_any_listed()
+    }
+
     /// When the first object is forgotten or counts as gone, or a changed manifest waits no longer for its confirmation,
     /// in Unix milliseconds. Objects that are gone stay listed while the cluster is not heard.
     pub(crate) fn expires_at_ms(&self, gone_for: Duration) -> Option<i64> {

@@ -51,6 +51,9 @@ pub enum Role {
     /// It ran once, for an installation or an upgrade. It is listed and counted by state, but does not count
     /// in the roll-up.
     Hook,
+    /// It was not sent, an inventory in the cluster lists it, and the cluster does not have it. It counts like a
+    /// resource that exists.
+    Missing,
     /// It no longer exists. It is listed and counted by state for a while, so that users notice the deletion.
     Gone,
 }
@@ -86,6 +89,11 @@ impl ResourceView {
     /// Returns whether it was sent.
     pub fn is_sent(&self) -> bool {
         matches!(self.role, Role::Sent | Role::SentHook)
+    }
+
+    /// Returns whether it was sent, or is missing although an inventory lists it.
+    pub(crate) fn is_expected(&self) -> bool {
+        self.is_sent() || self.role == Role::Missing
     }
 
     /// Returns whether its interpreter received the spec of the manifest, because the report has none.

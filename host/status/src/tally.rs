@@ -98,7 +98,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         count(&mut self.ready, ready_status(resource), 1);
         let rank = match (resource.role, resource.owner) {
             (Role::Sent, _) => &mut self.sent,
-            (Role::Unsent, None) => &mut self.unsent,
+            (Role::Unsent, None) | (Role::Missing, _) => &mut self.unsent,
             (Role::Unsent, Some(_)) => &mut self.children,
             (Role::Gone, _) => &mut self.gone,
             (Role::Hook | Role::SentHook, _) => &mut self.hooks,

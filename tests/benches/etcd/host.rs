@@ -160,7 +160,11 @@ impl Host {
         let bundle = decode_status(deployment, status(number).as_bytes()).expect("a bundle");
         let cluster = cluster.parse().expect("a name");
         let reports = vec![(Subject::Deployment(bundle.deployment), bundle.report)];
-        let event = Event::Cluster(ClusterEvent::Reports { cluster, reports });
+        let event = Event::Cluster(ClusterEvent::Reports {
+            cluster,
+            reports,
+            missing: Vec::new(),
+        });
         self.events.blocking_send(event).expect("a pipeline");
     }
 

@@ -130,6 +130,10 @@ fn reported(app: usize, run: usize, templates: &[Value]) -> (Event, usize, usize
     let count = bundle.report.objects.len();
     let cluster = CLUSTER.parse().expect("a name");
     let reports = vec![(Subject::Deployment(bundle.deployment), bundle.report)];
-    let event = Event::Cluster(ClusterEvent::Reports { cluster, reports });
+    let event = Event::Cluster(ClusterEvent::Reports {
+        cluster,
+        reports,
+        missing: Vec::new(),
+    });
     (event, bytes, count)
 }

@@ -5,6 +5,7 @@ mod context;
 mod cuts;
 mod faults;
 mod history;
+mod inventories;
 mod kubectl;
 mod lists;
 mod monitor;

@@ -41,11 +41,12 @@ impl ClusterIndex {
             return false;
         };
         let before = entry.set_place(place.clone());
-        let is_needed = place.group.is_some() || self.queries.is_named(id);
+        let has_inventory = self.inventories.are_in(entry.scope());
+        let is_needed = place.group.is_some() || has_inventory || self.queries.is_named(id);
         let is_whole = matches!(entry.body(), Body::Whole(_));
         match (entry.body(), is_needed) {
             _ if is_needed && entry.lacks_body() => self.missing.add(id, entry),
-            // The body of an object without application and without relations is not needed.
+            // The body of an object without application, relations and inventory is not needed.
             (Body::Whole(_), false) => {
                 entry.drop_body();
                 self.missing.remove(id, entry);
@@ -195,15 +196,17 @@ impl ClusterIndex {
         }
     }
 
-    /// The membership that the object's own metadata claims.
-    fn claim_of<'e>(&self, entry: &'e Entry) -> Option<Claimed<'e>> {
+    /// The membership that the object's own metadata and the inventories claim.
+    fn claim_of<'e>(&'e self, entry: &'e Entry) -> Option<Claimed<'e>> {
         let membership = entry.membership();
         let deployment = membership.deployment.as_deref();
         if let Some(deployment) = deployment.filter(|it| self.deployments.contains_key(it)) {
             return Some(Claimed::Recorded(deployment));
         }
-        let claim = membership.claim.as_ref()?;
-        Some(Claimed::Application(claim, entry))
+        let listed = self.inventories_of(entry).map(|it| &it.claim);
+        let claims = listed.chain(&membership.claim);
+        let first = claims.min_by_key(|claim| (&claim.evidence, &claim.application))?;
+        Some(Claimed::Application(first, entry))
     }
 }
 
@@ -230,7 +233,7 @@ impl Claimed<'_> {
     fn rank(&self) -> u8 {
         match self {
             Self::Recorded(_) => 2,
-            Self::Application(claim, _) => claim.is_configured.into(),
+            Self::Application(claim, _) => claim.is_configured().into(),
         }
     }
 }

@@ -27,6 +27,7 @@ impl ClusterIndex {
         let mut asked = Vec::new();
         let mut asked_for = AskedFor::default();
         let mut reports = Vec::new();
+        let are_inventories_awaited = self.are_inventories_awaited();
         for (id, change) in self.groups.take_changed() {
             if !self.is_reported(&id) {
                 continue;
@@ -36,9 +37,12 @@ impl ClusterIndex {
                 reports.push(report);
                 continue;
             }
+            // An inventory may list objects that the report lacks.
+            let is_inventory_awaited =
+                are_inventories_awaited && matches!(*id, GroupId::Application { .. });
             let members = self.groups.get(&id).map(Group::members);
             let members: Vec<Id> = members.into_iter().flatten().collect();
-            if members.iter().any(|id| self.is_awaited(*id)) {
+            if is_inventory_awaited || members.iter().any(|id| self.is_awaited(*id)) {
                 reports.extend(self.waiting(&id, &updated, coverage));
                 continue;
             }
@@ -75,9 +79,11 @@ impl ClusterIndex {
         self.updated(id, &updated, coverage)
     }
 
-    /// Returns whether a changed group waits for the bodies of its objects or of related objects.
+    /// Returns whether a changed group waits for the bodies of its objects or of related objects, or an application for
+    /// its missing resources.
     pub fn is_any_waiting(&self) -> bool {
-        self.groups.changed().any(|id| self.is_reported(id))
+        let is_group_waiting = self.groups.changed().any(|id| self.is_reported(id));
+        is_group_waiting || self.are_inventories_awaited() || self.are_inventories_changed()
     }
 
     /// The report on a group in which only these members have later versions; none if the last report does not

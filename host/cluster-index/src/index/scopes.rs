@@ -50,6 +50,7 @@ impl ClusterIndex {
             coverage: None,
         };
         self.scopes.insert(id, watched);
+        self.inventories.watch(id, kind);
         self.relate_scopes(kind);
         if self.rules.with(kind.names()).next().is_some() {
             self.resolve();
@@ -80,6 +81,7 @@ impl ClusterIndex {
         }
         for id in old {
             self.remove_all(id, Removal::OutOfScope);
+            self.inventories.unwatch(id);
             if let Some(watched) = self.scopes.remove(&id) {
                 self.relate_scopes(&watched.kind);
             }

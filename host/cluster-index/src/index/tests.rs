@@ -1,4 +1,5 @@
 mod comparisons;
+mod inventories;
 mod memory;
 mod parts;
 mod passes;

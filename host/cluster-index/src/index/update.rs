@@ -29,6 +29,7 @@ impl ClusterIndex {
     pub(super) fn update(&mut self, id: Id, pass: Option<u64>, mut decoded: Decoded) {
         self.changes += 1;
         self.texts.share_texts(&mut decoded);
+        self.take_inventory(id, decoded.take_inventory());
         let Some(entry) = self.objects.get_mut(id) else {
             return;
         };

@@ -175,7 +175,7 @@ fn an_application_of_the_configuration_precedes_found_applications() {
         let membership = Membership::of(&front(), tree.document(&text).root(), &rules);
         let claim = membership.claim.unwrap();
         let app = membership.app.unwrap_or_default();
-        format!("{} {app} {}", claim.application, claim.is_configured)
+        format!("{} {app} {}", claim.application, claim.is_configured())
     };
     let labels = json!({"app": "front", "app.kubernetes.io/part-of": "suite",
         "app.kubernetes.io/component": "chart"});

@@ -4,7 +4,7 @@
 
 use kindsight_model::{Gvk, is_served_by};
 
-use super::Claim;
+use super::Named;
 
 /// A tracking id, `[<namespace>_]<application>:<group>/<Kind>:<namespace>/<name>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,10 +48,10 @@ impl<'t> TrackingId<'t> {
 
     /// The application of a name with an optional namespace. An underscore is in no name of an Application, so the
     /// underscore ends the namespace.
-    pub(super) fn application_of(name: &str) -> Option<Claim> {
+    pub(super) fn application_of(name: &str) -> Option<Named> {
         match name.split_once('_') {
-            Some((namespace, name)) => Claim::of(name, Some(namespace)),
-            None => Claim::of(name, None),
+            Some((namespace, name)) => Named::of(name, Some(namespace)),
+            None => Named::of(name, None),
         }
     }
 }

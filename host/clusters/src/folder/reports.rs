@@ -109,7 +109,11 @@ impl Reports {
         let cluster = self.cluster.clone();
         let Bundle { deployment, report } = bundle;
         let reports = vec![(Subject::Deployment(deployment), report)];
-        is_news.then_some(ClusterEvent::Reports { cluster, reports })
+        is_news.then_some(ClusterEvent::Reports {
+            cluster,
+            reports,
+            missing: Vec::new(),
+        })
     }
 
     /// Handles a file without a valid bundle; its last valid content remains. `hash` is set if the file was read.

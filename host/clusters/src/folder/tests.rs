@@ -68,7 +68,9 @@ impl Followed {
             | ClusterEvent::Removed { .. }
             | ClusterEvent::Heard { .. }
             | ClusterEvent::Facts { .. } => unreachable!("a folder has bundles alone"),
-            ClusterEvent::Reports { cluster, reports } => {
+            ClusterEvent::Reports {
+                cluster, reports, ..
+            } => {
                 let [(Subject::Deployment(deployment), report)] = &*reports else {
                     panic!("one bundle: {reports:?}");
                 };

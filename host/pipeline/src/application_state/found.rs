@@ -1,10 +1,11 @@
 //! The state of an application that was found in the clusters: it exists as long as they report it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kindsight_interpreter::Published;
-use kindsight_model::{ClusterName, DigName, Report};
-use kindsight_status::{ClusterView, Staleness};
+use kindsight_model::{ClusterName, DigName, Identity, MissingResource, Origin, Report};
+use kindsight_status::{ClusterView, ResourceView, Staleness};
 
 use super::{ApplicationState, Changes};
 use crate::placement::{Change, Placement};
@@ -43,6 +44,76 @@ impl ApplicationState {
     ) -> Changes {
         self.place(app, cluster);
         self.apply((app, cluster), Change::Report(report), shared, now_ms)
+    }
+
+    /// Takes the missing resources of the inventories in a cluster, which replace the previous ones. A resource that
+    /// existed belongs to its last app. Any other resource belongs to the app of its name.
+    pub(crate) fn miss(
+        &mut self,
+        cluster: &ClusterName,
+        resources: Vec<MissingResource>,
+        shared: &Shared,
+        now_ms: i64,
+    ) -> Changes {
+        let mut by_app: BTreeMap<Arc<str>, Vec<MissingResource>> = BTreeMap::new();
+        let listed = resources.iter().map(Identity::from).collect();
+        let apps = self.apps_of(cluster, &listed);
+        for resource in resources {
+            let app = apps.get(&Identity::from(&resource));
+            let app = app.unwrap_or(&resource.name);
+            by_app.entry(Arc::clone(app)).or_default().push(resource);
+        }
+        for app in by_app.keys() {
+            self.place(app, cluster);
+        }
+        let mut changes = Changes::default();
+        let apps: Vec<Arc<str>> = self.apps.iter().map(|(app, _)| Arc::clone(app)).collect();
+        for app in apps {
+            let missing = by_app.remove(&app).unwrap_or_default();
+            let change = Change::Missing(missing);
+            changes.merge(self.apply((&app, cluster), change, shared, now_ms));
+        }
+        changes
+    }
+
+    /// The apps that list these resources in a cluster.
+    fn apps_of(
+        &self,
+        cluster: &ClusterName,
+        resources: &BTreeSet<Identity>,
+    ) -> BTreeMap<Identity, Arc<str>> {
+        let mut apps = BTreeMap::new();
+        if resources.is_empty() {
+            return apps;
+        }
+        for (app, placements) in &self.apps {
+            let placements = placements.iter().filter(|it| it.cluster() == cluster);
+            for view in placements.filter_map(Placement::view) {
+                let listed = view.resources().iter().map(ResourceView::identity);
+                let listed = listed.filter(|it| resources.contains(it));
+                apps.extend(listed.map(|it| (it, Arc::clone(app))));
+            }
+        }
+        apps
+    }
+
+    /// Confirms the placements in a cluster that have missing resources and no report: the cluster has no object of
+    /// their apps.
+    pub(crate) fn confirm_missing(
+        &mut self,
+        cluster: &ClusterName,
+        shared: &Shared,
+        now_ms: i64,
+    ) -> Changes {
+        let coverage = shared.clusters.get(cluster).coverage().cloned();
+        let is_waiting = |it: &Placement| it.cluster() == cluster && it.awaits_first_report();
+        let change = || {
+            Change::Report(Report {
+                coverage: coverage.clone().unwrap_or_default(),
+                ..Report::empty(Origin::Found)
+            })
+        };
+        self.apply_all(is_waiting, change, shared, now_ms)
     }
 
     /// The placement of an app in a cluster. Makes it if it does not exist.

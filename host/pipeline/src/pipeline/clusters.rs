@@ -40,9 +40,11 @@ impl Pipeline {
 
     fn take_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
         match event {
-            ClusterEvent::Reports { cluster, reports } => {
-                self.take_reports(&cluster, reports, now_ms);
-            }
+            ClusterEvent::Reports {
+                cluster,
+                reports,
+                missing,
+            } => self.take_reports(&cluster, reports, missing, now_ms),
             ClusterEvent::Coverage { cluster, coverage } => self.cover(&cluster, coverage, now_ms),
             ClusterEvent::Gone {
                 cluster,

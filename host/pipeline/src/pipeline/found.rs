@@ -2,27 +2,43 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, DigName, Report};
+use kindsight_model::{ClusterName, DigName, MissingResource, Report};
 use kindsight_status::ApplicationKey;
 
 use super::Pipeline;
 use crate::application_state::{ApplicationState, Changes};
 use crate::placement::{Change, Placement};
 
+/// The news of a cluster about an application that no `AppContext` records, observed at one moment.
+#[derive(Debug, Default)]
+pub(super) struct FoundNews {
+    /// Reports by app.
+    pub(super) reports: Vec<(Arc<str>, Report)>,
+    /// The missing resources of inventories; none if they did not change.
+    pub(super) missing: Option<Vec<MissingResource>>,
+}
+
+impl FoundNews {
+    /// Returns whether the cluster has no object of the application and misses none.
+    fn is_empty(&self) -> bool {
+        let is_missing = self.missing.as_ref().is_some_and(|it| !it.is_empty());
+        !is_missing && self.reports.iter().all(|(_, report)| report.is_empty())
+    }
+}
+
 impl Pipeline {
-    /// Applies the reports of a cluster on apps of an application that no `AppContext` records, and publishes it
-    /// once.
+    /// Applies the news of a cluster about an application that no `AppContext` records, and publishes it once.
     pub(super) fn report_found(
         &mut self,
         cluster: &ClusterName,
         name: DigName,
-        mut reports: Vec<(Arc<str>, Report)>,
+        mut news: FoundNews,
         now_ms: i64,
     ) {
         let key = ApplicationKey::Found(name.clone());
-        self.compare_selectors(cluster, &key, &mut reports);
+        self.compare_selectors(cluster, &key, &mut news.reports);
         let is_known = self.applications.contains(&key);
-        if !is_known && reports.iter().all(|(_, report)| report.is_empty()) {
+        if !is_known && news.is_empty() {
             return;
         }
         if !is_known {
@@ -33,8 +49,15 @@ impl Pipeline {
         let shared = &self.shared;
         let changes = self.applications.update(&key, shared, |state| {
             let mut changes = Changes::default();
-            for (app, report) in reports {
+            let is_missing_changed = news.missing.is_some();
+            if let Some(missing) = news.missing {
+                changes.merge(state.miss(cluster, missing, shared, now_ms));
+            }
+            for (app, report) in news.reports {
                 changes.merge(state.report(cluster, &app, report, shared, now_ms));
+            }
+            if is_missing_changed {
+                changes.merge(state.confirm_missing(cluster, shared, now_ms));
             }
             state.remove_empty();
             changes

@@ -7,6 +7,7 @@ use kindsight_model::{ClusterName, Origin, Removal, Report};
 use kindsight_status::{ApplicationKey, ClusterView, ConnectionView, Staleness};
 
 use super::Pipeline;
+use super::found::FoundNews;
 use crate::application_state::ApplicationState;
 use crate::placement::Placement;
 use crate::remembered::{RememberedFile, RememberedPlacement};
@@ -118,7 +119,11 @@ impl Pipeline {
                 ..Report::empty(Origin::Found)
             };
             let reports = apps.into_iter().map(|app| (app, empty.clone()));
-            self.report_found(cluster, application, reports.collect(), now_ms);
+            let news = FoundNews {
+                reports: reports.collect(),
+                missing: None,
+            };
+            self.report_found(cluster, application, news, now_ms);
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Reports of clusters on the apps of `AppContext`s.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use kindsight_model::{ClusterName, ContextId, DeploymentId, DigName, Origin, Report, Subject};
+use kindsight_model::{
+    ClusterName, ContextId, DeploymentId, DigName, MissingResources, Origin, Report, Subject,
+};
 use kindsight_status::ApplicationKey;
 
 use super::Pipeline;
+use super::found::FoundNews;
 use crate::application_state::Changes;
 use crate::placement::Change;
 
@@ -22,16 +24,18 @@ impl Pipeline {
         &mut self,
         cluster: &ClusterName,
         reports: Vec<(Subject, Report)>,
+        missing: Vec<MissingResources>,
         now_ms: i64,
     ) {
         if let Some(state) = self.shared.clusters.get_mut(cluster) {
             state.configured();
         }
-        let mut found: BTreeMap<DigName, Vec<(Arc<str>, Report)>> = BTreeMap::new();
+        let mut found: BTreeMap<DigName, FoundNews> = BTreeMap::new();
         for (subject, report) in reports {
             match subject {
                 Subject::Application { application, app } => {
-                    found.entry(application).or_default().push((app, report));
+                    let news = found.entry(application).or_default();
+                    news.reports.push((app, report));
                 }
                 // The report of a monitor alone is stored: that is what is stored beside a context.
                 Subject::Deployment(deployment) if report.origin == Origin::Direct => {
@@ -42,8 +46,12 @@ impl Pipeline {
                 }
             }
         }
-        for (application, reports) in found {
-            self.report_found(cluster, application, reports, now_ms);
+        for resources in missing {
+            let news = found.entry(resources.application).or_default();
+            news.missing = Some(resources.resources);
+        }
+        for (application, news) in found {
+            self.report_found(cluster, application, news, now_ms);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::{ClusterSnapshot, StoredBundle};
-use kindsight_model::{DeploymentId, Origin, Report};
+use kindsight_model::{DeploymentId, MissingResource, Origin, Report};
 use kindsight_status::Staleness;
 
 use super::autoscalers::Autoscalers;
@@ -36,6 +36,8 @@ pub(crate) enum Change<'c> {
     Succession(&'c Placement),
     /// Another instance of the same group received this report of the cluster, which is about both.
     Sibling(Box<LiveReport>),
+    /// These resources of the app are missing, according to inventories in the cluster. Replaces the previous ones.
+    Missing(Vec<MissingResource>),
     /// A report cannot be used; the previous one stays.
     Unreadable {
         origin: &'c str,
@@ -80,6 +82,14 @@ impl Placement {
             Change::Succession(previous) => {
                 self.succeed(previous);
                 Work::Nothing
+            }
+            Change::Missing(resources) => {
+                let is_changed = self.desired.miss(resources);
+                if is_changed && self.report.is_some() {
+                    Work::Project
+                } else {
+                    Work::Nothing
+                }
             }
             Change::Sibling(live) => {
                 self.stored.put_aside(live);

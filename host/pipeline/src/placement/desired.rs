@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_appcontext::ResourceSnapshot;
-use kindsight_model::{Identity, ObjectList, Report};
+use kindsight_model::{Identity, MissingResource, ObjectList, Report};
 use kindsight_status::{ClusterView, Expected, Unseen};
 
 use super::Environment;
@@ -31,8 +31,8 @@ pub(super) enum Desired {
         /// The autoscalers of the application in the cluster: manifests and reported objects of all apps.
         autoscalers: Arc<Autoscalers>,
     },
-    /// Of an application that was found: the objects that were last seen. The report has the existing objects;
-    /// this has the objects that the report lacks.
+    /// Of an application that was found: the objects that were last seen, and the resources that inventories list.
+    /// The report has the existing objects; this has the objects that the report lacks.
     Observed(Observed),
 }
 
@@ -173,6 +173,14 @@ impl Desired {
         }
     }
 
+    /// Takes the missing resources of inventories. Returns whether the view changes.
+    pub(super) fn miss(&mut self, resources: Vec<MissingResource>) -> bool {
+        match self {
+            Self::Sent { .. } => false,
+            Self::Observed(observed) => observed.miss(resources),
+        }
+    }
+
     /// Decides the fate of the objects that the report does not have. Returns whether the view changes.
     pub(super) fn settle(
         &mut self,
@@ -184,7 +192,7 @@ impl Desired {
         match self {
             Self::Sent { .. } => false,
             Self::Observed(observed) => {
-                observed.settle(&report.coverage, left, env.now_ms)
+                observed.settle(report, left, env.now_ms)
                     | (may_forget && observed.forget(env.gone_for, env.now_ms))
             }
         }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use kindsight_interpreter::{Published, Siblings};
 use kindsight_model::{
-    Coverage, Object, ObjectList, Origin, Presence, Rejected, Relation, Report, Scope, Verdict,
+    Coverage, Identity, Object, ObjectList, Origin, Presence, Rejected, Relation, Report, Scope,
+    Verdict,
 };
 use kindsight_status::{FAULTS_SHOWN_MAX, Reported, Staleness};
 
@@ -189,6 +190,14 @@ impl HeldReport {
         let (gvk, scope) = (&object.gvk, Scope::of(&object.namespace));
         let found = self.coverage.of(Some(&gvk.group), &gvk.kind, scope);
         found.state.presence() != Presence::Unreported
+    }
+
+    /// Returns whether the report has an item with this identity, decoded or not.
+    pub(super) fn has(&self, identity: &Identity) -> bool {
+        let mut rejected = self.rejected.iter().filter_map(|it| it.identity.as_ref());
+        let mut objects = self.objects.iter();
+        objects.any(|object| Identity::from(object) == *identity)
+            || rejected.any(|item| Identity::from(item) == *identity)
     }
 
     /// Returns whether the report has no item, decoded or not.

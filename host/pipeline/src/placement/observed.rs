@@ -1,12 +1,19 @@
-//! Objects of an application that was found, which existed and are not in its last report.
+//! Objects of an application that was found, which existed or which an inventory lists, and which are not in its last
+//! report.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_model::{
-    Absence, Coverage, Identity, KindCoverage, KindState, Report, Scope, Verdict,
+    Absence, Coverage, Identity, KindCoverage, KindState, MissingResource, Report, Scope, Verdict,
+    host_reason,
 };
 use kindsight_status::{ClusterView, LastKnown, ResourceView, Role, Unseen, Why};
+
+use super::held_report::HeldReport;
+
+mod listed;
 
 /// Maximum number of objects of one placement that are listed although they do not exist. Above it, the placement
 /// forgets the objects that have been gone longest.
@@ -17,9 +24,13 @@ const KIND_REMOVED_AFTER_MS: i64 = 10 * 60 * 1000;
 
 type Identities = HashSet<Identity, foldhash::quality::RandomState>;
 
-/// Objects that existed and that the last report does not have.
+/// Objects that existed or that an inventory lists, and that the last report does not have.
 #[derive(Default)]
-pub(super) struct Observed(BTreeMap<Identity, Absent>);
+pub(super) struct Observed {
+    absent: BTreeMap<Identity, Absent>,
+    /// The resources that inventories list and that the cluster does not have.
+    listed: BTreeMap<Identity, MissingResource>,
+}
 
 /// An object that the last report does not have.
 struct Absent {
@@ -39,6 +50,8 @@ struct Absent {
     kind_removed_ms: Option<i64>,
     /// Since when it does not exist, in Unix milliseconds.
     gone_ms: Option<i64>,
+    /// The inventory that lists it, as text for readers.
+    inventory: Option<Arc<str>>,
 }
 
 /// Fate of an object that the report does not have.
@@ -65,6 +78,32 @@ impl Absent {
             missing_ms: None,
             kind_removed_ms: None,
             gone_ms: None,
+            inventory: None,
+        }
+    }
+
+    /// A resource that an inventory lists and that was never seen.
+    fn never_seen(resource: &MissingResource) -> Self {
+        let message = format!(
+            "{} lists it, and whether it exists is not known yet",
+            resource.inventory
+        );
+        Self {
+            last: LastKnown {
+                gvk: resource.gvk.clone(),
+                namespace: Arc::clone(&resource.namespace),
+                name: Arc::clone(&resource.name),
+                object: None,
+            },
+            verdict: Verdict::unknown(host_reason::NOT_REPORTED, message),
+            owner: None,
+            is_hook: false,
+            is_known: false,
+            is_removed: false,
+            missing_ms: None,
+            kind_removed_ms: None,
+            gone_ms: None,
+            inventory: Some(Arc::clone(&resource.inventory)),
         }
     }
 
@@ -74,10 +113,11 @@ impl Absent {
         coverage.of(Some(&gvk.group), &gvk.kind, scope)
     }
 
-    /// Returns whether its deletion is listed for a while. The deletion of a child is a part of the deletion of
-    /// its owner, and tools delete a hook after its run.
+    /// Returns whether it is still wanted, or its deletion is listed for a while. The deletion of a child is a part of
+    /// the deletion of its owner, and tools delete a hook after its run.
     fn is_news(&self) -> bool {
-        self.is_known && self.owner.is_none() && !self.is_hook
+        let is_deletion_listed = self.is_known && self.owner.is_none() && !self.is_hook;
+        self.inventory.is_some() || is_deletion_listed
     }
 
     fn settle(&mut self, coverage: &Coverage, now_ms: i64) -> Fate {
@@ -100,9 +140,13 @@ impl Absent {
     fn unseen(&self) -> Unseen {
         Unseen {
             last: self.last.clone(),
-            why: match self.gone_ms {
-                Some(since_ms) => Why::Gone(since_ms),
-                None => Why::Uncertain(self.verdict.clone()),
+            why: match (self.gone_ms, &self.inventory) {
+                (Some(since_ms), Some(inventory)) => Why::Missing {
+                    inventory: Arc::clone(inventory),
+                    since_ms,
+                },
+                (Some(since_ms), None) => Why::Gone(since_ms),
+                (None, _) => Why::Uncertain(self.verdict.clone()),
             },
             owner: self.owner.clone(),
             is_hook: self.is_hook,
@@ -111,9 +155,11 @@ impl Absent {
 }
 
 impl Observed {
-    /// The objects that were gone when the last-known state was written.
+    /// The objects that were gone or missing when the last-known state was written. A missing resource counts again
+    /// when an inventory lists it.
     pub(super) fn restored(view: &ClusterView, since_ms: i64) -> Self {
-        let gone = view.resources().iter().filter(|it| it.role == Role::Gone);
+        let gone = view.resources().iter();
+        let gone = gone.filter(|it| matches!(it.role, Role::Gone | Role::Missing));
         let gone = gone.map(|resource| {
             let gone_ms = resource.since_ms.or(Some(since_ms));
             let absent = Absent {
@@ -122,7 +168,10 @@ impl Observed {
             };
             (resource.identity(), absent)
         });
-        Self(gone.collect())
+        Self {
+            absent: gone.collect(),
+            listed: BTreeMap::new(),
+        }
     }
 
     /// Compares a new report with the last view: adds the objects that the report lacks, and removes the objects
@@ -137,7 +186,8 @@ impl Observed {
         let rejected = report.rejected.iter();
         let rejected = rejected.filter_map(|item| item.identity.as_ref().map(Identity::from));
         let present: Identities = objects.chain(rejected).collect();
-        self.0.retain(|identity, _| !present.contains(identity));
+        self.absent
+            .retain(|identity, _| !present.contains(identity));
         for (view, resource) in view
             .iter()
             .flat_map(|view| view.resources().iter().map(move |it| (view, it)))
@@ -145,8 +195,15 @@ impl Observed {
             let is_listed = matches!(resource.role, Role::Unsent | Role::Hook);
             let identity = resource.identity();
             if is_listed && !present.contains(&identity) {
-                let absent = || Absent::of(resource, view, is_last_known);
-                self.0.entry(identity).or_insert_with(absent);
+                let inventory = self
+                    .listed
+                    .get(&identity)
+                    .map(|it| Arc::clone(&it.inventory));
+                let absent = || Absent {
+                    inventory,
+                    ..Absent::of(resource, view, is_last_known)
+                };
+                self.absent.entry(identity).or_insert_with(absent);
             }
         }
         self.remove(report)
@@ -157,10 +214,10 @@ impl Observed {
         let mut left = Vec::new();
         for (identity, removal) in &report.removed {
             if !removal.is_gone() {
-                if self.0.remove(identity).is_some() {
+                if self.absent.remove(identity).is_some() {
                     left.push(identity.clone());
                 }
-            } else if let Some(absent) = self.0.get_mut(identity) {
+            } else if let Some(absent) = self.absent.get_mut(identity) {
                 absent.is_removed = true;
             }
         }
@@ -170,13 +227,14 @@ impl Observed {
     /// Decides the fate of each object by the coverage. Returns whether the view changes.
     pub(super) fn settle(
         &mut self,
-        coverage: &Coverage,
+        report: &HeldReport,
         left: &mut Vec<Identity>,
         now_ms: i64,
     ) -> bool {
-        let before = self.0.len();
-        let mut is_changed = false;
-        self.0.retain(|identity, absent| {
+        let coverage = &report.coverage;
+        let mut is_changed = self.add_listed(report);
+        let before = self.absent.len();
+        self.absent.retain(|identity, absent| {
             if absent.gone_ms.is_some() {
                 return true;
             }
@@ -188,32 +246,35 @@ impl Observed {
                     absent.is_news()
                 }
                 Fate::Left => {
-                    left.push(identity.clone());
+                    if absent.is_known {
+                        left.push(identity.clone());
+                    }
                     false
                 }
             }
         });
-        is_changed |= self.0.len() < before;
+        is_changed |= self.absent.len() < before;
         self.limit();
         is_changed
     }
 
     /// Forgets the objects that are gone for long enough. Returns whether there were any.
     pub(super) fn forget(&mut self, gone_for: Duration, now_ms: i64) -> bool {
-        let before = self.0.len();
-        self.0.retain(|_, absent| {
+        let before = self.absent.len();
+        self.absent.retain(|_, absent| {
             absent
                 .gone_ms
-                .is_none_or(|at| forget_at(at, gone_for) > now_ms)
+                .is_none_or(|at| absent.inventory.is_some() || forget_at(at, gone_for) > now_ms)
         });
-        self.0.len() < before
+        self.absent.len() < before
     }
 
     /// Forgets the objects that are gone longest, above [`GONE_MAX`].
     fn limit(&mut self) {
         let gone = self
-            .0
+            .absent
             .iter()
+            .filter(|(_, absent)| absent.inventory.is_none())
             .filter_map(|(identity, absent)| Some((absent.gone_ms?, identity)));
         let mut gone: Vec<(i64, Identity)> =
             gone.map(|(at, identity)| (at, identity.clone())).collect();
@@ -222,21 +283,26 @@ impl Observed {
         };
         gone.sort();
         for (_, identity) in gone.into_iter().take(more) {
-            self.0.remove(&identity);
+            self.absent.remove(&identity);
         }
     }
 
     /// When the first object is forgotten or counts as gone, in Unix milliseconds.
     pub(super) fn due_ms(&self, gone_for: Duration) -> Option<i64> {
-        let due = self.0.values().filter_map(|absent| match absent.gone_ms {
-            Some(gone_ms) => Some(forget_at(gone_ms, gone_for)),
-            None => absent.kind_removed_ms,
-        });
+        let due = self
+            .absent
+            .values()
+            .filter_map(|absent| match absent.gone_ms {
+                Some(_) if absent.inventory.is_some() => None,
+                Some(gone_ms) => Some(forget_at(gone_ms, gone_for)),
+                None => absent.kind_removed_ms,
+            });
         due.min()
     }
 
+    /// Returns whether no object is missing, and no inventory lists one.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.absent.is_empty() && self.listed.is_empty()
     }
 
     /// The objects that may exist, each with the coverage of its Kind.
@@ -244,12 +310,15 @@ impl Observed {
         &self,
         coverage: &Coverage,
     ) -> impl Iterator<Item = (&Identity, KindCoverage)> {
-        let uncertain = self.0.iter().filter(|(_, absent)| absent.gone_ms.is_none());
+        let uncertain = self
+            .absent
+            .iter()
+            .filter(|(_, absent)| absent.gone_ms.is_none());
         uncertain.map(|(identity, absent)| (identity, absent.found_in(coverage)))
     }
 
     pub(super) fn unseen(&self) -> impl Iterator<Item = Unseen> {
-        self.0.values().map(Absent::unseen)
+        self.absent.values().map(Absent::unseen)
     }
 }
 

@@ -138,6 +138,9 @@ struct StoredResource {
     namespace: Arc<str>,
     name: Arc<str>,
     role: StoredRole,
+    /// True for a resource that is gone and that an inventory lists. Earlier releases ignore this.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_missing: bool,
     phase: Phase,
     state: Arc<str>,
     reason: Arc<str>,
@@ -194,8 +197,9 @@ impl StoredPlacement {
             role: match it.role {
                 Role::Sent | Role::Unsent => StoredRole::Here,
                 Role::Hook | Role::SentHook => StoredRole::Hook,
-                Role::Gone => StoredRole::Gone,
+                Role::Gone | Role::Missing => StoredRole::Gone,
             },
+            is_missing: it.role == Role::Missing,
             phase: it.verdict.phase,
             state: Arc::clone(&it.verdict.state),
             reason: Arc::clone(&it.verdict.reason),
@@ -244,6 +248,7 @@ impl StoredPlacement {
                 role: match it.role {
                     StoredRole::Here => Role::Unsent,
                     StoredRole::Hook => Role::Hook,
+                    StoredRole::Gone if it.is_missing => Role::Missing,
                     StoredRole::Gone => Role::Gone,
                 },
                 owner: it.owner.filter(|owner| *owner < count && *owner != at),

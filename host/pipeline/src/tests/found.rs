@@ -2,6 +2,7 @@
 
 mod gone;
 mod history;
+mod inventories;
 mod pace;
 mod reports;
 mod restart;

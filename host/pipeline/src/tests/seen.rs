@@ -36,6 +36,7 @@ fn seen(objects: Vec<Object>) -> Event {
             Subject::Deployment(format!("{ID}-a").parse().unwrap()),
             report,
         )],
+        missing: Vec::new(),
     })
 }
 

@@ -357,6 +357,7 @@ pub(super) fn reported(cluster: &str, bundle: Bundle) -> Event {
     Event::Cluster(ClusterEvent::Reports {
         cluster: cluster.parse().unwrap(),
         reports: vec![(Subject::Deployment(bundle.deployment), bundle.report)],
+        missing: Vec::new(),
     })
 }
 

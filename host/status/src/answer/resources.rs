@@ -133,7 +133,7 @@ impl<'a> Resources<'a> {
             reason: (&*verdict.reason).into(),
             message: (&*verdict.message).into(),
             since: view.since_ms.and_then(moment),
-            expected: (!view.is_sent()).then_some(false),
+            expected: (!view.is_expected()).then_some(false),
             hook: matches!(view.role, Role::Hook | Role::SentHook).then_some(true),
             owner: view.owner.and_then(|owner| self.owner(owner)),
             restarts: restarts.and_then(NonZeroU32::new),

@@ -53,6 +53,13 @@ pub struct Unseen {
 pub enum Why {
     /// It no longer exists. The time is when this was first known, in Unix milliseconds.
     Gone(i64),
+    /// An inventory lists it, and the cluster does not have it.
+    Missing {
+        /// The inventory, as text for readers.
+        inventory: Arc<str>,
+        /// When this was first known, in Unix milliseconds.
+        since_ms: i64,
+    },
     /// The coverage of its Kind decides. Holds its last verdict.
     Uncertain(Verdict),
     /// Its item could not be decoded.
@@ -101,6 +108,10 @@ impl Unseen {
         };
         match &self.why {
             Why::Gone(since_ms) => (gone(*since_ms), Role::Gone),
+            Why::Missing {
+                inventory,
+                since_ms,
+            } => (missing(inventory, *since_ms), Role::Missing),
             Why::Unreadable(message) => {
                 let unreadable = Verdict::unknown(host_reason::UNREADABLE, Arc::clone(message));
                 (unreadable, role)
@@ -121,6 +132,14 @@ fn gone(since_ms: i64) -> Verdict {
     Verdict {
         since_ms: Some(since_ms),
         ..Verdict::host(Phase::NotPresent, host_reason::GONE, message)
+    }
+}
+
+fn missing(inventory: &str, since_ms: i64) -> Verdict {
+    Verdict {
+        message: format!("{inventory} lists it, and the cluster does not have it").into(),
+        since_ms: Some(since_ms),
+        ..Verdict::not_present()
     }
 }
 

@@ -29,6 +29,11 @@ const LEFT: (&str, &str) = (
     "Left",
     "it is no longer part of this application, and may still exist",
 );
+/// Reason of a missing resource that is no longer part of an inventory.
+const NOT_LISTED: (&str, &str) = (
+    "NotListed",
+    "it does not exist, and no inventory of the application lists it any more",
+);
 /// Reason of a resource that is no longer part of the `AppContext`.
 const NOT_SENT: (&str, &str) = ("NotSent", "it is no longer part of the AppContext");
 
@@ -271,6 +276,7 @@ impl Diff {
     fn forgotten(&mut self, app: &Arc<str>, cluster: &ClusterName, before: &ResourceView) {
         let (reason, message): Explanation = match before.role {
             Role::Gone => FORGOTTEN,
+            Role::Missing => NOT_LISTED,
             Role::Sent | Role::SentHook => NOT_SENT,
             Role::Unsent | Role::Hook => GONE,
         };

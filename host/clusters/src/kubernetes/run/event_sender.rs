@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kindsight_cluster_index::GroupReport;
-use kindsight_model::{ClusterFacts, Coverage, DigName, Subject, clean};
+use kindsight_model::{ClusterFacts, Coverage, DigName, MissingResources, Subject, clean};
 use tokio::sync::mpsc::Sender;
 
 use crate::ClusterEvent;
@@ -170,25 +170,35 @@ impl<E: From<ClusterEvent>> EventSender<E> {
             .await
     }
 
-    /// Sends reports. The reports on the apps of one application are sent together.
+    /// Sends reports and missing resources. Those of one application are sent together.
     pub(in crate::kubernetes) async fn report(
         &self,
         reports: Vec<GroupReport>,
+        missing: Vec<MissingResources>,
     ) -> Result<(), Closed> {
-        let mut applications: BTreeMap<DigName, Vec<GroupReport>> = BTreeMap::new();
-        let mut deployments = Vec::new();
+        type Parts = (Vec<GroupReport>, Vec<MissingResources>);
+        let mut applications: BTreeMap<DigName, Parts> = BTreeMap::new();
+        let mut deployments: Vec<Parts> = Vec::new();
         for (group, report) in reports {
             if let Subject::Application { application, .. } = &group {
-                let apps = applications.entry(application.clone());
-                apps.or_default().push((group, report));
+                let parts = applications.entry(application.clone());
+                parts.or_default().0.push((group, report));
             } else {
-                deployments.push(vec![(group, report)]);
+                deployments.push((vec![(group, report)], Vec::new()));
             }
         }
-        for reports in applications.into_values().chain(deployments) {
+        for resources in missing {
+            let parts = applications.entry(resources.application.clone());
+            parts.or_default().1.push(resources);
+        }
+        for (reports, missing) in applications.into_values().chain(deployments) {
             let cluster = self.cluster.name.clone();
-            self.send(ClusterEvent::Reports { cluster, reports })
-                .await?;
+            self.send(ClusterEvent::Reports {
+                cluster,
+                reports,
+                missing,
+            })
+            .await?;
         }
         Ok(())
     }

@@ -98,6 +98,7 @@ async fn take_step<E: From<ClusterEvent>>(
                 .send(ClusterEvent::Reports {
                     cluster: cluster.clone(),
                     reports,
+                    missing: Vec::new(),
                 })
                 .await?;
             let shown = Shown::Bundle(hash);

@@ -35,7 +35,8 @@ impl Session {
         events.cover_worse(&self.coverage).await?;
         if known.is_listed {
             let reports = self.take_reports(known);
-            events.report(reports).await?;
+            let missing = known.index.take_missing();
+            events.report(reports, missing).await?;
             // A report that waits for objects relies on the coverage too.
             if !known.index.is_any_waiting() {
                 events.cover(self.coverage.clone()).await?;

@@ -46,6 +46,7 @@ fn reports(stage: &mut Stage, state: KindState, objects: Vec<Object>, now_ms: i6
     let reported = ClusterEvent::Reports {
         cluster: cluster(),
         reports: vec![(Subject::Deployment("7-a".parse().unwrap()), report)],
+        missing: Vec::new(),
     };
     for event in [covered, reported] {
         stage.pipeline.handle(Event::Cluster(event), now_ms);

@@ -98,6 +98,7 @@ pub(super) fn event(apps: impl IntoIterator<Item = Has>) -> Event {
     Event::Cluster(ClusterEvent::Reports {
         cluster: cluster.parse().unwrap(),
         reports: apps.map(Has::report).collect(),
+        missing: Vec::new(),
     })
 }
 
@@ -176,6 +177,7 @@ pub(super) fn line(resource: &ResourceView) -> String {
         (Role::Unsent, None) => "root",
         (Role::Unsent, Some(_)) => "child",
         (Role::Hook | Role::SentHook, _) => "hook",
+        (Role::Missing, _) => "missing",
         (Role::Gone, _) => "gone",
     };
     let since_ms = resource.since_ms.unwrap();

@@ -41,6 +41,7 @@ impl Source {
             events.extend(reports.into_iter().map(|report| ClusterEvent::Reports {
                 cluster: cluster(),
                 reports: vec![report],
+                missing: Vec::new(),
             }));
             if !self.index.is_any_waiting() {
                 self.compare();

@@ -1,0 +1,236 @@
+//! The inventories of a cluster: the applications that they name, and the listed resources that do not exist.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kindsight_model::{DigName, Identity, MissingResource, MissingResources, Presence, Removal};
+
+use super::ClusterIndex;
+use super::entry::Entry;
+use super::objects::Id;
+use crate::index::ScopeId;
+use crate::inventory::{Inventory, Listed};
+use crate::kind::ApiKind;
+
+/// Maximum number of resources that all inventories of a cluster list. An inventory beyond the limit does not count.
+const LISTED_MAX: usize = 200_000;
+
+/// The inventories of a cluster.
+#[derive(Debug, Default)]
+pub(super) struct Inventories {
+    /// The Kinds whose objects have inventories.
+    scopes: BTreeSet<ScopeId>,
+    by_object: BTreeMap<Id, Inventory>,
+    /// The entries that list a name: the object with the inventory, and the position of the entry.
+    by_name: HashMap<Arc<str>, Vec<(Id, usize)>>,
+    /// Number of all entries.
+    listed: usize,
+    /// The applications whose missing resources may have changed.
+    changed: BTreeSet<DigName>,
+    /// The missing resources that were last taken, for each application with any.
+    taken: HashMap<DigName, Vec<MissingResource>>,
+}
+
+impl Inventories {
+    /// Returns whether the objects of a Kind have inventories, so that their bodies are needed.
+    pub(super) fn are_in(&self, scope: ScopeId) -> bool {
+        self.scopes.contains(&scope)
+    }
+
+    /// Notes a Kind in a scope.
+    pub(super) fn watch(&mut self, scope: ScopeId, kind: &ApiKind) {
+        if Inventory::is_in(&kind.gvk) {
+            self.scopes.insert(scope);
+        }
+    }
+
+    /// Forgets a Kind in a scope, which has no objects any more.
+    pub(super) fn unwatch(&mut self, scope: ScopeId) {
+        self.scopes.remove(&scope);
+    }
+
+    /// The inventories that list an object.
+    pub(super) fn listing<'i>(
+        &'i self,
+        kind: &'i ApiKind,
+        namespace: &'i str,
+        name: &str,
+    ) -> impl Iterator<Item = &'i Inventory> {
+        let entries = self.by_name.get(name).into_iter().flatten();
+        entries.filter_map(move |(id, at)| {
+            let inventory = self.by_object.get(id)?;
+            let is_listed = inventory.listed.get(*at)?.is(kind, namespace);
+            is_listed.then_some(inventory)
+        })
+    }
+
+    /// Returns whether any inventory lists a resource of this name.
+    pub(super) fn name(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// Replaces the inventory of an object. Returns the previous one.
+    fn replace(&mut self, id: Id, inventory: Option<Inventory>) -> Option<Inventory> {
+        let before = self.by_object.remove(&id);
+        for listed in before.iter().flat_map(|before| &before.listed) {
+            if let Some(entries) = self.by_name.get_mut(&listed.name) {
+                entries.retain(|(listing, _)| *listing != id);
+                if entries.is_empty() {
+                    self.by_name.remove(&listed.name);
+                }
+            }
+            self.listed = self.listed.saturating_sub(1);
+        }
+        let after = inventory.filter(|it| self.listed + it.listed.len() <= LISTED_MAX);
+        let claims = before.iter().chain(&after).map(|it| &it.claim);
+        self.changed
+            .extend(claims.map(|claim| claim.application.clone()));
+        if let Some(after) = after {
+            for (at, listed) in after.listed.iter().enumerate() {
+                let entries = self.by_name.entry(Arc::clone(&listed.name)).or_default();
+                entries.push((id, at));
+            }
+            self.listed += after.listed.len();
+            self.by_object.insert(id, after);
+        }
+        before
+    }
+}
+
+impl ClusterIndex {
+    /// Takes the inventory of an object, which replaces the previous inventory of this object. The listed objects may
+    /// belong to other applications then.
+    pub(super) fn take_inventory(&mut self, id: Id, inventory: Option<Inventory>) {
+        if self.inventories.by_object.get(&id) == inventory.as_ref() {
+            return;
+        }
+        let before = self.inventories.replace(id, inventory);
+        let after = self.inventories.by_object.get(&id);
+        let is_same_claim = before.as_ref().map(|it| &it.claim) == after.map(|it| &it.claim);
+        let listed = |inventory: Option<&Inventory>| -> BTreeSet<Listed> {
+            let listed = inventory.into_iter().flat_map(|it| &it.listed);
+            listed.cloned().collect()
+        };
+        let (before, after) = (listed(before.as_ref()), listed(after));
+        let changed = if is_same_claim {
+            &before ^ &after
+        } else {
+            &before | &after
+        };
+        let objects: Vec<Id> = changed.iter().flat_map(|it| self.listed_as(it)).collect();
+        for object in objects {
+            self.place(object, Removal::LeftApplication);
+            self.place_owned(object, Removal::LeftApplication);
+        }
+    }
+
+    /// Notes that an object was added or removed: a listed resource that was missing may exist, or the reverse.
+    pub(super) fn note_existence(&mut self, id: Id) {
+        let Some(entry) = self.objects.get(id) else {
+            return;
+        };
+        let listing = self.inventories_of(entry);
+        let applications: Vec<DigName> = listing.map(|it| it.claim.application.clone()).collect();
+        self.inventories.changed.extend(applications);
+    }
+
+    /// The inventories that list an object.
+    pub(super) fn inventories_of<'i>(
+        &'i self,
+        entry: &'i Entry,
+    ) -> impl Iterator<Item = &'i Inventory> {
+        let is_named = self.inventories.name(&entry.name);
+        let scope = is_named.then(|| self.scopes.get(&entry.scope())).flatten();
+        scope.into_iter().flat_map(|watched| {
+            let namespace = entry.namespace();
+            self.inventories
+                .listing(&watched.kind, namespace, &entry.name)
+        })
+    }
+
+    /// The applications whose missing resources changed since the last call. Returns none while the body of an object
+    /// with an inventory is awaited.
+    pub fn take_missing(&mut self) -> Vec<MissingResources> {
+        if self.are_inventories_awaited() {
+            return Vec::new();
+        }
+        let mut all = Vec::new();
+        for application in std::mem::take(&mut self.inventories.changed) {
+            let resources = self.missing_of(&application);
+            let taken = &mut self.inventories.taken;
+            let before = if resources.is_empty() {
+                taken.remove(&application)
+            } else {
+                taken.insert(application.clone(), resources.clone())
+            };
+            if before.unwrap_or_default() != resources {
+                all.push(MissingResources {
+                    application,
+                    resources,
+                });
+            }
+        }
+        all
+    }
+
+    /// Returns whether the body of an object with an inventory was not read and will be read.
+    pub(super) fn are_inventories_awaited(&self) -> bool {
+        self.inventories.scopes.iter().any(|scope| {
+            let coverage = self.coverage_of(*scope);
+            let is_listed = coverage.is_none_or(|it| it.state.presence() == Presence::Current);
+            is_listed && self.missing.are_any_of(*scope)
+        })
+    }
+
+    /// Returns whether missing resources were not taken yet.
+    pub(super) fn are_inventories_changed(&self) -> bool {
+        !self.inventories.changed.is_empty()
+    }
+
+    /// The listed resources of an application that do not exist, in the order of their identities.
+    fn missing_of(&self, application: &DigName) -> Vec<MissingResource> {
+        let inventories = self.inventories.by_object.values();
+        let inventories = inventories.filter(|it| it.claim.application == *application);
+        let mut missing = BTreeMap::new();
+        for inventory in inventories {
+            for listed in &inventory.listed {
+                if let Some(resource) = self.missing_as(listed, &inventory.text) {
+                    missing.entry(Identity::from(&resource)).or_insert(resource);
+                }
+            }
+        }
+        missing.into_values().collect()
+    }
+
+    /// A listed resource; none if it exists, or if its entry lacks the namespace.
+    fn missing_as(&self, listed: &Listed, inventory: &Arc<str>) -> Option<MissingResource> {
+        let mut kinds = self.scopes.values().map(|watched| &watched.kind);
+        let kind = kinds.find(|kind| listed.is_of(kind));
+        let is_namespaced = kind.map(|kind| kind.is_namespaced);
+        let is_unclear = is_namespaced == Some(true) && listed.namespace.is_empty();
+        if is_unclear || self.listed_as(listed).next().is_some() {
+            return None;
+        }
+        let namespace = match is_namespaced {
+            Some(false) => Arc::default(),
+            Some(true) | None => Arc::clone(&listed.namespace),
+        };
+        Some(MissingResource {
+            gvk: kind.map_or_else(|| listed.gvk.clone(), |kind| kind.gvk.clone()),
+            namespace,
+            name: Arc::clone(&listed.name),
+            inventory: Arc::clone(inventory),
+        })
+    }
+
+    /// The objects with the identity of a listed resource.
+    fn listed_as(&self, listed: &Listed) -> impl Iterator<Item = Id> {
+        let scopes = self.scopes.iter();
+        let scopes = scopes.filter(|(_, watched)| listed.is_of(&watched.kind));
+        scopes.filter_map(|(scope, watched)| {
+            let namespace = watched.kind.is_namespaced.then_some(&*listed.namespace);
+            let namespace = namespace.unwrap_or_default();
+            self.objects.find(*scope, namespace, &listed.name)
+        })
+    }
+}

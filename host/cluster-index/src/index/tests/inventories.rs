@@ -1,0 +1,244 @@
+//! Inventories, the applications that they name, and the resources that are missing.
+
+use std::collections::BTreeSet;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Watches of this test: group, Kind, and whether it is namespaced.
+const WATCHED: [(&str, &str, bool); 5] = [
+    ("apps", "Deployment", true),
+    ("", "Pod", true),
+    ("", "Namespace", false),
+    ("kustomize.toolkit.fluxcd.io", "Kustomization", true),
+    ("argoproj.io", "Application", true),
+];
+
+struct Listing {
+    index: ClusterIndex,
+}
+
+impl Listing {
+    fn new() -> Self {
+        let mut index = ClusterIndex::default();
+        for (group, kind, is_namespaced) in WATCHED {
+            let kind = ApiKind {
+                gvk: Gvk::new(group, "v1", kind),
+                plural: kind.to_lowercase(),
+                is_namespaced,
+            };
+            index.watch(&Arc::new(kind), None, &Labels::None);
+        }
+        Self { index }
+    }
+
+    fn decoded(kind: &str, object: &Value, detail: Detail) -> (ScopeId, Decoded) {
+        let scope = WATCHED.iter().position(|(_, it, _)| *it == kind).unwrap();
+        let gvk = Gvk::new(WATCHED[scope].0, "v1", kind);
+        (scope, decode(&gvk, object, detail, &Labels::None))
+    }
+
+    fn apply(&mut self, kind: &str, object: &Value) {
+        let (scope, decoded) = Self::decoded(kind, object, Detail::Whole);
+        self.index.init_apply(scope, decoded);
+    }
+
+    fn delete(&mut self, kind: &str, object: &Value) {
+        let (scope, decoded) = Self::decoded(kind, object, Detail::Metadata);
+        self.index.delete(scope, &decoded, Removal::Deleted);
+    }
+
+    /// The changed missing resources: the application, and the Kinds and names of the resources.
+    fn missing(&mut self) -> Vec<String> {
+        let missing = self.index.take_missing().into_iter();
+        let missing = missing.map(|missing| {
+            let names = missing.resources.iter();
+            let names = names.map(|it| format!(" {}/{}", it.gvk.kind, it.name));
+            format!("{}:{}", missing.application, names.collect::<String>())
+        });
+        missing.collect()
+    }
+
+    /// The application of an object; empty if it has none.
+    fn application_of(&self, kind: &str, name: &str) -> String {
+        let scope = WATCHED.iter().position(|(_, it, _)| *it == kind).unwrap();
+        let id = self.index.objects.find(scope, "web", name).unwrap();
+        match self.index.objects.get(id).unwrap().place().group.as_deref() {
+            Some(GroupId::Application { application, .. }) => application.to_string(),
+            _ => String::new(),
+        }
+    }
+}
+
+fn kustomization(name: &str, entries: &[&str]) -> Value {
+    let entries = entries.iter().map(|id| json!({"id": id, "v": "v1"}));
+    json!({
+        "metadata": {"namespace": "flux", "name": name, "uid": format!("uid-{name}")},
+        "status": {"inventory": {"entries": entries.collect::<Vec<_>>()}},
+    })
+}
+
+fn deployment(name: &str, labels: &Value) -> Value {
+    json!({"metadata": {"namespace": "web", "name": name, "uid": format!("uid-{name}"), "labels": labels}})
+}
+
+#[test]
+fn a_listed_resource_is_missing_until_it_exists() {
+    let mut cluster = Listing::new();
+    let front = deployment("front", &json!({}));
+    let entries = ["web_front_apps_Deployment", "_web__Namespace"];
+    cluster.apply("Kustomization", &kustomization("shop", &entries));
+    assert_eq!(
+        cluster.missing(),
+        ["-/shop/-/flux: Namespace/web Deployment/front"]
+    );
+    assert_eq!(cluster.missing(), Vec::<String>::new());
+    cluster.apply("Deployment", &front);
+    cluster.apply("Namespace", &json!({"metadata": {"name": "web"}}));
+    assert_eq!(cluster.missing(), ["-/shop/-/flux:"]);
+    cluster.delete("Deployment", &front);
+    assert_eq!(cluster.missing(), ["-/shop/-/flux: Deployment/front"]);
+    // The inventory no longer lists it.
+    cluster.apply(
+        "Kustomization",
+        &kustomization("shop", &["_web__Namespace"]),
+    );
+    assert_eq!(cluster.missing(), ["-/shop/-/flux:"]);
+}
+
+#[test]
+fn a_deleted_inventory_lists_nothing() {
+    let mut cluster = Listing::new();
+    let shop = kustomization("shop", &["web_front_apps_Deployment"]);
+    cluster.apply("Kustomization", &shop);
+    assert_eq!(cluster.missing(), ["-/shop/-/flux: Deployment/front"]);
+    cluster.delete("Kustomization", &shop);
+    assert_eq!(cluster.missing(), ["-/shop/-/flux:"]);
+}
+
+#[test]
+fn a_namespaced_resource_without_a_namespace_is_not_missing() {
+    let mut cluster = Listing::new();
+    cluster.apply(
+        "Kustomization",
+        &kustomization("shop", &["_front_apps_Deployment"]),
+    );
+    assert_eq!(cluster.missing(), Vec::<String>::new());
+}
+
+#[test]
+fn a_listed_object_without_marks_belongs_to_the_application() {
+    let mut cluster = Listing::new();
+    let pod = json!({"metadata": {
+        "namespace": "web", "name": "front-1", "uid": "uid-front-1",
+        "ownerReferences": [{"kind": "Deployment", "name": "front", "uid": "uid-front"}],
+    }});
+    cluster.apply("Deployment", &deployment("front", &json!({})));
+    cluster.apply("Pod", &pod);
+    assert_eq!(cluster.application_of("Deployment", "front"), "");
+    let shop = kustomization("shop", &["web_front_apps_Deployment"]);
+    cluster.apply("Kustomization", &shop);
+    for (kind, name) in [("Deployment", "front"), ("Pod", "front-1")] {
+        assert_eq!(cluster.application_of(kind, name), "-/shop/-/flux");
+    }
+    cluster.delete("Kustomization", &shop);
+    for (kind, name) in [("Deployment", "front"), ("Pod", "front-1")] {
+        assert_eq!(cluster.application_of(kind, name), "");
+    }
+}
+
+#[test]
+fn an_inventory_precedes_later_marks_and_follows_the_marks_of_its_rule() {
+    let mut cluster = Listing::new();
+    let listed = ["web_front_apps_Deployment", "web_side_apps_Deployment"];
+    cluster.apply("Kustomization", &kustomization("shop", &listed));
+    let chart = json!({"app.kubernetes.io/instance": "chart"});
+    cluster.apply("Deployment", &deployment("front", &chart));
+    assert_eq!(
+        cluster.application_of("Deployment", "front"),
+        "-/shop/-/flux"
+    );
+    let flux = json!({
+        "kustomize.toolkit.fluxcd.io/name": "other", "kustomize.toolkit.fluxcd.io/namespace": "flux",
+    });
+    cluster.apply("Deployment", &deployment("side", &flux));
+    assert_eq!(
+        cluster.application_of("Deployment", "side"),
+        "-/other/-/flux"
+    );
+}
+
+#[test]
+fn reports_wait_for_the_bodies_of_objects_with_inventories() {
+    let mut cluster = Listing::new();
+    let chart = json!({"app.kubernetes.io/instance": "chart"});
+    cluster.apply("Deployment", &deployment("front", &chart));
+    let shop = kustomization("shop", &["web_gone_apps_Deployment"]);
+    let (scope, decoded) = Listing::decoded("Kustomization", &shop, Detail::Metadata);
+    cluster.index.init_apply(scope, decoded);
+    assert!(cluster.index.take_reports(&Coverage::default()).is_empty());
+    assert!(cluster.index.is_any_waiting());
+    assert!(cluster.index.is_used(scope));
+    assert_eq!(cluster.index.needed(scope).names("flux"), ["shop".into()]);
+    let (scope, decoded) = Listing::decoded("Kustomization", &shop, Detail::Whole);
+    cluster.index.complete(scope, decoded);
+    assert_eq!(cluster.index.take_reports(&Coverage::default()).len(), 1);
+    assert!(cluster.index.is_any_waiting());
+    assert_eq!(cluster.missing(), ["-/shop/-/flux: Deployment/gone"]);
+    assert!(!cluster.index.is_any_waiting());
+}
+
+proptest! {
+    /// After any changes, the missing resources are the listed resources that do not exist, and an object belongs to
+    /// the first application that lists it.
+    #[test]
+    fn the_index_agrees_with_its_definition(steps in vec((any::<bool>(), 0..2_usize, 0..16_u8), 1..24)) {
+        const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+        let listed_in = |set: u8| NAMES.iter().enumerate().filter(move |(bit, _)| set >> bit & 1 == 1);
+        let mut cluster = Listing::new();
+        let mut shown = [BTreeSet::new(), BTreeSet::new()];
+        let mut lists = [0_u8; 2];
+        let mut existing = BTreeSet::new();
+        for (is_inventory, which, set) in steps {
+            if is_inventory {
+                lists[which] = set;
+                let entries: Vec<String> =
+                    listed_in(set).map(|(_, name)| format!("web_{name}_apps_Deployment")).collect();
+                let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+                cluster.apply("Kustomization", &kustomization(["x", "y"][which], &entries));
+            } else {
+                let name = NAMES[usize::from(set) % NAMES.len()];
+                let object = deployment(name, &json!({}));
+                if which == 0 {
+                    cluster.apply("Deployment", &object);
+                    existing.insert(name);
+                } else {
+                    cluster.delete("Deployment", &object);
+                    existing.remove(name);
+                }
+            }
+            for missing in cluster.index.take_missing() {
+                let which = usize::from(&*missing.application.composite_app == "y");
+                shown[which] = missing.resources.iter().map(|it| it.name.to_string()).collect();
+            }
+            for (which, list) in lists.into_iter().enumerate() {
+                let missing: BTreeSet<String> = listed_in(list)
+                    .filter(|(_, name)| !existing.contains(*name))
+                    .map(|(_, name)| (*name).to_owned())
+                    .collect();
+                prop_assert_eq!(&shown[which], &missing);
+            }
+            for name in &existing {
+                let is_in = |list: u8| listed_in(list).any(|(_, it)| it == name);
+                let expected = match (is_in(lists[0]), is_in(lists[1])) {
+                    (true, _) => "-/x/-/flux",
+                    (false, true) => "-/y/-/flux",
+                    (false, false) => "",
+                };
+                prop_assert_eq!(cluster.application_of("Deployment", name), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Inventories: the lists in which Argo CD and Flux record the resources of an application.
+//!
+//! | object | list | application |
+//! |---|---|---|
+//! | `Application` (`argoproj.io`) | `status.resources` | the Application, as in tracking ids |
+//! | `Kustomization` (`kustomize.toolkit.fluxcd.io`) | `status.inventory.entries` | its name and namespace |
+//! | `HelmRelease` (`helm.toolkit.fluxcd.io`) | `status.inventory.entries` | its name and namespace |
+//!
+//! An inventory counts only for the cluster that it is in: Argo CD and Flux can deploy to other clusters too. The
+//! inventory of an object that is being deleted does not count, because its resources are being deleted with it.
+//! An invalid entry is left out.
+
+mod argo_cd;
+mod flux;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kindsight_contract::{LabelSelector, Node};
+use kindsight_model::{DigName, Gvk, is_served_by};
+
+use crate::kind::ApiKind;
+use crate::membership::{ApplicationRule, Claim, Evidence, Found, MembershipRules};
+
+/// Maximum number of entries of one inventory that are read. Further entries are left out.
+const ENTRIES_MAX: usize = 20_000;
+/// Maximum length of a name in an entry, in bytes, as for names in Kubernetes. A longer name makes the entry invalid.
+const LISTED_NAME_BYTES_MAX: usize = 253;
+
+/// The inventory in one object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Inventory {
+    /// The claim on each listed resource.
+    pub(super) claim: Claim,
+    /// The inventory, as text for readers.
+    pub(super) text: Arc<str>,
+    pub(super) listed: Box<[Listed]>,
+}
+
+/// A resource that an inventory lists.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Listed {
+    pub(super) gvk: Gvk,
+    /// Empty for a cluster-scoped resource.
+    pub(super) namespace: Arc<str>,
+    pub(super) name: Arc<str>,
+}
+
+impl Inventory {
+    /// The inventory in an object; none if there is none, or if it is not about this cluster.
+    pub(super) fn of(gvk: &Gvk, root: Node<'_>, rules: &MembershipRules) -> Option<Self> {
+        let deployer = Deployer::of(gvk)?;
+        let metadata = root.get("metadata");
+        let labels = metadata.get("labels");
+        let selects = |it: &LabelSelector| it.selects(|key| labels.get(key).text());
+        let is_selected = rules.selector.as_ref().is_none_or(selects);
+        let is_deleted = metadata.get("deletionTimestamp").is_present();
+        if is_deleted || !is_selected || !deployer.is_here(root) {
+            return None;
+        }
+        let at = rules.found.iter().position(|it| *it == deployer.rule())?;
+        let (namespace, name) = (metadata.get("namespace"), metadata.get("name"));
+        let (namespace, name) = (namespace.text_or_empty(), name.text_or_empty());
+        let application = deployer.application(root, namespace, name)?;
+        let text = format!("{} {namespace}/{name}", gvk.kind);
+        let text: Arc<str> = text.into();
+        Some(Self {
+            claim: Claim {
+                application,
+                is_of_any_namespace: false,
+                evidence: Evidence::Rule(at, Found::Inventory(Arc::clone(&text))),
+            },
+            text,
+            listed: deployer.listed(root),
+        })
+    }
+
+    /// Returns whether objects of a Kind have inventories.
+    pub(super) fn is_in(gvk: &Gvk) -> bool {
+        Deployer::of(gvk).is_some()
+    }
+}
+
+impl Listed {
+    /// None if a part cannot be what it must be.
+    fn new([group, version, kind]: [&str; 3], namespace: &str, name: &str) -> Option<Self> {
+        let is_word = |text: &str| {
+            let is_valid = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-');
+            text.len() <= LISTED_NAME_BYTES_MAX && text.chars().all(is_valid)
+        };
+        let is_name = |text: &str| {
+            let is_valid = |it: char| it.is_ascii_graphic() && !matches!(it, '/' | '%');
+            text.len() <= LISTED_NAME_BYTES_MAX && text.chars().all(is_valid)
+        };
+        let are_words = [group, version, kind, namespace].into_iter().all(is_word);
+        let is_valid = are_words && is_name(name) && !kind.is_empty() && !name.is_empty();
+        is_valid.then(|| Self {
+            gvk: Gvk::new(group, version, kind),
+            namespace: namespace.into(),
+            name: name.into(),
+        })
+    }
+
+    /// Returns whether an object of this Kind, with the name of the resource, is the resource.
+    pub(super) fn is(&self, kind: &ApiKind, namespace: &str) -> bool {
+        self.is_of(kind) && (!kind.is_namespaced || *self.namespace == *namespace)
+    }
+
+    /// Returns whether it is of this Kind.
+    pub(super) fn is_of(&self, kind: &ApiKind) -> bool {
+        self.gvk.kind == kind.gvk.kind && is_served_by(&self.gvk.group, &kind.gvk.group)
+    }
+}
+
+/// The tools that write inventories.
+#[derive(Debug, Clone, Copy)]
+enum Deployer {
+    ArgoCd,
+    Flux,
+}
+
+impl Deployer {
+    fn of(gvk: &Gvk) -> Option<Self> {
+        match (&*gvk.group, &*gvk.kind) {
+            ("argoproj.io", "Application") => Some(Self::ArgoCd),
+            ("kustomize.toolkit.fluxcd.io", "Kustomization")
+            | ("helm.toolkit.fluxcd.io", "HelmRelease") => Some(Self::Flux),
+            _ => None,
+        }
+    }
+
+    /// The rule that finds the same application by the marks of objects.
+    fn rule(self) -> ApplicationRule {
+        match self {
+            Self::ArgoCd => ApplicationRule::ArgoCd,
+            Self::Flux => ApplicationRule::Flux,
+        }
+    }
+
+    /// Returns whether the resources are in the cluster of the inventory.
+    fn is_here(self, root: Node<'_>) -> bool {
+        match self {
+            Self::ArgoCd => argo_cd::is_here(root),
+            Self::Flux => !root.at("/spec/kubeConfig").is_present(),
+        }
+    }
+
+    fn application(self, root: Node<'_>, namespace: &str, name: &str) -> Option<DigName> {
+        let namespace = match self {
+            Self::ArgoCd => argo_cd::namespace_in_name(root, namespace),
+            Self::Flux => Some(namespace),
+        };
+        DigName::found(name, namespace).ok()
+    }
+
+    /// The valid entries, each resource once.
+    fn listed(self, root: Node<'_>) -> Box<[Listed]> {
+        let (entries, read): (Node<'_>, fn(Node<'_>) -> Option<Listed>) = match self {
+            Self::ArgoCd => (root.at("/status/resources"), argo_cd::entry),
+            Self::Flux => (root.at("/status/inventory/entries"), flux::entry),
+        };
+        let entries = entries.items().take(ENTRIES_MAX);
+        let listed = entries.filter_map(read).map(|listed| {
+            let Gvk { group, kind, .. } = &listed.gvk;
+            let key = (Arc::clone(kind), Arc::clone(group));
+            (
+                (key, Arc::clone(&listed.namespace), Arc::clone(&listed.name)),
+                listed,
+            )
+        });
+        let listed: BTreeMap<_, Listed> = listed.collect();
+        listed.into_values().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! Applications of Argo CD and Flux whose inventories list resources that are deleted.
+
+use std::time::Duration;
+
+use kindsight_cluster::{Cluster, Credentials, Options};
+use serde_json::{Value, json};
+
+use crate::stage::{NAMESPACE, PATIENCE, Stage, resources};
+
+/// Status of the Argo CD Application.
+const SHOP: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/-/status";
+/// Status of the Kustomization.
+const BASE: &str =
+    "/v2/projects/-/composite-apps/base/-/deployment-intent-groups/flux-system/status";
+/// Status of the `HelmRelease`.
+const CHART: &str =
+    "/v2/projects/-/composite-apps/chart/-/deployment-intent-groups/flux-system/status";
+
+/// The Kinds with inventories: group, version, plural, Kind.
+const KINDS: [[&str; 4]; 3] = [
+    ["argoproj.io", "v1alpha1", "applications", "Application"],
+    [
+        "kustomize.toolkit.fluxcd.io",
+        "v1",
+        "kustomizations",
+        "Kustomization",
+    ],
+    [
+        "helm.toolkit.fluxcd.io",
+        "v2",
+        "helmreleases",
+        "HelmRelease",
+    ],
+];
+
+fn admin(cluster: &Cluster) -> Credentials {
+    cluster.admin().clone()
+}
+
+/// Installs the Kinds with inventories, and waits until the server serves them.
+fn install(cluster: &Cluster) {
+    for namespace in ["argocd", "flux-system"] {
+        cluster.apply(&json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace},
+        }));
+    }
+    for [group, version, plural, kind] in KINDS {
+        cluster.apply(&json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": format!("{plural}.{group}")},
+            "spec": {
+                "group": group, "scope": "Namespaced",
+                "names": {"plural": plural, "singular": kind.to_lowercase(), "kind": kind},
+                "versions": [{"name": version, "served": true, "storage": true, "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                    },
+                }}],
+            },
+        }));
+        let path = format!("/apis/{group}/{version}/{plural}");
+        cluster.client().wait_for_status(&path, 200, PATIENCE);
+    }
+}
+
+fn config(name: &str, metadata: &Value) -> Value {
+    let mut config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+    config["metadata"]["name"] = name.into();
+    config["metadata"]["namespace"] = NAMESPACE.into();
+    config
+}
+
+/// A ConfigMap that Argo CD tracks; `tracked` is the name in its tracking id.
+fn tracked(name: &str, tracked: &str) -> Value {
+    let id = format!("shop:/ConfigMap:{NAMESPACE}/{tracked}");
+    config(
+        name,
+        &json!({"annotations": {"argocd.argoproj.io/tracking-id": id}}),
+    )
+}
+
+/// The Argo CD Application with these ConfigMaps.
+fn application(names: &[&str]) -> Value {
+    let resources = names.iter().map(|name| {
+        json!({
+            "version": "v1", "kind": "ConfigMap", "namespace": NAMESPACE, "name": name,
+            "status": "Synced",
+        })
+    });
+    json!({
+        "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+        "metadata": {"name": "shop", "namespace": "argocd"},
+        "spec": {"destination": {
+            "server": "https://kubernetes.default.svc", "namespace": NAMESPACE,
+        }},
+        "status": {
+            "controllerNamespace": "argocd", "resources": resources.collect::<Vec<_>>(),
+        },
+    })
+}
+
+/// An object of Flux with these entries in its inventory.
+fn flux([group, version, _, kind]: [&str; 4], name: &str, ids: &[&str]) -> Value {
+    let entries = ids.iter().map(|id| json!({"id": id, "v": "v1"}));
+    json!({
+        "apiVersion": format!("{group}/{version}"), "kind": kind,
+        "metadata": {"name": name, "namespace": "flux-system"},
+        "status": {"inventory": {"entries": entries.collect::<Vec<_>>()}},
+    })
+}
+
+fn delete(stage: &Stage, name: &str) {
+    let maps = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
+    assert!(stage.clusters[0].delete(&format!("{maps}/{name}")));
+}
+
+/// Waits until the cluster confirms exactly these ConfigMaps as `name state reason`.
+fn wait_for(stage: &Stage, target: &str, state: &str, expected: &[&str]) -> Value {
+    stage.wait(target, &format!("{expected:?}"), |answer| {
+        let lines = resources(answer);
+        let lines = lines.iter().filter_map(|it| it.split_once("ConfigMap/"));
+        let lines: Vec<&str> = lines.map(|(_, resource)| resource).collect();
+        answer["stale-since"].is_null() && answer["ready-status"] == state && lines == expected
+    })
+}
+
+#[test]
+fn a_deleted_resource_of_an_inventory_is_not_present_also_after_a_restart() {
+    let stage = Stage::start(&[Options::api_server("edge01")], admin);
+    let Some(mut stage) = stage else { return };
+    let data = tempfile::tempdir().expect("a folder");
+    install(&stage.clusters[0]);
+    stage.start_server(data.path(), admin);
+    for object in [
+        tracked("kept", "kept"),
+        tracked("settings", "settings"),
+        // A controller copied the annotations of another object.
+        tracked("copy", "settings"),
+        application(&["kept", "settings"]),
+    ] {
+        stage.clusters[0].apply(&object);
+    }
+    let both = ["kept Present Exists", "settings Present Exists"];
+    wait_for(&stage, SHOP, "Present", &both);
+
+    delete(&stage, "settings");
+    let missing = ["kept Present Exists", "settings NotPresent NotInReport"];
+    let answer = wait_for(&stage, SHOP, "NotPresent", &missing);
+    assert!(
+        answer["ready-reason"]
+            .to_string()
+            .contains("ConfigMap settings"),
+        "{answer:#}"
+    );
+
+    // The server writes its state every two seconds.
+    std::thread::sleep(Duration::from_secs(6));
+    stage.end_server();
+    delete(&stage, "kept");
+    stage.start_server(data.path(), admin);
+    let none = [
+        "kept NotPresent NotInReport",
+        "settings NotPresent NotInReport",
+    ];
+    wait_for(&stage, SHOP, "NotPresent", &none);
+
+    stage.clusters[0].apply(&tracked("kept", "kept"));
+    stage.clusters[0].apply(&application(&["kept"]));
+    let unlisted = ["kept Present Exists", "settings NotPresent Gone"];
+    wait_for(&stage, SHOP, "Present", &unlisted);
+}
+
+#[test]
+fn the_deleted_resources_of_flux_are_not_present() {
+    let stage = Stage::start(&[Options::api_server("edge01")], admin);
+    let Some(stage) = stage else { return };
+    install(&stage.clusters[0]);
+    let labels = json!({"labels": {
+        "kustomize.toolkit.fluxcd.io/name": "base",
+        "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+    }});
+    stage.clusters[0].apply(&config("settings", &labels));
+    let listed = format!("{NAMESPACE}_settings__ConfigMap");
+    stage.clusters[0].apply(&flux(KINDS[1], "base", &[&listed]));
+    wait_for(&stage, BASE, "Present", &["settings Present Exists"]);
+    delete(&stage, "settings");
+    wait_for(
+        &stage,
+        BASE,
+        "NotPresent",
+        &["settings NotPresent NotInReport"],
+    );
+
+    // A resource that never existed, and one without a mark.
+    stage.clusters[0].apply(&config("unmarked", &json!({})));
+    let ids = ["web_unmarked__ConfigMap", "web_never__ConfigMap"];
+    stage.clusters[0].apply(&flux(KINDS[2], "chart", &ids));
+    let expected = ["never NotPresent NotInReport", "unmarked Present Exists"];
+    wait_for(&stage, CHART, "NotPresent", &expected);
+}
