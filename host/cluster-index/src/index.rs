@@ -8,6 +8,7 @@
 //! An object without an application takes about 100 bytes. With an owner, or with labels that relations need, it
 //! takes about 270 bytes.
 
+mod claims;
 mod comparison;
 mod coverage;
 mod deployments;

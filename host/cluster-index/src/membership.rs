@@ -5,6 +5,7 @@
 //! these labels alone would split a release. Applications of the configuration precede these rules, and deployments
 //! of an `AppContext` precede the configuration.
 
+use std::fmt;
 use std::sync::Arc;
 
 use kindsight_contract::Node;
@@ -48,7 +49,7 @@ impl ApplicationRule {
             Self::Helm => metadata.release(&HELM),
             Self::PartOf => metadata
                 .label("app.kubernetes.io/part-of")
-                .and_then(|name| Named::of(name, None)),
+                .and_then(|name| Named::of(name, None, "label app.kubernetes.io/part-of")),
             Self::Instance => metadata
                 .label("app.kubernetes.io/instance")
                 .and_then(|name| metadata.instance(name)),
@@ -102,10 +103,22 @@ pub(super) enum Evidence {
 /// The source in which a rule found an application.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Found {
-    /// The object's own metadata.
-    Mark,
+    /// The object's own metadata, with the key of the mark.
+    Mark(&'static str),
     /// An inventory, as text for readers.
     Inventory(Arc<str>),
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Selector => f.write_str("a selector of the configuration"),
+            Self::Rule(_, Found::Mark(mark)) => f.write_str(mark),
+            Self::Rule(_, Found::Inventory(inventory)) => {
+                write!(f, "the inventory of {inventory}")
+            }
+        }
+    }
 }
 
 impl Claim {
@@ -119,14 +132,17 @@ impl Claim {
 struct Named {
     application: DigName,
     is_of_any_namespace: bool,
+    /// The label or annotation, as text for readers.
+    mark: &'static str,
 }
 
 impl Named {
     /// None if the text cannot be a name.
-    fn of(application: &str, namespace: Option<&str>) -> Option<Self> {
+    fn of(application: &str, namespace: Option<&str>, mark: &'static str) -> Option<Self> {
         Some(Self {
             application: DigName::found(application, namespace).ok()?,
             is_of_any_namespace: false,
+            mark,
         })
     }
 }
@@ -136,8 +152,8 @@ impl Named {
 pub(super) struct Membership {
     /// The deployment that its label names, recorded or not.
     pub(super) deployment: Option<Arc<DeploymentId>>,
-    /// The application; none if the metadata names none.
-    pub(super) claim: Option<Claim>,
+    /// The claims of applications that the metadata names, each application once, in the order of precedence.
+    pub(super) claims: Box<[Claim]>,
     /// The app of the application; none if no label names it.
     pub(super) app: Option<Arc<str>>,
     /// True for a hook of Helm or Argo CD.
@@ -152,10 +168,10 @@ impl Membership {
             node: metadata,
         };
         let mut hooks = HOOKS.iter().map(|key| metadata.annotation(key));
-        let (claim, app) = metadata.claim(rules);
+        let (claims, app) = metadata.claims(rules);
         Self {
             deployment: metadata.deployment(),
-            claim,
+            claims,
             app,
             is_hook: hooks.any(|hook| hook.is_some()),
         }
@@ -170,6 +186,7 @@ const HOOKS: [&str; 2] = ["helm.sh/hook", "argocd.argoproj.io/hook"];
 
 /// Keys that name a release and its namespace.
 struct Release {
+    mark: &'static str,
     name: &'static str,
     namespace: &'static str,
     is_label: bool,
@@ -177,11 +194,13 @@ struct Release {
 
 const FLUX: [Release; 2] = [
     Release {
+        mark: "label helm.toolkit.fluxcd.io/name",
         name: "helm.toolkit.fluxcd.io/name",
         namespace: "helm.toolkit.fluxcd.io/namespace",
         is_label: true,
     },
     Release {
+        mark: "label kustomize.toolkit.fluxcd.io/name",
         name: "kustomize.toolkit.fluxcd.io/name",
         namespace: "kustomize.toolkit.fluxcd.io/namespace",
         is_label: true,
@@ -189,6 +208,7 @@ const FLUX: [Release; 2] = [
 ];
 
 const HELM: Release = Release {
+    mark: "annotation meta.helm.sh/release-name",
     name: "meta.helm.sh/release-name",
     namespace: "meta.helm.sh/release-namespace",
     is_label: false,
@@ -199,13 +219,14 @@ const HELM: Release = Release {
 fn argo_cd(metadata: &Metadata<'_>) -> Option<Named> {
     let Some(id) = metadata.annotation(TrackingId::ANNOTATION) else {
         let name = metadata.label("argocd.argoproj.io/instance")?;
-        return TrackingId::application_of(name);
+        return TrackingId::application_of(name, "label argocd.argoproj.io/instance");
     };
     let id = TrackingId::read(id)?;
     let name = |member: &str| metadata.node.get(member).text_or_empty();
     let is_own = id.names(metadata.gvk, name("namespace"), name("name"));
+    let mark = "annotation argocd.argoproj.io/tracking-id";
     is_own
-        .then(|| TrackingId::application_of(id.application))
+        .then(|| TrackingId::application_of(id.application, mark))
         .flatten()
 }
 
@@ -230,48 +251,48 @@ impl<'t> Metadata<'t> {
         label.parse().ok().map(Arc::new)
     }
 
-    /// The application, and the app that the metadata names.
-    fn claim(&self, rules: &MembershipRules) -> (Option<Claim>, Option<Arc<str>>) {
+    /// The claims, each application once, and the app that the metadata names.
+    fn claims(&self, rules: &MembershipRules) -> (Box<[Claim]>, Option<Arc<str>>) {
         let labels = self.node.get("labels");
         let selects = |it: &LabelSelector| it.selects(|key| labels.get(key).text());
         if !rules.selector.as_ref().is_none_or(selects) {
-            return (None, None);
+            return (Box::default(), None);
         }
-        self.configured(&rules.configured).map_or_else(
-            || self.found(&rules.found),
-            |(claim, app)| (Some(claim), Some(app)),
-        )
+        let configured = rules.configured.iter();
+        let configured = configured.filter_map(|it| Some((it, it.app_of(self.node)?)));
+        let app = configured.clone().next().map(|(_, app)| Arc::clone(app));
+        let app = app.or_else(|| {
+            let mut labels = APP_LABELS.iter();
+            labels.find_map(|key| self.label(key)).map(Arc::from)
+        });
+        let configured = configured.map(|(application, _)| Claim {
+            application: application.name.clone(),
+            is_of_any_namespace: false,
+            evidence: Evidence::Selector,
+        });
+        let mut claims: Vec<Claim> = Vec::new();
+        for claim in configured.chain(self.found(&rules.found)) {
+            if claims.iter().all(|it| it.application != claim.application) {
+                claims.push(claim);
+            }
+        }
+        (claims.into(), app)
     }
 
-    /// The application by the first rule that applies, and the app in its label.
-    fn found(&self, rules: &[ApplicationRule]) -> (Option<Claim>, Option<Arc<str>>) {
-        let app = APP_LABELS.iter().find_map(|key| self.label(key));
-        let mut rules = rules.iter().enumerate();
-        let claim = rules.find_map(|(at, rule)| {
+    /// The claims by the rules that apply.
+    fn found(&self, rules: &[ApplicationRule]) -> impl Iterator<Item = Claim> {
+        let rules = rules.iter().enumerate();
+        rules.filter_map(|(at, rule)| {
             let Named {
                 application,
                 is_of_any_namespace,
+                mark,
             } = rule.named(self)?;
             Some(Claim {
                 application,
                 is_of_any_namespace,
-                evidence: Evidence::Rule(at, Found::Mark),
+                evidence: Evidence::Rule(at, Found::Mark(mark)),
             })
-        });
-        (claim, app.map(Arc::from))
-    }
-
-    /// The first application of the configuration that selects the object, and its app.
-    fn configured(&self, applications: &[ConfiguredApplication]) -> Option<(Claim, Arc<str>)> {
-        let mut applications = applications.iter();
-        applications.find_map(|application| {
-            let app = application.app_of(self.node)?;
-            let claim = Claim {
-                application: application.name.clone(),
-                is_of_any_namespace: false,
-                evidence: Evidence::Selector,
-            };
-            Some((claim, Arc::clone(app)))
         })
     }
 
@@ -283,7 +304,7 @@ impl<'t> Metadata<'t> {
                 self.annotation(key)
             }
         };
-        Named::of(text(release.name)?, text(release.namespace))
+        Named::of(text(release.name)?, text(release.namespace), release.mark)
     }
 
     fn instance(&self, name: &str) -> Option<Named> {
@@ -292,7 +313,7 @@ impl<'t> Metadata<'t> {
             .get("namespace")
             .text()
             .filter(|it| !it.is_empty());
-        let named = Named::of(name, namespace)?;
+        let named = Named::of(name, namespace, "label app.kubernetes.io/instance")?;
         Some(Named {
             is_of_any_namespace: namespace.is_none(),
             ..named

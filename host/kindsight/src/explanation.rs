@@ -1,6 +1,7 @@
 //! Explanations of verdicts as lines below a row of a table.
 
 use kindsight_api::explanation::Explanation;
+use kindsight_model::Claims;
 
 /// One line for people: whether the state is final, and what the reason means.
 pub(crate) fn line(state: &str, reason: &str, explanation: &Explanation) -> String {
@@ -12,4 +13,16 @@ pub(crate) fn line(state: &str, reason: &str, explanation: &Explanation) -> Stri
     });
     let parts: Vec<String> = [end, meaning].into_iter().flatten().collect();
     format!("  {}", parts.join("; "))
+}
+
+/// One line for people: why the object belongs to its application, and which other applications claim it.
+pub(crate) fn claims_line(claims: &Claims) -> String {
+    let others = claims.others.iter();
+    let others = others.map(|it| format!("{} claims it by {}", it.application, it.evidence));
+    let others: Vec<String> = others.collect();
+    let Claims { evidence, .. } = claims;
+    format!(
+        "  it belongs to this application by {evidence}; {}",
+        others.join("; ")
+    )
 }

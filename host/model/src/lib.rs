@@ -13,6 +13,7 @@
 
 mod bundle;
 mod catalog;
+mod claims;
 mod clean;
 mod cluster_facts;
 mod coverage;
@@ -48,6 +49,7 @@ pub use bundle::{
     decode_bundle, decode_status,
 };
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
+pub use claims::{Claims, ClaimsByPosition, OtherClaim};
 pub use clean::{clean, clean_json};
 pub use cluster_facts::{ClusterFacts, ReportMode};
 pub use coverage::{

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::bundle::lists;
-use crate::{Coverage, DeploymentId, DigName, Identity, ObjectList, Rejected};
+use crate::{ClaimsByPosition, Coverage, DeploymentId, DigName, Identity, ObjectList, Rejected};
 
 /// The app that a report is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,6 +68,8 @@ pub struct Report {
     /// Positions of the objects that are hooks: they ran once for an installation or an upgrade, and do not
     /// count in the roll-up.
     pub hooks: BTreeSet<usize>,
+    /// The claims of several applications on objects of this app.
+    pub claims: ClaimsByPosition,
     /// Items that could not be decoded.
     pub rejected: Vec<Rejected>,
     /// Objects of other apps that objects of this app name by a relation. Interpreters receive them; they are
@@ -92,6 +94,7 @@ impl Report {
             origin,
             objects: ObjectList::default(),
             hooks: BTreeSet::new(),
+            claims: ClaimsByPosition::default(),
             rejected: Vec::new(),
             related: ObjectList::default(),
             related_coverage: Coverage::partial(),

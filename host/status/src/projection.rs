@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_model::{
-    ClusterName, Coverage, Gvk, KindState, Object, ObjectList, Presence, Rejected, RsyncStatus,
-    Scope, Verdict, host_reason,
+    ClaimsByPosition, ClusterName, Coverage, Gvk, KindState, Object, ObjectList, Presence,
+    Rejected, RsyncStatus, Scope, Verdict, host_reason,
 };
 
 use crate::map::map_for;
@@ -117,6 +117,8 @@ pub struct Reported {
     pub coverage: Coverage,
     /// Positions of the objects that are hooks.
     pub hooks: BTreeSet<usize>,
+    /// The claims of several applications on objects.
+    pub claims: ClaimsByPosition,
     /// Staleness of the report; `None` if it is current.
     pub stale: Option<Staleness>,
 }
@@ -156,6 +158,7 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
         if let Some(row) = found.and_then(|position| of_objects.get_mut(position)) {
             *row = Some(resources.len());
         }
+        let claims = found.and_then(|position| reported.claims.get(&position));
         let found = found.and_then(|position| judged.get(position));
         let known = last.of_expected(&expected);
         let absent = |expected: &Expected| match &report {
@@ -173,16 +176,18 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
         {
             resource.object.clone_from(&known.object);
         }
+        resource.claims = claims.cloned();
         resources.push(resource);
     }
     for (position, (judged, row)) in judged.into_iter().zip(&mut of_objects).enumerate() {
         if row.is_none() {
             let is_hook = reported.hooks.contains(&position);
             *row = Some(resources.len());
-            resources.push(extra_resource(
-                judged,
-                if is_hook { Role::Hook } else { Role::Unsent },
-            ));
+            let role = if is_hook { Role::Hook } else { Role::Unsent };
+            resources.push(ResourceView {
+                claims: reported.claims.get(&position).cloned(),
+                ..extra_resource(judged, role)
+            });
         }
     }
     let mut owners = Vec::new();
@@ -229,6 +234,7 @@ fn expected_resource(
             Role::Sent
         },
         owner: None,
+        claims: None,
     }
 }
 
@@ -309,6 +315,7 @@ fn extra_resource((object, verdict): Judged<'_>, role: Role) -> ResourceView {
         since_ms: None,
         role,
         owner: None,
+        claims: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{Gvk, Identity, Object, RsyncStatus, Verdict};
+use kindsight_model::{Claims, Gvk, Identity, Object, RsyncStatus, Verdict};
 
 /// Start and reason of a report's staleness.
 ///
@@ -83,6 +83,8 @@ pub struct ResourceView {
     /// Position of its owner among the resources of the same view, if it is a child. A child is listed and
     /// counted by state, but only its owner counts in the roll-up. `None` for a resource that was sent.
     pub owner: Option<usize>,
+    /// The claims of several applications on the object; `None` if one application claims it.
+    pub claims: Option<Arc<Claims>>,
 }
 
 impl ResourceView {

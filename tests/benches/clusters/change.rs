@@ -262,9 +262,8 @@ fn processor_time(task: &Path) -> f64 {
 /// Starts a thread that reads and parses the events of a watch of all Deployments, and waits until it is connected.
 /// Returns the folder of the thread below `/proc`.
 fn bare_watch(cluster: &Cluster) -> PathBuf {
-    let events = cluster
-        .client()
-        .stream("/apis/apps/v1/deployments?watch=true");
+    let client = cluster.client().with_timeout(Duration::from_hours(1));
+    let events = client.stream("/apis/apps/v1/deployments?watch=true");
     let (task_tx, task_rx) = channel();
     thread::spawn(move || {
         let task = std::fs::read_link("/proc/thread-self").expect("this thread");

@@ -178,11 +178,23 @@ fn the_deleted_resources_of_flux_are_not_present() {
     let labels = json!({"labels": {
         "kustomize.toolkit.fluxcd.io/name": "base",
         "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+        "app.kubernetes.io/part-of": "suite",
     }});
     stage.clusters[0].apply(&config("settings", &labels));
     let listed = format!("{NAMESPACE}_settings__ConfigMap");
     stage.clusters[0].apply(&flux(KINDS[1], "base", &[&listed]));
     wait_for(&stage, BASE, "Present", &["settings Present Exists"]);
+    let explained = stage.server.get(&format!("{BASE}?explain=true"));
+    let explained = explained.expect("an answer");
+    assert_eq!(
+        explained["apps"][0]["clusters"][0]["resources"][0]["claims"],
+        json!({
+            "evidence": "label kustomize.toolkit.fluxcd.io/name",
+            "others": [{
+                "application": "-/suite/-/-", "evidence": "label app.kubernetes.io/part-of",
+            }],
+        })
+    );
     delete(&stage, "settings");
     wait_for(
         &stage,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kindsight_model::{Gvk, InterpretedBy, Phase, RsyncStatus};
+use kindsight_model::{Claims, Gvk, InterpretedBy, Phase, RsyncStatus};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -91,6 +91,11 @@ pub struct Resource<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = SpecSource)]
     pub spec: Option<SpecSource>,
+    /// With `explain=true`: the claims of several applications on the resource. Omitted if one
+    /// application claims it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Claims)]
+    pub claims: Option<Arc<Claims>>,
     /// With `explain=true`: that interpreter's declaration of the state and the reason. Omitted if
     /// it declares neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,6 +123,7 @@ impl<'a> Resource<'a> {
             restarts: None,
             interpreter: None,
             spec: None,
+            claims: None,
             explanation: None,
         }
     }

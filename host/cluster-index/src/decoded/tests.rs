@@ -23,7 +23,7 @@ fn metadata_has_the_owners_the_version_and_the_application_of_an_object() {
     assert_eq!((decoded.namespace(), decoded.name()), ("shop", "web"));
     assert_eq!(&*decoded.owners, &[Uid::of("u0")]);
     assert_eq!(decoded.version, 7);
-    assert!(decoded.membership.claim.is_some());
+    assert!(!decoded.membership.claims.is_empty());
 }
 
 #[test]

@@ -225,7 +225,7 @@ impl Entry {
 
     /// The name of the application that it joins if there is only one of that name.
     pub(super) fn floats_to(&self) -> Option<Arc<str>> {
-        let claim = self.membership().claim.as_ref();
+        let claim = self.membership().claims.first();
         let claim = claim.filter(|claim| claim.is_of_any_namespace)?;
         Some(Arc::clone(&claim.application.composite_app))
     }

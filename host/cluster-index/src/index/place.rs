@@ -1,8 +1,9 @@
 //! The group of an object, found again at each change of the object or of one of its owners.
 
+use std::iter;
 use std::sync::Arc;
 
-use kindsight_model::{DeploymentId, Gvk, Identity, Removal};
+use kindsight_model::{DeploymentId, DigName, Gvk, Identity, Removal};
 
 use super::entry::Entry;
 use super::objects::Id;
@@ -149,43 +150,41 @@ impl ClusterIndex {
 
     /// The place of an object; none if the index does not have the object.
     fn place_of(&self, id: Id) -> Option<GroupPlace> {
-        let mut entry = self.objects.get(id)?;
-        let mut claimed = self.claim_of(entry);
-        for _ in 0..OWNERS_MAX {
-            let mut owners = entry.owners().iter();
-            let owner = owners.find_map(|uid| self.objects.get(self.objects.with_uid(*uid)?));
-            let Some(owner) = owner else {
-                break;
-            };
-            entry = owner;
-            // Among claims of the same rank, the claim of the topmost owner decides.
-            if let Some(claim) = self.claim_of(entry)
-                && claimed
-                    .as_ref()
-                    .is_none_or(|known| known.rank() <= claim.rank())
-            {
-                claimed = Some(claim);
-            }
-        }
-        Some(match claimed {
-            None => GroupPlace::default(),
-            Some(Claimed::Recorded(deployment)) => GroupPlace {
+        self.objects.get(id)?;
+        let Some(Claimed { by, entry }) = self.claimed_of(id) else {
+            return Some(GroupPlace::default());
+        };
+        Some(match by {
+            Claimant::Recorded(deployment) => GroupPlace {
                 group: self
                     .direct_group(deployment)
                     .map(|group| self.groups.known(group)),
                 is_anchor: false,
                 is_recorded: true,
             },
-            Some(Claimed::Application(claim, entry)) => self.application_place(claim, entry),
+            Claimant::Application(claim) => self.application_place(claim, entry),
         })
     }
 
+    /// The claim that decides on an object: the claim of the highest rank, and of the topmost owner among claims of
+    /// the same rank.
+    pub(super) fn claimed_of(&self, id: Id) -> Option<Claimed<'_>> {
+        let claims = self.with_owners(id);
+        let claims = claims.filter_map(|entry| self.claims_of(entry).next());
+        claims.max_by_key(|claimed| claimed.by.rank())
+    }
+
+    /// An object and its owners, upwards.
+    pub(super) fn with_owners(&self, id: Id) -> impl Iterator<Item = &Entry> {
+        let owner_of = |entry: &&Entry| {
+            let mut owners = entry.owners().iter();
+            owners.find_map(|uid| self.objects.get(self.objects.with_uid(*uid)?))
+        };
+        iter::successors(self.objects.get(id), owner_of).take(OWNERS_MAX + 1)
+    }
+
     fn application_place(&self, claim: &Claim, named: &Entry) -> GroupPlace {
-        let only = claim.is_of_any_namespace.then(|| {
-            let name = &claim.application.composite_app;
-            self.groups.only_application(name)
-        });
-        let application = only.flatten().unwrap_or_else(|| claim.application.clone());
+        let application = self.application_of(claim);
         let app = named.membership().app.as_ref();
         let app = app.map_or_else(|| Arc::from(&*named.name), Arc::clone);
         let group = GroupId::Application { application, app };
@@ -196,17 +195,27 @@ impl ClusterIndex {
         }
     }
 
-    /// The membership that the object's own metadata and the inventories claim.
-    fn claim_of<'e>(&'e self, entry: &'e Entry) -> Option<Claimed<'e>> {
+    /// The application of a claim.
+    pub(super) fn application_of(&self, claim: &Claim) -> DigName {
+        let only = claim.is_of_any_namespace.then(|| {
+            let name = &claim.application.composite_app;
+            self.groups.only_application(name)
+        });
+        only.flatten().unwrap_or_else(|| claim.application.clone())
+    }
+
+    /// The claims by the object's own metadata and by inventories, in the order of precedence.
+    pub(super) fn claims_of<'e>(&'e self, entry: &'e Entry) -> impl Iterator<Item = Claimed<'e>> {
         let membership = entry.membership();
         let deployment = membership.deployment.as_deref();
-        if let Some(deployment) = deployment.filter(|it| self.deployments.contains_key(it)) {
-            return Some(Claimed::Recorded(deployment));
-        }
+        let deployment = deployment.filter(|it| self.deployments.contains_key(it));
         let listed = self.inventories_of(entry).map(|it| &it.claim);
-        let claims = listed.chain(&membership.claim);
-        let first = claims.min_by_key(|claim| (&claim.evidence, &claim.application))?;
-        Some(Claimed::Application(first, entry))
+        let mut claims: Vec<&Claim> = listed.chain(&membership.claims).collect();
+        // Applications of the configuration keep their order.
+        claims.sort_by(|left, right| left.evidence.cmp(&right.evidence));
+        let by = deployment.map(Claimant::Recorded).into_iter();
+        let by = by.chain(claims.into_iter().map(Claimant::Application));
+        by.map(move |by| Claimed { by, entry })
     }
 }
 
@@ -221,19 +230,38 @@ pub(super) struct GroupPlace {
     pub(super) is_recorded: bool,
 }
 
-/// The membership that an object's own metadata claims.
-enum Claimed<'e> {
-    Recorded(&'e DeploymentId),
-    /// The claimed application, and the object whose metadata claims it and names the app.
-    Application(&'e Claim, &'e Entry),
+/// A claim on an object or on one of its owners.
+pub(super) struct Claimed<'e> {
+    pub(super) by: Claimant<'e>,
+    /// The object with the mark, which also names the app.
+    pub(super) entry: &'e Entry,
 }
 
-impl Claimed<'_> {
+/// The application that claims an object. Two claims of one application are equal.
+pub(super) enum Claimant<'e> {
+    Recorded(&'e DeploymentId),
+    Application(&'e Claim),
+}
+
+impl PartialEq for Claimant<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Recorded(left), Self::Recorded(right)) => left == right,
+            (Self::Application(left), Self::Application(right)) => {
+                left.application == right.application
+            }
+            (Self::Recorded(_), Self::Application(_))
+            | (Self::Application(_), Self::Recorded(_)) => false,
+        }
+    }
+}
+
+impl Claimant<'_> {
     /// Among several claims in a chain of owners, the highest rank decides.
     fn rank(&self) -> u8 {
         match self {
             Self::Recorded(_) => 2,
-            Self::Application(claim, _) => claim.is_configured().into(),
+            Self::Application(claim) => claim.is_configured().into(),
         }
     }
 }

@@ -124,7 +124,8 @@ impl ClusterIndex {
         let Beside { ids, covered } = beside.ok_or(NotRead)?;
         let entries = |ids| <[Id]>::iter(ids).filter_map(|id| self.objects.get(*id));
         let changes = |ids| -> Vec<u64> { entries(ids).map(Entry::change).collect() };
-        let contents = (changes(members), changes(&ids), &covered);
+        let contested = self.contested(members);
+        let contents = (changes(members), changes(&ids), &covered, &contested);
         let contents = self.hasher.hash_one(contents);
         let removed = self.groups.take_removed(id);
         if !self.groups.note_report(id, contents) {
@@ -138,7 +139,10 @@ impl ClusterIndex {
         let members_of = members_of.filter_map(|id| Some((*id, self.objects.get(*id)?)));
         let members_of: Vec<(Id, &Entry)> = members_of.collect();
         let (report, positions) = content::report(origin, &members_of);
+        let claims = contested.into_iter();
+        let claims = claims.filter_map(|(id, claims)| Some((*positions.get(&id)?, claims)));
         let report = Report {
+            claims: Arc::new(claims.collect()),
             related: self.related(&ids),
             related_coverage: covered,
             coverage: coverage.clone(),

@@ -17,8 +17,8 @@ fn membership(metadata: &Value) -> Membership {
 }
 
 fn application(metadata: &Value) -> Option<String> {
-    let claim = membership(metadata).claim;
-    claim.map(|claim| claim.application.to_string())
+    let claims = membership(metadata).claims;
+    claims.first().map(|claim| claim.application.to_string())
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn tracked(gvk: &Gvk, namespace: &str, name: &str, id: &str) -> Option<String> {
     .to_string();
     let tree = Tree::read(&text).unwrap();
     let rules = MembershipRules::default();
-    let claim = Membership::of(gvk, tree.document(&text).root(), &rules).claim;
-    claim.map(|claim| claim.application.to_string())
+    let claims = Membership::of(gvk, tree.document(&text).root(), &rules).claims;
+    claims.first().map(|claim| claim.application.to_string())
 }
 
 #[test]
@@ -122,7 +122,8 @@ fn a_tracking_id_names_objects_in_the_way_of_argo_cd() {
 #[test]
 fn a_cluster_scoped_object_with_an_instance_waits_for_the_application_of_its_name() {
     let instance = json!({"labels": {"app.kubernetes.io/instance": "shop"}});
-    let claim = membership(&instance).claim.unwrap();
+    let claims = membership(&instance).claims;
+    let claim = &claims[0];
     assert!(claim.is_of_any_namespace);
     assert_eq!(claim.application.to_string(), "-/shop/-/-");
 }
@@ -173,7 +174,7 @@ fn an_application_of_the_configuration_precedes_found_applications() {
         let text = metadata.to_string();
         let tree = Tree::read(&text).unwrap();
         let membership = Membership::of(&front(), tree.document(&text).root(), &rules);
-        let claim = membership.claim.unwrap();
+        let claim = &membership.claims[0];
         let app = membership.app.unwrap_or_default();
         format!("{} {app} {}", claim.application, claim.is_configured())
     };
@@ -224,9 +225,9 @@ fn an_object_outside_the_selector_of_the_cluster_claims_no_application() {
         ("app.kubernetes.io/instance", "shop", "-/shop/-/web"),
     ] {
         let without = of(json!({key: value, "team": "base"}));
-        assert_eq!((without.claim, without.app), (None, None));
-        let claim = of(json!({key: value, "team": "web"})).claim.unwrap();
-        assert_eq!(claim.application.to_string(), application);
+        assert_eq!((without.claims.len(), without.app), (0, None));
+        let claims = of(json!({key: value, "team": "web"})).claims;
+        assert_eq!(claims[0].application.to_string(), application);
     }
     // The label of a deployment is independent of the selector.
     let sent = of(json!({DeploymentId::LABEL: "7-front"}));

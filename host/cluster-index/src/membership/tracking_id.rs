@@ -48,10 +48,10 @@ impl<'t> TrackingId<'t> {
 
     /// The application of a name with an optional namespace. An underscore is in no name of an Application, so the
     /// underscore ends the namespace.
-    pub(super) fn application_of(name: &str) -> Option<Named> {
+    pub(super) fn application_of(name: &str, mark: &'static str) -> Option<Named> {
         match name.split_once('_') {
-            Some((namespace, name)) => Named::of(name, Some(namespace)),
-            None => Named::of(name, None),
+            Some((namespace, name)) => Named::of(name, Some(namespace), mark),
+            None => Named::of(name, None, mark),
         }
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use kindsight_interpreter::{Published, Siblings};
 use kindsight_model::{
-    Coverage, Identity, Object, ObjectList, Origin, Presence, Rejected, Relation, Report, Scope,
-    Verdict,
+    ClaimsByPosition, Coverage, Identity, Object, ObjectList, Origin, Presence, Rejected, Relation,
+    Report, Scope, Verdict,
 };
 use kindsight_status::{FAULTS_SHOWN_MAX, Reported, Staleness};
 
@@ -29,6 +29,7 @@ pub(super) struct HeldReport {
     autoscalers: Autoscalers,
     /// Positions of the objects that are hooks.
     hooks: BTreeSet<usize>,
+    claims: ClaimsByPosition,
     /// Items that could not be decoded.
     pub(super) rejected: Arc<[Rejected]>,
     /// Objects of other apps that objects of this app name by a relation.
@@ -70,6 +71,7 @@ impl HeldReport {
             origin: report.origin,
             objects: report.objects,
             hooks: report.hooks,
+            claims: report.claims,
             rejected: report.rejected.into(),
             related: report.related,
             related_coverage: report.related_coverage,
@@ -138,6 +140,7 @@ impl HeldReport {
         };
         report.origin == self.origin
             && report.hooks == self.hooks
+            && report.claims == self.claims
             && report.removed.is_empty()
             && (report.faults.is_empty() && self.faults.is_empty())
             && (report.rejected.is_empty() && self.rejected.is_empty())
@@ -232,6 +235,7 @@ impl HeldReport {
             rejected: Arc::clone(&self.rejected),
             coverage: self.coverage.clone(),
             hooks: self.hooks.clone(),
+            claims: Arc::clone(&self.claims),
             stale,
         }
     }

@@ -252,6 +252,7 @@ impl StoredPlacement {
                     StoredRole::Gone => Role::Gone,
                 },
                 owner: it.owner.filter(|owner| *owner < count && *owner != at),
+                claims: None,
             };
             (resource, it.object)
         });

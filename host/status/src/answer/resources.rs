@@ -139,6 +139,7 @@ impl<'a> Resources<'a> {
             restarts: restarts.and_then(NonZeroU32::new),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
             spec: (self.explain && view.has_manifest_spec()).then_some(SpecSource::Manifest),
+            claims: view.claims.as_ref().filter(|_| self.explain).cloned(),
             explanation: (self.explain.then(|| Explanation::of(verdict))).flatten(),
             ..Resource::new(&view.gvk, &view.name)
         }

@@ -9,6 +9,7 @@ use crate::samples::{
 };
 use crate::{Expected, Snapshot, Staleness};
 
+mod claims;
 mod rolled_up;
 mod sent_and_reported;
 
@@ -45,6 +46,7 @@ fn sink() -> Snapshot {
             ),
         ],
     );
+    edge01.reported.as_mut().unwrap().claims = claims::claims_on(0);
     edge01.faults = vec!["/status/podStatuses/3: it has no `kind`".into()];
     let mut edge02 = input("edge02", sent());
     report(&mut edge02, vec![]);

@@ -97,6 +97,7 @@ impl Unseen {
             since_ms: None,
             role,
             owner: None,
+            claims: None,
         }
     }
 

@@ -6,6 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::configured::{ConfiguredApp, ConfiguredApplication};
+use kindsight_model::DigName;
 
 /// Watches of this test: group, Kind, and whether it is namespaced.
 const WATCHED: [(&str, &str, bool); 5] = [
@@ -188,6 +190,98 @@ fn reports_wait_for_the_bodies_of_objects_with_inventories() {
     assert!(cluster.index.is_any_waiting());
     assert_eq!(cluster.missing(), ["-/shop/-/flux: Deployment/gone"]);
     assert!(!cluster.index.is_any_waiting());
+}
+
+/// The claims in the reports since the last call: the object, the winner's evidence, and the other claims.
+fn claims(cluster: &mut Listing) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (_, report) in cluster.index.take_reports(&Coverage::default()) {
+        for (at, claims) in &*report.claims {
+            let object = report.objects.get(*at).unwrap();
+            let mut line = format!("{}: {}", object.name, claims.evidence);
+            for other in &claims.others {
+                line.extend(["; ", &other.application, ": ", &other.evidence]);
+            }
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_report_names_the_competing_claims_on_an_object() {
+    let mut cluster = Listing::new();
+    let labels = json!({
+        "kustomize.toolkit.fluxcd.io/name": "shop", "kustomize.toolkit.fluxcd.io/namespace": "flux",
+        "app.kubernetes.io/part-of": "suite",
+    });
+    cluster.apply("Deployment", &deployment("front", &labels));
+    let one = json!({"app.kubernetes.io/instance": "shop"});
+    cluster.apply("Deployment", &deployment("side", &one));
+    let marks = "front: label kustomize.toolkit.fluxcd.io/name; -/suite/-/-: label app.kubernetes.io/part-of";
+    assert_eq!(claims(&mut cluster), [marks]);
+    // An inventory claims both.
+    let listed = ["web_front_apps_Deployment", "web_side_apps_Deployment"];
+    cluster.apply("Kustomization", &kustomization("base", &listed));
+    let inventory = "the inventory of Kustomization flux/base";
+    let front = "front: label kustomize.toolkit.fluxcd.io/name; -/base/-/flux: the inventory of \
+        Kustomization flux/base; -/suite/-/-: label app.kubernetes.io/part-of";
+    let side = format!("side: {inventory}; -/shop/-/web: label app.kubernetes.io/instance");
+    let mut found = claims(&mut cluster);
+    found.sort();
+    assert_eq!(found, [front.to_owned(), side]);
+}
+
+#[test]
+fn the_first_application_of_the_configuration_precedes_the_others_and_inventories() {
+    let application = |name: &str| ConfiguredApplication {
+        name: DigName::new("shop", name, "v1", "prod").unwrap(),
+        clusters: Vec::new(),
+        namespaces: Vec::new(),
+        apps: vec![ConfiguredApp {
+            name: "all".into(),
+            selector: kindsight_model::parse_selector("app").unwrap(),
+        }],
+    };
+    let rules = MembershipRules {
+        configured: [application("web"), application("edge")].into(),
+        ..MembershipRules::default()
+    };
+    let mut cluster = Listing::new();
+    let listed = ["web_front_apps_Deployment"];
+    cluster.apply("Kustomization", &kustomization("base", &listed));
+    let text = deployment("front", &json!({"app": "front"})).to_string();
+    let gvk = Gvk::new("apps", "v1", "Deployment");
+    let object = Object::from_json_as(text.clone(), &gvk).unwrap();
+    let tree = Tree::read(&text).unwrap();
+    let document = tree.document(&text);
+    let body = Body::Whole(object);
+    let decoded = Decoded::read(&gvk, document.root(), &rules, &Labels::None, body);
+    cluster.index.init_apply(0, decoded);
+    let found = cluster.application_of("Deployment", "front");
+    assert_eq!(found, "shop/web/v1/prod");
+    let selector = "a selector of the configuration";
+    let expected = format!(
+        "front: {selector}; shop/edge/v1/prod: {selector}; \
+         -/base/-/flux: the inventory of Kustomization flux/base"
+    );
+    assert_eq!(claims(&mut cluster), [expected]);
+}
+
+#[test]
+fn the_mark_of_an_owner_is_named_with_the_owner() {
+    let mut cluster = Listing::new();
+    let shop = json!({"app.kubernetes.io/instance": "shop"});
+    cluster.apply("Deployment", &deployment("front", &shop));
+    let pod = json!({"metadata": {
+        "namespace": "web", "name": "front-1", "uid": "uid-front-1",
+        "labels": {"app.kubernetes.io/instance": "base"},
+        "ownerReferences": [{"kind": "Deployment", "name": "front", "uid": "uid-front"}],
+    }});
+    cluster.apply("Pod", &pod);
+    let label = "label app.kubernetes.io/instance";
+    let expected = format!("front-1: {label} (owner Deployment front); -/base/-/web: {label}");
+    assert_eq!(claims(&mut cluster), [expected]);
 }
 
 proptest! {

@@ -226,6 +226,9 @@ impl Columns {
         if resource.spec == Some(SpecSource::Manifest) {
             table.note("spec: manifest (the report of the cluster has no spec)")?;
         }
+        if let Some(claims) = &resource.claims {
+            table.note(&explanation::claims_line(claims))?;
+        }
         match &resource.explanation {
             Some(explanation) => {
                 let state = resource.cluster_status.as_deref().unwrap_or_default();
@@ -334,6 +337,36 @@ mod tests {
 
             dig: Instantiated; only app sink: sent 1 Applied, 1 Failed; reported 1 NotPresent, 2 Pending
             only app sink: NotPresent
+        "#]].assert_eq(&String::from_utf8(out).unwrap());
+    }
+
+    #[test]
+    fn competing_claims_are_below_their_resource() {
+        let status = json!({
+            "project": "-", "composite-app-name": "shop", "composite-app-version": "-", "name": "web",
+            "state": {"Actions": []},
+            "apps": [{"name": "front", "clusters": [{
+                "cluster-provider": "k", "cluster": "a",
+                "resources": [{
+                    "GVK": {"Group": "", "Version": "v1", "Kind": "ConfigMap"}, "name": "settings",
+                    "cluster-status": "Present", "reason": "Exists",
+                    "claims": {"evidence": "label a", "others": [
+                        {"application": "-/chart/-/web", "evidence": "label b"},
+                        {"application": "-/base/-/flux", "evidence": "label c"},
+                    ]},
+                }],
+            }]}],
+        })
+        .to_string();
+        let mut out = Vec::new();
+        let status = serde_json::from_str(&status).unwrap();
+        print(&mut out, &status, QueryType::Cluster, None, 0).unwrap();
+        expect![[r#"
+            APP    CLUSTER  KIND       NAME      STATE    REASON  AGE  MESSAGE
+            front  a        ConfigMap  settings  Present  Exists  -    -
+              it belongs to this application by label a; -/chart/-/web claims it by label b; -/base/-/flux claims it by label c
+
+            web/shop
         "#]].assert_eq(&String::from_utf8(out).unwrap());
     }
 

@@ -1,9 +1,14 @@
 //! Missing resources of applications that inventories list.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{
-    Coverage, Gvk, KindCoverage, KindState, MissingResource, MissingResources, Scope,
+    Claims, Coverage, Gvk, KindCoverage, KindState, MissingResource, MissingResources, OtherClaim,
+    Scope,
 };
+use kindsight_status::ApplicationKey;
 
 use super::reports::{
     GONE_FOR_MS, Has, deployment, event, has, object, shop, stage, stale, synced,
@@ -238,4 +243,47 @@ fn each_cluster_has_its_own_missing_resources() {
         lines[1],
         "front p+a missing side NotPresent NotInReport 2000"
     );
+}
+
+#[test]
+fn competing_claims_follow_the_report() {
+    let mut stage = stage();
+    let claims = |evidence: &str| {
+        let claims = Claims {
+            evidence: evidence.into(),
+            others: vec![OtherClaim {
+                application: "-/chart/-/web".into(),
+                evidence: "label b".into(),
+            }],
+        };
+        [(0, Arc::new(claims))].into()
+    };
+    let shown = |stage: &Stage| {
+        let found = stage.read_model.application(&ApplicationKey::Found(shop()));
+        let found = found.unwrap();
+        let resource = found.apps[0].clusters[0].resources().first().cloned();
+        resource.unwrap().claims.map(|it| it.evidence.to_string())
+    };
+    let mut tell = |claims: BTreeMap<usize, Arc<Claims>>, now_ms| {
+        let Event::Cluster(ClusterEvent::Reports {
+            cluster,
+            mut reports,
+            missing,
+        }) = event([has("p+a", "front", [deployment("front")])])
+        else {
+            unreachable!("these are reports");
+        };
+        reports[0].1.claims = Arc::new(claims);
+        let event = ClusterEvent::Reports {
+            cluster,
+            reports,
+            missing,
+        };
+        stage.pipeline.handle(Event::Cluster(event), now_ms);
+        shown(&stage)
+    };
+    assert_eq!(tell(claims("label a"), 1000).as_deref(), Some("label a"));
+    // Nothing else of the report differs.
+    assert_eq!(tell(claims("label c"), 2000).as_deref(), Some("label c"));
+    assert_eq!(tell(BTreeMap::new(), 3000), None);
 }
