@@ -35,6 +35,8 @@ pub(super) struct Inventory {
     /// The inventory, as text for readers.
     pub(super) text: Arc<str>,
     pub(super) listed: Box<[Listed]>,
+    /// True if it lists more resources than are read.
+    pub(super) is_cut: bool,
 }
 
 /// A resource that an inventory lists.
@@ -47,6 +49,14 @@ pub(super) struct Listed {
 }
 
 impl Inventory {
+    /// Leaves only so many of the listed resources.
+    pub(super) fn cut(&mut self, listed_max: usize) {
+        if self.listed.len() > listed_max {
+            self.listed = self.listed.iter().take(listed_max).cloned().collect();
+            self.is_cut = true;
+        }
+    }
+
     /// The inventory in an object; none if there is none, or if it is not about this cluster.
     pub(super) fn of(gvk: &Gvk, root: Node<'_>, rules: &MembershipRules) -> Option<Self> {
         let deployer = Deployer::of(gvk)?;
@@ -64,6 +74,7 @@ impl Inventory {
         let application = deployer.application(root, namespace, name)?;
         let text = format!("{} {namespace}/{name}", gvk.kind);
         let text: Arc<str> = text.into();
+        let (listed, is_cut) = deployer.listed(root);
         Some(Self {
             claim: Claim {
                 application,
@@ -71,7 +82,8 @@ impl Inventory {
                 evidence: Evidence::Rule(at, Found::Inventory(Arc::clone(&text))),
             },
             text,
-            listed: deployer.listed(root),
+            listed,
+            is_cut,
         })
     }
 
@@ -153,14 +165,15 @@ impl Deployer {
         DigName::found(name, namespace).ok()
     }
 
-    /// The valid entries, each resource once.
-    fn listed(self, root: Node<'_>) -> Box<[Listed]> {
+    /// The valid entries, each resource once, and whether there are more entries than are read.
+    fn listed(self, root: Node<'_>) -> (Box<[Listed]>, bool) {
         let (entries, read): (Node<'_>, fn(Node<'_>) -> Option<Listed>) = match self {
             Self::ArgoCd => (root.at("/status/resources"), argo_cd::entry),
             Self::Flux => (root.at("/status/inventory/entries"), flux::entry),
         };
-        let entries = entries.items().take(ENTRIES_MAX);
-        let listed = entries.filter_map(read).map(|listed| {
+        let mut entries = entries.items();
+        let listed = entries.by_ref().take(ENTRIES_MAX);
+        let listed = listed.filter_map(read).map(|listed| {
             let Gvk { group, kind, .. } = &listed.gvk;
             let key = (Arc::clone(kind), Arc::clone(group));
             (
@@ -169,7 +182,7 @@ impl Deployer {
             )
         });
         let listed: BTreeMap<_, Listed> = listed.collect();
-        listed.into_values().collect()
+        (listed.into_values().collect(), entries.next().is_some())
     }
 }
 

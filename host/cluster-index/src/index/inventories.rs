@@ -12,8 +12,9 @@ use crate::index::ScopeId;
 use crate::inventory::{Inventory, Listed};
 use crate::kind::ApiKind;
 
-/// Maximum number of resources that all inventories of a cluster list. An inventory beyond the limit does not count.
-const LISTED_MAX: usize = 200_000;
+/// Maximum number of listed resources of all inventories of a cluster. Further resources are left out, and the
+/// applications of their inventories have a fault.
+const LISTED_MAX: usize = if cfg!(test) { 50 } else { 200_000 };
 
 /// The inventories of a cluster.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub(super) struct Inventories {
     /// The Kinds whose objects have inventories.
     scopes: BTreeSet<ScopeId>,
     by_object: BTreeMap<Id, Inventory>,
+    /// The objects with the inventories of an application.
+    by_application: HashMap<DigName, BTreeSet<Id>>,
     /// The entries that list a name: the object with the inventory, and the position of the entry.
     by_name: HashMap<Arc<str>, Vec<(Id, usize)>>,
     /// Number of all entries.
@@ -69,9 +72,35 @@ impl Inventories {
         self.by_name.contains_key(name)
     }
 
+    /// The inventories of an application.
+    fn of(&self, application: &DigName) -> impl Iterator<Item = &Inventory> {
+        let objects = self.by_application.get(application);
+        let objects = objects.into_iter().flatten();
+        objects.filter_map(|id| self.by_object.get(id))
+    }
+
+    /// The faults of an application: the inventories that list more resources than are read.
+    pub(super) fn faults(&self, application: &DigName) -> Vec<Arc<str>> {
+        let cut = self.of(application).filter(|it| it.is_cut);
+        let faults = cut.map(|inventory| {
+            let text = &inventory.text;
+            format!("{text} lists more resources than kindsight reads; missing ones may be unknown")
+        });
+        faults.map(Arc::from).collect()
+    }
+
     /// Replaces the inventory of an object. Returns the previous one.
     fn replace(&mut self, id: Id, inventory: Option<Inventory>) -> Option<Inventory> {
         let before = self.by_object.remove(&id);
+        if let Some(before) = &before {
+            let application = &before.claim.application;
+            if let Some(objects) = self.by_application.get_mut(application) {
+                objects.remove(&id);
+                if objects.is_empty() {
+                    self.by_application.remove(application);
+                }
+            }
+        }
         for listed in before.iter().flat_map(|before| &before.listed) {
             if let Some(entries) = self.by_name.get_mut(&listed.name) {
                 entries.retain(|(listing, _)| *listing != id);
@@ -81,7 +110,10 @@ impl Inventories {
             }
             self.listed = self.listed.saturating_sub(1);
         }
-        let after = inventory.filter(|it| self.listed + it.listed.len() <= LISTED_MAX);
+        let after = inventory.map(|mut inventory| {
+            inventory.cut(LISTED_MAX.saturating_sub(self.listed));
+            inventory
+        });
         let claims = before.iter().chain(&after).map(|it| &it.claim);
         self.changed
             .extend(claims.map(|claim| claim.application.clone()));
@@ -91,6 +123,11 @@ impl Inventories {
                 entries.push((id, at));
             }
             self.listed += after.listed.len();
+            let application = after.claim.application.clone();
+            self.by_application
+                .entry(application)
+                .or_default()
+                .insert(id);
             self.by_object.insert(id, after);
         }
         before
@@ -106,6 +143,9 @@ impl ClusterIndex {
         }
         let before = self.inventories.replace(id, inventory);
         let after = self.inventories.by_object.get(&id);
+        if before.as_ref().is_some_and(|it| it.is_cut) != after.is_some_and(|it| it.is_cut) {
+            self.groups.note_all_changed();
+        }
         let is_same_claim = before.as_ref().map(|it| &it.claim) == after.map(|it| &it.claim);
         let listed = |inventory: Option<&Inventory>| -> BTreeSet<Listed> {
             let listed = inventory.into_iter().flat_map(|it| &it.listed);
@@ -189,10 +229,8 @@ impl ClusterIndex {
 
     /// The listed resources of an application that do not exist, in the order of their identities.
     fn missing_of(&self, application: &DigName) -> Vec<MissingResource> {
-        let inventories = self.inventories.by_object.values();
-        let inventories = inventories.filter(|it| it.claim.application == *application);
         let mut missing = BTreeMap::new();
-        for inventory in inventories {
+        for inventory in self.inventories.of(application) {
             for listed in &inventory.listed {
                 if let Some(resource) = self.missing_as(listed, &inventory.text) {
                     missing.entry(Identity::from(&resource)).or_insert(resource);

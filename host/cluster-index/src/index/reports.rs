@@ -125,16 +125,24 @@ impl ClusterIndex {
         let entries = |ids| <[Id]>::iter(ids).filter_map(|id| self.objects.get(*id));
         let changes = |ids| -> Vec<u64> { entries(ids).map(Entry::change).collect() };
         let contested = self.contested(members);
-        let contents = (changes(members), changes(&ids), &covered, &contested);
+        let (origin, faults) = match &**id {
+            GroupId::Application { application, .. } => {
+                (Origin::Found, self.inventories.faults(application))
+            }
+            GroupId::Deployment(_) => (Origin::Direct, Vec::new()),
+        };
+        let contents = (
+            changes(members),
+            changes(&ids),
+            &covered,
+            &contested,
+            &faults,
+        );
         let contents = self.hasher.hash_one(contents);
         let removed = self.groups.take_removed(id);
         if !self.groups.note_report(id, contents) {
             return Ok(None);
         }
-        let origin = match &**id {
-            GroupId::Application { .. } => Origin::Found,
-            GroupId::Deployment(_) => Origin::Direct,
-        };
         let members_of = members.iter();
         let members_of = members_of.filter_map(|id| Some((*id, self.objects.get(*id)?)));
         let members_of: Vec<(Id, &Entry)> = members_of.collect();
@@ -147,6 +155,7 @@ impl ClusterIndex {
             related_coverage: covered,
             coverage: coverage.clone(),
             removed,
+            faults,
             ..report
         };
         let is_news = self.groups.note_shown(id, report.is_empty());

@@ -195,12 +195,11 @@ impl HeldReport {
         found.state.presence() != Presence::Unreported
     }
 
-    /// Returns whether the report has an item with this identity, decoded or not.
-    pub(super) fn has(&self, identity: &Identity) -> bool {
-        let mut rejected = self.rejected.iter().filter_map(|it| it.identity.as_ref());
-        let mut objects = self.objects.iter();
-        objects.any(|object| Identity::from(object) == *identity)
-            || rejected.any(|item| Identity::from(item) == *identity)
+    /// The identities of all items, decoded or not.
+    pub(super) fn identities(&self) -> BTreeSet<Identity> {
+        let rejected = self.rejected.iter().filter_map(|it| it.identity.as_ref());
+        let objects = self.objects.iter().map(Identity::from);
+        objects.chain(rejected.map(Identity::from)).collect()
     }
 
     /// Returns whether the report has no item, decoded or not.

@@ -111,6 +111,30 @@ fn a_listed_resource_is_missing_until_it_exists() {
 }
 
 #[test]
+fn an_inventory_beyond_the_limit_is_a_fault_of_its_application() {
+    let mut cluster = Listing::new();
+    let labels = json!({"kustomize.toolkit.fluxcd.io/name": "shop", "kustomize.toolkit.fluxcd.io/namespace": "flux"});
+    cluster.apply("Deployment", &deployment("front", &labels));
+    let entries: Vec<String> = (0..51)
+        .map(|n| format!("web_{n}_apps_Deployment"))
+        .collect();
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    cluster.apply("Kustomization", &kustomization("shop", &entries));
+    let faults = |cluster: &mut Listing| -> Vec<String> {
+        let reports = cluster.index.take_reports(&Coverage::default());
+        let faults = reports.into_iter().flat_map(|(_, report)| report.faults);
+        faults.map(|fault| fault.to_string()).collect()
+    };
+    let fault = "Kustomization flux/shop lists more resources than kindsight reads; missing ones may be unknown";
+    assert_eq!(faults(&mut cluster), [fault]);
+    // Only so many resources of the cluster are compared.
+    assert_eq!(cluster.index.take_missing()[0].resources.len(), 50);
+    cluster.apply("Kustomization", &kustomization("shop", &entries[..1]));
+    assert_eq!(faults(&mut cluster), Vec::<String>::new());
+    assert_eq!(cluster.index.take_missing()[0].resources.len(), 1);
+}
+
+#[test]
 fn a_deleted_inventory_lists_nothing() {
     let mut cluster = Listing::new();
     let shop = kustomization("shop", &["web_front_apps_Deployment"]);

@@ -1,5 +1,6 @@
 //! Resources that inventories list and that the cluster does not have.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,6 +39,7 @@ impl Observed {
     /// credentials do not allow them; their resources are not added. Returns whether the view changes.
     pub(super) fn add_listed(&mut self, report: &HeldReport) -> bool {
         let before = self.absent.len();
+        let present = LazyCell::new(|| report.identities());
         for (identity, resource) in &self.listed {
             if self.absent.contains_key(identity) {
                 continue;
@@ -48,7 +50,7 @@ impl Observed {
                 Absence::Unselected | Absence::Unreported => false,
             };
             // The next report lacks an object that was deleted since the last report.
-            if is_reported && !report.has(identity) {
+            if is_reported && !present.contains(identity) {
                 self.absent.insert(identity.clone(), absent);
             }
         }
