@@ -14,6 +14,7 @@ pub(crate) fn kind() -> Kind {
         .standard_checks()
         .fields(&[
             "/spec/completions",
+            "/spec/parallelism",
             "/spec/suspend",
             "/status/startTime",
             "/status/active",
@@ -67,9 +68,37 @@ pub(crate) fn end(object: &Object<'_>) -> Option<Verdict> {
 fn progress(object: &Object<'_>) -> String {
     let [succeeded, active, failed] =
         ["succeeded", "active", "failed"].map(|field| object.status_count(field));
-    let goal = match object.at("/spec/completions").integer() {
-        Some(goal) => format!(" of {goal}"),
-        None => String::new(),
-    };
+    let goal = completions(object).map_or_else(String::new, |goal| format!(" of {goal}"));
     format!("{succeeded}{goal} succeeded, {active} active, {failed} failed")
+}
+
+/// Number of Pods that must succeed; none for a work queue. The API's default is 1 if the number of Pods that run at
+/// once is absent too; a manifest can lack both.
+fn completions(object: &Object<'_>) -> Option<i64> {
+    let is_defaulted = object.has_manifest_spec() && !object.at("/spec/parallelism").is_present();
+    let completions = object.at("/spec/completions").integer();
+    completions.or(is_defaulted.then_some(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_sdk::harness::judge;
+
+    #[test]
+    fn a_manifest_without_a_number_of_completions_needs_one_unless_it_is_a_work_queue() {
+        let message = |annotations: &str, spec: &str| {
+            let object = format!(
+                r#"{{"apiVersion": "batch/v1", "kind": "Job", "metadata": {{"annotations": {annotations}}},
+                    "spec": {spec}, "status": {{"startTime": "2024-01-01T00:00:00Z", "active": 1}}}}"#
+            );
+            judge::<crate::Batch>(&object).unwrap().message
+        };
+        let manifest = r#"{"kindsight.dev/spec-source": "manifest"}"#;
+        let one = "0 of 1 succeeded, 1 active, 0 failed";
+        assert_eq!(message(manifest, r#"{"backoffLimit": 3}"#), one);
+        let queue = "0 succeeded, 1 active, 0 failed";
+        assert_eq!(message(manifest, r#"{"parallelism": 3}"#), queue);
+        // The API server has added its defaults to a reported spec.
+        assert_eq!(message("{}", r#"{"backoffLimit": 3}"#), queue);
+    }
 }
