@@ -6,7 +6,11 @@
 //! (argo-cd#6287). An invalid spec has no grace period. Ready requires both `AbleToScale` and
 //! `ScalingActive`, while Argo CD requires one of them.
 //!
-//! v1 contains its conditions in an annotation, as JSON text.
+//! If the controller can read only some metrics, it scales up by these metrics and does not scale
+//! down. `ScalingActive` is False only while these metrics would scale down. So the object is
+//! Degraded, whatever this condition is. Argo CD does not compare the metrics.
+//!
+//! v1 contains its conditions and its current metrics in annotations, as JSON text.
 
 use kindsight_sdk::prelude::*;
 
@@ -28,6 +32,8 @@ pub(crate) const SETTINGS_SCHEMA: &str = r#"{
 
 const V1_CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 
+const V1_CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
+
 /// Reasons of `ScalingActive` that require a change of the spec.
 const WRONG_SPEC: [&str; 3] = [
     "InvalidSelector",
@@ -39,7 +45,12 @@ pub(crate) fn kind() -> Kind {
     Kind::new("autoscaling", "*", "HorizontalPodAutoscaler")
         .uses_now()
         .standard_checks()
-        .fields(&["/metadata/annotations/autoscaling.alpha.kubernetes.io~1conditions"])
+        .fields(&[
+            "/metadata/annotations/autoscaling.alpha.kubernetes.io~1conditions",
+            "/metadata/annotations/autoscaling.alpha.kubernetes.io~1current-metrics",
+            "/spec/metrics/*/type",
+            "/status/currentMetrics/*/type",
+        ])
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
@@ -54,22 +65,23 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     }
     let grace_ms = input.setting_ms("metricsGraceSeconds", METRICS_GRACE_S)?;
     let now_ms = input.now_ms();
-    if let Some(annotation) = object.annotation(V1_CONDITIONS) {
-        let as_status = format!(r#"{{"status": {{"conditions": {annotation}}}}}"#);
-        let verdict = Object::read(&as_status, |v1| {
-            Ok(judge(v1.conditions(), grace_ms, now_ms))
-        });
-        return Ok(verdict.unwrap_or_else(|_| {
-            Verdict::pending(
-                "UnreadableConditions",
-                "its annotation is not a list of conditions",
-            )
-        }));
-    }
-    Ok(judge(object.conditions(), grace_ms, now_ms))
+    let Some(conditions) = object.annotation(V1_CONDITIONS) else {
+        return Ok(judge(object, grace_ms, now_ms));
+    };
+    let metrics = object.annotation(V1_CURRENT_METRICS).unwrap_or("[]");
+    let as_v2 =
+        format!(r#"{{"status": {{"conditions": {conditions}, "currentMetrics": {metrics}}}}}"#);
+    let verdict = Object::read(&as_v2, |v2| Ok(judge(v2, grace_ms, now_ms)));
+    Ok(verdict.unwrap_or_else(|_| {
+        Verdict::pending(
+            "UnreadableConditions",
+            "its annotations are not lists of conditions and metrics",
+        )
+    }))
 }
 
-fn judge(conditions: Conditions<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
+fn judge(object: &Object<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
+    let conditions = object.conditions();
     let Some(able) = conditions.find("AbleToScale") else {
         let message = "it does not report that it can scale its target";
         return Verdict::pending("WaitingToScale", message);
@@ -81,18 +93,21 @@ fn judge(conditions: Conditions<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
     if !able.is_true() {
         return Verdict::pending(able.reason_or("WaitingToScale"), able.message().to_owned());
     }
+    let metrics = Metrics::of(object);
     match conditions.find("ScalingActive") {
-        Some(active) if active.is_true() => Verdict::ready(
-            active.reason_or("ScalingActive"),
-            active.message().to_owned(),
-        )
-        .since(active.since_ms()),
-        Some(active) if active.is_false() => inactive(active, grace_ms, now_ms),
+        Some(active) if active.is_true() => metrics.unread().unwrap_or_else(|| {
+            Verdict::ready(
+                active.reason_or("ScalingActive"),
+                active.message().to_owned(),
+            )
+            .since(active.since_ms())
+        }),
+        Some(active) if active.is_false() => inactive(active, metrics, grace_ms, now_ms),
         _ => Verdict::pending("WaitingForMetrics", "it has received no metrics yet"),
     }
 }
 
-fn inactive(active: Condition<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
+fn inactive(active: Condition<'_>, metrics: Metrics, grace_ms: i64, now_ms: i64) -> Verdict {
     let (reason, message) = (
         active.reason_or("ScalingInactive"),
         active.message().to_owned(),
@@ -103,6 +118,9 @@ fn inactive(active: Condition<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
     if WRONG_SPEC.contains(&&*reason) {
         return Verdict::failed(reason, message);
     }
+    if metrics.read > 0 {
+        return Verdict::degraded(reason, message).since(active.since_ms());
+    }
     match active.since_ms() {
         Some(since_ms) => {
             let deadline_ms = since_ms.saturating_add(grace_ms);
@@ -110,5 +128,39 @@ fn inactive(active: Condition<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
         }
         // The metrics may have been lost just now.
         None => Verdict::pending(reason, message),
+    }
+}
+
+/// The number of metrics according to the spec and the status.
+#[derive(Clone, Copy)]
+struct Metrics {
+    /// Metrics that the controller read. It writes an entry without a type for any other metric.
+    read: usize,
+    /// All metrics, or 0 if the controller read none on purpose: it needs no metrics while the
+    /// number of replicas is 0 or outside the bounds.
+    all: usize,
+}
+
+impl Metrics {
+    fn of(object: &Object<'_>) -> Self {
+        let current = object.at("/status/currentMetrics").items();
+        let is_read = |metric: &Node<'_>| !metric.get("type").text_or_empty().is_empty();
+        let reported = current.len();
+        Self {
+            read: current.filter(is_read).count(),
+            all: match reported {
+                0 => 0,
+                // The spec may have changed after the controller wrote the status.
+                reported => reported.max(object.at("/spec/metrics").items().len()),
+            },
+        }
+    }
+
+    /// Degraded, if the controller did not read all metrics.
+    fn unread(self) -> Option<Verdict> {
+        let Self { read, all } = self;
+        let message =
+            || format!("only {read} of its {all} metrics can be read, so it does not scale down");
+        (read < all).then(|| Verdict::degraded("InvalidMetrics", message()))
     }
 }

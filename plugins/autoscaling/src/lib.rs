@@ -15,7 +15,7 @@ impl Interpreter for Autoscaling {
             "HorizontalPodAutoscalers",
         )
         .kind(horizontal_pod_autoscaler::kind())
-        .states(&[READY, PENDING, FAILED, TERMINATING])
+        .states(&[READY, DEGRADED, PENDING, FAILED, TERMINATING])
         .settings_schema(horizontal_pod_autoscaler::SETTINGS_SCHEMA)
     }
 
