@@ -1,4 +1,4 @@
-//! The parents that a route names, and the parents that answer.
+//! The parents that a route names, and the answers of their controllers.
 
 use kindsight_sdk::prelude::*;
 
@@ -8,28 +8,68 @@ use crate::GROUP;
 /// permits 32 of each.
 const PAIRS_MAX: usize = 64 * 64;
 
-/// Pending, if no controller has answered for a parent that the spec names.
-pub(crate) fn unanswered(object: &Object<'_>) -> Option<Verdict> {
-    let asked = object.at("/spec/parentRefs").items();
-    let answers = object.at("/status/parents").items();
-    if asked.len().saturating_mul(answers.len()) > PAIRS_MAX {
-        let message = "it has more parents than are compared";
-        return Some(Verdict::present("TooManyParents", message));
+/// The parents that a route names in its spec, and the answers in its status.
+#[derive(Clone, Copy)]
+pub(crate) struct Parents<'a> {
+    references: Node<'a>,
+    namespace: Option<&'a str>,
+    answers: Node<'a>,
+    /// Whether the spec is reported, and not too large to be compared with the answers.
+    are_comparable: bool,
+}
+
+impl<'a> Parents<'a> {
+    pub(crate) fn of(object: &Object<'a>) -> Self {
+        let references = object.at("/spec/parentRefs");
+        let answers = object.at("/status/parents");
+        let pairs = references
+            .items()
+            .len()
+            .saturating_mul(answers.items().len());
+        Self {
+            references,
+            namespace: object.at("/metadata/namespace").text(),
+            answers,
+            are_comparable: object.spec().is_object() && pairs <= PAIRS_MAX,
+        }
     }
-    let namespace = object.at("/metadata/namespace").text();
-    let is_answered = |asked: Node<'_>| {
-        let mut answers = answers.clone();
-        answers.any(|answer| is_same(asked, answer.get("parentRef"), namespace))
-    };
-    let missing = asked.clone().find(|asked| !is_answered(*asked))?;
-    let name = missing.get("name").text_or_empty();
-    Some(Verdict::pending(
-        "WaitingForController",
-        match missing.get("sectionName").text() {
-            Some(section) => format!("no controller answers for parent {name}, section {section}"),
-            None => format!("no controller answers for parent {name}"),
-        },
-    ))
+
+    /// The answers for these parents. The answer for a parent that the spec no longer names is
+    /// omitted, because its controller may never remove it. All answers, if they cannot be compared
+    /// with the spec.
+    pub(crate) fn answers(self) -> impl Iterator<Item = Node<'a>> + Clone + use<'a> {
+        let answers = self.answers.items();
+        answers.filter(move |answer| !self.are_comparable || self.names(*answer))
+    }
+
+    fn names(self, answer: Node<'_>) -> bool {
+        let mut references = self.references.items();
+        references.any(|asked| is_same(asked, answer.get("parentRef"), self.namespace))
+    }
+
+    /// The verdict on a reported spec if no controller has answered for a parent: Pending, or Present
+    /// if there are too many parents to compare.
+    pub(crate) fn unanswered(self) -> Option<Verdict> {
+        if !self.are_comparable {
+            let message = "it has more parents than are compared";
+            return Some(Verdict::present("TooManyParents", message));
+        }
+        let is_answered = |asked: Node<'_>| {
+            let mut answers = self.answers.items();
+            answers.any(|answer| is_same(asked, answer.get("parentRef"), self.namespace))
+        };
+        let missing = self.references.items().find(|asked| !is_answered(*asked))?;
+        let name = missing.get("name").text_or_empty();
+        Some(Verdict::pending(
+            "WaitingForController",
+            match missing.get("sectionName").text() {
+                Some(section) => {
+                    format!("no controller answers for parent {name}, section {section}")
+                }
+                None => format!("no controller answers for parent {name}"),
+            },
+        ))
+    }
 }
 
 /// Returns whether two references name the same parent. Controllers fill in defaults, and some omit

@@ -1,7 +1,8 @@
 //! One rule per Kind: its parts, and the conditions they must report.
 //!
 //! The same as in Argo CD's scripts, which do not cover TLS, TCP and UDP routes. Conditions of an
-//! older generation do not count. Seven rules are stricter:
+//! older generation do not count. Nor does the answer for a parent that the spec of a route no longer
+//! names; for Argo CD, it counts. Seven rules are stricter:
 //!
 //! - A Gateway must report Programmed, and any other Kind must report Accepted. Argo CD treats a
 //!   missing condition as True.
@@ -15,7 +16,7 @@
 
 use kindsight_sdk::prelude::*;
 
-use crate::parents;
+use crate::parents::Parents;
 use crate::parts::{Part, complaint};
 
 pub(crate) fn gateway_class(object: &Object<'_>, input: &Input<'_>) -> Verdict {
@@ -44,8 +45,10 @@ pub(crate) fn gateway(object: &Object<'_>, input: &Input<'_>) -> Verdict {
 /// parent are of an older generation, its controller is slow or was removed. One current parent is
 /// sufficient.
 pub(crate) fn route(object: &Object<'_>, input: &Input<'_>) -> Verdict {
-    let parents = object.at("/status/parents").items();
-    let current = parents.filter(|parent| !object.conditions_of(*parent).are_all_stale());
+    let parents = Parents::of(object);
+    let current = parents
+        .answers()
+        .filter(|parent| !object.conditions_of(*parent).are_all_stale());
     let parts = current.map(|parent| Part {
         what: "parent",
         named_by: Some(parent.get("parentRef")),
@@ -59,7 +62,7 @@ pub(crate) fn route(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     if !object.spec().is_object() {
         return standard::spec_not_reported();
     }
-    parents::unanswered(object).unwrap_or(verdict)
+    parents.unanswered().unwrap_or(verdict)
 }
 
 /// Every ancestor must have observed the newest generation.
