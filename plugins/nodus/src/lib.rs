@@ -23,13 +23,11 @@ impl Interpreter for Nodus {
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         match object.kind() {
-            "Network" => {
-                network::rule(object, input, "the operator has created its logical switch")
-            }
+            "Network" => network::rule(object, input, "its logical switch exists"),
             "ProviderNetwork" => network::rule(
                 object,
                 input,
-                "the operator has created it and informed the agents on the nodes, which report no result",
+                "its logical switch exists, and the operator has informed the agents on the nodes, which report no result",
             ),
             _ => Err(Failure::unsupported("another Kind of this group")),
         }

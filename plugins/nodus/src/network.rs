@@ -1,9 +1,13 @@
 //! Network and `ProviderNetwork`.
 //!
 //! No other tool has a rule. The operator of Nodus reports one word in `status.state`. It does not
-//! retry a failed creation, so an internal error is a failure. It writes nothing before the first
-//! attempt, for a CNI type other than its own, and after some failed creations of a
-//! `ProviderNetwork`: without a state, the object is Pending.
+//! retry a failed creation after the reconcile that its own status update causes, so an internal
+//! error is a failure. It writes nothing before the first attempt, for a CNI type other than its own,
+//! and after some failed creations of a `ProviderNetwork`: without a state, the object is Pending.
+//!
+//! If the first attempt fails after it created the logical switch, the second attempt finds the
+//! switch and writes `Created`. No field of the object shows the first result. So `Created` proves
+//! only the logical switch, and the message of the verdict states no more.
 //!
 //! The state has no generation. The operator does not apply a later change of the spec and keeps
 //! the state, so Ready makes no statement about such a change.
