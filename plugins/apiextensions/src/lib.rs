@@ -15,7 +15,7 @@ impl Interpreter for ApiExtensions {
             "CustomResourceDefinitions",
         )
         .kind(custom_resource_definition::kind())
-        .states(&[READY, PENDING, FAILED, TERMINATING])
+        .states(&[READY, DEGRADED, PENDING, FAILED, TERMINATING])
     }
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
