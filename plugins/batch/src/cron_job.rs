@@ -43,12 +43,7 @@ pub(crate) fn kind() -> Kind {
         .related(("batch", "Job"), Relation::Owned, &JOB_FIELDS, JOBS_MAX)
         .deletion_check()
         .fields(&overdue::FIELDS)
-        .fields(&[
-            "/spec/suspend",
-            "/status/active",
-            "/status/lastScheduleTime",
-            "/status/lastSuccessfulTime",
-        ])
+        .fields(&["/spec/suspend", "/status"])
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
@@ -61,13 +56,18 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     if !object.spec().is_object() {
         return Ok(standard::spec_not_reported());
     }
+    let status = object.status();
+    if !status.is_empty() && !status.is_object() {
+        let message = "its status is not an object, so its runs are not known";
+        return Ok(Verdict::unknown("UnreadableStatus", message));
+    }
     let runs = Runs::new(object, input);
     if let Some(verdict) = runs.failure() {
         return Ok(verdict);
     }
     let verdict = match runs.in_progress(input)? {
         Some(verdict) => verdict,
-        None => last_run(object.status(), &runs),
+        None => last_run(status, &runs),
     };
     Ok(Overdue::of(object, &runs).judge(verdict, input.now_ms()))
 }

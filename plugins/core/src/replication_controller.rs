@@ -40,7 +40,7 @@ fn by_counts(object: &Object<'_>, input: &Input<'_>) -> Verdict {
         );
         return verdict.since(refused.since_ms());
     }
-    if object.status().is_empty() {
+    if object.status().members().next().is_none() {
         return Verdict::pending("NoStatusYet", "the controller has not looked at it yet");
     }
     let Some(want) = object.replicas() else {

@@ -19,8 +19,9 @@ type Damage = fn(&Value) -> Value;
 
 const WITHOUT_STATUS: &str = "without status";
 
-const DAMAGES: [(&str, Damage); 5] = [
+const DAMAGES: [(&str, Damage); 6] = [
     (WITHOUT_STATUS, |object| without(object, &["status"])),
+    ("with a text as status", with_text_as_status),
     ("without spec", |object| without(object, &["spec"])),
     ("without spec and status", |object| {
         without(object, &["spec", "status"])
@@ -70,6 +71,14 @@ fn without(object: &Value, members: &[&str]) -> Value {
     let mut object = object.clone();
     if let Some(object) = object.as_object_mut() {
         object.retain(|name, _| !members.contains(&name.as_str()));
+    }
+    object
+}
+
+fn with_text_as_status(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(object) = object.as_object_mut() {
+        object.insert("status".to_owned(), Value::from("many"));
     }
     object
 }

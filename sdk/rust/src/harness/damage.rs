@@ -11,6 +11,15 @@ pub(super) fn without(object: &Value, members: &[&str]) -> Value {
     object
 }
 
+/// The object with a text for one of its members.
+pub(super) fn with_text(object: &Value, member: &str) -> Value {
+    let mut object = object.clone();
+    if let Some(object) = object.as_object_mut() {
+        object.insert(member.to_owned(), json!("many"));
+    }
+    object
+}
+
 /// The value with each number in it replaced.
 pub(super) fn with_numbers(value: &Value, other: &dyn Fn(&Number) -> Value) -> Value {
     match value {

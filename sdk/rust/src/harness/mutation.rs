@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use kindsight_contract::Fixture;
 use serde_json::{Value, json};
 
-use super::damage::{damaged_parts, with_numbers, without};
+use super::damage::{damaged_parts, with_numbers, with_text, without};
 use super::{described, fixtures, run};
 use crate::{Failure, Interpreter, Phase, Verdict};
 
@@ -13,14 +13,14 @@ use crate::{Failure, Interpreter, Phase, Verdict};
 const PROBLEMS_MAX: usize = 20;
 
 /// Judges the objects of all fixtures of `I` in damaged forms: without `status`, without `spec`,
-/// with each single member removed or replaced by a value of a different type, and with other
-/// values for numbers.
+/// with a text as `status`, with each single member removed or replaced by a value of a different
+/// type, and with other values for numbers.
 ///
 /// # Panics
 /// If the interpreter panics or reports an internal failure on one of them, if an object is ready
-/// without its `status`, or if an object that was not ready becomes ready without its `spec` or its
-/// numbers. An object may be ready without a `status` or `spec` if a fixture without it promises
-/// this for its Kind.
+/// without its `status` or with a text as `status`, or if an object that was not ready becomes ready
+/// without its `spec` or its numbers. An object may be ready without a `status` or `spec` if a
+/// fixture without it promises this for its Kind.
 pub fn check_mutations<I: Interpreter>() {
     let fixtures: Vec<(Value, Fixture)> = fixtures::<I>()
         .into_iter()
@@ -88,6 +88,11 @@ fn problems<I: Interpreter>(object: &Value, fixture: &Fixture, promised: &Promis
             "without status",
             without(object, &["status"]),
             may_lack_status,
+        ),
+        (
+            "with a text as status",
+            with_text(object, "status"),
+            promised.without_status.contains(&kind),
         ),
         ("without spec", without(object, &["spec"]), may_lack_spec),
         (
@@ -179,6 +184,10 @@ mod tests {
         let told = told.downcast_ref::<String>().expect("a message");
         assert!(
             told.contains("a broken widget without status: is Ready Fine"),
+            "{told}"
+        );
+        assert!(
+            told.contains("a broken widget with a text as status: is Ready Fine"),
             "{told}"
         );
         assert!(
