@@ -3,8 +3,19 @@
 //! The condition `Ready`, as in kstatus, except that Unknown remains Unknown: the control plane has
 //! lost the connection to the kubelet, so the state of the Node is not known. Cordoned is a reason
 //! and not a state, because the Pods of the Node keep running.
+//!
+//! A ready Node that reports a shortage or no network is Degraded: the scheduler avoids it, and the
+//! kubelet evicts Pods if memory or storage is short. kstatus does not read these conditions.
 
 use kindsight_sdk::prelude::*;
+
+/// Conditions that are True while a Node has a problem, although it is ready.
+const PROBLEMS: [&str; 4] = [
+    "NetworkUnavailable",
+    "MemoryPressure",
+    "DiskPressure",
+    "PIDPressure",
+];
 
 pub(crate) fn kind() -> Kind {
     Kind::new("", "*", "Node")
@@ -19,6 +30,10 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     let Some(ready) = object.conditions().find("Ready") else {
         return Verdict::pending("NoConditionYet", "the kubelet has not reported yet");
     };
+    if let Some(problem) = problem(object).filter(|_| ready.is_true()) {
+        let message = problem.message().to_owned();
+        return Verdict::degraded(problem.name().to_owned(), message).since(problem.since_ms());
+    }
     let verdict = match ready.status() {
         ConditionStatus::True if object.at("/spec/unschedulable").is_true() => {
             Verdict::ready("Cordoned", "works, but is unschedulable for new Pods")
@@ -32,4 +47,11 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
         }
     };
     verdict.since(ready.since_ms())
+}
+
+/// The first condition that reports a problem of the Node.
+fn problem<'a>(object: &Object<'a>) -> Option<Condition<'a>> {
+    let conditions = object.conditions();
+    let mut reported = PROBLEMS.iter().filter_map(|name| conditions.find(name));
+    reported.find(Condition::is_true)
 }
