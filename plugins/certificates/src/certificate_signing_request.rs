@@ -3,6 +3,10 @@
 //! No other tool has a rule. A denial and a failure are final. The certificate itself is the
 //! evidence that the request was fulfilled. Conditions of v1beta1 have no status: their presence
 //! counts as True.
+//!
+//! The certificate may have expired. Only its X.509 encoding shows this, and this rule does not decode
+//! it. The requested duration (`spec.expirationSeconds`) is no evidence, because the signer may choose
+//! another one. kube-controller-manager deletes an issued request after one or two hours.
 
 use kindsight_sdk::prelude::*;
 
