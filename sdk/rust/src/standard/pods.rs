@@ -9,7 +9,8 @@
 //! or of a hook, is Pending although it is ready. Any other running Pod is Ready when its condition
 //! is True, also with the restart policies for which Argo CD waits forever. If one of its
 //! containers crashed repeatedly and a short time ago, the Pod is Degraded; in Argo CD and kstatus,
-//! it is healthy between its crashes. The scheduler has 15 seconds, as in kstatus, but the time
+//! it is healthy between its crashes. A running Pod is also Degraded if the kubelet refused to resize
+//! it or failed to do so; no other tool checks this. The scheduler has 15 seconds, as in kstatus, but the time
 //! begins when the scheduler refused the Pod, which may be long after its creation.
 
 mod containers;
@@ -163,7 +164,9 @@ fn running(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
     let ready = object.conditions().find("Ready");
     let since_ms = ready.and_then(|ready| ready.since_ms());
     if ready.is_some_and(|ready| ready.is_true()) {
-        return Ok(working(object, input)?.since(since_ms));
+        let verdict = working(object, input)?.since(since_ms);
+        let failed_resize = failed_resize(object).filter(|_| verdict.state == states::READY);
+        return Ok(failed_resize.unwrap_or(verdict));
     }
     if let Some(verdict) = containers::crashed(object.status(), input.now_ms()) {
         return Ok(verdict);
@@ -183,6 +186,25 @@ fn working(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         (Some(restarts), false) => restarts.verdict(states::DEGRADED),
         (None, true) => Verdict::pending("Running", "it is running and expected to end"),
         (None, false) => Verdict::ready("Running", ""),
+    })
+}
+
+/// Conditions of a resize of the containers, each with the reason that means a problem, and with the
+/// reason of the verdict: the node can never provide the resources, or the kubelet failed to apply
+/// them.
+const RESIZE_PROBLEMS: [(&str, &str, &str); 2] = [
+    ("PodResizePending", "Infeasible", "ResizeInfeasible"),
+    ("PodResizeInProgress", "Error", "ResizeError"),
+];
+
+/// Degraded, if a resize failed. The containers keep running with their earlier resources.
+fn failed_resize(object: &Object<'_>) -> Option<Verdict> {
+    let conditions = object.conditions();
+    let mut problems = RESIZE_PROBLEMS.into_iter();
+    problems.find_map(|(condition, problem, reason)| {
+        let resize = conditions.find(condition).filter(Condition::is_true)?;
+        let verdict = Verdict::degraded(reason, resize.message().to_owned());
+        (resize.reason() == problem).then(|| verdict.since(resize.since_ms()))
     })
 }
 
