@@ -14,7 +14,9 @@ use crate::kind::ApiKind;
 
 /// Maximum number of listed resources of all inventories of a cluster. Further resources are left out, and the
 /// applications of their inventories have a fault.
-const LISTED_MAX: usize = if cfg!(test) { 50 } else { 200_000 };
+const LISTED_MAX: usize = 200_000;
+/// The limit in force; tests have a smaller one.
+const LISTED: usize = if cfg!(test) { 50 } else { LISTED_MAX };
 
 /// The inventories of a cluster.
 #[derive(Debug, Default)]
@@ -111,7 +113,7 @@ impl Inventories {
             self.listed = self.listed.saturating_sub(1);
         }
         let after = inventory.map(|mut inventory| {
-            inventory.cut(LISTED_MAX.saturating_sub(self.listed));
+            inventory.cut(LISTED.saturating_sub(self.listed));
             inventory
         });
         let claims = before.iter().chain(&after).map(|it| &it.claim);

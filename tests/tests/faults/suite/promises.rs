@@ -192,7 +192,7 @@ fn descriptions_that_are_invalid_or_false() {
             65,000 related objects
               tried: its description is wrong: kinds[0].related[0].limit: 65000 is not a number from 1 to 256
             a schema that is no JSON
-              tried: its description is wrong: not JSON: expected value at line 1 column 677
+              tried: its description is wrong: not JSON: expected value at line 1 column 726
             a schema that is a list
               tried: its description is wrong: settings-schema: a JSON Schema is an object of at most 65536 bytes
             a description that is no JSON
