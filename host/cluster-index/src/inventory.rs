@@ -34,14 +34,14 @@ pub(super) struct Inventory {
     pub(super) claim: Claim,
     /// The inventory, as text for readers.
     pub(super) text: Arc<str>,
-    pub(super) listed: Box<[Listed]>,
+    pub(super) listed: Box<[ListedResource]>,
     /// True if it lists more resources than are read.
     pub(super) is_cut: bool,
 }
 
 /// A resource that an inventory lists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Listed {
+pub(super) struct ListedResource {
     pub(super) gvk: Gvk,
     /// Empty for a cluster-scoped resource.
     pub(super) namespace: Arc<str>,
@@ -93,7 +93,7 @@ impl Inventory {
     }
 }
 
-impl Listed {
+impl ListedResource {
     /// None if a part cannot be what it must be.
     fn new([group, version, kind]: [&str; 3], namespace: &str, name: &str) -> Option<Self> {
         let is_word = |text: &str| {
@@ -166,8 +166,8 @@ impl Deployer {
     }
 
     /// The valid entries, each resource once, and whether there are more entries than are read.
-    fn listed(self, root: Node<'_>) -> (Box<[Listed]>, bool) {
-        let (entries, read): (Node<'_>, fn(Node<'_>) -> Option<Listed>) = match self {
+    fn listed(self, root: Node<'_>) -> (Box<[ListedResource]>, bool) {
+        let (entries, read): (Node<'_>, fn(Node<'_>) -> Option<ListedResource>) = match self {
             Self::ArgoCd => (root.at("/status/resources"), argo_cd::entry),
             Self::Flux => (root.at("/status/inventory/entries"), flux::entry),
         };
@@ -181,7 +181,7 @@ impl Deployer {
                 listed,
             )
         });
-        let listed: BTreeMap<_, Listed> = listed.collect();
+        let listed: BTreeMap<_, ListedResource> = listed.collect();
         (listed.into_values().collect(), entries.next().is_some())
     }
 }

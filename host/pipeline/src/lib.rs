@@ -59,7 +59,7 @@ pub use follow::{Stores, follow};
 pub use pipeline::{GONE_FOR, Pipeline};
 pub use progress::Progress;
 pub use remembered::{REMEMBERED_BYTES_MAX, REMEMBERED_VERSION, RememberedFile};
-pub use run::{Inventory, PipelineRun, RunError, Unsynced};
+pub use run::{PipelineRun, ReportedRequests, RunError, Unsynced};
 pub use store_reader::{StoreChanges, StoreReader};
 
 /// The reason why the pipeline could not load what is stored.

@@ -222,7 +222,7 @@ impl Pipeline {
     }
 
     /// Everything the clusters reported, in order of placement. It is shared, not copied.
-    pub fn inventory(&self) -> Vec<ReportedObjects> {
+    pub fn reported_objects(&self) -> Vec<ReportedObjects> {
         let applications = self.applications.iter();
         let mut reported: Vec<_> = applications
             .flat_map(|(key, state)| state.reported(key))

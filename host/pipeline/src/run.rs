@@ -23,7 +23,7 @@ const EVENTS_PER_STEP_MAX: usize = 16;
 pub type Unsynced = watch::Sender<BTreeSet<ClusterName>>;
 
 /// Requests for everything that the clusters of a running pipeline reported. Each has the sender of its answer.
-pub type Inventory = mpsc::Sender<oneshot::Sender<Vec<ReportedObjects>>>;
+pub type ReportedRequests = mpsc::Sender<oneshot::Sender<Vec<ReportedObjects>>>;
 
 /// A pipeline with its inputs.
 pub struct PipelineRun {
@@ -33,8 +33,8 @@ pub struct PipelineRun {
     pub events_rx: Receiver<Event>,
     /// Notified after every swap of interpreters.
     pub swapped: Arc<Notify>,
-    /// Askers for everything the clusters reported; see [`Inventory`].
-    pub inventory_rx: Receiver<oneshot::Sender<Vec<ReportedObjects>>>,
+    /// Askers for everything the clusters reported; see [`ReportedRequests`].
+    pub reported_rx: Receiver<oneshot::Sender<Vec<ReportedObjects>>>,
     /// Clusters about which queries cannot be answered yet. The run removes each cluster that is ready.
     pub unsynced: Arc<Unsynced>,
     /// The time, in Unix milliseconds.
@@ -88,9 +88,9 @@ impl PipelineRun {
                 // than one step of events.
                 biased;
                 () = shutdown.cancelled() => return Ok(()),
-                Some(asker) = self.inventory_rx.recv() => {
+                Some(asker) = self.reported_rx.recv() => {
                     // The asker may have been dropped.
-                    let _ = asker.send(pipeline.inventory());
+                    let _ = asker.send(pipeline.reported_objects());
                     continue;
                 }
                 // Without sources there are no events, but stored verdicts may be due for a recheck.

@@ -222,12 +222,12 @@ fn what_is_due_is_rechecked_by_the_set_it_is_shown_by() {
 }
 
 #[test]
-fn the_inventory_names_every_placement_that_was_heard() {
+fn every_placement_that_was_heard_has_reported_objects() {
     let mut stage = Stage::new(&[("2", &["a", "b"]), ("1", &["a"])]);
     stage.hear("2", "b", &deployments(2), 1000);
     stage.hear("1", "a", &deployments(1).config_maps(2), 1000);
-    let inventory = stage.pipeline.inventory();
-    let held: Vec<_> = inventory
+    let reported = stage.pipeline.reported_objects();
+    let held: Vec<_> = reported
         .iter()
         .map(|held| (held.placement.as_str(), held.objects.len()))
         .collect();

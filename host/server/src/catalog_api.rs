@@ -16,7 +16,7 @@ use kindsight_api::interpreters::{
 use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Shadow};
 use kindsight_interpreter::{Comparison, Limits, ReportedGroup, compare, lower_priority};
 use kindsight_model::{InterpreterName, Source};
-use kindsight_pipeline::{Inventory, Progress};
+use kindsight_pipeline::{Progress, ReportedRequests};
 use kindsight_rest::{Command, InterpreterCatalog, Upload};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -45,7 +45,7 @@ const FOLLOWED_MAX: Duration = Duration::from_secs(2);
 pub(crate) struct CatalogApi {
     catalog: Arc<Catalog>,
     limits: Limits,
-    inventory: Inventory,
+    reported: ReportedRequests,
     progress: Arc<Progress>,
     loads: Arc<Semaphore>,
     shadows: Arc<Semaphore>,
@@ -59,14 +59,14 @@ impl CatalogApi {
     pub(crate) fn new(
         catalog: Arc<Catalog>,
         limits: Limits,
-        inventory: Inventory,
+        reported: ReportedRequests,
         progress: Arc<Progress>,
         shutdown: CancellationToken,
     ) -> Self {
         Self {
             catalog,
             limits,
-            inventory,
+            reported,
             progress,
             loads: Arc::new(Semaphore::new(LOADS_MAX)),
             shadows: Arc::new(Semaphore::new(SHADOWS_MAX)),
@@ -184,7 +184,7 @@ impl CatalogApi {
             )
         };
         let (reply, reported) = oneshot::channel();
-        self.inventory.send(reply).await.map_err(|_| gone())?;
+        self.reported.send(reply).await.map_err(|_| gone())?;
         let reported = reported.await.map_err(|_| gone())?.into_iter();
         Ok(reported
             .map(|group| ReportedGroup {

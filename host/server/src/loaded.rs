@@ -30,7 +30,7 @@ use crate::tasks::Tasks;
 /// Maximum number of events that wait for the pipeline. A cluster that sends further events waits.
 const EVENTS_MAX: usize = 64;
 /// Maximum number of requests for all reported objects that wait for the pipeline.
-const INVENTORIES_MAX: usize = 4;
+const REPORTED_REQUESTS_MAX: usize = 4;
 
 /// Maximum number of Kinds of one cluster that `GET /readyz` lists as not answered.
 const UNANSWERED_SHOWN_MAX: usize = 20;
@@ -84,11 +84,11 @@ impl Loaded {
         let directory = self.settings.component_directory();
         let unsynced = Arc::new(watch::Sender::new(self.settings.cluster_names()));
         let (events_tx, events_rx) = mpsc::channel(EVENTS_MAX);
-        let (inventory, inventory_rx) = mpsc::channel(INVENTORIES_MAX);
+        let (reported, reported_rx) = mpsc::channel(REPORTED_REQUESTS_MAX);
         let catalog_api = CatalogApi::new(
             Arc::clone(&self.catalog),
             self.settings.interpreter_limits.clone(),
-            inventory,
+            reported,
             self.pipeline.progress(),
             tasks.shutdown(),
         );
@@ -121,7 +121,7 @@ impl Loaded {
             pipeline: self.pipeline,
             events_rx,
             swapped: self.swapped,
-            inventory_rx,
+            reported_rx,
             unsynced: Arc::clone(&unsynced),
             clock: now_ms,
         };

@@ -67,7 +67,7 @@ impl Host {
         let read_model = pipeline.read_model().clone();
         let reader = pipeline.load(0).expect("a store that can be read");
         let (events, events_rx) = mpsc::channel(64);
-        let (_, inventory_rx) = mpsc::channel(1);
+        let (_, reported_rx) = mpsc::channel(1);
         let shutdown = CancellationToken::new();
         let stores = Stores {
             reader,
@@ -78,7 +78,7 @@ impl Host {
             pipeline,
             events_rx,
             swapped: Arc::new(Notify::new()),
-            inventory_rx,
+            reported_rx,
             unsynced: Arc::new(Unsynced::default()),
             clock: || 0,
         };

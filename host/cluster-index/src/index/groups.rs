@@ -13,7 +13,7 @@ use crate::index::ScopeId;
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     by_id: HashMap<Arc<GroupId>, Group>,
-    changed: BTreeMap<Arc<GroupId>, Change>,
+    changed: BTreeMap<Arc<GroupId>, GroupChange>,
     /// For each name and namespace of an application, the number of objects whose own metadata names it.
     anchors: HashMap<Arc<str>, BTreeMap<DigName, usize>>,
     /// Number of objects of each watch.
@@ -43,7 +43,7 @@ pub(super) struct LastReport {
 
 /// The difference between a group and its last report.
 #[derive(Debug, Default)]
-pub(super) struct Change {
+pub(super) struct GroupChange {
     /// Members that have later versions with the same labels, owners and relations.
     pub(super) updated: BTreeSet<Id>,
     /// True if anything else differs.
@@ -171,7 +171,7 @@ impl Groups {
     }
 
     /// The groups that changed since the last call.
-    pub(super) fn take_changed(&mut self) -> BTreeMap<Arc<GroupId>, Change> {
+    pub(super) fn take_changed(&mut self) -> BTreeMap<Arc<GroupId>, GroupChange> {
         std::mem::take(&mut self.changed)
     }
 

@@ -9,7 +9,7 @@ use super::ClusterIndex;
 use super::entry::Entry;
 use super::objects::Id;
 use crate::index::ScopeId;
-use crate::inventory::{Inventory, Listed};
+use crate::inventory::{Inventory, ListedResource};
 use crate::kind::ApiKind;
 
 /// Maximum number of listed resources of all inventories of a cluster. Further resources are left out, and the
@@ -149,7 +149,7 @@ impl ClusterIndex {
             self.groups.note_all_changed();
         }
         let is_same_claim = before.as_ref().map(|it| &it.claim) == after.map(|it| &it.claim);
-        let listed = |inventory: Option<&Inventory>| -> BTreeSet<Listed> {
+        let listed = |inventory: Option<&Inventory>| -> BTreeSet<ListedResource> {
             let listed = inventory.into_iter().flat_map(|it| &it.listed);
             listed.cloned().collect()
         };
@@ -243,7 +243,7 @@ impl ClusterIndex {
     }
 
     /// A listed resource; none if it exists, or if its entry lacks the namespace.
-    fn missing_as(&self, listed: &Listed, inventory: &Arc<str>) -> Option<MissingResource> {
+    fn missing_as(&self, listed: &ListedResource, inventory: &Arc<str>) -> Option<MissingResource> {
         let mut kinds = self.scopes.values().map(|watched| &watched.kind);
         let kind = kinds.find(|kind| listed.is_of(kind));
         let is_namespaced = kind.map(|kind| kind.is_namespaced);
@@ -264,7 +264,7 @@ impl ClusterIndex {
     }
 
     /// The objects with the identity of a listed resource.
-    fn listed_as(&self, listed: &Listed) -> impl Iterator<Item = Id> {
+    fn listed_as(&self, listed: &ListedResource) -> impl Iterator<Item = Id> {
         let scopes = self.scopes.iter();
         let scopes = scopes.filter(|(_, watched)| listed.is_of(&watched.kind));
         scopes.filter_map(|(scope, watched)| {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use kindsight_model::{Coverage, Object, Origin, Report};
 
 use super::entry::Entry;
-use super::groups::{Change, Group, LastReport};
+use super::groups::{Group, GroupChange, LastReport};
 use super::objects::Id;
 use super::related::{AskedFor, Beside};
 use super::{ClusterIndex, GroupId, GroupReport};
@@ -32,7 +32,7 @@ impl ClusterIndex {
             if !self.is_reported(&id) {
                 continue;
             }
-            let Change { updated, is_more } = change;
+            let GroupChange { updated, is_more } = change;
             if !is_more && let Some(report) = self.updated(&id, &updated, coverage) {
                 reports.push(report);
                 continue;

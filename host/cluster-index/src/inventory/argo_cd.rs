@@ -2,7 +2,7 @@
 
 use kindsight_contract::Node;
 
-use super::Listed;
+use super::ListedResource;
 
 /// The address of the cluster that Argo CD itself is in.
 const IN_CLUSTER_SERVER: &str = "https://kubernetes.default.svc";
@@ -28,11 +28,11 @@ pub(super) fn namespace_in_name<'n>(root: Node<'_>, namespace: &'n str) -> Optio
 }
 
 /// One of `status.resources`. A hook runs once, and a resource that requires pruning is no longer wanted.
-pub(super) fn entry(entry: Node<'_>) -> Option<Listed> {
+pub(super) fn entry(entry: Node<'_>) -> Option<ListedResource> {
     if entry.get("hook").is_true() || entry.get("requiresPruning").is_true() {
         return None;
     }
     let text = |member| entry.get(member).text_or_empty();
     let gvk = ["group", "version", "kind"].map(text);
-    Listed::new(gvk, text("namespace"), text("name"))
+    ListedResource::new(gvk, text("namespace"), text("name"))
 }

@@ -2,15 +2,15 @@
 
 use kindsight_contract::Node;
 
-use super::Listed;
+use super::ListedResource;
 
 /// One of `status.inventory.entries`: `id` is `<namespace>_<name>_<group>_<Kind>`, and `v` the version. In the name,
 /// `__` stands for a colon, which names of RBAC objects may have.
-pub(super) fn entry(entry: Node<'_>) -> Option<Listed> {
+pub(super) fn entry(entry: Node<'_>) -> Option<ListedResource> {
     let id = entry.get("id").text()?;
     let (namespace, rest) = id.split_once('_')?;
     let (rest, kind) = rest.rsplit_once('_')?;
     let (name, group) = rest.rsplit_once('_')?;
     let version = entry.get("v").text_or_empty();
-    Listed::new([group, version, kind], namespace, &name.replace("__", ":"))
+    ListedResource::new([group, version, kind], namespace, &name.replace("__", ":"))
 }

@@ -25,7 +25,7 @@ type Key = (Arc<str>, Arc<str>, Arc<str>);
 
 /// The resources of a placement whose changed manifests are not confirmed.
 pub(super) struct Confirmations {
-    waiting: BTreeMap<Key, Waiting>,
+    waiting: BTreeMap<Key, AwaitedStatus>,
     /// Positions of their objects in the report.
     positions: BTreeSet<usize>,
     verdict: Verdict,
@@ -33,7 +33,7 @@ pub(super) struct Confirmations {
 
 /// A resource whose changed manifest is not confirmed.
 #[derive(Debug, Clone)]
-struct Waiting {
+struct AwaitedStatus {
     /// The mark of the status before the change.
     before: Arc<str>,
     /// When the changed manifest was first known to be applied, in Unix milliseconds. `None` while it is not.
@@ -99,7 +99,7 @@ impl Confirmations {
                 continue;
             }
             if let Some(before) = status_mark(object) {
-                let waiting = Waiting {
+                let waiting = AwaitedStatus {
                     before,
                     applied_ms: None,
                 };
@@ -127,7 +127,7 @@ impl Confirmations {
                 ..
             } = resource;
             let key = (Arc::clone(kind), Arc::clone(namespace), Arc::clone(name));
-            let waiting = Waiting {
+            let waiting = AwaitedStatus {
                 before: Arc::clone(status),
                 applied_ms: None,
             };
@@ -169,7 +169,10 @@ impl Confirmations {
 
     /// When the first wait ends without a confirmation, in Unix milliseconds.
     pub(super) fn due_ms(&self) -> Option<i64> {
-        self.waiting.values().filter_map(Waiting::end_ms).min()
+        self.waiting
+            .values()
+            .filter_map(AwaitedStatus::end_ms)
+            .min()
     }
 
     /// The verdict on the object at a position, if its manifest is not confirmed.
@@ -187,7 +190,7 @@ impl Confirmations {
     }
 }
 
-impl Waiting {
+impl AwaitedStatus {
     /// Notes the result of sending the manifest. Returns whether the wait continues.
     fn note_rsync(&mut self, rsync: Option<RsyncStatus>, now_ms: i64) -> bool {
         match rsync {

@@ -34,9 +34,9 @@ struct WaitingValue {
 
 /// The changed values that wait to be written, by their keys.
 #[derive(Default)]
-pub(super) struct Waiting(BTreeMap<String, WaitingValue>);
+pub(super) struct WaitingValues(BTreeMap<String, WaitingValue>);
 
-impl Waiting {
+impl WaitingValues {
     /// The applications that have such values.
     pub(super) fn applications(&self) -> BTreeSet<ApplicationKey> {
         self.0.values().map(|it| it.application.clone()).collect()
@@ -54,9 +54,9 @@ pub(super) struct Pace<'w> {
     /// The views whose values are in the file, by the keys of the values.
     pub(super) written: &'w HashMap<String, WrittenView>,
     /// The values that waited before.
-    pub(super) waited: &'w Waiting,
+    pub(super) waited: &'w WaitingValues,
     /// The values that wait from now on.
-    pub(super) waiting: Waiting,
+    pub(super) waiting: WaitingValues,
     /// True if no value may wait.
     pub(super) is_last: bool,
     pub(super) now_ms: i64,

@@ -8,7 +8,7 @@ use kindsight_status::{ApplicationKey, ClusterView, ConnectionState, ConnectionV
 
 use super::format::{StoredCluster, StoredPlacement, written};
 use super::keys;
-use super::pace::{Pace, Waiting};
+use super::pace::{Pace, WaitingValues};
 use super::pending::Pending;
 use super::transitions::{StoredHistory, StoredTransition};
 use super::unconfirmed::StoredUnconfirmed;
@@ -75,7 +75,7 @@ pub(super) fn application(
 /// current until the first of its changes that waits.
 pub(super) fn clusters(
     read_model: &ReadModel,
-    waiting: &Waiting,
+    waiting: &WaitingValues,
     pending: &mut Pending<'_>,
     now_ms: i64,
 ) {

@@ -8,7 +8,7 @@ use kindsight_status::{ApplicationKey, ChangedSubject};
 use kindsight_store::{Error, chain};
 use tokio_util::sync::CancellationToken;
 
-use super::pace::{Pace, Waiting, WrittenView};
+use super::pace::{Pace, WaitingValues, WrittenView};
 use super::pending::Pending;
 use super::values::{application, clusters};
 use super::{RememberedFile, keys};
@@ -62,7 +62,7 @@ pub(crate) struct Writer {
     is_all_changed: bool,
     /// The views whose values are in the file, by the keys of the values.
     views: HashMap<String, WrittenView>,
-    waiting: Waiting,
+    waiting: WaitingValues,
     /// When it was last noted until when clusters are current.
     noted_ms: i64,
     /// True if the log says that the file is full.
@@ -77,7 +77,7 @@ impl Writer {
             changed: BTreeSet::new(),
             is_all_changed: true,
             views: HashMap::new(),
-            waiting: Waiting::default(),
+            waiting: WaitingValues::default(),
             noted_ms: i64::MIN,
             is_told_full: false,
         }
@@ -120,7 +120,7 @@ impl Writer {
         let mut is_written = false;
         let mut is_full = false;
         let changed: Vec<ApplicationKey> = changed.into_iter().collect();
-        let mut waiting = Waiting::default();
+        let mut waiting = WaitingValues::default();
         for some in changed.chunks(APPLICATIONS_PER_BATCH) {
             let mut pending = Pending::new(&self.file.entries);
             let mut views = Vec::new();

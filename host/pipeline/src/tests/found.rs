@@ -170,8 +170,8 @@ fn what_was_found_follows_swaps_and_is_in_the_inventory() {
         1000,
     );
     stage.tell(has("p+a", "front", [deployment("front")]), 2000);
-    let inventory = stage.pipeline.inventory();
-    let held = inventory
+    let reported = stage.pipeline.reported_objects();
+    let held = reported
         .iter()
         .map(|it| (it.placement.as_str(), it.objects.len()));
     assert_eq!(held.collect::<Vec<_>>(), [("-/shop/-/web/front/p+a", 1)]);

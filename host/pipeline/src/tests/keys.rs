@@ -137,14 +137,14 @@ impl Running {
         stage.read_model = pipeline.read_model().clone();
         let reader = pipeline.load(0).unwrap();
         let (events_tx, events_rx) = channel(8);
-        let (_, inventory_rx) = channel(1);
+        let (_, reported_rx) = channel(1);
         let (connection, receiver) = watch::channel(Connection::Connected);
         let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
         let run = PipelineRun {
             pipeline,
             events_rx,
             swapped: Arc::new(Notify::new()),
-            inventory_rx,
+            reported_rx,
             unsynced: Arc::new(Unsynced::new(BTreeSet::new())),
             clock: || 1000,
         };

@@ -73,7 +73,7 @@ fn a_context_that_is_deleted_is_gone_from_the_answers() {
     stage.follow_stores(2000);
     assert!(!stage.has("1"));
     assert!(stage.has("2"));
-    assert!(stage.pipeline.inventory().is_empty());
+    assert!(stage.pipeline.reported_objects().is_empty());
 }
 
 #[test]

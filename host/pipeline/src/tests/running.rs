@@ -26,7 +26,7 @@ fn now_ms() -> i64 {
 async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_reported() {
     let mut stage = Stage::new(&[("1", &["a"])]);
     let (events_tx, events_rx) = channel(8);
-    let (inventory_tx, inventory_rx) = channel(1);
+    let (reported_tx, reported_rx) = channel(1);
     let (swapped, shutdown) = (Arc::new(Notify::new()), CancellationToken::new());
     let cluster: ClusterName = "p+c".parse().unwrap();
     let unsynced = Arc::new(Unsynced::new(BTreeSet::from([cluster.clone()])));
@@ -43,7 +43,7 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
         pipeline,
         events_rx,
         swapped: Arc::clone(&swapped),
-        inventory_rx,
+        reported_rx,
         unsynced: Arc::clone(&unsynced),
         clock: now_ms,
     };
@@ -69,7 +69,7 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
     assert_eq!(stage.by_of("1", "Deployment"), "apps");
 
     let (asker, answer) = oneshot::channel();
-    inventory_tx.send(asker).await.unwrap();
+    reported_tx.send(asker).await.unwrap();
     let reported = answer.await.unwrap();
     assert_eq!(reported[0].placement, "1/a/p+c");
     assert_eq!(reported[0].objects.len(), 4500);

@@ -92,7 +92,7 @@ fn an_application_of_which_nothing_is_left_goes_too() {
     assert_eq!(stage.lines(), ["front p+b gone front NotPresent Gone 3000"]);
     assert_eq!(stage.pipeline.recheck(|| 3000 + GONE_FOR_MS), None);
     assert_eq!(stage.shop(), None);
-    assert!(stage.pipeline.inventory().is_empty());
+    assert!(stage.pipeline.reported_objects().is_empty());
     // An empty report on an unknown application has no effect, and publishes no change.
     let generation = stage.read_model.inspect(Snapshot::generation);
     stage.tell(has("p+a", "front", []), 20_000);

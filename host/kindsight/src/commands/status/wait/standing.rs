@@ -117,9 +117,9 @@ fn without_resources(status: &Status<'_>, otherwise: &str) -> String {
 }
 
 /// A resource with its app and cluster.
-type Place<'s, 'a> = (&'s App<'a>, &'s Cluster<'a>, &'s Resource<'a>);
+type PlacedResource<'s, 'a> = (&'s App<'a>, &'s Cluster<'a>, &'s Resource<'a>);
 
-fn waiting_for(place: Place<'_, '_>) -> Standing {
+fn waiting_for(place: PlacedResource<'_, '_>) -> Standing {
     let (.., resource) = place;
     let state = resource.cluster_status.as_deref().unwrap_or("Unknown");
     let mut why = format!("{} is {state}", named(place));
@@ -130,7 +130,7 @@ fn waiting_for(place: Place<'_, '_>) -> Standing {
 }
 
 /// Kind, name, app and cluster of a resource.
-pub(super) fn named((app, cluster, resource): Place<'_, '_>) -> String {
+pub(super) fn named((app, cluster, resource): PlacedResource<'_, '_>) -> String {
     format!(
         "{} {} of {} in {}+{}",
         resource.gvk.kind, resource.name, app.name, cluster.cluster_provider, cluster.cluster
