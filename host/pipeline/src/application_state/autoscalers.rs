@@ -28,13 +28,14 @@ impl ApplicationState {
         let mut changes = Changes::default();
         for (app, placements) in &mut self.apps {
             for placement in placements {
-                let cluster = placement.cluster().clone();
-                let autoscalers = by_cluster.get(&cluster).unwrap_or(&none);
-                if !placement.knows_autoscalers(autoscalers) {
-                    let env = shared.environment(&cluster, &self.shown_by, now_ms);
-                    let applied = placement.apply(Change::Autoscalers(autoscalers), env);
-                    changes.add(app, &cluster, applied);
+                let autoscalers = by_cluster.get(placement.cluster()).unwrap_or(&none);
+                if placement.knows_autoscalers(autoscalers) {
+                    continue;
                 }
+                let cluster = placement.cluster().clone();
+                let env = shared.environment(&cluster, &self.shown_by, now_ms);
+                let applied = placement.apply(Change::Autoscalers(autoscalers), env);
+                changes.add(app, &cluster, applied);
             }
         }
         changes
