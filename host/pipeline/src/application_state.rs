@@ -220,11 +220,15 @@ impl ApplicationState {
         let mut changes = Changes::default();
         let apps = self.apps.iter_mut().filter(|(name, _)| **name == *app);
         let mut placements = apps.flat_map(|(_, placements)| placements);
-        if let Some(placement) = placements.find(|placement| placement.cluster() == cluster) {
-            let env = shared.environment(cluster, &self.shown_by, now_ms);
-            changes.add(app, cluster, placement.apply(change, env));
+        let Some(placement) = placements.find(|placement| placement.cluster() == cluster) else {
+            return changes;
+        };
+        let scaling = placement.scaling();
+        let env = shared.environment(cluster, &self.shown_by, now_ms);
+        changes.add(app, cluster, placement.apply(change, env));
+        if placement.scaling() != scaling {
+            changes.merge(self.share_autoscalers(shared, now_ms));
         }
-        changes.merge(self.share_autoscalers(shared, now_ms));
         changes
     }
 

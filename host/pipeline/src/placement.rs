@@ -247,24 +247,6 @@ impl Placement {
         self.freshness.has(Freshness::Unreachable) || self.is_unconfirmed()
     }
 
-    /// The autoscalers of this app: manifests that were applied, and reported objects.
-    pub(crate) fn own_autoscalers(&self) -> impl Iterator<Item = &Autoscalers> {
-        let reported = self.report.as_ref().map(HeldReport::autoscalers);
-        let all = self
-            .desired
-            .applied_autoscalers()
-            .into_iter()
-            .chain(reported);
-        all.filter(|autoscalers| !autoscalers.is_empty())
-    }
-
-    /// Returns whether these autoscalers of the application are the known ones. True for a found application, which has
-    /// no manifests.
-    pub(crate) fn knows_autoscalers(&self, autoscalers: &Autoscalers) -> bool {
-        let known = self.desired.autoscalers();
-        known.is_none_or(|known| **known == *autoscalers)
-    }
-
     /// The last report on an app of an application, for shadow runs; none until there was one.
     pub(crate) fn reported(&self, key: &ApplicationKey, app: &str) -> Option<ReportedObjects> {
         let report = self.report.as_ref()?;

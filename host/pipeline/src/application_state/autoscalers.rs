@@ -10,8 +10,8 @@ use crate::placement::{Autoscalers, Change};
 use crate::shared::Shared;
 
 impl ApplicationState {
-    /// Passes the autoscalers of all apps in each cluster to the apps in that cluster. Called after each change of a
-    /// manifest or a report; the cost is one comparison for each placement.
+    /// Passes the autoscalers of all apps in each cluster to the apps in that cluster. Called after a
+    /// change of autoscalers or of the apps; the cost is one comparison for each placement.
     pub(super) fn share_autoscalers(&mut self, shared: &Shared, now_ms: i64) -> Changes {
         let mut by_cluster: BTreeMap<ClusterName, Autoscalers> = BTreeMap::new();
         for placement in self.apps.iter().flat_map(|(_, placements)| placements) {

@@ -67,11 +67,12 @@ impl ApplicationState {
             self.place(app, cluster);
         }
         let mut changes = Changes::default();
-        let apps: Vec<Arc<str>> = self.apps.iter().map(|(app, _)| Arc::clone(app)).collect();
-        for app in apps {
-            let missing = by_app.remove(&app).unwrap_or_default();
-            let change = Change::Missing(missing);
-            changes.merge(self.apply((&app, cluster), change, shared, now_ms));
+        for (app, placements) in &mut self.apps {
+            if let Some(placement) = placements.iter_mut().find(|it| it.cluster() == cluster) {
+                let change = Change::Missing(by_app.remove(app).unwrap_or_default());
+                let env = shared.environment(cluster, &self.shown_by, now_ms);
+                changes.add(app, cluster, placement.apply(change, env));
+            }
         }
         changes
     }

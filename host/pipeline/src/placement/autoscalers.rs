@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use kindsight_model::{Object, ScaleTarget};
 
+use super::Placement;
+use super::held_report::HeldReport;
+
 /// Autoscalers of one application in one cluster, by the Kind and the name of their targets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Autoscalers(BTreeMap<(Arc<str>, Arc<str>), BTreeSet<Autoscaler>>);
@@ -56,5 +59,32 @@ impl Autoscalers {
             is_same && autoscaler.target.is(object)
         });
         found.map(|autoscaler| &*autoscaler.name)
+    }
+}
+
+impl Placement {
+    /// The autoscalers of this app: manifests that were applied, and reported objects.
+    pub(crate) fn own_autoscalers(&self) -> impl Iterator<Item = &Autoscalers> {
+        let reported = self.report.as_ref().map(HeldReport::autoscalers);
+        let all = self
+            .desired
+            .applied_autoscalers()
+            .into_iter()
+            .chain(reported);
+        all.filter(|autoscalers| !autoscalers.is_empty())
+    }
+
+    /// The autoscalers of this app, and whether this app has manifests that autoscalers can target. If this changes, the
+    /// application shares its autoscalers again.
+    pub(crate) fn scaling(&self) -> (Vec<Autoscalers>, bool) {
+        let has_manifests = self.desired.autoscalers().is_some();
+        (self.own_autoscalers().cloned().collect(), has_manifests)
+    }
+
+    /// Returns whether these autoscalers of the application are the known ones. True for a found application, which has
+    /// no manifests.
+    pub(crate) fn knows_autoscalers(&self, autoscalers: &Autoscalers) -> bool {
+        let known = self.desired.autoscalers();
+        known.is_none_or(|known| **known == *autoscalers)
     }
 }
