@@ -53,7 +53,7 @@ pub(crate) struct Schedule {
     days: Values,
     months: Values,
     weekdays: Values,
-    /// Whether its times are in UTC. Otherwise, their offset is unknown.
+    /// True if its times are in UTC. Otherwise, their offset is unknown.
     is_utc: bool,
 }
 

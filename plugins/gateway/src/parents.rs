@@ -14,7 +14,7 @@ pub(crate) struct Parents<'a> {
     references: Node<'a>,
     namespace: Option<&'a str>,
     answers: Node<'a>,
-    /// Whether the spec is reported, and not too large to be compared with the answers.
+    /// True if the spec is reported, and not too large to be compared with the answers.
     are_comparable: bool,
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn is_under_way(text: &str) -> bool {
 /// The meaning of a value, and its origin.
 struct Reading {
     meaning: Option<Meaning>,
-    /// Whether the meaning would be good except for a word that prevents it.
+    /// True if the meaning would be good except for a word that prevents it.
     is_held: bool,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Runs<'o, 'i> {
     active: Vec<Object<'i>>,
     /// The Jobs that have ended.
     ended: Vec<Ended<'i>>,
-    /// Whether runs took place that left neither a Job nor a success.
+    /// True if runs took place that left neither a Job nor a success.
     left_no_trace: bool,
 }
 
