@@ -40,6 +40,7 @@ mod report;
 mod rsync;
 mod states;
 mod stored_text;
+mod subject_set;
 mod texts;
 mod verdict;
 mod words;
@@ -81,4 +82,7 @@ pub use report::{Origin, Removal, Report, Subject};
 pub use rsync::{Connectivity, RsyncStatus};
 pub use states::{RecordSubject, StateAction, StateInfo, StatesNews};
 pub use stored_text::{ShownText, without_secrets};
+pub use subject_set::{
+    ApplicationPattern, LogicalCloudPattern, SubjectPattern, SubjectPatternError, SubjectSet,
+};
 pub use verdict::{InterpretedBy, Verdict, host_reason, host_state};
