@@ -28,9 +28,9 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("hyper", &["kindsight-rest"]),
     ("hyper-rustls", &["kindsight-clusters"]),
     ("hyper-util", &["kindsight-rest", "kindsight-clusters"]),
-    ("getrandom", &["kindsight-code-cache"]),
+    ("getrandom", &["kindsight-code-cache", "kindsight-access"]),
     ("oci-client", &["kindsight-catalog"]),
-    ("arc-swap", &["kindsight-interpreter"]),
+    ("arc-swap", &["kindsight-interpreter", "kindsight-access"]),
     ("axum", &["kindsight-rest"]),
     (
         "utoipa",
@@ -48,6 +48,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("kindsight-model", &["kindsight-contract"]),
     ("kindsight-store", &[]),
     ("kindsight-folder", &[]),
+    ("kindsight-access", &["kindsight-model"]),
     ("kindsight-api", &["kindsight-model"]),
     (
         "kindsight-cluster-index",

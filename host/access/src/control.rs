@@ -1,0 +1,379 @@
+//! Authentication and rights of the senders of requests.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use quick_cache::sync::Cache;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::{Semaphore, watch};
+use zeroize::Zeroizing;
+
+use crate::attempts::Attempts;
+use crate::files::follow_files;
+use crate::roles::{Rights, RoleBindings, RoleFileError};
+use crate::tokens::{TokenFile, TokenFileError};
+use crate::user::{Method, User};
+use crate::verify::{TokenError, Verified, VerifyToken};
+
+/// Maximum time for which a verified token is accepted without another verification.
+const VERIFIED_MAX: Duration = Duration::from_mins(1);
+/// Maximum number of verified tokens that are kept.
+const VERIFIED_TOKENS_MAX: usize = 4096;
+/// Maximum length of a token, in bytes.
+const TOKEN_BYTES_MAX: usize = 16 * 1024;
+/// Maximum number of tokens that other issuers verify at a time. Further requests are refused as busy.
+const VERIFICATIONS_MAX: usize = 64;
+
+/// The methods of authentication, and the file of roles.
+pub struct AccessSettings {
+    /// The role file. Without bindings, no user has a right.
+    pub roles: PathBuf,
+    /// The token file; `None` if kindsight's own tokens are not accepted.
+    pub tokens: Option<PathBuf>,
+    /// Verifiers of tokens of other issuers, in the order in which they are asked.
+    pub verifiers: Vec<Arc<dyn VerifyToken>>,
+}
+
+/// Authenticates the senders of requests, and looks up their rights.
+///
+/// A server has one. Rights follow the files while the server runs: see [`AccessControl::follow`].
+pub struct AccessControl {
+    settings: AccessSettings,
+    tokens: ArcSwap<TokenFile>,
+    roles: ArcSwap<RoleBindings>,
+    /// Callers by the SHA-256 of their tokens.
+    verified: Cache<[u8; 32], Verification>,
+    verifications: Semaphore,
+    attempts: Attempts,
+    /// The number of changes of the files.
+    changes: watch::Sender<u64>,
+}
+
+/// Credentials of a request. `Debug` does not show a token.
+#[derive(Clone)]
+pub enum Credential {
+    /// The request has none.
+    Missing,
+    /// A token of the `Authorization` header.
+    Bearer(Zeroizing<String>),
+    /// The certificate that the client proved to own in the TLS handshake.
+    Certificate(Arc<ClientCertificate>),
+}
+
+/// The subject of a client certificate that was verified against the configured certificate authority.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientCertificate {
+    /// The common name, which is the user.
+    pub common_name: String,
+    /// The organizations, which are the groups.
+    pub organizations: Vec<String>,
+    /// The end of its validity, in Unix milliseconds.
+    pub expires_ms: i64,
+}
+
+/// The sender of a request, with its rights. Clones share both.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    user: Option<Arc<User>>,
+    rights: Arc<Rights>,
+    /// The time at which the credential must be verified again, in Unix milliseconds; `None` without access control.
+    until_ms: Option<i64>,
+}
+
+/// The reason why a request is not accepted. The texts are for the client and show nothing about other users.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// No credential.
+    #[error("this server needs a token: send the header `Authorization: Bearer TOKEN`")]
+    Missing,
+    /// The credential is not valid.
+    #[error("the credential is not valid, has expired, or was revoked")]
+    Invalid,
+    /// Too many failed attempts from the client's address.
+    #[error("too many failed attempts from this address; try again in {} s", .0.as_secs().max(1))]
+    TooMany(Duration),
+    /// The issuer of the token cannot be reached, or too many tokens are verified.
+    #[error("the token cannot be verified now; try again")]
+    Unavailable,
+}
+
+/// The reason why access control cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessControlError {
+    /// The role file.
+    #[error("role file")]
+    Roles(#[source] RoleFileError),
+    /// The token file.
+    #[error("token file")]
+    Tokens(#[source] TokenFileError),
+}
+
+#[derive(Clone)]
+struct Verification {
+    caller: Caller,
+    /// The number of changes of the files when it was made.
+    generation: u64,
+}
+
+impl AccessControl {
+    /// Reads the files. Blocks.
+    ///
+    /// # Errors
+    /// [`AccessControlError`] if a file is missing or invalid.
+    pub fn new(settings: AccessSettings) -> Result<Self, AccessControlError> {
+        let tokens = settings.tokens.as_deref().map(TokenFile::read).transpose();
+        let tokens = tokens.map_err(AccessControlError::Tokens)?;
+        let roles = RoleBindings::read(&settings.roles).map_err(AccessControlError::Roles)?;
+        Ok(Self {
+            tokens: ArcSwap::from_pointee(tokens.unwrap_or_default()),
+            roles: ArcSwap::from_pointee(roles),
+            settings,
+            verified: Cache::new(VERIFIED_TOKENS_MAX),
+            verifications: Semaphore::new(VERIFICATIONS_MAX),
+            attempts: Attempts::default(),
+            changes: watch::Sender::new(0),
+        })
+    }
+
+    /// Reads the files again whenever they change. An invalid file is logged, and the last valid one remains in force.
+    /// The future does not end.
+    pub async fn follow(&self) {
+        let files = self.settings.tokens.iter().chain([&self.settings.roles]);
+        follow_files(files.cloned().collect(), || self.reload()).await;
+    }
+
+    fn reload(&self) {
+        let mut is_changed = false;
+        if let Some(path) = &self.settings.tokens {
+            match TokenFile::read(path) {
+                Ok(tokens) => is_changed |= replace(&self.tokens, tokens),
+                Err(error) => kept(&error, "token file"),
+            }
+        }
+        match RoleBindings::read(&self.settings.roles) {
+            Ok(roles) => is_changed |= replace(&self.roles, roles),
+            Err(error) => kept(&error, "role file"),
+        }
+        if is_changed {
+            tracing::info!("the tokens or roles changed");
+            self.changes.send_modify(|generation| *generation += 1);
+        }
+    }
+
+    /// Finds out who sent a request. Called for each request; verified tokens are kept for [`VERIFIED_MAX`].
+    ///
+    /// # Errors
+    /// [`Refusal`] with the text for the client.
+    pub async fn authenticate(
+        &self,
+        credential: &Credential,
+        from: IpAddr,
+    ) -> Result<Caller, Refusal> {
+        match credential {
+            Credential::Missing => Err(Refusal::Missing),
+            Credential::Bearer(token) => self.bearer(token, from).await,
+            Credential::Certificate(certificate) => self.certified(certificate),
+        }
+    }
+
+    fn certified(&self, certificate: &ClientCertificate) -> Result<Caller, Refusal> {
+        let name = &certificate.common_name;
+        let user = User::new(Method::Certificate, name, &certificate.organizations);
+        let user = user.map_err(|error| refused("certificate", &error))?;
+        self.caller(user, Some(certificate.expires_ms))
+    }
+
+    async fn bearer(&self, token: &str, from: IpAddr) -> Result<Caller, Refusal> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return Err(Refusal::Invalid);
+        }
+        let key: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+        let generation = *self.changes.borrow();
+        let known = self.verified.get(&key);
+        if let Some(known) = known.filter(|known| known.is_current(generation)) {
+            return Ok(known.caller);
+        }
+        let caller = self.verify(token, from).await?;
+        let verification = Verification {
+            caller: caller.clone(),
+            generation,
+        };
+        self.verified.insert(key, verification);
+        Ok(caller)
+    }
+
+    async fn verify(&self, token: &str, from: IpAddr) -> Result<Caller, Refusal> {
+        if let Some(stored) = self.tokens.load().find(token) {
+            let user = User::new(Method::Token, stored.name.as_str(), &[]);
+            let user = user.map_err(|error| refused("token", &error))?;
+            return self.caller(user, Some(stored.expires.as_millisecond()));
+        }
+        if let Some(wait) = self.attempts.wait(from, Instant::now()) {
+            return Err(Refusal::TooMany(wait));
+        }
+        self.attempts.begin(from, Instant::now());
+        let verified = self.verify_elsewhere(token).await;
+        if !matches!(verified, Err(Refusal::Invalid)) {
+            self.attempts.take_back(from);
+        }
+        let Verified { user, expires_ms } = verified?;
+        self.caller(user, expires_ms)
+    }
+
+    /// Asks the verifiers, until one accepts or refuses the token.
+    async fn verify_elsewhere(&self, token: &str) -> Result<Verified, Refusal> {
+        let permit = self.verifications.try_acquire();
+        let _permit = permit.map_err(|_| Refusal::Unavailable)?;
+        for verifier in &self.settings.verifiers {
+            match verifier.verify(token).await {
+                Ok(verified) => return Ok(verified),
+                Err(TokenError::NotMine) => {}
+                Err(error @ TokenError::Refused(_)) => {
+                    return Err(refused(verifier.name(), &error));
+                }
+                Err(error @ TokenError::Unavailable(_)) => {
+                    tracing::debug!(%error, method = verifier.name(), "cannot verify a token");
+                    return Err(Refusal::Unavailable);
+                }
+            }
+        }
+        Err(Refusal::Invalid)
+    }
+
+    fn caller(&self, user: User, expires_ms: Option<i64>) -> Result<Caller, Refusal> {
+        let now_ms = now_ms();
+        if expires_ms.is_some_and(|expires_ms| expires_ms <= now_ms) {
+            return Err(Refusal::Invalid);
+        }
+        let kept_ms = i64::try_from(VERIFIED_MAX.as_millis()).unwrap_or(i64::MAX);
+        let until_ms = now_ms.saturating_add(kept_ms);
+        Ok(Caller {
+            rights: Arc::new(self.roles.load().rights_of(&user)),
+            user: Some(Arc::new(user)),
+            until_ms: Some(expires_ms.map_or(until_ms, |expires_ms| expires_ms.min(until_ms))),
+        })
+    }
+}
+
+impl Verification {
+    fn is_current(&self, generation: u64) -> bool {
+        let until_ms = self.caller.until_ms;
+        self.generation == generation && until_ms.is_none_or(|until_ms| now_ms() < until_ms)
+    }
+}
+
+impl Caller {
+    /// The sender of a request to a server without access control, who may do everything.
+    pub fn anyone() -> Self {
+        Self {
+            user: None,
+            rights: Arc::new(Rights::all()),
+            until_ms: None,
+        }
+    }
+
+    /// The user; `None` without access control.
+    pub fn user(&self) -> Option<&User> {
+        self.user.as_deref()
+    }
+
+    /// The rights of the user.
+    pub fn rights(&self) -> &Arc<Rights> {
+        &self.rights
+    }
+}
+
+/// The rights of a stream, which lasts longer than its request.
+pub struct Lease {
+    control: Arc<AccessControl>,
+    credential: Credential,
+    from: IpAddr,
+    caller: Caller,
+    changes: watch::Receiver<u64>,
+}
+
+impl Lease {
+    /// A lease for the caller that `control` authenticated by a credential.
+    pub fn new(
+        control: &Arc<AccessControl>,
+        credential: Credential,
+        from: IpAddr,
+        caller: Caller,
+    ) -> Self {
+        Self {
+            changes: control.changes.subscribe(),
+            control: Arc::clone(control),
+            credential,
+            from,
+            caller,
+        }
+    }
+
+    /// Waits until the credential is no longer valid, cannot be verified, or the user's rights differ. The credential
+    /// is verified again when the files change, when it expires, and after [`VERIFIED_MAX`] at the latest.
+    ///
+    /// Cancel-safe.
+    pub async fn ended(&mut self) {
+        loop {
+            let wait_ms = self
+                .caller
+                .until_ms
+                .map(|until_ms| until_ms.saturating_sub(now_ms()));
+            let wait = wait_ms.map(|wait_ms| Duration::from_millis(wait_ms.max(0).unsigned_abs()));
+            tokio::select! {
+                changed = self.changes.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep(wait.unwrap_or(VERIFIED_MAX)) => {}
+            }
+            match self.control.authenticate(&self.credential, self.from).await {
+                Ok(caller) if caller.rights == self.caller.rights => self.caller = caller,
+                _ => return,
+            }
+        }
+    }
+}
+
+impl fmt::Debug for AccessControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AccessControl").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "Missing",
+            Self::Bearer(_) => "Bearer(…)",
+            Self::Certificate(_) => "Certificate(…)",
+        })
+    }
+}
+
+/// Replaces a value by a different one; returns whether it differs.
+fn replace<T: PartialEq>(current: &ArcSwap<T>, new: T) -> bool {
+    let is_changed = **current.load() != new;
+    if is_changed {
+        current.store(Arc::new(new));
+    }
+    is_changed
+}
+
+fn kept(error: &dyn std::error::Error, file: &str) {
+    tracing::error!(%error, "the changed {file} is invalid; the previous one remains in force");
+}
+
+fn refused(method: &str, error: &dyn fmt::Display) -> Refusal {
+    tracing::debug!(method, reason = %error, "a credential was refused");
+    Refusal::Invalid
+}
+
+fn now_ms() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+use std::fs;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::roles::Role;
+use crate::tokens::NewToken;
+
+/// A method that accepts `elsewhere.<user>`, and counts its calls.
+#[derive(Default)]
+struct Elsewhere {
+    calls: AtomicUsize,
+}
+
+impl VerifyToken for Elsewhere {
+    fn name(&self) -> &'static str {
+        "elsewhere"
+    }
+
+    fn verify<'a>(
+        &'a self,
+        token: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Result<Verified, TokenError>> + Send + 'a>> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let verified = match token.strip_prefix("elsewhere.") {
+            None => Err(TokenError::NotMine),
+            Some("down") => Err(TokenError::Unavailable("down".to_owned())),
+            Some("bad") => Err(TokenError::Refused("bad".to_owned())),
+            Some(name) => Ok(Verified {
+                user: User::new(Method::Oidc, name, &[]).unwrap(),
+                expires_ms: None,
+            }),
+        };
+        Box::pin(std::future::ready(verified))
+    }
+}
+
+struct Stage {
+    folder: TempDir,
+    elsewhere: Arc<Elsewhere>,
+    control: Arc<AccessControl>,
+}
+
+const FROM: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+const VIEWERS: &str = "[[binding]]\nrole = \"viewer\"\nusers = [\"token:ci\", \"oidc:alice\"]\n";
+
+impl Stage {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = folder.path().join("tokens.toml");
+        fs::write(&tokens, "version = 1").unwrap();
+        let roles = folder.path().join("roles.toml");
+        fs::write(&roles, VIEWERS).unwrap();
+        let elsewhere = Arc::new(Elsewhere::default());
+        let verifier = Arc::clone(&elsewhere) as Arc<dyn VerifyToken>;
+        let settings = AccessSettings {
+            roles,
+            tokens: Some(tokens),
+            verifiers: vec![verifier],
+        };
+        let control = Arc::new(AccessControl::new(settings).unwrap());
+        Self {
+            folder,
+            elsewhere,
+            control,
+        }
+    }
+
+    fn create(&self, name: &str, expires: &str) -> NewToken {
+        let path = self.folder.path().join("tokens.toml");
+        let token = TokenFile::create(&path, name.parse().unwrap(), expires.parse().unwrap());
+        self.control.reload();
+        token.unwrap()
+    }
+
+    async fn authenticate(&self, token: &str) -> Result<Caller, Refusal> {
+        let credential = bearer(token);
+        self.control.authenticate(&credential, FROM).await
+    }
+}
+
+fn bearer(token: &str) -> Credential {
+    Credential::Bearer(Zeroizing::new(token.to_owned()))
+}
+
+#[tokio::test]
+async fn a_token_of_the_file_has_the_rights_of_its_name_until_it_expires_or_is_revoked() {
+    let stage = Stage::new();
+    let token = stage.create("ci", "2999-01-01T00:00:00Z");
+    let caller = stage.authenticate(&token.text).await.unwrap();
+    assert_eq!(caller.user().unwrap().name(), "token:ci");
+    assert!(caller.rights().subjects(Role::Viewer).is_everything());
+    assert!(caller.rights().subjects(Role::Operator).is_nothing());
+    let path = stage.folder.path().join("tokens.toml");
+    TokenFile::revoke(&path, &"ci".parse().unwrap()).unwrap();
+    stage.control.reload();
+    let refused = stage.authenticate(&token.text).await.unwrap_err();
+    assert_eq!(refused, Refusal::Invalid);
+    let expired = stage.create("old", "2020-01-01T00:00:00Z");
+    let refused = stage.authenticate(&expired.text).await.unwrap_err();
+    assert_eq!(refused, Refusal::Invalid);
+}
+
+#[tokio::test]
+async fn a_verified_token_is_not_verified_again_and_a_change_of_roles_applies_at_once() {
+    let stage = Stage::new();
+    for _ in 0..3 {
+        let caller = stage.authenticate("elsewhere.alice").await.unwrap();
+        assert!(caller.rights().subjects(Role::Viewer).is_everything());
+    }
+    assert_eq!(stage.elsewhere.calls.load(Ordering::Relaxed), 1);
+    let roles = stage.folder.path().join("roles.toml");
+    fs::write(roles, "").unwrap();
+    stage.control.reload();
+    let caller = stage.authenticate("elsewhere.alice").await.unwrap();
+    assert_eq!(**caller.rights(), Rights::default());
+}
+
+#[tokio::test]
+async fn failed_attempts_are_limited_and_known_tokens_are_accepted_all_the_same() {
+    let stage = Stage::new();
+    let token = stage.create("ci", "2999-01-01T00:00:00Z");
+    let mut refusals = Vec::new();
+    for _ in 0..30 {
+        refusals.push(stage.authenticate("elsewhere.bad").await.unwrap_err());
+    }
+    assert_eq!(refusals.first(), Some(&Refusal::Invalid));
+    assert!(matches!(refusals.last(), Some(Refusal::TooMany(_))));
+    assert!(stage.elsewhere.calls.load(Ordering::Relaxed) < 30);
+    stage.authenticate(&token.text).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_unavailable_issuer_is_no_failed_attempt() {
+    let stage = Stage::new();
+    for _ in 0..100 {
+        let refused = stage.authenticate("elsewhere.down").await.unwrap_err();
+        assert_eq!(refused, Refusal::Unavailable);
+    }
+}
+
+#[tokio::test]
+async fn a_client_certificate_names_a_user_of_its_own_method() {
+    let stage = Stage::new();
+    let certificate = |expires_ms| {
+        Credential::Certificate(Arc::new(ClientCertificate {
+            common_name: "ci".to_owned(),
+            organizations: vec!["ops".to_owned()],
+            expires_ms,
+        }))
+    };
+    let valid = certificate(i64::MAX);
+    let caller = stage.control.authenticate(&valid, FROM).await.unwrap();
+    assert_eq!(caller.user().unwrap().name(), "certificate:ci");
+    assert_eq!(**caller.rights(), Rights::default());
+    let expired = stage.control.authenticate(&certificate(0), FROM).await;
+    assert_eq!(expired.unwrap_err(), Refusal::Invalid);
+}
+
+#[tokio::test]
+async fn a_lease_ends_when_the_rights_change_and_lasts_over_other_changes() {
+    let stage = Stage::new();
+    let credential = bearer("elsewhere.alice");
+    let caller = stage.authenticate("elsewhere.alice").await.unwrap();
+    let mut lease = Lease::new(&stage.control, credential, FROM, caller);
+    let roles = stage.folder.path().join("roles.toml");
+    fs::write(
+        &roles,
+        format!("{VIEWERS}[[binding]]\nrole = \"viewer\"\nusers = [\"oidc:bob\"]\n"),
+    )
+    .unwrap();
+    stage.control.reload();
+    let wait = Duration::from_millis(100);
+    let ended = tokio::time::timeout(wait, lease.ended()).await;
+    assert!(ended.is_err(), "the rights of the user are the same");
+    fs::write(&roles, "").unwrap();
+    stage.control.reload();
+    lease.ended().await;
+}
+
+#[test]
+fn an_invalid_file_leaves_the_last_valid_one_in_force() {
+    let stage = Stage::new();
+    let roles = stage.folder.path().join("roles.toml");
+    fs::write(&roles, "[[binding]]").unwrap();
+    stage.control.reload();
+    let alice = User::new(Method::Oidc, "alice", &[]).unwrap();
+    let rights = stage.control.roles.load().rights_of(&alice);
+    assert!(rights.subjects(Role::Viewer).is_everything());
+}
+
+#[test]
+fn debug_output_shows_no_token() {
+    assert_eq!(format!("{:?}", bearer("secret")), "Bearer(…)");
+}

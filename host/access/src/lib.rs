@@ -1,0 +1,38 @@
+//! Access control: who sends a request, and what this user may see and change.
+//!
+//! model -> **access** -> rest, server, command line
+//!
+//! ```text
+//! credential ──AccessControl──▶ Caller { User, Rights }
+//!                  │ verifies: TokenFile, VerifyToken (OIDC, TokenReview), client certificate
+//!                  └ rights:   RoleBindings
+//! ```
+//!
+//! The crate knows no route and no status code. The REST API passes credentials to [`AccessControl`] and maps the
+//! [`Refusal`] to an answer. Files are read again when they change, while the server runs.
+
+#![warn(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout
+)]
+
+mod attempts;
+mod control;
+mod files;
+mod roles;
+mod tokens;
+mod user;
+mod verify;
+
+pub use control::{
+    AccessControl, AccessControlError, AccessSettings, Caller, ClientCertificate, Credential,
+    Lease, Refusal,
+};
+pub use files::{AccessFileError, follow_files};
+pub use roles::{Rights, Role, RoleBindings, RoleFileError};
+pub use tokens::{NewToken, StoredToken, TokenFile, TokenFileError, TokenName};
+pub use user::{Method, User, UserError};
+pub use verify::{TokenError, Verified, VerifyToken};
