@@ -107,6 +107,7 @@ const CRATES: &[(&str, &[&str])] = &[
     (
         "kindsight-rest",
         &[
+            "kindsight-access",
             "kindsight-api",
             "kindsight-model",
             "kindsight-read-model",
@@ -116,6 +117,7 @@ const CRATES: &[(&str, &[&str])] = &[
     (
         "kindsight-server",
         &[
+            "kindsight-access",
             "kindsight-api",
             "kindsight-appcontext",
             "kindsight-catalog",

@@ -277,7 +277,16 @@ impl Caller {
         }
     }
 
-    /// The user; `None` without access control.
+    /// The sender of a request without a valid credential, who has no rights.
+    pub fn nobody() -> Self {
+        Self {
+            user: None,
+            rights: Arc::default(),
+            until_ms: None,
+        }
+    }
+
+    /// The user; `None` without access control and without a valid credential.
     pub fn user(&self) -> Option<&User> {
         self.user.as_deref()
     }

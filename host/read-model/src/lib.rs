@@ -1,7 +1,8 @@
 //! The read model: the published state that answers queries, and the stream of its changes.
 //!
 //! ```text
-//! pipeline ──▶ ReadModelWriter ──▶ Snapshot, Histories ──▶ ReadModel ──▶ rest, writer of last-known state
+//! pipeline ──▶ ReadModelWriter ──▶ Snapshot, Histories ──▶ ReadModel ──▶ VisibleModel ──▶ rest
+//!                                                              └──▶ writer of last-known state
 //!                                          └──Changed──▶ Subscription
 //! ```
 //!
@@ -26,6 +27,6 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use reader::ReadModel;
+pub use reader::{ReadModel, VisibleModel};
 pub use subscription::{Changed, Lagged, SUBSCRIPTION_CHANGES_MAX, Subscription};
 pub use writer::ReadModelWriter;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject};
+use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject, SubjectSet};
 use kindsight_status::{
     ApplicationHistory, ApplicationKey, ApplicationQuery, Applications, Clusters, ContextView,
     HistoryAnswer, HistoryQuery, Missing, QueryError, Snapshot, StatusQuery, Subject,
+    VisibleSnapshot,
 };
 
 use crate::published::Published;
@@ -16,6 +17,14 @@ use crate::subscription::Subscription;
 #[derive(Debug, Clone)]
 pub struct ReadModel {
     published: Arc<Published>,
+}
+
+/// A handle that answers queries of a reader who may see a part of the subjects. A subject outside this part does not
+/// exist for any query.
+#[derive(Debug, Clone)]
+pub struct VisibleModel {
+    model: ReadModel,
+    visible: SubjectSet,
 }
 
 impl ReadModel {
@@ -36,6 +45,40 @@ impl ReadModel {
     /// Reads the current snapshot. Publishing waits for `read`, so it should only clone what it needs.
     pub fn inspect<R>(&self, read: impl FnOnce(&Snapshot) -> R) -> R {
         read(&self.published.snapshot())
+    }
+
+    /// The part of the state that a reader may see. Queries are answered from this part.
+    pub fn visible_to(&self, visible: &SubjectSet) -> VisibleModel {
+        VisibleModel {
+            model: self.clone(),
+            visible: visible.clone(),
+        }
+    }
+
+    /// The view of an application.
+    pub fn application(&self, key: &ApplicationKey) -> Option<Arc<ContextView>> {
+        self.inspect(|snapshot| snapshot.application(key).cloned())
+    }
+
+    /// The view of an application with the history that led to it.
+    pub fn application_history(
+        &self,
+        key: &ApplicationKey,
+    ) -> (Option<Arc<ContextView>>, Option<ApplicationHistory>) {
+        let histories = self.published.histories();
+        (self.application(key), histories.history(key))
+    }
+}
+
+impl VisibleModel {
+    /// The complete read model, for its generation and its changes.
+    pub fn model(&self) -> &ReadModel {
+        &self.model
+    }
+
+    /// The subjects that the reader may see.
+    pub fn visible(&self) -> &SubjectSet {
+        &self.visible
     }
 
     /// Looks up the subject of a query about a deployment intent group or a found application.
@@ -89,7 +132,7 @@ impl ReadModel {
     /// # Errors
     /// [`QueryError::NotFound`] for a name that no application has, and for an unknown cluster.
     pub fn applications(&self, query: &ApplicationQuery) -> Result<Applications, QueryError> {
-        let histories = self.published.histories();
+        let histories = self.model.published.histories();
         let found = self.inspect(|snapshot| snapshot.applications(query, &histories));
         // The error message is formatted without the locks.
         drop(histories);
@@ -98,7 +141,7 @@ impl ReadModel {
 
     /// All configured clusters.
     pub fn clusters(&self) -> Clusters {
-        self.inspect(Snapshot::clusters)
+        self.inspect(|snapshot| snapshot.clusters())
     }
 
     /// Looks up the history of a deployment intent group or a found application.
@@ -113,30 +156,21 @@ impl ReadModel {
         query: &HistoryQuery,
     ) -> Result<HistoryAnswer, QueryError> {
         let subject = self.dig(name, &query.selection)?;
-        let select = |key: &ApplicationKey| self.published.histories().select(key, query);
+        let select = |key: &ApplicationKey| self.model.published.histories().select(key, query);
         HistoryAnswer::new(subject, query, select)
-    }
-
-    /// The view of an application.
-    pub fn application(&self, key: &ApplicationKey) -> Option<Arc<ContextView>> {
-        self.inspect(|snapshot| snapshot.application(key).cloned())
-    }
-
-    /// The view of an application with the history that led to it.
-    pub fn application_history(
-        &self,
-        key: &ApplicationKey,
-    ) -> (Option<Arc<ContextView>>, Option<ApplicationHistory>) {
-        let histories = self.published.histories();
-        (self.application(key), histories.history(key))
     }
 
     fn look_up(
         &self,
-        look_up: impl FnOnce(&Snapshot) -> Result<Subject, Missing>,
+        look_up: impl FnOnce(VisibleSnapshot<'_>) -> Result<Subject, Missing>,
     ) -> Result<Subject, QueryError> {
         let found = self.inspect(look_up);
         // The error message is formatted without the lock.
         found.map_err(QueryError::from)
+    }
+
+    fn inspect<R>(&self, read: impl FnOnce(VisibleSnapshot<'_>) -> R) -> R {
+        self.model
+            .inspect(|snapshot| read(snapshot.visible_to(&self.visible)))
     }
 }

@@ -19,8 +19,10 @@
     clippy::print_stdout
 )]
 
-mod access;
+mod allowed;
 mod answer;
+mod audit;
+mod caller;
 mod catalog;
 mod command;
 mod confirm;
@@ -32,6 +34,7 @@ mod middleware;
 mod problem;
 mod router;
 mod routes;
+mod rules;
 mod serve;
 mod stream;
 mod submission;
@@ -42,10 +45,11 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+use kindsight_access::AccessControl;
 use kindsight_api::status::Dialect;
 use kindsight_read_model::ReadModel;
 
-pub use access::{Access, AccessError, AllowedHost, AllowedOrigin};
+pub use allowed::{AllowedHost, AllowedNameError, AllowedNames, AllowedOrigin};
 pub use catalog::{Command, InterpreterCatalog, Upload};
 pub use confirm::Confirm;
 pub use judge::Judge;
@@ -79,8 +83,10 @@ pub struct AppState {
     pub notes: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
     /// The time, in Unix milliseconds.
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
+    /// Authentication and rights; `None` if every client may do everything.
+    pub access: Option<Arc<AccessControl>>,
     /// Hosts and origins that are allowed.
-    pub access: Arc<Access>,
+    pub allowed_names: Arc<AllowedNames>,
     /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits on requests and connections.

@@ -6,6 +6,7 @@
 //! `Origin`. tower's `ConcurrencyLimit` makes a request wait, and with `LoadShed` takes more code than a semaphore.
 
 mod answers;
+mod authorize;
 mod body;
 mod cross_origin;
 mod host;
@@ -14,6 +15,7 @@ mod panic;
 mod request_log;
 
 pub(crate) use answers::{AnswerBytes, count_answer};
+pub(crate) use authorize::{Authorization, authorize};
 pub(crate) use body::{BodyRules, read_body};
 pub(crate) use cross_origin::refuse_cross_origin;
 pub(crate) use host::refuse_foreign_host;

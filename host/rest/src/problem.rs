@@ -17,7 +17,7 @@ use crate::submission::SubmissionError;
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Seconds after which a client may repeat a request that was refused because the server was busy.
-const RETRY_AFTER_S: &str = "1";
+const RETRY_AFTER_S: u64 = 1;
 
 /// The detail of a fault of the server itself.
 pub(crate) const INTERNAL: &str = "an internal fault; it has been logged";
@@ -30,7 +30,9 @@ pub(crate) struct Problem {
     problems: Vec<PartialProblem>,
     step: Option<LoadStep>,
     /// In seconds.
-    retry_after: Option<&'static str>,
+    retry_after: Option<u64>,
+    /// Asks the client for a token.
+    is_challenge: bool,
 }
 
 impl Problem {
@@ -41,6 +43,7 @@ impl Problem {
             problems: Vec::new(),
             step: None,
             retry_after: None,
+            is_challenge: false,
         }
     }
 
@@ -96,10 +99,23 @@ impl Problem {
         }
     }
 
+    /// A request without a valid credential.
+    pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
+        Self {
+            is_challenge: true,
+            ..Self::new(StatusCode::UNAUTHORIZED, detail)
+        }
+    }
+
     /// A body that is larger than `max` bytes.
     pub(crate) fn too_large(max: usize) -> Self {
         let detail = format!("the body is larger than {max} bytes");
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+    }
+
+    /// The server cannot answer queries yet, without details.
+    pub(crate) fn not_ready() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "not ready yet")
     }
 
     /// Too many requests at a time.
@@ -129,11 +145,16 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (status, retry_after) = (self.status, self.retry_after);
+        let is_challenge = self.is_challenge;
         let mut response = (status, axum::Json(self.document())).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
         if let Some(seconds) = retry_after {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(seconds));
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        if is_challenge {
+            let scheme = HeaderValue::from_static("Bearer");
+            headers.insert(header::WWW_AUTHENTICATE, scheme);
         }
         response
     }
@@ -149,6 +170,24 @@ impl From<QueryError> for Problem {
         Self {
             problems,
             ..Self::new(status, detail)
+        }
+    }
+}
+
+impl From<kindsight_access::Refusal> for Problem {
+    fn from(refusal: kindsight_access::Refusal) -> Self {
+        use kindsight_access::Refusal::{Invalid, Missing, TooMany, Unavailable};
+        let detail = refusal.to_string();
+        match refusal {
+            Missing | Invalid => Self::unauthorized(detail),
+            TooMany(wait) => Self {
+                retry_after: Some(wait.as_secs().max(1)),
+                ..Self::new(StatusCode::TOO_MANY_REQUESTS, detail)
+            },
+            Unavailable => Self {
+                retry_after: Some(RETRY_AFTER_S),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+            },
         }
     }
 }

@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use crate::answer::Answers;
 use crate::connections::Pace;
-use crate::middleware::{self, AnswerBytes, BodyRules, TimeLimit};
+use crate::middleware::{self, AnswerBytes, Authorization, BodyRules, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{
@@ -64,7 +64,9 @@ struct ApiDoc;
 /// All routes, with every limit in place.
 pub fn router(state: AppState) -> Router {
     let limits = state.limits;
-    let access = Arc::clone(&state.access);
+    let allowed = Arc::clone(&state.allowed_names);
+    let control = state.access.clone();
+    let authorization = Authorization::new(control, limits.request_time_max);
     let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
     let streams = Arc::new(Streams::new(&limits, Arc::clone(&answers_bytes)));
     let (routes, document) = documented(limits).split_for_parts();
@@ -79,10 +81,14 @@ pub fn router(state: AppState) -> Router {
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(
-            Arc::clone(&access),
+            Arc::new(authorization),
+            middleware::authorize,
+        ))
+        .layer(from_fn_with_state(
+            Arc::clone(&allowed),
             middleware::refuse_cross_origin,
         ))
-        .layer(from_fn_with_state(access, middleware::refuse_foreign_host))
+        .layer(from_fn_with_state(allowed, middleware::refuse_foreign_host))
         .layer(from_fn_with_state(
             limits.uri_bytes_max,
             middleware::limit_uri,

@@ -41,6 +41,10 @@ pub enum Ended {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LocalAddress(pub(crate) IpAddr);
 
+/// The address of the client of a request's connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PeerAddress(pub(crate) IpAddr);
+
 /// A signal that becomes true when the server stops. It ends streams, which have no end of their own.
 #[derive(Debug, Clone)]
 pub(crate) struct Stopping(pub(crate) watch::Receiver<bool>);
@@ -121,6 +125,10 @@ async fn answer(
         .ok()
         .map(|address| LocalAddress(address.ip()));
     let activity = &open.activity;
+    let peer = stream
+        .peer_addr()
+        .ok()
+        .map(|address| PeerAddress(address.ip()));
     let told = Stopping(stopping.clone());
     let service = service_fn(|request: Request<Incoming>| {
         let in_request = activity.begin_request();
@@ -130,6 +138,9 @@ async fn answer(
         extensions.insert(told.clone());
         if let Some(local) = local {
             extensions.insert(local);
+        }
+        if let Some(peer) = peer {
+            extensions.insert(peer);
         }
         let answered = router.clone().oneshot(request);
         async move {

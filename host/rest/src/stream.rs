@@ -20,7 +20,8 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use kindsight_read_model::ReadModel;
+use kindsight_access::Lease;
+use kindsight_read_model::VisibleModel;
 use kindsight_status::ChangedSubject;
 use tokio::sync::Semaphore;
 
@@ -51,7 +52,7 @@ pub(crate) trait Watched: Send + Sync + 'static {
     ///
     /// # Errors
     /// Names that do not exist, or do not exist any more.
-    fn read(&self, model: &ReadModel) -> Result<Self::State, Problem>;
+    fn read(&self, model: &VisibleModel) -> Result<Self::State, Problem>;
 
     /// Returns whether a change of the read model may change the answer.
     fn is_concerned_by(&self, state: &Self::State, changed: &ChangedSubject) -> bool;
@@ -80,6 +81,14 @@ pub(crate) trait Watched: Send + Sync + 'static {
     ) -> Result<(), Problem>;
 }
 
+/// The reader of a stream.
+pub(crate) struct Reader {
+    /// The data that the reader may see.
+    pub(crate) model: VisibleModel,
+    /// Ends when the reader's rights change; `None` without access control.
+    pub(crate) lease: Option<Lease>,
+}
+
 /// All streams: their number, the ids of their events, and the last events of ended streams.
 #[derive(Debug)]
 pub(crate) struct Streams {
@@ -104,13 +113,14 @@ impl Streams {
         }
     }
 
-    /// Answers a request with a stream that ends when the client disconnects or the server stops.
+    /// Answers a request with a stream that ends when the client disconnects, the reader's rights change, or the server
+    /// stops.
     ///
     /// # Errors
     /// Names that do not exist; too many streams.
     pub(crate) fn follow<W: Watched>(
         self: &Arc<Self>,
-        model: ReadModel,
+        reader: Reader,
         answers: Arc<Answers>,
         watched: W,
         request: &Parts,
@@ -121,7 +131,7 @@ impl Streams {
         let uri = request.uri.path_and_query();
         let follower = Follower::begin(follower::Beginning {
             streams: Arc::clone(self),
-            model,
+            reader,
             answers,
             watched,
             name: uri.map_or("", |it| it.as_str()).to_owned(),

@@ -18,10 +18,11 @@ use kindsight_status::{
 use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::{Access, AppState, Judge, Limits, router};
+use crate::{AllowedNames, AppState, Judge, Limits, router};
 use catalog::SampleCatalog;
 
 mod access;
+mod allowed;
 mod answers;
 mod applications;
 mod catalog;
@@ -145,7 +146,8 @@ fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
         missing: Arc::new(Vec::new),
         notes: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),
-        access: Arc::new(Access::default()),
+        access: None,
+        allowed_names: Arc::new(AllowedNames::default()),
         dialect: Dialect::default(),
         limits,
     }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use kindsight_access::AccessControlError;
 use kindsight_interpreter::{LoadError, PublishError, StartError};
 use kindsight_model::{ClusterName, InterpreterName, NameError};
 
@@ -85,6 +86,19 @@ pub enum Error {
         /// Its second source.
         second: String,
     },
+    /// Other machines reach the address, and requests would not be encrypted.
+    #[error(
+        "other machines reach {0}, so it needs TLS: set `tls-cert` and `tls-key`, listen on a loopback address, or set --insecure-no-tls behind a proxy that ends TLS"
+    )]
+    NoTls(SocketAddr),
+    /// Other machines reach the address, and clients would not be authenticated.
+    #[error(
+        "other machines reach {0}, so it needs access control: set `roles` and `tokens` or another method, listen on a loopback address, or set --insecure-no-auth behind a proxy that authenticates every client"
+    )]
+    NoAccessControl(SocketAddr),
+    /// The files of access control cannot be used.
+    #[error("access control")]
+    AccessControl(#[from] AccessControlError),
     /// A limit is zero.
     #[error("the limit `{0}` is 0, and lets nothing through: it has to be at least 1")]
     ZeroLimit(&'static str),

@@ -50,7 +50,7 @@ mod tests;
 /// The crates with the types of [`Settings`], and the crate that answers queries. With these exports, a program that
 /// embeds or follows a server needs only this crate.
 pub use {
-    kindsight_catalog as catalog, kindsight_clusters as clusters,
+    kindsight_access as access, kindsight_catalog as catalog, kindsight_clusters as clusters,
     kindsight_interpreter as interpreter, kindsight_rest as rest, kindsight_status as status,
     kindsight_store as store,
 };
@@ -68,7 +68,7 @@ pub use kindsight_model::TREE_BUDGET_BYTES as PARSED_BYTES_MAX;
 pub use mongodb::{MONGODB_POLL, MongodbSettings, MongodbUri};
 pub use run::run;
 pub use server::Server;
-pub use settings::{ClusterChanges, Settings};
+pub use settings::{ClusterChanges, Insecure, Settings};
 pub use stop::StopSignals;
 pub use store_check::{CheckedStore, check_store};
 pub use telemetry::{LogFormat, start_local_logging, start_logging};

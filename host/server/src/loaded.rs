@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use kindsight_access::AccessControl;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
@@ -14,6 +15,7 @@ use kindsight_rest::{AppState, Ended};
 use kindsight_status::ConnectionView;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::catalog_api::CatalogApi;
 use crate::clock::now_ms;
@@ -38,6 +40,7 @@ const UNANSWERED_SHOWN_MAX: usize = 20;
 /// Everything that is loaded before the first task begins.
 pub(crate) struct Loaded {
     settings: Settings,
+    access: Option<Arc<AccessControl>>,
     catalog: Arc<Catalog>,
     swapped: Arc<Notify>,
     pipeline: Pipeline,
@@ -48,6 +51,7 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Loads the contents of the stores and the interpreters. Blocks.
     pub(crate) fn from_settings(mut settings: Settings) -> Result<Self, Error> {
+        let access = settings.access.take().map(AccessControl::new).transpose()?;
         let swapped = Arc::new(Notify::new());
         let catalog = open_catalog(&settings, &swapped)?;
         let mut pipeline = Pipeline::new(
@@ -66,6 +70,7 @@ impl Loaded {
         let reader = pipeline.load(now_ms()).map_err(Error::Load)?;
         Ok(Self {
             settings,
+            access: access.map(Arc::new),
             catalog: Arc::new(catalog),
             swapped,
             pipeline,
@@ -131,6 +136,14 @@ impl Loaded {
             tasks.spawn("writer of the last-known state", writing);
         }
         begin_catalog(tasks, &self.catalog);
+        if let Some(access) = &self.access {
+            let access = Arc::clone(access);
+            let following = async move { access.follow().await };
+            tasks.spawn(
+                "follower of tokens and roles",
+                until(following, tasks.shutdown()),
+            );
+        }
         if let Some(directory) = directory {
             begin_to_watch(tasks, Arc::clone(&self.catalog), directory);
         }
@@ -142,7 +155,8 @@ impl Loaded {
             missing: missing(&unsynced, &read_model),
             notes: notes(self.catalog, read_model),
             clock: Arc::new(now_ms),
-            access: Arc::new(self.settings.access),
+            access: self.access,
+            allowed_names: Arc::new(self.settings.allowed_names),
             dialect: self.settings.dialect,
             limits: self.settings.rest_limits,
         };
@@ -265,6 +279,16 @@ fn notes(
         let (breaker, unavailable) = (catalog.breaker_notes(), catalog.unavailable_notes());
         [stores, clusters, breaker, unavailable].concat()
     })
+}
+
+/// Runs a task that does not end by itself until the stop.
+async fn until(
+    task: impl Future<Output = ()>,
+    shutdown: CancellationToken,
+) -> Result<(), Infallible> {
+    // None at the stop.
+    let _ = shutdown.run_until_cancelled(task).await;
+    Ok(())
 }
 
 async fn infallible(task: impl Future<Output = ()>) -> Result<(), Infallible> {

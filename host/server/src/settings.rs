@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kindsight_access::AccessSettings;
 use kindsight_api::status::Dialect;
 use kindsight_catalog::{CatalogLimits, ComponentDirectory};
 use kindsight_clusters::ClusterSource;
 use kindsight_model::{ClusterName, TREE_BUDGET_BYTES};
 use kindsight_pipeline::{GONE_FOR, KIND_GRACE, RememberedFile};
-use kindsight_rest::Access;
+use kindsight_rest::AllowedNames;
 use kindsight_store::Store;
 use tokio::sync::watch;
 
@@ -50,8 +51,12 @@ pub struct Settings {
     pub kind_grace: Duration,
     /// The address it answers on; port 0 takes a free one.
     pub listen: SocketAddr,
+    /// Access control; without it, every client may do everything.
+    pub access: Option<AccessSettings>,
+    /// Permitted ways to serve an address that is not a loopback address.
+    pub insecure: Insecure,
     /// Allowed hosts and origins, in addition to the hosts and origins that are always allowed.
-    pub access: Access,
+    pub allowed_names: AllowedNames,
     /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits of interpreters.
@@ -60,6 +65,29 @@ pub struct Settings {
     pub catalog_limits: CatalogLimits,
     /// Limits of the REST API.
     pub rest_limits: kindsight_rest::Limits,
+}
+
+/// Ways to serve an address that is not a loopback address, which an operator permits for a server behind a proxy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Insecure {
+    /// Without TLS: a proxy ends TLS.
+    pub no_tls: bool,
+    /// Without access control: a proxy authenticates every client.
+    pub no_auth: bool,
+}
+
+impl Insecure {
+    /// Logs each permission. Called at every start.
+    pub(crate) fn warn(self) {
+        if self.no_tls {
+            tracing::warn!("--insecure-no-tls: requests and tokens are not encrypted");
+        }
+        if self.no_auth {
+            tracing::warn!(
+                "--insecure-no-auth: every client that can connect may read and change everything"
+            );
+        }
+    }
 }
 
 /// The clusters of a configuration as it changes.
@@ -116,7 +144,9 @@ impl Settings {
             parsed_bytes_max: TREE_BUDGET_BYTES,
             kind_grace: KIND_GRACE,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            access: Access::default(),
+            access: None,
+            insecure: Insecure::default(),
+            allowed_names: AllowedNames::default(),
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),
@@ -124,18 +154,41 @@ impl Settings {
         }
     }
 
-    /// Refuses invalid settings: a cluster that is named twice, or a limit of zero.
+    /// Refuses invalid settings: a cluster that is named twice, a limit of zero, or an address that other machines reach
+    /// without TLS or access control.
     ///
     /// # Errors
-    /// [`Error::ClusterTwice`] and [`Error::ZeroLimit`].
+    /// [`Error::ClusterTwice`], [`Error::ZeroLimit`], [`Error::NoTls`] and [`Error::NoAccessControl`].
     pub(crate) fn check(&self) -> Result<(), Error> {
         check_clusters(&self.clusters)?;
+        self.check_exposure()?;
         let limits = self.limits_of_requests().into_iter();
         let limits = limits.chain(self.limits_of_interpreters());
         let mut zeros = limits.filter(|(_, value)| *value == 0);
         zeros
             .next()
             .map_or(Ok(()), |(name, _)| Err(Error::ZeroLimit(name)))
+    }
+
+    /// Other machines cannot reach a loopback address, so it is open unless access control is configured.
+    fn check_exposure(&self) -> Result<(), Error> {
+        let Self {
+            listen, insecure, ..
+        } = self;
+        if listen.ip().to_canonical().is_loopback() {
+            return Ok(());
+        }
+        if !self.has_tls() && !insecure.no_tls {
+            return Err(Error::NoTls(*listen));
+        }
+        if self.access.is_none() && !insecure.no_auth {
+            return Err(Error::NoAccessControl(*listen));
+        }
+        Ok(())
+    }
+
+    fn has_tls(&self) -> bool {
+        false
     }
 
     /// Limits of the REST API by the names of their flags.
@@ -209,6 +262,26 @@ mod tests {
         }
         settings.clusters.pop();
         settings.check().unwrap();
+    }
+
+    #[test]
+    fn an_address_that_other_machines_reach_needs_tls_and_access_control() {
+        let check = |listen: &str, no_tls, no_auth| {
+            let mut settings = settings();
+            settings.listen = listen.parse().unwrap();
+            settings.insecure = Insecure { no_tls, no_auth };
+            settings.check().map_err(|error| chain(&error))
+        };
+        for listen in ["127.0.0.1:0", "127.9.9.9:0", "[::1]:0"] {
+            check(listen, false, false).unwrap();
+        }
+        for listen in ["0.0.0.0:0", "[::]:0", "10.0.0.1:0"] {
+            let error = check(listen, false, true).unwrap_err();
+            assert!(error.contains("--insecure-no-tls"), "{error}");
+            let error = check(listen, true, false).unwrap_err();
+            assert!(error.contains("--insecure-no-auth"), "{error}");
+            check(listen, true, true).unwrap();
+        }
     }
 
     #[test]

@@ -68,6 +68,9 @@ impl Subject {
                 check_names(context, query, &PastNames::default())?;
                 let kind = query.kind.unwrap_or(self.default_kind());
                 fill(&mut status, context, query, kind);
+                if query.explain {
+                    self.name_claims(&mut status);
+                }
                 if kind == QueryType::Rsync && self.is_found() {
                     status.message = Some(NOTHING_SENT.into());
                 }
@@ -100,6 +103,12 @@ impl Subject {
             },
             instances: instances.into_iter().map(|id| id.as_str().into()).collect(),
         }
+    }
+
+    /// Names the claims of applications that the reader may see.
+    fn name_claims(&self, status: &mut Status<'_, Resources<'_>>) {
+        let clusters = status.apps.iter_mut().flat_map(|app| &mut app.clusters);
+        clusters.for_each(|cluster| cluster.resources.name_claims_of(&self.visible));
     }
 
     /// A status with only the members that do not depend on the context's resources.

@@ -16,7 +16,7 @@ use crate::history::Histories;
 use crate::moment::moment;
 use crate::problem::{QueryError, known, not_found, unknown};
 use crate::query::StatusQuery;
-use crate::snapshot::Snapshot;
+use crate::snapshot::VisibleSnapshot;
 use crate::store::StoreAway;
 use crate::subject::Subject;
 use crate::tally::ResourcePlace;
@@ -85,7 +85,7 @@ impl ApplicationLookup {
     }
 }
 
-impl Snapshot {
+impl VisibleSnapshot<'_> {
     /// Looks up the applications of a query, with their histories at the same moment.
     pub fn applications(
         &self,
@@ -102,8 +102,8 @@ impl Snapshot {
             connected: connected.cloned().collect(),
             applications: Applications {
                 listed,
-                store: self.store_away().cloned(),
-                state_store: self.state_store_away().cloned(),
+                store: self.snapshot.store_away().cloned(),
+                state_store: self.snapshot.state_store_away().cloned(),
                 query: query.clone(),
             },
         }
@@ -123,7 +123,7 @@ impl Snapshot {
     fn named(&self, query: &ApplicationQuery, histories: &Histories) -> Vec<Listed> {
         let names = self.names().filter(|name| query.is_about(name));
         let listed = names.filter_map(|name| {
-            let subject = self.latest(name)?;
+            let subject = self.dig(name, &StatusQuery::default()).ok()?;
             let key = subject.history_key();
             let changed = key.and_then(|key| histories.last_of_application(&key));
             Some(Listed { subject, changed })

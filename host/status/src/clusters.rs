@@ -9,7 +9,7 @@ use kindsight_model::{ClusterName, Coverage, ReportMode};
 use crate::FAULTS_SHOWN_MAX;
 use crate::connection::ConnectionView;
 use crate::moment::moment;
-use crate::snapshot::Snapshot;
+use crate::snapshot::VisibleSnapshot;
 use crate::store::StoreAway;
 
 /// Maximum number of Kinds that an answer lists as not covered.
@@ -22,7 +22,7 @@ pub struct Clusters {
     store: Option<StoreAway>,
 }
 
-impl Snapshot {
+impl VisibleSnapshot<'_> {
     /// All configured clusters.
     pub fn clusters(&self) -> Clusters {
         let all = self.connections();
@@ -30,7 +30,7 @@ impl Snapshot {
             connections: all
                 .map(|(name, view)| (name.clone(), Arc::clone(view)))
                 .collect(),
-            store: self.store_away().cloned(),
+            store: self.snapshot.store_away().cloned(),
         }
     }
 }

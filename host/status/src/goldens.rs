@@ -1,6 +1,6 @@
 //! Tests: answers have every member of the goldens.
 
-use kindsight_model::{DigName, Object, Phase, RsyncStatus};
+use kindsight_model::{DigName, Object, Phase, RsyncStatus, SubjectSet};
 use serde_json::Value;
 
 use crate::samples::{
@@ -152,7 +152,10 @@ fn a_cluster_has_a_status_of_its_own() {
     snapshot.set_cluster(&cluster("edge01"), Some(record(None, &actions)));
     snapshot.set_context(&context.id.clone().unwrap(), Some(context));
     let query = query(&[]);
-    let subject = snapshot.cluster(&cluster("edge01"), &query).unwrap();
+    let subject = snapshot
+        .visible_to(&SubjectSet::Everything)
+        .cluster(&cluster("edge01"), &query)
+        .unwrap();
     let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
     assert_covers(&serde_json::from_str(golden).unwrap(), &answer, "");
 }

@@ -73,7 +73,7 @@ pub use query::{
 pub use record::{ActionView, RecordView};
 pub use resource_view::{Report, ResourceView, Role, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
-pub use snapshot::{ChangedSubject, Missing, Snapshot};
+pub use snapshot::{ChangedSubject, Missing, Snapshot, VisibleSnapshot};
 pub use store::StoreAway;
 pub use subject::Subject;
 pub use table::ResourceTable;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kindsight_model::{
     ClusterName, ContextId, Declared, DeclaredReason, DigName, Digest, Gvk, InterpretedBy,
-    LogicalCloudName, Object, Phase, RecordSubject, RsyncStatus, Verdict,
+    LogicalCloudName, Object, Phase, RecordSubject, RsyncStatus, SubjectSet, Verdict,
 };
 use serde_json::json;
 
@@ -261,7 +261,10 @@ pub(crate) fn query(text: &[(&str, &str)]) -> StatusQuery {
 /// The answer about a group as JSON.
 pub(crate) fn ask(snapshot: &Snapshot, dig: &DigName, text: &[(&str, &str)]) -> serde_json::Value {
     let query = query(text);
-    let subject = snapshot.dig(dig, &query).unwrap();
+    let subject = snapshot
+        .visible_to(&SubjectSet::Everything)
+        .dig(dig, &query)
+        .unwrap();
     serde_json::to_value(subject.answer(&query).unwrap()).unwrap()
 }
 

@@ -17,6 +17,7 @@ use crate::record::RecordView;
 use crate::store::StoreAway;
 use crate::view::ContextView;
 
+pub use lookup::VisibleSnapshot;
 pub use missing::Missing;
 
 /// The views of all applications, the records of all subjects, and the connections to clusters and stores.

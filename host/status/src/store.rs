@@ -28,7 +28,7 @@ impl StoreAway {
 
 #[cfg(test)]
 mod tests {
-    use kindsight_model::DigName;
+    use kindsight_model::{DigName, SubjectSet};
     use serde_json::{Value, json};
 
     use super::*;
@@ -58,14 +58,24 @@ mod tests {
     /// The member `store` of a status, of the list of applications and of the list of clusters.
     fn store_members(model: &Snapshot, name: &DigName) -> [Value; 3] {
         let query = StatusQuery::default();
-        let subject = model.dig(name, &query).unwrap();
+        let subject = model
+            .visible_to(&SubjectSet::Everything)
+            .dig(name, &query)
+            .unwrap();
         let status = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
         let applications = model
+            .visible_to(&SubjectSet::Everything)
             .applications(&ApplicationQuery::default(), &Histories::default())
             .checked()
             .unwrap();
         let applications = serde_json::to_value(applications.answer()).unwrap();
-        let clusters = serde_json::to_value(model.clusters().answer()).unwrap();
+        let clusters = serde_json::to_value(
+            model
+                .visible_to(&SubjectSet::Everything)
+                .clusters()
+                .answer(),
+        )
+        .unwrap();
         [status, applications, clusters].map(|answer| answer["store"].clone())
     }
 
@@ -80,10 +90,16 @@ mod tests {
         model.set_group(&own, Some(record));
         let query = StatusQuery::default();
         let listed = model
+            .visible_to(&SubjectSet::Everything)
             .applications(&ApplicationQuery::default(), &Histories::default())
             .checked()
             .unwrap();
-        let [before, ours] = [&name, &own].map(|name| model.dig(name, &query).unwrap());
+        let [before, ours] = [&name, &own].map(|name| {
+            model
+                .visible_to(&SubjectSet::Everything)
+                .dig(name, &query)
+                .unwrap()
+        });
         assert!(before.is_concerned_by(&ChangedSubject::StateStore));
         assert!(!ours.is_concerned_by(&ChangedSubject::StateStore));
         model.set_state_store(Some(StoreAway {
@@ -92,12 +108,16 @@ mod tests {
         }));
         let away = json!({"state": "away", "since": "1970-01-01T00:00:00Z", "reason": "mongo-0:27017: connection refused"});
         let state_stores = [&name, &own].map(|name| {
-            let subject = model.dig(name, &query).unwrap();
+            let subject = model
+                .visible_to(&SubjectSet::Everything)
+                .dig(name, &query)
+                .unwrap();
             let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
             answer["state-store"].clone()
         });
         assert_eq!(state_stores, [away.clone(), Value::Null]);
         let now = model
+            .visible_to(&SubjectSet::Everything)
             .applications(&ApplicationQuery::default(), &Histories::default())
             .checked()
             .unwrap();
@@ -115,7 +135,10 @@ mod tests {
         let (mut model, _) = model();
         let unknown = DigName::new("p", "ca", "v1", "unread").unwrap();
         let detail = |model: &Snapshot| {
-            let missing = model.dig(&unknown, &StatusQuery::default()).unwrap_err();
+            let missing = model
+                .visible_to(&SubjectSet::Everything)
+                .dig(&unknown, &StatusQuery::default())
+                .unwrap_err();
             let (QueryError::NotFound(problems) | QueryError::Invalid(problems)) = missing.into();
             problems[0].detail.clone()
         };
@@ -141,8 +164,12 @@ mod tests {
             [Value::Null, Value::Null, Value::Null]
         );
         let query = StatusQuery::default();
-        let before = model.dig(&name, &query).unwrap();
+        let before = model
+            .visible_to(&SubjectSet::Everything)
+            .dig(&name, &query)
+            .unwrap();
         let listed = model
+            .visible_to(&SubjectSet::Everything)
             .applications(&ApplicationQuery::default(), &Histories::default())
             .checked()
             .unwrap();
@@ -159,7 +186,10 @@ mod tests {
         let away = json!({"state": "away", "since": "1970-01-01T00:00:00Z", "reason": "etcd-0:2379: connection refused"});
         assert_eq!(store_members(&model, &name), [(); 3].map(|()| away.clone()));
 
-        let after = model.dig(&name, &query).unwrap();
+        let after = model
+            .visible_to(&SubjectSet::Everything)
+            .dig(&name, &query)
+            .unwrap();
         let answers = [&before, &after].map(|subject| subject.answer(&query).unwrap());
         let [before, after] = answers.map(|answer| match answer {
             kindsight_api::status::StatusAnswer::Status(status) => status,
@@ -169,6 +199,7 @@ mod tests {
         let change = serde_json::to_value(change).unwrap();
         assert_eq!(change["status"]["store"], away);
         let now = model
+            .visible_to(&SubjectSet::Everything)
             .applications(&ApplicationQuery::default(), &Histories::default())
             .checked()
             .unwrap();

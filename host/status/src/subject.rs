@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
-use kindsight_model::{ContextId, DigName, RecordSubject};
+use kindsight_model::{ContextId, DigName, RecordSubject, SubjectSet};
 
 use crate::history::ApplicationKey;
 use crate::record::RecordView;
@@ -29,11 +29,13 @@ pub struct Subject {
     pub(crate) state_store: Option<Arc<StoreAway>>,
     /// True for a found application.
     pub(crate) is_found: bool,
+    /// The subjects that the reader of the answer may see: the answer names no others.
+    pub(crate) visible: SubjectSet,
 }
 
 impl Subject {
     /// The subject of a query about a found application.
-    pub(crate) fn found(name: &DigName, view: Arc<ContextView>) -> Self {
+    pub(crate) fn found(name: &DigName, view: Arc<ContextView>, visible: SubjectSet) -> Self {
         Self {
             name: RecordSubject::Group(name.clone()),
             record: Arc::default(),
@@ -42,6 +44,7 @@ impl Subject {
             store: None,
             state_store: None,
             is_found: true,
+            visible,
         }
     }
 

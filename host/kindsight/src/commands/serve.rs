@@ -1,6 +1,6 @@
 //! `kindsight serve`: runs a server with the operator's settings.
 
-use kindsight_server::rest::Access;
+use kindsight_server::rest::AllowedNames;
 use kindsight_server::{ClusterChanges, DataDir, Settings, start_logging};
 use tokio::sync::watch;
 
@@ -57,7 +57,9 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
         kind_grace: args.kind_grace,
         listen: args.listen,
-        access: Access {
+        access: args.access.settings(),
+        insecure: args.access.insecure(),
+        allowed_names: AllowedNames {
             hosts: args.allowed_hosts,
             origins: args.allowed_origins,
         },

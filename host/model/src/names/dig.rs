@@ -1,6 +1,7 @@
 //! Names of deployment intent groups and of applications that were found.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,20 @@ impl DigName {
     }
 }
 
+/// Parses the displayed form, `project/composite-app/version/deployment-intent-group`.
+impl FromStr for DigName {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        match text.split('/').collect::<Vec<_>>().as_slice() {
+            [project, composite_app, version, dig] => {
+                Self::new(project, composite_app, version, dig)
+            }
+            _ => Err(NameError::NotAName(text.to_owned())),
+        }
+    }
+}
+
 impl fmt::Display for DigName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -96,6 +111,8 @@ mod tests {
     fn the_name_of_a_found_application_differs_from_every_recorded_name() {
         let shop = DigName::found("shop", Some("web")).unwrap();
         assert_eq!(shop.to_string(), "-/shop/-/web");
+        assert_eq!("-/shop/-/web".parse(), Ok(shop.clone()));
+        assert!("shop".parse::<DigName>().is_err());
         assert_eq!(DigName::new("-", "shop", "-", "web").unwrap(), shop);
         let anywhere = DigName::new("-", "shop", "-", "-").unwrap();
         assert_eq!(anywhere, DigName::found("shop", None).unwrap());

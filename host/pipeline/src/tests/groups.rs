@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::{AppContexts, ContextMeta, NewApp, NewCluster, NewContext};
-use kindsight_model::{ContextId, DigName, LogicalCloudName};
+use kindsight_model::{ContextId, DigName, LogicalCloudName, SubjectSet};
 use kindsight_status::{ApplicationQuery, StatusQuery};
 use kindsight_store::Batch;
 use serde_json::Value;
@@ -62,7 +62,12 @@ impl Other {
 
     pub(super) fn answer_about(&self, name: &DigName) -> Value {
         let query = StatusQuery::default();
-        match self.stage.read_model.dig(name, &query) {
+        match self
+            .stage
+            .read_model
+            .visible_to(&SubjectSet::Everything)
+            .dig(name, &query)
+        {
             Ok(subject) => serde_json::to_value(subject.answer(&query).unwrap()).unwrap(),
             Err(error) => Value::from(error.to_string()),
         }
@@ -74,7 +79,12 @@ impl Other {
             LogicalCloudName::new("p", name).unwrap(),
             StatusQuery::default(),
         );
-        let subject = self.stage.read_model.logical_cloud(&name, &query).ok()?;
+        let subject = self
+            .stage
+            .read_model
+            .visible_to(&SubjectSet::Everything)
+            .logical_cloud(&name, &query)
+            .ok()?;
         Some(serde_json::to_value(subject.answer(&query).unwrap()).unwrap())
     }
 
@@ -85,7 +95,12 @@ impl Other {
 
     pub(super) fn applications(&self) -> usize {
         let query = ApplicationQuery::default();
-        let applications = self.stage.read_model.applications(&query).unwrap();
+        let applications = self
+            .stage
+            .read_model
+            .visible_to(&SubjectSet::Everything)
+            .applications(&query)
+            .unwrap();
         applications.answer().applications.len()
     }
 }
@@ -249,7 +264,12 @@ fn network_intents_are_their_clusters_and_a_logical_cloud_is_its_own() {
     assert_eq!(other.actions(), ["Instantiated 7"]);
     assert_eq!(other.applications(), 1);
     let (cluster, query) = ("p+c".parse().unwrap(), StatusQuery::default());
-    let subject = other.stage.read_model.cluster(&cluster, &query).unwrap();
+    let subject = other
+        .stage
+        .read_model
+        .visible_to(&SubjectSet::Everything)
+        .cluster(&cluster, &query)
+        .unwrap();
     let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
     assert_eq!(actions(&answer), ["Applied 5"]);
     assert_eq!(answer["name"], "p+c");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kindsight_appcontext::{Action, AppContexts, DigRecord, Records};
 use kindsight_clusters::ClusterEvent;
-use kindsight_model::{ClusterName, DigName};
+use kindsight_model::{ClusterName, DigName, SubjectSet};
 use kindsight_status::HistoryQuery;
 use serde_json::Value;
 
@@ -14,7 +14,10 @@ use crate::{Event, GONE_FOR};
 impl Stage {
     /// The transitions of a history as lines, newest first. `None` if the application is unknown.
     pub(super) fn history(&self, name: &DigName) -> Option<Vec<String>> {
-        let answer = self.read_model.history(name, &HistoryQuery::default());
+        let answer = self
+            .read_model
+            .visible_to(&SubjectSet::Everything)
+            .history(name, &HistoryQuery::default());
         let answer = serde_json::to_value(answer.ok()?.answer()).unwrap();
         let transitions = answer["transitions"].as_array().unwrap().iter();
         Some(transitions.map(line).collect())

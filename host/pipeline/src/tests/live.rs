@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kindsight_appcontext::{Action, AppContexts, DigRecord, NewResource, Records};
 use kindsight_clusters::ClusterEvent;
-use kindsight_model::{ContextStatus, DigName, LifecycleState, decode_status};
+use kindsight_model::{ContextStatus, DigName, LifecycleState, SubjectSet, decode_status};
 use kindsight_status::{Report, StatusQuery};
 use kindsight_store::Revision;
 
@@ -173,7 +173,13 @@ fn records_are_followed() {
     let records = Records::new(Arc::clone(&stage.store));
     let name = DigName::new("p", "ca", "v1", "d").unwrap();
     let query = StatusQuery::parse(Vec::<(&str, &str)>::new()).unwrap();
-    let is_known = |stage: &Stage| stage.read_model.dig(&name, &query).is_ok();
+    let is_known = |stage: &Stage| {
+        stage
+            .read_model
+            .visible_to(&SubjectSet::Everything)
+            .dig(&name, &query)
+            .is_ok()
+    };
     let created = Action {
         state: LifecycleState::Created,
         instance: None,

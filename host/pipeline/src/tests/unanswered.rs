@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use kindsight_appcontext::{AppContexts, DigRecord, Records};
-use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName};
+use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName, SubjectSet};
 use kindsight_status::StatusQuery;
 use kindsight_store::{
     Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
@@ -161,7 +161,13 @@ fn a_record_that_could_not_be_read_is_read_once_the_store_answers() {
             stage.follow_stores(1000);
         }
         let query = StatusQuery::default();
-        let is_known = |stage: &Stage| stage.read_model.dig(&owner(), &query).is_ok();
+        let is_known = |stage: &Stage| {
+            stage
+                .read_model
+                .visible_to(&SubjectSet::Everything)
+                .dig(&owner(), &query)
+                .is_ok()
+        };
         assert!(is_known(&stage));
         store.is_away.store(false, Ordering::Relaxed);
         stage.recheck(2000);
@@ -245,7 +251,13 @@ fn a_record_that_cannot_be_read_stays_and_keeps_no_other_that_is_gone() {
     records.create_dig(&gone, &DigRecord::default()).unwrap();
     stage.resync_records(1000);
     let query = StatusQuery::default();
-    let is_known = |stage: &Stage, name: &DigName| stage.read_model.dig(name, &query).is_ok();
+    let is_known = |stage: &Stage, name: &DigName| {
+        stage
+            .read_model
+            .visible_to(&SubjectSet::Everything)
+            .dig(name, &query)
+            .is_ok()
+    };
     assert!(is_known(&stage, &gone));
     records.delete_dig(&gone, &DigRecord::default()).unwrap();
     let key = format!("/kindsight/digs/{}/", owner());

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::access::{Access, Authority, Origin};
+use crate::allowed::{AllowedNames, Authority, Origin};
 use crate::problem::Problem;
 
 /// The header with the relation between the site of the page and the site of the request, set by browsers.
@@ -19,12 +19,12 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// browser's machine can reach. The header `Origin` contains the page's origin. Programs send no `Origin`. Requests that
 /// only read are not refused, because a browser does not show the answer to the page.
 pub(crate) async fn refuse_cross_origin(
-    State(access): State<Arc<Access>>,
+    State(allowed): State<Arc<AllowedNames>>,
     request: Request,
     next: Next,
 ) -> Response {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    if !is_read && is_cross_origin(&access, request.headers()) {
+    if !is_read && is_cross_origin(&allowed, request.headers()) {
         let detail = "a page of another origin asks for this; `Origin` has to be left out, or name the host that is asked or one that the setting `allowed-origin` lists";
         return Problem::new(StatusCode::FORBIDDEN, detail).into_response();
     }
@@ -33,7 +33,7 @@ pub(crate) async fn refuse_cross_origin(
 
 /// Returns whether an `Origin` is not allowed, or the request has no `Origin` and the page is of another site. A page
 /// without an origin sends the word `null`.
-fn is_cross_origin(access: &Access, headers: &HeaderMap) -> bool {
+fn is_cross_origin(allowed: &AllowedNames, headers: &HeaderMap) -> bool {
     let host = headers
         .get(header::HOST)
         .and_then(|value| value.to_str().ok());
@@ -44,11 +44,11 @@ fn is_cross_origin(access: &Access, headers: &HeaderMap) -> bool {
         .collect();
     let is_listed = |origin: &Option<Origin>| {
         let origin = origin.as_ref();
-        origin.is_some_and(|origin| access.lists_origin(origin))
+        origin.is_some_and(|origin| allowed.lists_origin(origin))
     };
     let is_allowed = |origin: &Option<Origin>| {
         let origin = origin.as_ref();
-        origin.is_some_and(|origin| access.allows_origin(origin, host.as_ref()))
+        origin.is_some_and(|origin| allowed.allows_origin(origin, host.as_ref()))
     };
     let mut sites = headers.get_all(SEC_FETCH_SITE).iter();
     let is_other_site = sites.any(|site| site.as_bytes() == b"cross-site");

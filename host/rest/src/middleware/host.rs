@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use kindsight_status::clipped;
 
-use crate::access::{Access, Authority};
+use crate::allowed::{AllowedNames, Authority};
 use crate::problem::Problem;
 use crate::serve::LocalAddress;
 
@@ -25,11 +25,11 @@ const HEALTH: [&str; 2] = ["/healthz", READINESS];
 /// server, and a browser lets the page read and change everything (DNS rebinding). The name is in the header `Host`,
 /// which pages cannot set. A client without this header is not a browser.
 pub(crate) async fn refuse_foreign_host(
-    State(access): State<Arc<Access>>,
+    State(allowed): State<Arc<AllowedNames>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let Some(foreign) = foreign_host(&access, &request) else {
+    let Some(foreign) = foreign_host(&allowed, &request) else {
         return next.run(request).await;
     };
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -38,9 +38,7 @@ pub(crate) async fn refuse_foreign_host(
         let response = next.run(request).await;
         // The list of missing parts contains names, so it is omitted under an unknown host name.
         return match response.status() {
-            StatusCode::SERVICE_UNAVAILABLE if is_readiness => {
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not ready yet").into_response()
-            }
+            StatusCode::SERVICE_UNAVAILABLE if is_readiness => Problem::not_ready().into_response(),
             _ => response,
         };
     }
@@ -52,13 +50,13 @@ pub(crate) async fn refuse_foreign_host(
 }
 
 /// A host of the request that is not allowed, as it was sent.
-fn foreign_host(access: &Access, request: &Request) -> Option<String> {
+fn foreign_host(allowed: &AllowedNames, request: &Request) -> Option<String> {
     let local = request.extensions().get::<LocalAddress>().map(|it| it.0);
     hosts(
         request.uri().authority().map(uri::Authority::as_str),
         request.headers(),
     )
-    .find(|host| Authority::read(host).is_none_or(|host| !access.allows_host(&host, local)))
+    .find(|host| Authority::read(host).is_none_or(|host| !allowed.allows_host(&host, local)))
 }
 
 /// Every host that a request names: in its target, and in its headers.

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use axum::Extension;
+use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
 use axum::response::Response;
 use kindsight_api::applications::{ApplicationList, ApplicationParameters};
 use kindsight_api::clusters::ClusterList;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_status::{ApplicationQuery, clipped};
 
-use crate::AppState;
 use crate::answer::{Answers, Chunks};
+use crate::caller::Visible;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
 
@@ -32,12 +32,12 @@ use crate::routes::errors::CommonErrors;
     ),
 )]
 pub(crate) async fn applications(
-    State(app): State<AppState>,
+    Visible(model): Visible,
     Extension(answers): Extension<Arc<Answers>>,
     pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let query = ApplicationQuery::parse(pairs?.0).map_err(Problem::invalid)?;
-    let write = move |to: &mut Chunks| to.json(&app.read_model.applications(&query)?.answer());
+    let write = move |to: &mut Chunks| to.json(&model.applications(&query)?.answer());
     // The number of applications is not known beforehand.
     answers.json(false, write).await
 }
@@ -55,14 +55,14 @@ pub(crate) async fn applications(
     ),
 )]
 pub(crate) async fn clusters(
-    State(app): State<AppState>,
+    Visible(model): Visible,
     Extension(answers): Extension<Arc<Answers>>,
     pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Response, Problem> {
     if let Some((name, _)) = pairs?.0.first() {
         return Err(Problem::invalid(vec![unknown(name)]));
     }
-    let write = move |to: &mut Chunks| to.json(&app.read_model.clusters().answer());
+    let write = move |to: &mut Chunks| to.json(&model.clusters().answer());
     answers.json(false, write).await
 }
 

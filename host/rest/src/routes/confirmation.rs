@@ -6,10 +6,12 @@ use axum::extract::{Path, State};
 use kindsight_api::problem::ProblemDocument;
 use kindsight_api::status::{Confirmation, StatusParameters};
 use kindsight_model::RecordSubject;
+use kindsight_read_model::VisibleModel;
 use tokio::task::spawn_blocking;
 
 use crate::AppState;
 use crate::answer::internal;
+use crate::caller::Visible;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath};
@@ -36,10 +38,11 @@ use crate::routes::status::{Pairs, missing, read};
 )]
 pub(crate) async fn dig_confirmation(
     State(app): State<AppState>,
+    Visible(model): Visible,
     path: Result<Path<DigPath>, PathRejection>,
     pairs: Pairs,
 ) -> Result<Json<Confirmation<'static>>, Problem> {
-    confirmed(&app, path?.0.subject()?, pairs).await
+    confirmed(&app, &model, path?.0.subject()?, pairs).await
 }
 
 /// Confirmation of the status of a cluster's own resources
@@ -58,10 +61,11 @@ pub(crate) async fn dig_confirmation(
 )]
 pub(crate) async fn cluster_confirmation(
     State(app): State<AppState>,
+    Visible(model): Visible,
     path: Result<Path<ClusterPath>, PathRejection>,
     pairs: Pairs,
 ) -> Result<Json<Confirmation<'static>>, Problem> {
-    confirmed(&app, path?.0.subject()?, pairs).await
+    confirmed(&app, &model, path?.0.subject()?, pairs).await
 }
 
 /// Confirmation of the status of a logical cloud
@@ -80,20 +84,22 @@ pub(crate) async fn cluster_confirmation(
 )]
 pub(crate) async fn logical_cloud_confirmation(
     State(app): State<AppState>,
+    Visible(model): Visible,
     path: Result<Path<LogicalCloudPath>, PathRejection>,
     pairs: Pairs,
 ) -> Result<Json<Confirmation<'static>>, Problem> {
-    confirmed(&app, path?.0.subject()?, pairs).await
+    confirmed(&app, &model, path?.0.subject()?, pairs).await
 }
 
 /// Compares the status of a subject with its clusters.
 async fn confirmed(
     app: &AppState,
+    model: &VisibleModel,
     name: RecordSubject,
     pairs: Pairs,
 ) -> Result<Json<Confirmation<'static>>, Problem> {
     let query = read(pairs)?;
-    let subject = app.read_model.subject(&name, &query).map_err(missing)?;
+    let subject = model.subject(&name, &query).map_err(missing)?;
     // The application may have a hundred thousand resources.
     let involved = spawn_blocking(move || subject.involved_kinds(&query));
     let clusters = involved.await.map_err(|_| internal())??;

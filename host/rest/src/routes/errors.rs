@@ -10,6 +10,15 @@ pub(crate) enum CommonErrors {
     /// A name, parameter or body is not valid; the problem contains the valid form.
     #[response(status = 400, content_type = "application/problem+json")]
     Invalid(ProblemDocument),
+    /// Access control is enabled, and the request has no valid credential.
+    #[response(status = 401, content_type = "application/problem+json")]
+    Unauthorized(ProblemDocument),
+    /// The user does not have the role that the route needs, or the request comes from a page of another origin.
+    #[response(status = 403, content_type = "application/problem+json")]
+    Forbidden(ProblemDocument),
+    /// Too many failed attempts from the client's address; the header `Retry-After` says when to try again.
+    #[response(status = 429, content_type = "application/problem+json")]
+    TooManyAttempts(ProblemDocument),
     /// Too many requests at a time; the header `Retry-After` says when to try again.
     #[response(status = 503, content_type = "application/problem+json")]
     Busy(ProblemDocument),
@@ -22,9 +31,6 @@ pub(crate) enum CommonErrors {
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "it is described, never made")]
 pub(crate) enum CommandErrors {
-    /// The request comes from a page of another origin.
-    #[response(status = 403, content_type = "application/problem+json")]
-    CrossOrigin(ProblemDocument),
     /// There is no interpreter of this name; the problem lists the existing names.
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(ProblemDocument),

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use axum::Extension;
+use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
 use axum::response::Response;
 use kindsight_api::history::{History, HistoryParameters};
 use kindsight_api::problem::ProblemDocument;
 use kindsight_status::{HistoryQuery, QueryError};
 
-use crate::AppState;
 use crate::answer::{Answers, Chunks};
+use crate::caller::Visible;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::DigPath;
@@ -39,7 +39,7 @@ use crate::routes::status::{Pairs, missing};
     ),
 )]
 pub(crate) async fn dig_history(
-    State(app): State<AppState>,
+    Visible(model): Visible,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<DigPath>, PathRejection>,
     pairs: Pairs,
@@ -47,7 +47,7 @@ pub(crate) async fn dig_history(
     let name = path?.0.name()?;
     let query = HistoryQuery::parse(pairs?.0).map_err(Problem::invalid)?;
     let write = move |to: &mut Chunks| {
-        let history = app.read_model.history(&name, &query).map_err(not_found)?;
+        let history = model.history(&name, &query).map_err(not_found)?;
         to.json(&history.answer())
     };
     // The answer can have a thousand transitions and names in many clusters.

@@ -17,6 +17,8 @@ use kindsight_model::InterpreterName;
 use utoipa::ToSchema;
 
 use crate::AppState;
+use crate::audit::Audited;
+use crate::caller::Sender;
 use crate::catalog::{Command, Upload};
 use crate::command::{self, IfMatch, IfMatchHeader, Load, Name, NoParameters};
 use crate::problem::Problem;
@@ -104,7 +106,6 @@ pub(crate) async fn inspect(
     ),
     responses(
         (status = 200, description = "The component is live, or with `candidate=true` waits to be promoted.", body = Outcome),
-        (status = 403, description = "The request comes from a page of another origin.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 409, description = "Another host changed the interpreters at the same moment: try again.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 412, description = "Another version is live than `If-Match` says.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 413, description = "The component is too large.", body = ProblemDocument, content_type = "application/problem+json"),
@@ -115,13 +116,14 @@ pub(crate) async fn inspect(
 )]
 pub(crate) async fn load(
     State(app): State<AppState>,
+    sender: Sender,
     Name { name }: Name,
     parameters: Load,
     IfMatch(condition): IfMatch,
     body: Body,
 ) -> Answered {
     let upload = upload(&app, parameters, body)?;
-    run(&app, name, Command::Load(upload), condition).await
+    run(&app, &sender, name, Command::Load(upload), condition).await
 }
 
 /// Load a component under its own name
@@ -140,7 +142,6 @@ pub(crate) async fn load(
     ),
     responses(
         (status = 200, description = "The component is live, or with `candidate=true` waits to be promoted.", body = Outcome),
-        (status = 403, description = "The request comes from a page of another origin.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 409, description = "Another host changed the interpreters at the same moment: try again.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 413, description = "The component is too large.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 415, description = "The body is neither `application/wasm` nor `application/octet-stream`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
@@ -150,11 +151,16 @@ pub(crate) async fn load(
 )]
 pub(crate) async fn load_by_its_name(
     State(app): State<AppState>,
+    sender: Sender,
     parameters: Load,
     body: Body,
 ) -> Answered {
     let upload = upload(&app, parameters, body)?;
-    let answer = app.catalog.load(upload).await;
+    let audited = Audited {
+        app: &app,
+        sender: &sender,
+    };
+    let answer = audited.load(upload).await;
     answer
         .map(Json)
         .map_err(|refusal| Problem::refused("", refusal))
@@ -176,11 +182,13 @@ fn upload(app: &AppState, parameters: Load, body: Body) -> Result<Upload, Proble
 
 async fn run(
     app: &AppState,
+    sender: &Sender,
     name: InterpreterName,
     command: Command,
     condition: LiveCondition,
 ) -> Answered {
-    let answer = app.catalog.run(name.clone(), command, condition).await;
+    let audited = Audited { app, sender };
+    let answer = audited.run(name.clone(), command, condition).await;
     answer
         .map(Json)
         .map_err(|refusal| Problem::refused(&name, refusal))

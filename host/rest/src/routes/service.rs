@@ -9,6 +9,7 @@ use kindsight_api::problem::ProblemDocument;
 use kindsight_api::service::Index;
 
 use crate::AppState;
+use crate::caller::Sender;
 use crate::problem::Problem;
 
 /// Entry point
@@ -28,6 +29,8 @@ pub(crate) async fn healthz() -> &'static str {
 }
 
 /// Readiness
+///
+/// With access control, only a user with the role `viewer` for everything gets the list and the further lines.
 #[utoipa::path(
     get,
     path = "/readyz",
@@ -37,11 +40,18 @@ pub(crate) async fn healthz() -> &'static str {
         (status = 503, description = "Queries cannot be answered yet; the problem lists what is missing.", body = ProblemDocument, content_type = "application/problem+json"),
     ),
 )]
-pub(crate) async fn readyz(State(app): State<AppState>) -> Result<String, Problem> {
+pub(crate) async fn readyz(State(app): State<AppState>, sender: Sender) -> Result<String, Problem> {
+    let shows_details = sender.visible().is_everything();
     let missing = (app.missing)();
     if missing.is_empty() {
+        if !shows_details {
+            return Ok("ok".to_owned());
+        }
         let lines = [vec!["ok".to_owned()], (app.notes)()].concat();
         return Ok(lines.join("\n"));
+    }
+    if !shows_details {
+        return Err(Problem::not_ready());
     }
     let detail = format!("not ready yet: {}", missing.join("; "));
     Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use axum::response::Response;
 use kindsight_api::emco::{
@@ -17,6 +17,7 @@ use kindsight_status::{EmcoSubject, QueryError, StatusQuery, Subject};
 
 use crate::AppState;
 use crate::answer::{Answers, Chunks};
+use crate::caller::Visible;
 use crate::dialect::dialect;
 use crate::problem::Problem;
 use crate::routes::emco::EmcoRequest;
@@ -105,13 +106,13 @@ impl Sent {
     ),
 )]
 pub(crate) async fn dig_status(
-    State(app): State<AppState>,
+    Visible(model): Visible,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<DigPath>, PathRejection>,
     sent: Sent,
 ) -> Result<Response, Problem> {
     let name = path?.0.read();
-    let look_up = |name: &DigName, query: &StatusQuery| app.read_model.dig(name, query);
+    let look_up = |name: &DigName, query: &StatusQuery| model.dig(name, query);
     sent.answer(EmcoSubject::Group, &answers, name, look_up)
         .await
 }
@@ -135,13 +136,13 @@ pub(crate) async fn dig_status(
     ),
 )]
 pub(crate) async fn cluster_status(
-    State(app): State<AppState>,
+    Visible(model): Visible,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<ClusterPath>, PathRejection>,
     sent: Sent,
 ) -> Result<Response, Problem> {
     let name = path?.0.read();
-    let look_up = |name: &ClusterName, query: &StatusQuery| app.read_model.cluster(name, query);
+    let look_up = |name: &ClusterName, query: &StatusQuery| model.cluster(name, query);
     sent.answer(EmcoSubject::Cluster, &answers, name, look_up)
         .await
 }
@@ -165,14 +166,13 @@ pub(crate) async fn cluster_status(
     ),
 )]
 pub(crate) async fn logical_cloud_status(
-    State(app): State<AppState>,
+    Visible(model): Visible,
     Extension(answers): Extension<Arc<Answers>>,
     path: Result<Path<LogicalCloudPath>, PathRejection>,
     sent: Sent,
 ) -> Result<Response, Problem> {
     let name = path?.0.read();
-    let look_up =
-        |name: &LogicalCloudName, query: &StatusQuery| app.read_model.logical_cloud(name, query);
+    let look_up = |name: &LogicalCloudName, query: &StatusQuery| model.logical_cloud(name, query);
     sent.answer(EmcoSubject::LogicalCloud, &answers, name, look_up)
         .await
 }

@@ -3,29 +3,30 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Extension;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{FromRequestParts, Path, Query, Request, State};
+use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use axum::response::Response;
+use kindsight_access::Lease;
 use kindsight_api::applications::ApplicationParameters;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::status::{StatusAnswer, StatusParameters};
 use kindsight_api::watch::{ApplicationsEvent, EventName, StatusEvent};
 use kindsight_model::RecordSubject;
-use kindsight_read_model::ReadModel;
+use kindsight_read_model::VisibleModel;
 use kindsight_status::{
     ApplicationQuery, Applications, ChangedSubject, Instance, StatusQuery, Subject, change,
 };
 
 use crate::AppState;
 use crate::answer::{Answers, Chunks, internal};
+use crate::caller::{Sender, Visible};
 use crate::limits::LIST_GATHER;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath};
 use crate::routes::status::{Pairs, is_probably_small, missing, read};
-use crate::stream::{Streams, Watched, write_event};
+use crate::stream::{Reader, Streams, Watched, write_event};
 
 /// Status of a deployment intent group, followed
 ///
@@ -99,10 +100,10 @@ pub(crate) async fn watch_logical_cloud_status(
 
 /// Extractor of a request to follow a status.
 pub(crate) struct Following {
-    model: ReadModel,
+    model: VisibleModel,
+    lease: Option<Lease>,
     answers: Arc<Answers>,
     streams: Arc<Streams>,
-    pairs: Pairs,
     request: Parts,
 }
 
@@ -110,12 +111,14 @@ impl FromRequestParts<AppState> for Following {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Problem> {
+        let Visible(model) = Visible::from_request_parts(parts, app).await?;
+        let sender = Sender::from_request_parts(parts, app).await?;
         let (answers, streams) = (parts.extensions.get(), parts.extensions.get());
         Ok(Self {
-            model: app.read_model.clone(),
+            model,
+            lease: app.access.as_ref().map(|control| sender.lease(control)),
             answers: answers.cloned().ok_or_else(internal)?,
             streams: streams.cloned().ok_or_else(internal)?,
-            pairs: Query::try_from_uri(&parts.uri),
             request: parts.clone(),
         })
     }
@@ -127,7 +130,7 @@ impl Following {
     /// # Errors
     /// Names that do not exist; a query whose answer is no status; too many streams.
     fn follow(self, name: RecordSubject) -> Result<Response, Problem> {
-        let query = read(self.pairs)?;
+        let query = read(Query::try_from_uri(&self.request.uri))?;
         if let Some(listing) = query.listing {
             let problem = PartialProblem::new(
                 listing.as_str(),
@@ -148,8 +151,16 @@ impl Following {
         // A name to filter by that does not exist is an error now, and not an event.
         let subject = watched.read(&self.model)?;
         subject.answer(&watched.query)?;
+        self.begin(watched)
+    }
+
+    fn begin<W: Watched>(self, watched: W) -> Result<Response, Problem> {
+        let reader = Reader {
+            model: self.model,
+            lease: self.lease,
+        };
         self.streams
-            .follow(self.model, self.answers, watched, &self.request)
+            .follow(reader, self.answers, watched, &self.request)
     }
 }
 
@@ -170,15 +181,11 @@ impl Following {
     ),
 )]
 pub(crate) async fn watch_applications(
-    State(app): State<AppState>,
-    Extension(answers): Extension<Arc<Answers>>,
-    Extension(streams): Extension<Arc<Streams>>,
     pairs: Pairs,
-    request: Request,
+    following: Following,
 ) -> Result<Response, Problem> {
     let query = ApplicationQuery::parse(pairs?.0).map_err(Problem::invalid)?;
-    let watched = WatchedApplications { query };
-    streams.follow(app.read_model, answers, watched, &request.into_parts().0)
+    following.begin(WatchedApplications { query })
 }
 
 /// The status of one application, cluster or logical cloud.
@@ -191,7 +198,7 @@ impl Watched for WatchedStatus {
     type State = Subject;
     const GATHER: Duration = Duration::ZERO;
 
-    fn read(&self, model: &ReadModel) -> Result<Subject, Problem> {
+    fn read(&self, model: &VisibleModel) -> Result<Subject, Problem> {
         model.subject(&self.name, &self.query).map_err(missing)
     }
 
@@ -237,7 +244,7 @@ impl Watched for WatchedApplications {
     type State = Applications;
     const GATHER: Duration = LIST_GATHER;
 
-    fn read(&self, model: &ReadModel) -> Result<Applications, Problem> {
+    fn read(&self, model: &VisibleModel) -> Result<Applications, Problem> {
         Ok(model.applications(&self.query)?)
     }
 

@@ -5,13 +5,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use kindsight_read_model::{Changed, Lagged, ReadModel, Subscription};
+use kindsight_access::Lease;
+use kindsight_read_model::{Changed, Lagged, Subscription, VisibleModel};
 use kindsight_status::Snapshot;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::event_id::EventId;
-use super::{Streams, Watched, event};
+use super::{Reader, Streams, Watched, event};
 use crate::answer::{Answers, Chunks, counted};
 use crate::connections::Activity;
 use crate::limits::SMALL_ANSWER_BYTES_MAX;
@@ -20,7 +21,7 @@ use crate::problem::Problem;
 /// First event of a stream.
 pub(super) struct Beginning<W> {
     pub(super) streams: Arc<Streams>,
-    pub(super) model: ReadModel,
+    pub(super) reader: Reader,
     pub(super) answers: Arc<Answers>,
     pub(super) watched: W,
     /// Path and query.
@@ -36,7 +37,8 @@ pub(super) struct Beginning<W> {
 /// One stream between two events. It holds no lock, and only the last sent state of the read model.
 pub(super) struct Follower<W: Watched> {
     streams: Arc<Streams>,
-    model: ReadModel,
+    model: VisibleModel,
+    lease: Option<Lease>,
     answers: Arc<Answers>,
     watched: Arc<W>,
     name: String,
@@ -73,27 +75,30 @@ enum Woken {
     Missed,
     /// No event was sent for [`HEARTBEAT`](crate::HEARTBEAT), so a comment is due.
     Silent,
-    /// The server stops.
+    /// The server stops, or the reader's rights changed.
     Over,
 }
 
 impl<W: Watched> Follower<W> {
     /// Reads the state for the first event.
     pub(super) fn begin(of: Beginning<W>) -> Result<Self, Problem> {
-        let (generation, subscription) = of.model.subscribe(Snapshot::generation);
+        let (generation, subscription) = of.reader.model.model().subscribe(Snapshot::generation);
         let resumable = &of.streams.resumable;
-        let last = of
-            .last
-            .and_then(|last| Some((last, resumable.find::<W::State>(&of.name, last)?)));
+        let last = of.last.and_then(|last| {
+            let (name, visible) = (&of.name, of.reader.model.visible());
+            let state = resumable.find::<W::State>(name, visible, last)?;
+            Some((last, state))
+        });
         // Also for a stream that is resumed: a name that does not exist any more is an error.
-        let state = Arc::new(of.watched.read(&of.model)?);
+        let state = Arc::new(of.watched.read(&of.reader.model)?);
         let next = match &last {
             Some(_) => Next::Resume,
             None => Next::Snapshot(state),
         };
         Ok(Self {
             streams: of.streams,
-            model: of.model,
+            model: of.reader.model,
+            lease: of.reader.lease,
             answers: of.answers,
             watched: Arc::new(of.watched),
             name: of.name,
@@ -156,11 +161,21 @@ impl<W: Watched> Follower<W> {
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let mut lease = self.lease.take();
+        let unentitled = async {
+            match &mut lease {
+                Some(lease) => lease.ended().await,
+                None => std::future::pending().await,
+            }
+        };
+        let woken = tokio::select! {
             () = over => Woken::Over,
+            () = unentitled => Woken::Over,
             woken = self.changed() => woken,
             () = sleep_until(silent_at) => Woken::Silent,
-        }
+        };
+        self.lease = lease;
+        woken
     }
 
     /// Waits for a change of the followed state, and for further changes during [`Watched::GATHER`].
@@ -204,7 +219,7 @@ impl<W: Watched> Follower<W> {
     /// Follows the read model from its current state on, after changes were missed.
     async fn catch_up(&mut self) -> Result<VecDeque<Bytes>, Problem> {
         self.look_at = None;
-        (self.generation, self.subscription) = self.model.subscribe(Snapshot::generation);
+        (self.generation, self.subscription) = self.model.model().subscribe(Snapshot::generation);
         let state = self.read()?;
         self.snapshot(state).await
     }
@@ -217,7 +232,7 @@ impl<W: Watched> Follower<W> {
     async fn look(&mut self) -> Result<Option<VecDeque<Bytes>>, Problem> {
         self.look_at = None;
         // Before the state is read, which may have later changes too.
-        self.generation = self.model.inspect(Snapshot::generation);
+        self.generation = self.model.model().inspect(Snapshot::generation);
         let state = self.read()?;
         let Some((_, before)) = &self.sent else {
             return self.snapshot(state).await.map(Some);
@@ -278,7 +293,8 @@ impl<W: Watched> Drop for Follower<W> {
         if let Some((id, state)) = self.sent.take() {
             let state: Arc<dyn Any + Send + Sync> = state;
             let name = std::mem::take(&mut self.name);
-            self.streams.resumable.keep(name, id, state);
+            let of = (name, self.model.visible().clone());
+            self.streams.resumable.keep(of, id, state);
         }
     }
 }

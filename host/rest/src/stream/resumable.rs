@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kindsight_model::SubjectSet;
 use tokio::time::Instant;
 
 use super::event_id::EventId;
@@ -19,6 +20,8 @@ struct Ended {
     at: Instant,
     /// Path and query.
     name: String,
+    /// The subjects that the reader might see. The state has data about them alone.
+    visible: SubjectSet,
     /// Id of the last event.
     id: EventId,
     /// The state that the last event was made of.
@@ -27,10 +30,17 @@ struct Ended {
 
 impl Resumable {
     /// Keeps the last event of a stream.
-    pub(super) fn keep(&self, name: String, id: EventId, state: Arc<dyn Any + Send + Sync>) {
+    pub(super) fn keep(
+        &self,
+        of: (String, SubjectSet),
+        id: EventId,
+        state: Arc<dyn Any + Send + Sync>,
+    ) {
+        let (name, visible) = of;
         let ended = Ended {
             at: Instant::now(),
             name,
+            visible,
             id,
             state,
         };
@@ -42,13 +52,19 @@ impl Resumable {
         });
     }
 
-    /// The state that the event with this id was made of; none if it is no longer known. The client may resume with
+    /// The state that the event with this id was made of; none if it is no longer known, or was made for a reader with
+    /// other rights. The client may resume with
     /// the same id several times.
-    pub(super) fn find<S: Send + Sync + 'static>(&self, name: &str, id: EventId) -> Option<Arc<S>> {
+    pub(super) fn find<S: Send + Sync + 'static>(
+        &self,
+        name: &str,
+        visible: &SubjectSet,
+        id: EventId,
+    ) -> Option<Arc<S>> {
         let found = self.change(|all| {
             let found = all
                 .iter()
-                .find(|ended| ended.id == id && ended.name == name)?;
+                .find(|ended| ended.id == id && ended.name == name && ended.visible == *visible)?;
             Some(Arc::clone(&found.state))
         });
         found?.downcast().ok()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kindsight_api::explanation::{Explanation, SpecSource};
 use kindsight_api::status::{Detail, Output, QueryType, Resource, ResourceOwner};
-use kindsight_model::Object;
+use kindsight_model::{Claims, Object, SubjectSet};
 use serde::{Serialize, Serializer};
 
 use crate::moment::moment;
@@ -24,6 +24,8 @@ pub struct Resources<'a> {
     kind: QueryType,
     output: Output,
     explain: bool,
+    /// The applications whose claims on a resource an explanation names.
+    claimants: SubjectSet,
 }
 
 impl<'a> Resources<'a> {
@@ -35,6 +37,7 @@ impl<'a> Resources<'a> {
             kind,
             output: query.output,
             explain: query.explain,
+            claimants: SubjectSet::Nothing,
         }
     }
 
@@ -49,6 +52,11 @@ impl<'a> Resources<'a> {
             positions: Some(positions),
             ..Self::all(view, query, kind)
         }
+    }
+
+    /// Names the claims of these applications in explanations.
+    pub(super) fn name_claims_of(&mut self, claimants: &SubjectSet) {
+        self.claimants.clone_from(claimants);
     }
 
     /// The resources in the form that the query requests, without resources that this form omits.
@@ -112,6 +120,12 @@ impl<'a> Resources<'a> {
         }
     }
 
+    /// The claims of several applications on a resource; `None` if the reader may see only one of them.
+    fn claims(&self, view: &ResourceView) -> Option<Arc<Claims>> {
+        let claims = view.claims.as_ref().filter(|_| self.explain)?;
+        claims.naming_only(&self.claimants)
+    }
+
     /// A resource with its rsync status; `None` if it was not sent.
     fn as_sent(&self, view: &'a ResourceView) -> Option<Resource<'a>> {
         Some(Resource {
@@ -139,7 +153,7 @@ impl<'a> Resources<'a> {
             restarts: restarts.and_then(NonZeroU32::new),
             interpreter: verdict.by.as_ref().filter(|_| self.explain).cloned(),
             spec: (self.explain && view.has_manifest_spec()).then_some(SpecSource::Manifest),
-            claims: view.claims.as_ref().filter(|_| self.explain).cloned(),
+            claims: self.claims(view),
             explanation: (self.explain.then(|| Explanation::of(verdict))).flatten(),
             ..Resource::new(&view.gvk, &view.name)
         }

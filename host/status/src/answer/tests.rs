@@ -1,6 +1,6 @@
 use expect_test::expect_file;
 use kindsight_api::problem::PartialProblem;
-use kindsight_model::{DigName, Object, Phase, RsyncStatus};
+use kindsight_model::{DigName, Object, Phase, RsyncStatus, SubjectSet};
 
 use super::*;
 use crate::samples::{
@@ -61,7 +61,10 @@ fn sink() -> Snapshot {
 
 fn not_found(snapshot: &Snapshot, pairs: &[(&str, &str)]) -> Vec<PartialProblem> {
     let query = query(pairs);
-    let subject = snapshot.dig(&vfw(), &query).map_err(QueryError::from);
+    let subject = snapshot
+        .visible_to(&SubjectSet::Everything)
+        .dig(&vfw(), &query)
+        .map_err(QueryError::from);
     match subject.and_then(|subject| subject.answer(&query).map(drop)) {
         Err(QueryError::NotFound(problems)) => problems,
         other => panic!("{other:?}"),
@@ -76,7 +79,10 @@ fn pointer<'a>(answer: &'a serde_json::Value, pointer: &str) -> &'a serde_json::
 fn the_complete_status_with_type_cluster() {
     let snapshot = sink();
     let query = query(&[("type", "cluster"), ("explain", "true")]);
-    let subject = snapshot.dig(&vfw(), &query).unwrap();
+    let subject = snapshot
+        .visible_to(&SubjectSet::Everything)
+        .dig(&vfw(), &query)
+        .unwrap();
     let text = serde_json::to_string_pretty(&subject.answer(&query).unwrap()).unwrap();
     expect_file!["explained.json"].assert_eq(&(text + "\n"));
 }
@@ -203,7 +209,10 @@ fn an_instance_that_is_no_longer_stored_is_reported_as_such() {
 #[test]
 fn an_unknown_group_is_not_found() {
     let other = DigName::new("testvfw", "compositevfw", "v1", "other").unwrap();
-    let missing = sink().dig(&other, &query(&[])).unwrap_err();
+    let missing = sink()
+        .visible_to(&SubjectSet::Everything)
+        .dig(&other, &query(&[]))
+        .unwrap_err();
     let QueryError::NotFound(problems) = missing.into() else {
         panic!("its name is valid");
     };
@@ -211,6 +220,7 @@ fn an_unknown_group_is_not_found() {
     assert_eq!(problems[0].expected, format!("one of `{}`", vfw()));
     assert!(
         sink()
+            .visible_to(&SubjectSet::Everything)
             .cluster(&crate::samples::cluster("edge01"), &query(&[]))
             .is_err()
     );
@@ -253,7 +263,10 @@ fn the_content_of_a_secret_is_not_shown() {
 fn a_change_during_serialization_does_not_affect_the_answer() {
     let mut snapshot = sink();
     let query = query(&[]);
-    let subject = snapshot.dig(&vfw(), &query).unwrap();
+    let subject = snapshot
+        .visible_to(&SubjectSet::Everything)
+        .dig(&vfw(), &query)
+        .unwrap();
     let before = serde_json::to_string(&subject.answer(&query).unwrap()).unwrap();
     snapshot.set_group(&vfw(), None);
     snapshot.set_context(&crate::samples::id(SECOND), None);
@@ -261,7 +274,12 @@ fn a_change_during_serialization_does_not_affect_the_answer() {
         serde_json::to_string(&subject.answer(&query).unwrap()).unwrap(),
         before
     );
-    assert!(snapshot.dig(&vfw(), &query).is_err());
+    assert!(
+        snapshot
+            .visible_to(&SubjectSet::Everything)
+            .dig(&vfw(), &query)
+            .is_err()
+    );
 }
 
 #[test]
@@ -405,7 +423,9 @@ fn unanswered_kinds_are_shown_on_every_level_and_in_the_list() {
     }
     assert!(pointer(&answer, "/apps/0/clusters/0/unanswered").is_null());
     let histories = crate::Histories::default();
-    let list = model.applications(&crate::ApplicationQuery::default(), &histories);
+    let list = model
+        .visible_to(&SubjectSet::Everything)
+        .applications(&crate::ApplicationQuery::default(), &histories);
     let list = serde_json::to_value(list.checked().unwrap().answer()).unwrap();
     assert_eq!(
         list["applications"][0]["unanswered"],

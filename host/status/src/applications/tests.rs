@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use kindsight_model::{ClusterFacts, Coverage, KindCoverage, KindState, Phase, ReportMode, Scope};
+use kindsight_model::{
+    ClusterFacts, Coverage, KindCoverage, KindState, Phase, ReportMode, Scope, SubjectSet,
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -8,6 +10,7 @@ use crate::samples::{
     NOW_MS, SECOND, app, cluster, context, expected, input, object, observed, report, verdict, vfw,
     vfw_record,
 };
+use crate::snapshot::Snapshot;
 use crate::{ApplicationKey, ClusterView, ContextView, PhaseState, Staleness, Transition, project};
 
 /// A Deployment that has been in this phase since `since_ms`.
@@ -71,7 +74,11 @@ fn ask(model: &Snapshot, pairs: &[(&str, &str)]) -> Value {
 
 fn ask_with(model: &Snapshot, histories: &Histories, pairs: &[(&str, &str)]) -> Value {
     let query = ApplicationQuery::parse(pairs.iter().copied()).unwrap();
-    let applications = model.applications(&query, histories).checked().unwrap();
+    let applications = model
+        .visible_to(&SubjectSet::Everything)
+        .applications(&query, histories)
+        .checked()
+        .unwrap();
     serde_json::to_value(applications.answer()).unwrap()
 }
 
@@ -213,7 +220,11 @@ fn unknown_names_are_listed_with_similar_names() {
     let model = model();
     let expected = |pairs: &[(&str, &str)]| {
         let query = ApplicationQuery::parse(pairs.iter().copied()).unwrap();
-        match model.applications(&query, &Histories::default()).checked() {
+        match model
+            .visible_to(&SubjectSet::Everything)
+            .applications(&query, &Histories::default())
+            .checked()
+        {
             Err(QueryError::NotFound(problems)) => problems[0].expected.clone(),
             other => panic!("{other:?}"),
         }
@@ -273,7 +284,13 @@ fn clusters_are_listed_with_their_connections() {
         ..connection
     };
     model.set_connection(&cluster("edge01"), Some(Arc::new(silent)));
-    let mut answer = serde_json::to_value(model.clusters().answer()).unwrap();
+    let mut answer = serde_json::to_value(
+        model
+            .visible_to(&SubjectSet::Everything)
+            .clusters()
+            .answer(),
+    )
+    .unwrap();
     let faults = answer["clusters"][1]["faults"].take();
     assert_eq!(faults.as_array().unwrap().len(), crate::FAULTS_SHOWN_MAX);
     assert_eq!(
@@ -327,7 +344,12 @@ fn only_a_cluster_that_was_listed_in_full_is_covered_completely() {
         };
         model.set_connection(&cluster("edge01"), Some(Arc::new(connection)));
         assert_eq!(
-            model.clusters().answer().clusters[0].coverage,
+            model
+                .visible_to(&SubjectSet::Everything)
+                .clusters()
+                .answer()
+                .clusters[0]
+                .coverage,
             expected,
             "{state:?}"
         );

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use kindsight_api::status::StatusAnswer;
-use kindsight_model::{DigName, Phase};
+use kindsight_model::{DigName, Phase, SubjectSet};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -73,7 +73,10 @@ fn apps(placed: &[Placed]) -> Vec<AppView> {
 fn subject(placed: &[Placed], query: &StatusQuery) -> Subject {
     let context = context(crate::samples::SECOND, "Instantiated", apps(placed));
     let model = snapshot(&vfw(), vfw_record(), vec![context]);
-    model.dig(&vfw(), query).unwrap()
+    model
+        .visible_to(&SubjectSet::Everything)
+        .dig(&vfw(), query)
+        .unwrap()
 }
 
 fn status<'s>(subject: &'s Subject, query: &StatusQuery) -> Status<'s, Resources<'s>> {
@@ -198,6 +201,7 @@ fn the_change_of_a_list_names_changed_and_removed_applications() {
     }
     let query = ApplicationQuery::parse([("state", "ready")]).unwrap();
     let before = model
+        .visible_to(&SubjectSet::Everything)
         .applications(&query, &Histories::default())
         .checked()
         .unwrap();
@@ -206,6 +210,7 @@ fn the_change_of_a_list_names_changed_and_removed_applications() {
     publish(&mut model, "pay", None);
     publish(&mut model, "news", Some(0));
     let after = model
+        .visible_to(&SubjectSet::Everything)
         .applications(&query, &Histories::default())
         .checked()
         .unwrap();

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use expect_test::{expect, expect_file};
 use kindsight_api::status::QueryType;
-use kindsight_model::{Connectivity, LogicalCloudName, RsyncStatus};
+use kindsight_model::{Connectivity, LogicalCloudName, RsyncStatus, SubjectSet};
 use serde_json::Value;
 
 use super::*;
@@ -39,7 +39,9 @@ fn ask(
 }
 
 fn ask_group(model: &Snapshot, text: &str) -> Result<Value, EmcoError> {
-    ask(EmcoSubject::Group, text, |query| model.dig(&vfw(), query))
+    ask(EmcoSubject::Group, text, |query| {
+        model.visible_to(&SubjectSet::Everything).dig(&vfw(), query)
+    })
 }
 
 /// The answer as formatted JSON.
@@ -146,7 +148,10 @@ fn group() -> Snapshot {
 #[test]
 fn all_answers_about_a_group() {
     let model = group();
-    let found = model.dig(&vfw(), &StatusQuery::default()).unwrap();
+    let found = model
+        .visible_to(&SubjectSet::Everything)
+        .dig(&vfw(), &StatusQuery::default())
+        .unwrap();
     let answers = [
         "",
         "type=cluster&app=sink&cluster=vfw-cluster-provider%2Bedge01",
@@ -211,7 +216,10 @@ fn all_answers_about_a_cluster_and_a_logical_cloud() {
     }
     let query = StatusQuery::default();
     let mut answers = String::new();
-    let found = model.cluster(&cluster("edge01"), &query).unwrap();
+    let found = model
+        .visible_to(&SubjectSet::Everything)
+        .cluster(&cluster("edge01"), &query)
+        .unwrap();
     for text in [
         "instance=",
         "type=cluster",
@@ -224,16 +232,25 @@ fn all_answers_about_a_cluster_and_a_logical_cloud() {
     answers += &written(
         EmcoSubject::Cluster,
         "status=deployed",
-        &model.cluster(&idle_cluster, &query).unwrap(),
+        &model
+            .visible_to(&SubjectSet::Everything)
+            .cluster(&idle_cluster, &query)
+            .unwrap(),
     );
-    let found = model.logical_cloud(&cloud, &query).unwrap();
+    let found = model
+        .visible_to(&SubjectSet::Everything)
+        .logical_cloud(&cloud, &query)
+        .unwrap();
     for text in ["type=what", "status=deployed&apps", "clusters", "resources"] {
         answers += &written(EmcoSubject::LogicalCloud, text, &found);
     }
     answers += &written(
         EmcoSubject::LogicalCloud,
         "",
-        &model.logical_cloud(&idle, &query).unwrap(),
+        &model
+            .visible_to(&SubjectSet::Everything)
+            .logical_cloud(&idle, &query)
+            .unwrap(),
     );
     expect_file!["other.txt"].assert_eq(&answers);
 }
@@ -283,14 +300,20 @@ fn every_error_is_one_line_in_emcos_words() {
 fn missing_subjects_are_reported_in_emcos_words() {
     let model = group();
     let other = kindsight_model::DigName::new("testvfw", "compositevfw", "v1", "other").unwrap();
-    let group = ask(EmcoSubject::Group, "", |query| model.dig(&other, query));
+    let group = ask(EmcoSubject::Group, "", |query| {
+        model.visible_to(&SubjectSet::Everything).dig(&other, query)
+    });
     let other = cluster("edge09");
     let of_cluster = ask(EmcoSubject::Cluster, "", |query| {
-        model.cluster(&other, query)
+        model
+            .visible_to(&SubjectSet::Everything)
+            .cluster(&other, query)
     });
     let other = LogicalCloudName::new("testvfw", "lc1").unwrap();
     let cloud = ask(EmcoSubject::LogicalCloud, "", |query| {
-        model.logical_cloud(&other, query)
+        model
+            .visible_to(&SubjectSet::Everything)
+            .logical_cloud(&other, query)
     });
     let missing = [group, of_cluster, cloud].map(Result::unwrap_err);
     assert!(missing.iter().all(EmcoError::is_missing));

@@ -1,5 +1,5 @@
 use kindsight_api::history::TransitionCause;
-use kindsight_model::Phase;
+use kindsight_model::{Phase, SubjectSet};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -176,7 +176,10 @@ fn model() -> Model {
 
 fn ask(model: &Model, pairs: &[(&str, &str)]) -> Result<Value, QueryError> {
     let query = HistoryQuery::parse(pairs.iter().copied()).unwrap();
-    let subject = model.snapshot.dig(&vfw(), &query.selection)?;
+    let subject = model
+        .snapshot
+        .visible_to(&SubjectSet::Everything)
+        .dig(&vfw(), &query.selection)?;
     let answer = HistoryAnswer::new(subject, &query, |key| model.histories.select(key, &query))?;
     Ok(serde_json::to_value(answer.answer()).unwrap())
 }

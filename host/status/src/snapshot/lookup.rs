@@ -2,20 +2,46 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject};
+use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject, SubjectSet};
 
 use super::Snapshot;
 use super::missing::{Missing, Reason};
+use crate::connection::ConnectionView;
 use crate::problem::{KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX};
 use crate::query::{Instance, StatusQuery};
 use crate::record::RecordView;
 use crate::subject::Subject;
+use crate::view::ContextView;
 
 /// Maximum number of similar names that a lookup copies for its message: the listed names, the counted names,
 /// and one more to know that there are others.
 const NEAR_MAX: usize = KNOWN_SHOWN_MAX + KNOWN_COUNTED_MAX + 1;
 
+/// The part of a snapshot that a reader may see. A subject that the reader may not see does not exist for any lookup,
+/// and no error names it.
+#[derive(Debug, Clone, Copy)]
+pub struct VisibleSnapshot<'s> {
+    pub(crate) snapshot: &'s Snapshot,
+    pub(crate) visible: &'s SubjectSet,
+}
+
 impl Snapshot {
+    /// The part of the snapshot that a reader may see.
+    pub fn visible_to<'s>(&'s self, visible: &'s SubjectSet) -> VisibleSnapshot<'s> {
+        VisibleSnapshot {
+            snapshot: self,
+            visible,
+        }
+    }
+
+    /// Returns whether a recorded group has this name.
+    pub fn is_recorded(&self, name: &DigName) -> bool {
+        let subject = RecordSubject::Group(name.clone());
+        self.records.contains_key(&subject)
+    }
+}
+
+impl VisibleSnapshot<'_> {
     /// Looks up a deployment intent group or a found application. If a group and a configured application
     /// have the same name, the group takes precedence.
     ///
@@ -24,9 +50,10 @@ impl Snapshot {
     /// instance of a found application.
     pub fn dig(&self, name: &DigName, query: &StatusQuery) -> Result<Subject, Missing> {
         let subject = RecordSubject::Group(name.clone());
-        let is_recorded = || self.records.contains_key(&subject);
+        let Snapshot { found, records, .. } = self.snapshot;
+        let is_recorded = || records.contains_key(&subject);
         // A configured application may have the same form of name as a group.
-        if name.is_found() || (self.found.contains_key(name) && !is_recorded()) {
+        if name.is_found() || (found.contains_key(name) && !is_recorded()) {
             return self.found_subject(name, query);
         }
         self.recorded(subject, query)
@@ -52,28 +79,35 @@ impl Snapshot {
         self.recorded(RecordSubject::LogicalCloud(name.clone()), query)
     }
 
-    /// The latest instance of a recorded application, or a found application.
-    pub(crate) fn latest(&self, name: &DigName) -> Option<Subject> {
-        self.dig(name, &StatusQuery::default()).ok()
-    }
-
-    /// Returns whether a recorded group has this name.
-    pub fn is_recorded(&self, name: &DigName) -> bool {
-        let subject = RecordSubject::Group(name.clone());
-        self.records.contains_key(&subject)
-    }
-
     /// The names of all recorded groups, in order.
     pub(crate) fn digs(&self) -> impl Iterator<Item = &DigName> {
         // Groups are the first subjects in order.
-        self.records.keys().map_while(|subject| match subject {
-            RecordSubject::Group(name) => Some(name),
-            RecordSubject::Cluster(_) | RecordSubject::LogicalCloud(_) => None,
-        })
+        let groups = self
+            .snapshot
+            .records
+            .keys()
+            .map_while(|subject| match subject {
+                RecordSubject::Group(name) => Some(name),
+                RecordSubject::Cluster(_) | RecordSubject::LogicalCloud(_) => None,
+            });
+        groups.filter(|name| self.visible.has_application(name))
+    }
+
+    /// The found applications, in order of their names.
+    pub(crate) fn found(&self) -> impl Iterator<Item = (&DigName, &Arc<ContextView>)> {
+        let found = self.snapshot.found.iter();
+        found.filter(|(name, _)| self.visible.has_application(name))
+    }
+
+    /// Connections to the clusters, in order of their names.
+    pub(crate) fn connections(&self) -> impl Iterator<Item = (&ClusterName, &Arc<ConnectionView>)> {
+        let connections = self.snapshot.connections();
+        connections.filter(|(name, _)| self.visible.has_cluster(name))
     }
 
     fn recorded(&self, subject: RecordSubject, query: &StatusQuery) -> Result<Subject, Missing> {
-        match self.records.get(&subject) {
+        let record = self.snapshot.records.get(&subject);
+        match record.filter(|_| self.visible.contains(&subject)) {
             Some(record) => self.instance(subject, record, query),
             None => Err(Missing(Reason::Subject {
                 near: self.near(&subject),
@@ -102,17 +136,22 @@ impl Snapshot {
         let instance = instance.cloned();
         Ok(Subject {
             name,
-            context: instance.as_ref().and_then(|id| self.context(id)).cloned(),
+            context: instance
+                .as_ref()
+                .and_then(|id| self.snapshot.context(id))
+                .cloned(),
             instance,
-            store: self.store.clone(),
-            state_store: self.state_store.clone().filter(|_| !record.is_own),
+            store: self.snapshot.store.clone(),
+            state_store: self.snapshot.state_store.clone().filter(|_| !record.is_own),
             record,
             is_found: false,
+            visible: self.visible.clone(),
         })
     }
 
     fn found_subject(&self, name: &DigName, query: &StatusQuery) -> Result<Subject, Missing> {
-        let Some(view) = self.found.get(name) else {
+        let view = self.snapshot.found.get(name);
+        let Some(view) = view.filter(|_| self.visible.has_application(name)) else {
             return Err(Missing(Reason::Subject {
                 subject: RecordSubject::Group(name.clone()),
                 near: self.found_near(name),
@@ -122,24 +161,25 @@ impl Snapshot {
         if query.instance != Instance::Latest {
             return Err(Missing(Reason::InstanceOfFound(name.clone())));
         }
-        Ok(Subject::found(name, Arc::clone(view)))
+        Ok(Subject::found(name, Arc::clone(view), self.visible.clone()))
     }
 
     /// The first subjects of the same project or provider.
     fn near(&self, subject: &RecordSubject) -> Vec<RecordSubject> {
-        let near = self.records.range(first_sibling(subject)..);
-        let near = near.map(|(it, _)| it);
+        let near = self.snapshot.records.range(first_sibling(subject)..);
+        let near = near.map(|(other, _)| other);
         let near = near.take_while(|other| parent(other) == parent(subject));
+        let near = near.filter(|other| self.visible.contains(other));
         near.take(NEAR_MAX).cloned().collect()
     }
 
     /// Found applications with the same name; if there are none, the first found applications.
     fn found_near(&self, name: &DigName) -> Vec<RecordSubject> {
-        let same = self.found.keys();
-        let same = same.filter(|other| other.composite_app == name.composite_app);
+        let found = || self.found().map(|(name, _)| name);
+        let same = found().filter(|other| other.composite_app == name.composite_app);
         let mut near: Vec<&DigName> = same.take(NEAR_MAX).collect();
         if near.is_empty() {
-            near.extend(self.found.keys().take(NEAR_MAX));
+            near.extend(found().take(NEAR_MAX));
         }
         near.into_iter()
             .cloned()
@@ -149,7 +189,7 @@ impl Snapshot {
 
     /// The data that a store holds while it cannot be reached.
     fn unread(&self) -> Option<&'static str> {
-        match (self.store_away(), self.state_store_away()) {
+        match (self.snapshot.store_away(), self.snapshot.state_store_away()) {
             (Some(_), _) => Some("AppContexts"),
             (None, Some(_)) => Some("lifecycle states"),
             (None, None) => None,

@@ -1,5 +1,5 @@
 use kindsight_api::clusters::Connection;
-use kindsight_model::{ClusterFacts, Phase, host_reason};
+use kindsight_model::{ClusterFacts, Phase, SubjectSet, host_reason};
 use serde_json::{Value, json};
 
 use super::*;
@@ -52,7 +52,10 @@ fn shown(input: crate::ClusterInput) -> Arc<ClusterView> {
 
 fn ask(model: &Snapshot, pairs: &[(&str, &str)]) -> Value {
     let query = query(pairs);
-    let subject = model.dig(&shop(), &query).unwrap();
+    let subject = model
+        .visible_to(&SubjectSet::Everything)
+        .dig(&shop(), &query)
+        .unwrap();
     serde_json::to_value(subject.answer(&query).unwrap()).unwrap()
 }
 
@@ -145,7 +148,10 @@ fn gone_resources_decide_if_only_hooks_remain() {
 fn an_unknown_found_application_is_listed_with_similar_names() {
     let model = model(Vec::new());
     let name = DigName::found("shop", Some("other")).unwrap();
-    let missing = model.dig(&name, &query(&[])).unwrap_err();
+    let missing = model
+        .visible_to(&SubjectSet::Everything)
+        .dig(&name, &query(&[]))
+        .unwrap_err();
     let QueryError::NotFound(problems) = missing.into() else {
         panic!("its name is valid");
     };
@@ -156,7 +162,9 @@ fn an_unknown_found_application_is_listed_with_similar_names() {
 fn a_found_application_has_no_instances() {
     let model = model(Vec::new());
     for instance in ["", "7"] {
-        let missing = model.dig(&shop(), &query(&[("instance", instance)]));
+        let missing = model
+            .visible_to(&SubjectSet::Everything)
+            .dig(&shop(), &query(&[("instance", instance)]));
         let QueryError::Invalid(problems) = missing.unwrap_err().into() else {
             panic!("the application exists");
         };
@@ -233,7 +241,10 @@ fn a_group_takes_precedence_over_a_configured_application_with_its_name() {
     model.set_found(&name, Some(selected));
     let ask = |model: &Snapshot, pairs: &[(&str, &str)]| {
         let query = query(pairs);
-        let subject = model.dig(&name, &query).unwrap();
+        let subject = model
+            .visible_to(&SubjectSet::Everything)
+            .dig(&name, &query)
+            .unwrap();
         serde_json::to_value(subject.answer(&query).unwrap()).unwrap()
     };
     let answer = ask(&model, &[]);
@@ -242,6 +253,7 @@ fn a_group_takes_precedence_over_a_configured_application_with_its_name() {
     let names = |model: &Snapshot| {
         let query = crate::ApplicationQuery::parse([("name", "prod")]).unwrap();
         let list = model
+            .visible_to(&SubjectSet::Everything)
             .applications(&query, &Histories::default())
             .checked()
             .unwrap();

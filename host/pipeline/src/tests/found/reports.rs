@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{
-    Coverage, DigName, Identity, Object, Origin, Rejected, Removal, Report, Subject,
+    Coverage, DigName, Identity, Object, Origin, Rejected, Removal, Report, Subject, SubjectSet,
 };
 use kindsight_status::{ApplicationKey, ResourceView, Role};
 use serde_json::{Value, json};
@@ -165,7 +165,11 @@ impl Stage {
     /// The state of the application.
     pub(in crate::tests) fn ready(&self) -> String {
         let query = kindsight_status::StatusQuery::default();
-        let subject = self.read_model.dig(&shop(), &query).unwrap();
+        let subject = self
+            .read_model
+            .visible_to(&SubjectSet::Everything)
+            .dig(&shop(), &query)
+            .unwrap();
         let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
         answer["ready-status"].as_str().unwrap().to_owned()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_clusters::ClusterEvent;
-use kindsight_model::{ClusterFacts, Coverage, KindCoverage, KindState, Scope};
+use kindsight_model::{ClusterFacts, Coverage, KindCoverage, KindState, Scope, SubjectSet};
 
 use super::reports::{
     GONE_FOR_MS, Has, deployment, has, object, removed, shop, stage, stale, synced,
@@ -28,7 +28,11 @@ impl Stage {
     /// The staleness of the application.
     pub(in crate::tests) fn whole_stale(&self) -> Option<(String, String)> {
         let query = kindsight_status::StatusQuery::default();
-        let subject = self.read_model.dig(&shop(), &query).unwrap();
+        let subject = self
+            .read_model
+            .visible_to(&SubjectSet::Everything)
+            .dig(&shop(), &query)
+            .unwrap();
         let answer = serde_json::to_value(subject.answer(&query).unwrap()).unwrap();
         let text = |name: &str| answer[name].as_str().map(str::to_owned);
         Some((text("stale-since")?, text("stale-reason")?))

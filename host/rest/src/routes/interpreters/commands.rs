@@ -9,6 +9,8 @@ use kindsight_api::problem::ProblemDocument;
 
 use super::{Answered, Body, run};
 use crate::AppState;
+use crate::audit::Audited;
+use crate::caller::Sender;
 use crate::catalog::Command;
 use crate::command::{self, IfMatch, IfMatchHeader, Name, NoInput, NoParameters, Unused};
 use crate::problem::Problem;
@@ -33,9 +35,10 @@ use crate::routes::errors::{CommandErrors, CommonErrors, SettingsErrors};
 )]
 pub(crate) async fn remove(
     State(app): State<AppState>,
+    sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
-    run(&app, name, Command::Remove, condition).await
+    run(&app, &sender, name, Command::Remove, condition).await
 }
 
 /// Remove all names that are not used
@@ -56,9 +59,14 @@ pub(crate) async fn remove(
 )]
 pub(crate) async fn remove_unused(
     State(app): State<AppState>,
+    sender: Sender,
     _: Unused,
 ) -> Result<Json<RemovedNames>, Problem> {
-    let removed = app.catalog.remove_unused().await;
+    let audited = Audited {
+        app: &app,
+        sender: &sender,
+    };
+    let removed = audited.remove_unused().await;
     removed
         .map(Json)
         .map_err(|refusal| Problem::refused("", refusal))
@@ -82,9 +90,10 @@ pub(crate) async fn remove_unused(
 )]
 pub(crate) async fn shadow(
     State(app): State<AppState>,
+    sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
-    run(&app, name, Command::Shadow, condition).await
+    run(&app, &sender, name, Command::Shadow, condition).await
 }
 
 /// Promote a candidate
@@ -108,6 +117,7 @@ pub(crate) async fn shadow(
 )]
 pub(crate) async fn promote(
     State(app): State<AppState>,
+    sender: Sender,
     Name { name }: Name,
     _: NoParameters,
     IfMatch(condition): IfMatch,
@@ -115,7 +125,7 @@ pub(crate) async fn promote(
 ) -> Answered {
     let body = command::within(app.limits.catalog_json_bytes_max, body)?;
     let digest = command::promoted(&body)?;
-    run(&app, name, Command::Promote { digest }, condition).await
+    run(&app, &sender, name, Command::Promote { digest }, condition).await
 }
 
 /// Roll back to the previous version
@@ -136,9 +146,10 @@ pub(crate) async fn promote(
 )]
 pub(crate) async fn rollback(
     State(app): State<AppState>,
+    sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
-    run(&app, name, Command::Rollback, condition).await
+    run(&app, &sender, name, Command::Rollback, condition).await
 }
 
 /// Disable an interpreter
@@ -159,9 +170,10 @@ pub(crate) async fn rollback(
 )]
 pub(crate) async fn disable(
     State(app): State<AppState>,
+    sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
-    run(&app, name, Command::Disable, condition).await
+    run(&app, &sender, name, Command::Disable, condition).await
 }
 
 /// Enable an interpreter
@@ -181,9 +193,10 @@ pub(crate) async fn disable(
 )]
 pub(crate) async fn enable(
     State(app): State<AppState>,
+    sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
-    run(&app, name, Command::Enable, condition).await
+    run(&app, &sender, name, Command::Enable, condition).await
 }
 
 /// Replace the settings of an interpreter
@@ -207,6 +220,7 @@ pub(crate) async fn enable(
 )]
 pub(crate) async fn set(
     State(app): State<AppState>,
+    sender: Sender,
     Name { name }: Name,
     _: NoParameters,
     IfMatch(condition): IfMatch,
@@ -214,7 +228,14 @@ pub(crate) async fn set(
 ) -> Answered {
     let body = command::within(app.limits.catalog_json_bytes_max, body)?;
     let settings = command::settings(&body)?;
-    run(&app, name, Command::Settings(Some(settings)), condition).await
+    run(
+        &app,
+        &sender,
+        name,
+        Command::Settings(Some(settings)),
+        condition,
+    )
+    .await
 }
 
 /// Remove the settings of an interpreter
@@ -235,7 +256,8 @@ pub(crate) async fn set(
 )]
 pub(crate) async fn clear(
     State(app): State<AppState>,
+    sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
-    run(&app, name, Command::Settings(None), condition).await
+    run(&app, &sender, name, Command::Settings(None), condition).await
 }

@@ -1,6 +1,6 @@
 //! Tests: answers to `type=all`, which have both statuses.
 
-use kindsight_model::LogicalCloudName;
+use kindsight_model::{LogicalCloudName, SubjectSet};
 use serde_json::{Value, json};
 
 use super::*;
@@ -80,8 +80,12 @@ fn an_answer_with_both_statuses_has_all_members_of_both_types() {
     ] {
         for output in ["summary", "all", "detail"] {
             let pairs = [&filters[..], &[("output", output), ("explain", "true")]].concat();
-            let [sent, reported, both] =
-                of_each_type(&pairs, |query| snapshot.dig(&vfw(), query).unwrap());
+            let [sent, reported, both] = of_each_type(&pairs, |query| {
+                snapshot
+                    .visible_to(&SubjectSet::Everything)
+                    .dig(&vfw(), query)
+                    .unwrap()
+            });
             assert_eq!(both, merged(&sent, &reported), "{pairs:?}");
         }
     }
@@ -146,9 +150,17 @@ fn clusters_logical_clouds_and_found_applications_are_answered_with_both_statuse
     model.set_logical_cloud(&cloud, Some(record(None, &instantiated)));
     model.set_context(&id(SECOND), Some(own("logical-cloud", SECOND)));
     let of_cluster = of_each_type(&[], |query| {
-        model.cluster(&cluster("edge01"), query).unwrap()
+        model
+            .visible_to(&SubjectSet::Everything)
+            .cluster(&cluster("edge01"), query)
+            .unwrap()
     });
-    let of_cloud = of_each_type(&[], |query| model.logical_cloud(&cloud, query).unwrap());
+    let of_cloud = of_each_type(&[], |query| {
+        model
+            .visible_to(&SubjectSet::Everything)
+            .logical_cloud(&cloud, query)
+            .unwrap()
+    });
     for [sent, reported, both] in [of_cluster, of_cloud] {
         assert_eq!(both, merged(&sent, &reported));
         assert_eq!(both["rsync-status"], json!({"Applied": 1}));
@@ -168,6 +180,11 @@ fn clusters_logical_clouds_and_found_applications_are_answered_with_both_statuse
         ..context(FIRST, "", vec![app("front", vec![projected(edge01)])])
     };
     model.set_found(&found, Some(view));
-    let [_, reported, both] = of_each_type(&[], |query| model.dig(&found, query).unwrap());
+    let [_, reported, both] = of_each_type(&[], |query| {
+        model
+            .visible_to(&SubjectSet::Everything)
+            .dig(&found, query)
+            .unwrap()
+    });
     assert_eq!(both, reported, "no orchestrator sent anything");
 }

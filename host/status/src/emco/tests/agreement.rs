@@ -1,5 +1,6 @@
 //! Tests: both dialects agree on every context.
 
+use kindsight_model::SubjectSet;
 use std::collections::BTreeMap;
 
 use proptest::collection::vec;
@@ -131,7 +132,7 @@ proptest! {
             let kind = if is_ready { "cluster" } else { "rsync" };
             let text = format!("type={kind}&output={output}&{filters}");
             let query = StatusQuery::parse(pairs(&text)).unwrap();
-            let found = model.dig(&vfw(), &query).unwrap();
+            let found = model.visible_to(&SubjectSet::Everything).dig(&vfw(), &query).unwrap();
             found.answer(&query).map(|answer| serde_json::to_value(answer).unwrap()).ok()
         };
         let text = format!("{form}&output={output}&{filters}");

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::StoreAway;
+use kindsight_model::SubjectSet;
 
 #[test]
 fn the_word_of_every_phase() {
@@ -59,7 +60,10 @@ fn the_staleness_of_an_answer_covers_only_what_is_selected() {
     let mut model = group();
     let staleness = |model: &Snapshot, text: &str| {
         let query = EmcoQuery::parse(EmcoSubject::Group, text, &pairs(text)).unwrap();
-        let found = model.dig(&vfw(), &query.selection).unwrap();
+        let found = model
+            .visible_to(&SubjectSet::Everything)
+            .dig(&vfw(), &query.selection)
+            .unwrap();
         found
             .emco_staleness(&query)
             .map(|stale| stale.reason.to_string())

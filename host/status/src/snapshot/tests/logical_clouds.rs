@@ -1,6 +1,6 @@
 //! Logical clouds: their records, and the subjects of queries about them.
 
-use kindsight_model::{LogicalCloudName, RecordSubject};
+use kindsight_model::{LogicalCloudName, RecordSubject, SubjectSet};
 use serde_json::{Value, json};
 
 use crate::samples::{FIRST, SECOND, app, context, id, record};
@@ -33,7 +33,9 @@ fn with_clouds() -> Snapshot {
 
 fn ask_cloud(model: &Snapshot, name: &str, pairs: &[(&str, &str)]) -> Result<Value, QueryError> {
     let query = StatusQuery::parse(pairs.iter().copied()).unwrap();
-    let subject = model.logical_cloud(&cloud(name), &query)?;
+    let subject = model
+        .visible_to(&SubjectSet::Everything)
+        .logical_cloud(&cloud(name), &query)?;
     Ok(serde_json::to_value(subject.answer(&query)?).unwrap())
 }
 
@@ -86,7 +88,10 @@ fn an_unknown_logical_cloud_is_refused_with_the_names_of_its_project() {
 fn a_logical_cloud_is_affected_only_by_its_record_and_its_context() {
     let model = with_clouds();
     let query = StatusQuery::default();
-    let subject = model.logical_cloud(&cloud("lc1"), &query).unwrap();
+    let subject = model
+        .visible_to(&SubjectSet::Everything)
+        .logical_cloud(&cloud("lc1"), &query)
+        .unwrap();
     let of = |name: &str| ChangedSubject::Record(RecordSubject::LogicalCloud(cloud(name)));
     assert!(subject.is_concerned_by(&of("lc1")));
     assert!(!subject.is_concerned_by(&of("lc2")));

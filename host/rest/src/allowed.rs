@@ -15,7 +15,7 @@ const NAME_BYTES_MAX: usize = 253;
 /// The host `localhost`, loopback addresses, and the address at which the connection was accepted are always allowed. An
 /// origin is always allowed if it equals the host of the request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Access {
+pub struct AllowedNames {
     /// Further names and addresses of this server.
     pub hosts: Vec<AllowedHost>,
     /// Origins of pages that may send changes, in addition to this server's own pages.
@@ -32,7 +32,7 @@ pub struct AllowedOrigin(Origin);
 
 /// The reason why a text is not a host or an origin. The message contains the valid form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AccessError {
+pub enum AllowedNameError {
     /// Not a host.
     #[error("`{0}` is not a host: write `name`, `name:port`, an address, or `*` for any host")]
     Host(String),
@@ -41,7 +41,7 @@ pub enum AccessError {
     Origin(String),
 }
 
-impl Access {
+impl AllowedNames {
     /// Returns whether a request may use this name, on a connection that was accepted at `local`.
     pub(crate) fn allows_host(&self, host: &Authority, local: Option<IpAddr>) -> bool {
         let is_own = match &host.host {
@@ -67,16 +67,16 @@ impl Access {
         is_own || self.lists_origin(origin)
     }
 
-    /// True if this origin is one of [`Access::origins`].
+    /// True if this origin is one of [`AllowedNames::origins`].
     pub(crate) fn lists_origin(&self, origin: &Origin) -> bool {
         self.origins.iter().any(|listed| listed.0 == *origin)
     }
 }
 
 impl FromStr for AllowedHost {
-    type Err = AccessError;
+    type Err = AllowedNameError;
 
-    fn from_str(text: &str) -> Result<Self, AccessError> {
+    fn from_str(text: &str) -> Result<Self, AllowedNameError> {
         if text == "*" {
             return Ok(Self(None));
         }
@@ -87,16 +87,16 @@ impl FromStr for AllowedHost {
             port: None,
         });
         let host = address.or_else(|| Authority::read(text));
-        let host = host.ok_or_else(|| AccessError::Host(text.to_owned()))?;
+        let host = host.ok_or_else(|| AllowedNameError::Host(text.to_owned()))?;
         Ok(Self(Some(host)))
     }
 }
 
 impl FromStr for AllowedOrigin {
-    type Err = AccessError;
+    type Err = AllowedNameError;
 
-    fn from_str(text: &str) -> Result<Self, AccessError> {
-        let origin = Origin::read(text).ok_or_else(|| AccessError::Origin(text.to_owned()))?;
+    fn from_str(text: &str) -> Result<Self, AllowedNameError> {
+        let origin = Origin::read(text).ok_or_else(|| AllowedNameError::Origin(text.to_owned()))?;
         Ok(Self(origin))
     }
 }
@@ -193,9 +193,9 @@ mod tests {
 
     fn allowed(hosts: &[&str], host: &str) -> bool {
         let hosts = hosts.iter().map(|host| host.parse().unwrap()).collect();
-        let access = Access {
+        let access = AllowedNames {
             hosts,
-            ..Access::default()
+            ..AllowedNames::default()
         };
         let local = Some("10.1.2.3".parse().unwrap());
         Authority::read(host).is_some_and(|host| access.allows_host(&host, local))

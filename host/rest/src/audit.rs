@@ -1,0 +1,139 @@
+//! The audit log: one line for each command that changes something.
+
+use kindsight_api::interpreters::{CommandAnswer, LiveCondition, Outcome, Refusal, RemovedNames};
+use kindsight_model::{Digest, InterpreterName};
+
+use crate::AppState;
+use crate::caller::Sender;
+use crate::catalog::{Command, Upload};
+
+/// Carries out commands of one sender, and logs each with its outcome.
+///
+/// Lines have the target `audit`, so that a log filter can select them. Only an operator can cause them, and the slots
+/// for commands limit their number.
+pub(crate) struct Audited<'a> {
+    pub(crate) app: &'a AppState,
+    pub(crate) sender: &'a Sender,
+}
+
+/// The line about one command. A client can disconnect before the outcome is known, so the line is written on drop.
+struct Entry<'a> {
+    user: &'a str,
+    action: &'static str,
+    interpreter: String,
+    /// The live version before the command.
+    from: Option<Digest>,
+    /// The live version after the command.
+    to: Option<Digest>,
+    outcome: String,
+}
+
+impl Audited<'_> {
+    /// Carries out a command on an interpreter. A shadow run changes nothing and is not logged.
+    ///
+    /// # Errors
+    /// See [`InterpreterCatalog::run`](crate::InterpreterCatalog::run).
+    pub(crate) async fn run(
+        &self,
+        name: InterpreterName,
+        command: Command,
+        condition: LiveCondition,
+    ) -> Result<CommandAnswer, Refusal> {
+        let catalog = &self.app.catalog;
+        let Some(action) = action(&command) else {
+            return catalog.run(name, command, condition).await;
+        };
+        let mut entry = self.entry(action, name.to_string());
+        entry.from = self.live(&name);
+        let answer = catalog.run(name.clone(), command, condition).await;
+        entry.to = self.live(&name);
+        entry.outcome = outcome(&answer);
+        answer
+    }
+
+    /// Loads a component under its declared name.
+    ///
+    /// # Errors
+    /// See [`InterpreterCatalog::load`](crate::InterpreterCatalog::load).
+    pub(crate) async fn load(&self, upload: Upload) -> Result<CommandAnswer, Refusal> {
+        let mut entry = self.entry("load", String::new());
+        let answer = self.app.catalog.load(upload).await;
+        if let Ok(CommandAnswer::Outcome(Outcome { name, .. })) = &answer {
+            entry.interpreter = name.to_string();
+            entry.to = self.live(name);
+        }
+        entry.outcome = outcome(&answer);
+        answer
+    }
+
+    /// Removes every unused name.
+    ///
+    /// # Errors
+    /// See [`InterpreterCatalog::remove_unused`](crate::InterpreterCatalog::remove_unused).
+    pub(crate) async fn remove_unused(&self) -> Result<RemovedNames, Refusal> {
+        let mut entry = self.entry("remove-unused", String::new());
+        let answer = self.app.catalog.remove_unused().await;
+        entry.outcome = match &answer {
+            Ok(names) => format!("{} names removed", names.removed.len()),
+            Err(refusal) => refused(refusal),
+        };
+        answer
+    }
+
+    fn entry(&self, action: &'static str, interpreter: String) -> Entry<'_> {
+        Entry {
+            user: self.sender.user_name(),
+            action,
+            interpreter,
+            from: None,
+            to: None,
+            outcome: "unknown: the client left before the end".to_owned(),
+        }
+    }
+
+    fn live(&self, name: &InterpreterName) -> Option<Digest> {
+        self.app.catalog.inspect(name)?.digest
+    }
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        tracing::info!(
+            target: "audit",
+            user = self.user,
+            action = self.action,
+            interpreter = self.interpreter,
+            from = self.from.as_ref().map(Digest::as_str),
+            to = self.to.as_ref().map(Digest::as_str),
+            outcome = self.outcome,
+            "command"
+        );
+    }
+}
+
+/// The name of a command; `None` for a command that changes nothing.
+fn action(command: &Command) -> Option<&'static str> {
+    Some(match command {
+        Command::Load(_) => "load",
+        Command::Remove => "remove",
+        Command::Shadow => return None,
+        Command::Promote { .. } => "promote",
+        Command::Rollback => "rollback",
+        Command::Disable => "disable",
+        Command::Enable => "enable",
+        Command::Settings(Some(_)) => "set-settings",
+        Command::Settings(None) => "clear-settings",
+    })
+}
+
+fn outcome(answer: &Result<CommandAnswer, Refusal>) -> String {
+    match answer {
+        Ok(CommandAnswer::Outcome(outcome)) => outcome.detail.clone(),
+        Ok(CommandAnswer::Shadow(_)) => String::new(),
+        Err(refusal) => refused(refusal),
+    }
+}
+
+fn refused(refusal: &Refusal) -> String {
+    format!("refused: {refusal}")
+}

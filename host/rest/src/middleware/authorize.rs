@@ -1,0 +1,84 @@
+//! Authentication and authorization of requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use kindsight_access::{AccessControl, Caller};
+use tokio::time::timeout;
+
+use crate::answer::internal;
+use crate::caller::{Presented, Sender};
+use crate::problem::Problem;
+use crate::rules::{Rule, Rules};
+
+/// Access control of all routes.
+pub(crate) struct Authorization {
+    /// `None` if every client may do everything.
+    control: Option<Arc<AccessControl>>,
+    rules: Rules,
+    /// The sender of each request without access control.
+    anyone: Sender,
+    /// Timeout of an authentication.
+    time_max: Duration,
+}
+
+impl Authorization {
+    pub(crate) fn new(control: Option<Arc<AccessControl>>, time_max: Duration) -> Self {
+        Self {
+            control,
+            rules: Rules::default(),
+            anyone: Sender::without_credential(Caller::anyone()),
+            time_max,
+        }
+    }
+
+    /// The sender of a request, if the sender has the rights that the route needs. `rule` is `None` for a route without
+    /// a rule.
+    async fn sender(&self, rule: Option<Rule>, presented: Presented) -> Result<Sender, Problem> {
+        let Some(control) = &self.control else {
+            return Ok(self.anyone.clone());
+        };
+        let Some(rule) = rule else {
+            tracing::error!("a route has no access rule");
+            return Err(internal());
+        };
+        let authentication = timeout(self.time_max, Sender::authenticate(control, presented));
+        let sender = match authentication.await {
+            Ok(Ok(sender)) => sender,
+            _ if rule == Rule::Open => Sender::without_credential(Caller::nobody()),
+            Ok(Err(problem)) => return Err(problem),
+            Err(_) => return Err(Problem::busy()),
+        };
+        if rule.allows(sender.caller.rights()) {
+            return Ok(sender);
+        }
+        let (user, needed) = (sender.user_name(), rule.as_str());
+        let detail = format!("`{user}` may not do this: it needs {needed}");
+        Err(Problem::new(StatusCode::FORBIDDEN, detail))
+    }
+
+    fn rule(&self, request: &Request) -> Option<Rule> {
+        let path = request.extensions().get().map(MatchedPath::as_str);
+        self.rules.find(request.method(), path)
+    }
+}
+
+/// Passes a request on with its [`Sender`] in the extensions, if the sender may use the route.
+pub(crate) async fn authorize(
+    State(authorization): State<Arc<Authorization>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let (rule, presented) = (authorization.rule(&request), Presented::by(&request));
+    match authorization.sender(rule, presented).await {
+        Ok(sender) => {
+            request.extensions_mut().insert(sender);
+            next.run(request).await
+        }
+        Err(problem) => problem.into_response(),
+    }
+}

@@ -1,0 +1,126 @@
+//! Access rules: the rights that each route needs.
+//!
+//! A route without a rule is refused, and a test compares this table with the OpenAPI document and with `docs/access.md`.
+
+use std::collections::HashMap;
+
+use axum::http::Method;
+use kindsight_access::{Rights, Role};
+
+/// The rights that a route needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// None; the answer has no details without the role `viewer` for everything.
+    Open,
+    /// An authenticated user.
+    User,
+    /// The role `viewer` for at least one subject. The handler answers only about subjects that the user may see.
+    Viewer,
+    /// The role `viewer` for everything.
+    ViewerOfEverything,
+    /// The role `operator`, or `viewer` for everything.
+    OperatorOrViewer,
+    /// The role `operator`.
+    Operator,
+}
+
+impl Rule {
+    /// Returns whether a user with these rights may use the route.
+    pub(crate) fn allows(self, rights: &Rights) -> bool {
+        let viewer = rights.subjects(Role::Viewer);
+        let operator = rights.subjects(Role::Operator);
+        match self {
+            Self::Open | Self::User => true,
+            Self::Viewer => !viewer.is_nothing(),
+            Self::ViewerOfEverything => viewer.is_everything(),
+            Self::OperatorOrViewer => viewer.is_everything() || !operator.is_nothing(),
+            Self::Operator => !operator.is_nothing(),
+        }
+    }
+
+    /// The needed rights, for errors and for the documentation.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "none",
+            Self::User => "an authenticated user",
+            Self::Viewer => "the role `viewer`",
+            Self::ViewerOfEverything => "the role `viewer` for everything",
+            Self::OperatorOrViewer => "the role `operator`, or `viewer` for everything",
+            Self::Operator => "the role `operator`",
+        }
+    }
+}
+
+const GROUP: &str = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}";
+const CLUSTER: &str = "/v2/cluster-providers/{cluster-provider}/clusters/{cluster}";
+const LOGICAL_CLOUD: &str = "/v2/projects/{project}/logical-clouds/{logical-cloud}";
+const INTERPRETERS: &str = "/v2/interpreters";
+const INTERPRETER: &str = "/v2/interpreters/{name}";
+
+/// Every route: method, the path as one or two parts, and rule.
+pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
+    ("GET", "/", "", Rule::User),
+    ("GET", "/healthz", "", Rule::Open),
+    ("GET", "/readyz", "", Rule::Open),
+    ("GET", "/metrics", "", Rule::ViewerOfEverything),
+    ("GET", "/openapi.json", "", Rule::User),
+    ("GET", "/v2/applications", "", Rule::Viewer),
+    ("GET", "/v2/applications/watch", "", Rule::Viewer),
+    ("GET", "/v2/clusters", "", Rule::Viewer),
+    ("GET", GROUP, "/status", Rule::Viewer),
+    ("GET", GROUP, "/status/watch", Rule::Viewer),
+    ("GET", GROUP, "/status/confirmation", Rule::Viewer),
+    ("GET", GROUP, "/history", Rule::Viewer),
+    ("GET", CLUSTER, "/status", Rule::Viewer),
+    ("GET", CLUSTER, "/status/watch", Rule::Viewer),
+    ("GET", CLUSTER, "/status/confirmation", Rule::Viewer),
+    ("GET", LOGICAL_CLOUD, "/status", Rule::Viewer),
+    ("GET", LOGICAL_CLOUD, "/status/watch", Rule::Viewer),
+    ("GET", LOGICAL_CLOUD, "/status/confirmation", Rule::Viewer),
+    ("POST", "/v2/interpret", "", Rule::Viewer),
+    ("GET", INTERPRETERS, "", Rule::OperatorOrViewer),
+    ("POST", INTERPRETERS, "", Rule::Operator),
+    ("DELETE", INTERPRETERS, "", Rule::Operator),
+    ("GET", INTERPRETER, "", Rule::OperatorOrViewer),
+    ("PUT", INTERPRETER, "", Rule::Operator),
+    ("DELETE", INTERPRETER, "", Rule::Operator),
+    ("POST", INTERPRETER, "/shadow", Rule::Operator),
+    ("POST", INTERPRETER, "/promote", Rule::Operator),
+    ("POST", INTERPRETER, "/rollback", Rule::Operator),
+    ("POST", INTERPRETER, "/disable", Rule::Operator),
+    ("POST", INTERPRETER, "/enable", Rule::Operator),
+    ("PUT", INTERPRETER, "/settings", Rule::Operator),
+    ("DELETE", INTERPRETER, "/settings", Rule::Operator),
+];
+
+/// The rules by path and method.
+#[derive(Debug)]
+pub(crate) struct Rules(HashMap<String, HashMap<&'static str, Rule>>);
+
+impl Default for Rules {
+    fn default() -> Self {
+        let mut rules: HashMap<String, HashMap<&str, Rule>> = HashMap::new();
+        for (method, path, rest, rule) in RULES {
+            let of_path = rules.entry(format!("{path}{rest}")).or_default();
+            of_path.insert(method, *rule);
+        }
+        Self(rules)
+    }
+}
+
+impl Rules {
+    /// The rule of a request; `None` for a route without a rule. A path that is no route, and a method that a route does
+    /// not answer, need an authenticated user.
+    pub(crate) fn find(&self, method: &Method, path: Option<&str>) -> Option<Rule> {
+        let Some(path) = path else {
+            return Some(Rule::User);
+        };
+        let of_path = self.0.get(path)?;
+        let method = if *method == Method::HEAD {
+            Method::GET.as_str()
+        } else {
+            method.as_str()
+        };
+        Some(of_path.get(method).copied().unwrap_or(Rule::User))
+    }
+}
