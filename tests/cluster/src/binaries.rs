@@ -91,15 +91,7 @@ impl Binaries {
     /// With the same line if `CI` is `true`, because a test that does not run there proves nothing.
     pub fn or_skip(needed: &[Binary]) -> Option<Self> {
         static TOLD: Once = Once::new();
-        match Self::find(needed) {
-            Ok(binaries) => Some(binaries),
-            Err(why) => {
-                let line = format!("tests on real clusters did not run: {why}");
-                assert!(env::var("CI").as_deref() != Ok("true"), "{line}");
-                TOLD.call_once(|| tell(&line));
-                None
-            }
-        }
+        or_skip("tests on real clusters", Self::find(needed), &TOLD)
     }
 
     /// # Panics
@@ -108,6 +100,29 @@ impl Binaries {
         let path = self.paths.get(&binary);
         path.unwrap_or_else(|| panic!("ask `Binaries` for {binary:?} too"))
     }
+}
+
+/// Returns what was found, or prints one line with the reason why these tests do not run.
+///
+/// # Panics
+/// With the same line if `CI` is `true`.
+pub(crate) fn or_skip<T>(tests: &str, found: Result<T, Unavailable>, told: &Once) -> Option<T> {
+    match found {
+        Ok(found) => Some(found),
+        Err(why) => {
+            let line = format!("{tests} did not run: {why}");
+            assert!(env::var("CI").as_deref() != Ok("true"), "{line}");
+            told.call_once(|| tell(&line));
+            None
+        }
+    }
+}
+
+/// Finds a program on the `PATH`.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let mut files = env::split_paths(&path).map(|folder| folder.join(name));
+    files.find(|file| file.is_file())
 }
 
 /// Writes a line that libtest shows even if the test passes.

@@ -1,4 +1,4 @@
-//! Real Kubernetes clusters, a real etcd and a MongoDB, for tests.
+//! Real Kubernetes clusters, a real etcd, a MongoDB and an OIDC issuer, for tests.
 //!
 //! ```no_run
 //! use kindsight_cluster::{Binaries, Binary, Cluster, Etcd, Options};
@@ -22,7 +22,7 @@
 //! built once from the Go modules beside this crate.
 //!
 //! A MongoDB (`MongoServer`, with the feature `mongodb`) is a `mongod` if one is available, or else
-//! an in-memory server that Java runs.
+//! an in-memory server that Java runs. An [`Issuer`] is a script that Node runs.
 //!
 //! Every process is stopped when its owner is dropped, even if a test panics. A watchdog stops the
 //! processes of a test that was killed.
@@ -34,6 +34,7 @@ mod build;
 mod client;
 mod cluster;
 mod etcd;
+mod issuer;
 mod kubeconfig;
 #[cfg(feature = "mongodb")]
 mod mongodb;
@@ -49,6 +50,7 @@ pub use binaries::{Binaries, Binary, Unavailable};
 pub use client::{Answer, Client, Credentials};
 pub use cluster::Cluster;
 pub use etcd::{Etcd, EtcdKeys, KeyValue};
+pub use issuer::{Issuer, IssuerPrograms};
 pub use kubeconfig::write_kubeconfig;
 #[cfg(feature = "mongodb")]
 pub use mongodb::{MongoDocuments, MongoPrograms, MongoServer, bson};

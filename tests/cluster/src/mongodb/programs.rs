@@ -9,7 +9,7 @@ use std::sync::Once;
 
 use sha2::{Digest, Sha256};
 
-use crate::binaries::{Unavailable, tell};
+use crate::binaries::{Unavailable, on_path, or_skip, tell};
 use crate::build::{cache_root, hex};
 
 /// The variable with the path of the user's own `mongod`.
@@ -58,22 +58,8 @@ impl MongoPrograms {
     /// With the same line if `CI` is `true`, because a test that does not run there proves nothing.
     pub fn or_skip() -> Option<Self> {
         static TOLD: Once = Once::new();
-        match Self::find() {
-            Ok(programs) => Some(programs),
-            Err(why) => {
-                let line = format!("tests on a MongoDB did not run: {why}");
-                assert!(env::var("CI").as_deref() != Ok("true"), "{line}");
-                TOLD.call_once(|| tell(&line));
-                None
-            }
-        }
+        or_skip("tests on a MongoDB", Self::find(), &TOLD)
     }
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    let mut files = env::split_paths(&path).map(|folder| folder.join(name));
-    files.find(|file| file.is_file())
 }
 
 /// The folder of the libraries. Downloads missing libraries, while other processes that need them

@@ -2,6 +2,7 @@
 
 mod api_server;
 mod etcd;
+mod issuer;
 mod lifetime;
 mod rollout;
 mod unavailable;
