@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use futures_util::future::join_all;
 use jiff::Timestamp;
 use quick_cache::sync::Cache;
 use sha2::{Digest as _, Sha256};
@@ -141,10 +142,12 @@ impl AccessControl {
     }
 
     /// Reads the files again whenever they change. An invalid file is logged, and the last valid one remains in force.
-    /// The future does not end.
+    /// Runs [`VerifyToken::follow`] of each method at the same time. The future does not end.
     pub async fn follow(&self) {
         let files = self.settings.tokens.iter().chain([&self.settings.roles]);
-        follow_files(files.cloned().collect(), || self.reload()).await;
+        let files = follow_files(files.cloned().collect(), || self.reload());
+        let methods = self.settings.verifiers.iter().map(|method| method.follow());
+        tokio::join!(files, join_all(methods));
     }
 
     fn reload(&self) {

@@ -17,6 +17,12 @@ pub trait VerifyToken: Send + Sync {
         &'a self,
         token: &'a str,
     ) -> Pin<Box<dyn Future<Output = Result<Verified, TokenError>> + Send + 'a>>;
+
+    /// Keeps the data of the method current, such as the keys of an issuer. [`AccessControl`](crate::AccessControl)
+    /// runs this future beside the requests; the future does not end.
+    fn follow(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::pending())
+    }
 }
 
 /// The result of a successful verification.
