@@ -20,7 +20,7 @@ import Provider from 'oidc-provider';
 import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
 
 const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
-const ALGORITHMS = ['RS256', 'ES256'];
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 const TOKEN_SECONDS = 300;
 
 const users = {

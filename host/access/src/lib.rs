@@ -22,6 +22,7 @@
 mod attempts;
 mod control;
 mod files;
+mod oidc;
 mod roles;
 mod tokens;
 mod user;
@@ -32,6 +33,10 @@ pub use control::{
     Lease, Refusal,
 };
 pub use files::{AccessFileError, follow_files};
+pub use oidc::{
+    IssuerClientError, IssuerUrl, IssuerUrlError, Oidc, OidcSettings, SignatureAlgorithm,
+    SignatureAlgorithmError,
+};
 pub use roles::{Rights, Role, RoleBindings, RoleFileError};
 pub use tokens::{NewToken, StoredToken, TokenFile, TokenFileError, TokenName};
 pub use user::{Method, User, UserError};
