@@ -8,6 +8,7 @@ pub(crate) mod follow;
 mod kubeconfig;
 mod limits;
 pub(crate) mod mongodb;
+mod oidc;
 mod password;
 mod store;
 mod watch;

@@ -57,7 +57,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
         kind_grace: args.kind_grace,
         listen: args.listen,
-        access: args.access.settings(),
+        access: args.access.settings()?,
         insecure: args.access.insecure(),
         allowed_names: AllowedNames {
             hosts: args.allowed_hosts,

@@ -1,10 +1,13 @@
 //! Flags of access control.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use kindsight_server::Insecure;
-use kindsight_server::access::AccessSettings;
+use kindsight_server::access::{AccessSettings, VerifyToken};
+
+use super::oidc::OidcArgs;
 
 /// Access control of the server.
 #[derive(Debug, Clone, Args)]
@@ -21,6 +24,8 @@ pub(crate) struct AccessArgs {
         requires = "roles"
     )]
     tokens: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) oidc: OidcArgs,
     /// Serves an address that other machines reach without TLS, behind a proxy that ends TLS. Prints a warning.
     #[arg(long, env = "KINDSIGHT_INSECURE_NO_TLS")]
     insecure_no_tls: bool,
@@ -32,13 +37,20 @@ pub(crate) struct AccessArgs {
 
 impl AccessArgs {
     /// Access control; `None` if it is not enabled.
-    pub(crate) fn settings(&self) -> Option<AccessSettings> {
-        let roles = self.roles.clone()?;
-        Some(AccessSettings {
+    ///
+    /// # Errors
+    /// A method cannot be used.
+    pub(crate) fn settings(&self) -> anyhow::Result<Option<AccessSettings>> {
+        let Some(roles) = self.roles.clone() else {
+            return Ok(None);
+        };
+        let oidc = self.oidc.verifier()?;
+        let oidc = oidc.map(|oidc| Arc::new(oidc) as Arc<dyn VerifyToken>);
+        Ok(Some(AccessSettings {
             roles,
             tokens: self.tokens.clone(),
-            verifiers: Vec::new(),
-        })
+            verifiers: oidc.into_iter().collect(),
+        }))
     }
 
     /// The permitted ways to serve an address that other machines reach.

@@ -1,0 +1,156 @@
+//! Flags for an issuer of OpenID Connect tokens.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use kindsight_server::access::{IssuerUrl, Oidc, OidcSettings, SignatureAlgorithm};
+
+/// The issuer whose tokens are accepted.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Access control by OpenID Connect")]
+pub(crate) struct OidcArgs {
+    /// URL of an OpenID Connect issuer whose tokens are accepted, exactly as its tokens name it.
+    #[arg(
+        id = "oidc_issuer",
+        long = "oidc-issuer",
+        env = "KINDSIGHT_OIDC_ISSUER",
+        value_name = "URL",
+        requires_all = ["oidc_audience", "roles"]
+    )]
+    issuer: Option<IssuerUrl>,
+    /// Audience of the tokens. For ID tokens, this is the client id.
+    #[arg(
+        id = "oidc_audience",
+        long = "oidc-audience",
+        env = "KINDSIGHT_OIDC_AUDIENCE",
+        value_name = "NAME",
+        requires = "oidc_issuer"
+    )]
+    audience: Option<String>,
+    /// Claim with the name of the user. The claim `email` counts only if the issuer verified the address.
+    #[arg(
+        id = "oidc_username_claim",
+        long = "oidc-username-claim",
+        env = "KINDSIGHT_OIDC_USERNAME_CLAIM",
+        value_name = "CLAIM",
+        default_value = OidcSettings::USERNAME_CLAIM
+    )]
+    username_claim: String,
+    /// Claim with the groups of the user.
+    #[arg(
+        id = "oidc_groups_claim",
+        long = "oidc-groups-claim",
+        env = "KINDSIGHT_OIDC_GROUPS_CLAIM",
+        value_name = "CLAIM",
+        default_value = OidcSettings::GROUPS_CLAIM
+    )]
+    groups_claim: String,
+    /// PEM file with the only certificate authorities that are trusted for the issuer. Default: the system's.
+    #[arg(
+        id = "oidc_ca",
+        long = "oidc-ca",
+        env = "KINDSIGHT_OIDC_CA",
+        value_name = "FILE",
+        requires = "oidc_issuer"
+    )]
+    ca: Option<PathBuf>,
+    /// Allowed algorithm of signatures; repeat for several.
+    #[arg(
+        id = "oidc_algorithm",
+        long = "oidc-algorithm",
+        env = "KINDSIGHT_OIDC_ALGORITHM",
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_values_t = SignatureAlgorithm::DEFAULT.to_vec()
+    )]
+    algorithms: Vec<SignatureAlgorithm>,
+}
+
+impl OidcArgs {
+    /// The verifier of the issuer's tokens, if the flags name an issuer. Reads the trusted certificates.
+    ///
+    /// # Errors
+    /// The certificates cannot be used.
+    pub(crate) fn verifier(&self) -> anyhow::Result<Option<Oidc>> {
+        let settings = self.settings().map(Oidc::new).transpose();
+        settings.context("cannot verify tokens of the OIDC issuer")
+    }
+
+    fn settings(&self) -> Option<OidcSettings> {
+        Some(OidcSettings {
+            issuer: self.issuer.clone()?,
+            audience: self.audience.clone()?,
+            username_claim: self.username_claim.clone(),
+            groups_claim: self.groups_claim.clone(),
+            ca: self.ca.clone(),
+            algorithms: self.algorithms.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::config::access::AccessArgs;
+
+    #[derive(Debug, Parser)]
+    struct Command {
+        #[command(flatten)]
+        access: AccessArgs,
+    }
+
+    const ISSUER: [&str; 6] = [
+        "--roles",
+        "roles.toml",
+        "--oidc-issuer",
+        "https://login.example",
+        "--oidc-audience",
+        "kindsight-cli",
+    ];
+
+    fn parsed(arguments: &[&str]) -> Result<Option<OidcSettings>, clap::Error> {
+        let arguments = ["kindsight"].iter().chain(arguments);
+        Command::try_parse_from(arguments).map(|command| command.access.oidc.settings())
+    }
+
+    #[test]
+    fn an_issuer_has_defaults() {
+        assert!(parsed(&[]).unwrap().is_none());
+        let settings = parsed(&ISSUER).unwrap().unwrap();
+        assert_eq!(settings.issuer.as_str(), "https://login.example");
+        assert_eq!(settings.audience, "kindsight-cli");
+        assert_eq!(settings.username_claim, "sub");
+        assert_eq!(settings.groups_claim, "groups");
+        assert_eq!(settings.algorithms, SignatureAlgorithm::DEFAULT);
+    }
+
+    #[test]
+    fn algorithms_replace_the_defaults() {
+        let arguments = [ISSUER.as_slice(), &["--oidc-algorithm", "ES256,ES384"]].concat();
+        let settings = parsed(&arguments).unwrap().unwrap();
+        let names: Vec<String> = settings
+            .algorithms
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(names, ["ES256", "ES384"]);
+    }
+
+    #[test]
+    fn an_issuer_needs_an_audience_and_roles_and_a_secure_url() {
+        parsed(&ISSUER[2..]).unwrap_err();
+        parsed(&ISSUER[..4]).unwrap_err();
+        parsed(&["--oidc-audience", "kindsight-cli"]).unwrap_err();
+        for [flag, wrong] in [
+            ["--oidc-issuer", "http://login.example"],
+            ["--oidc-algorithm", "HS256"],
+            ["--oidc-algorithm", "none"],
+        ] {
+            let error = parsed(&[flag, wrong]).unwrap_err().to_string();
+            assert!(error.contains("use "), "{error}");
+        }
+    }
+}
