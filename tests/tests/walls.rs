@@ -42,10 +42,12 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         &["kindsight-model", "kindsight-api", "kindsight-rest"],
     ),
     ("utoipa-axum", &["kindsight-rest"]),
+    ("tokio-rustls", &["kindsight-access"]),
     ("tower-http", &["kindsight-rest"]),
     ("clap", &["kindsight"]),
     ("mimalloc", &["kindsight"]),
     ("tracing-subscriber", &["kindsight-server"]),
+    ("x509-parser", &["kindsight-access"]),
 ];
 
 /// Crates of the workspace that each host crate may use. A new host crate must be added here.

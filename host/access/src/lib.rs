@@ -24,6 +24,7 @@ mod control;
 mod files;
 mod oidc;
 mod roles;
+mod tls;
 mod tokens;
 mod user;
 mod verify;
@@ -38,6 +39,7 @@ pub use oidc::{
     SignatureAlgorithmError,
 };
 pub use roles::{Rights, Role, RoleBindings, RoleFileError};
+pub use tls::{TlsError, TlsFile, TlsProblem, TlsServer, TlsSettings, TlsStream};
 pub use tokens::{NewToken, StoredToken, TokenFile, TokenFileError, TokenName};
 pub use user::{Method, User, UserError};
 pub use verify::{TokenError, Verified, VerifyToken};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::authority::{Authority, Identity, new_key, write};
+use crate::authority::{Authority, new_key, write};
 use crate::build::hex;
 use crate::etcd::Etcd;
 use crate::options::Options;
@@ -14,11 +14,8 @@ pub(crate) fn write_secrets(folder: &Path, authority: &Authority, options: &Opti
     write(folder, "ca.crt", authority.certificate());
     authority.server(None).write(folder, "server");
     let key = new_key();
-    let accounts = Identity {
-        certificate: key.public_key_pem(),
-        key: key.serialize_pem(),
-    };
-    accounts.write(folder, "service-accounts");
+    write(folder, "service-accounts.crt", &key.public_key_pem());
+    write(folder, "service-accounts.key", &key.serialize_pem());
     // The token is derived from the key, so that no other user can know it.
     let token = hex(&Sha256::digest(key.serialized_der()));
     let mut tokens = format!("{token},admin,1,\"system:masters\"\n");

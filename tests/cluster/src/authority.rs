@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, date_time_ymd,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType,
+    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose,
+    RevokedCertParams, SerialNumber, date_time_ymd,
 };
 
 /// A certificate authority that exists for one test.
@@ -14,6 +16,8 @@ use rcgen::{
 pub struct Authority {
     certificate: String,
     issuer: Issuer<'static, KeyPair>,
+    /// The serial number of the next certificate.
+    serial: AtomicU64,
 }
 
 /// A certificate with its private key, both as PEM.
@@ -23,6 +27,7 @@ pub struct Identity {
     pub certificate: String,
     /// Its private key, as PKCS #8.
     pub key: String,
+    serial: u64,
 }
 
 impl Authority {
@@ -32,6 +37,7 @@ impl Authority {
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![
             KeyUsagePurpose::KeyCertSign,
+            KeyUsagePurpose::CrlSign,
             KeyUsagePurpose::DigitalSignature,
         ];
         params.distinguished_name.push(DnType::CommonName, name);
@@ -41,6 +47,7 @@ impl Authority {
         Self {
             certificate,
             issuer,
+            serial: AtomicU64::new(1),
         }
     }
 
@@ -65,6 +72,26 @@ impl Authority {
         self.sign(params, user, ExtendedKeyUsagePurpose::ClientAuth, until)
     }
 
+    /// Signs the list of the revoked certificates, as PEM.
+    pub fn revocation_list(&self, revoked: &[&Identity]) -> String {
+        let revoked = revoked.iter().map(|identity| RevokedCertParams {
+            serial_number: identity.serial.into(),
+            revocation_time: date_time_ymd(2026, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let params = CertificateRevocationListParams {
+            this_update: date_time_ymd(2026, 1, 1),
+            next_update: date_time_ymd(4096, 1, 1),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let list = params.signed_by(&self.issuer).expect("a revocation list");
+        list.pem().expect("PEM")
+    }
+
     fn sign(
         &self,
         mut params: CertificateParams,
@@ -73,6 +100,8 @@ impl Authority {
         until: Option<SystemTime>,
     ) -> Identity {
         params.distinguished_name.push(DnType::CommonName, name);
+        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
+        params.serial_number = Some(serial.into());
         params.extended_key_usages = vec![usage];
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         if let Some(until) = until {
@@ -84,6 +113,7 @@ impl Authority {
         Identity {
             certificate: certificate.expect("a certificate").pem(),
             key: key.serialize_pem(),
+            serial,
         }
     }
 }

@@ -1,0 +1,135 @@
+//! TLS for the listener: the certificate of the server, and verified certificates of clients.
+//!
+//! ```text
+//! files ─▶ TlsTexts ─▶ ServerConfig ◀─ replaced when the files change
+//!                          │
+//! connection ─▶ TlsServer::accept ─▶ TlsStream, ClientCertificate
+//! ```
+
+mod client_certificate;
+mod files;
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+
+use crate::ClientCertificate;
+use crate::files::follow_files;
+use files::TlsTexts;
+pub use files::{TlsError, TlsFile, TlsProblem};
+
+/// The most bytes that TLS holds for a client that does not read, in each direction and for each connection.
+const TLS_BUFFER_BYTES_MAX: usize = 32 * 1024;
+
+/// A connection inside TLS.
+pub type TlsStream<S> = tokio_rustls::server::TlsStream<S>;
+
+/// The files of TLS, in PEM form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsSettings {
+    /// The certificate of the server, followed by the intermediate certificates.
+    pub cert: PathBuf,
+    /// The private key of the certificate.
+    pub key: PathBuf,
+    /// The authorities that sign certificates of clients. Without this file, clients are not asked for certificates.
+    pub client_ca: Option<PathBuf>,
+    /// The revoked certificates of clients: one list for each authority that signs certificates of clients.
+    pub client_crl: Option<PathBuf>,
+}
+
+/// The server's side of TLS. New connections use the files as they were last read.
+pub struct TlsServer {
+    settings: TlsSettings,
+    current: ArcSwap<TlsConfig>,
+    clock: fn() -> i64,
+}
+
+/// The files as they were read.
+struct TlsConfig {
+    texts: TlsTexts,
+    config: Arc<ServerConfig>,
+}
+
+impl TlsServer {
+    /// Reads and checks the files, which blocks. A certificate that is not valid now causes a warning. `clock` returns
+    /// the time in Unix milliseconds.
+    ///
+    /// # Errors
+    /// [`TlsError`] with the file, its problem and the correct form.
+    pub fn load(settings: TlsSettings, clock: fn() -> i64) -> Result<Self, TlsError> {
+        let texts = TlsTexts::read(&settings)?;
+        let config = Arc::new(texts.config(&settings, clock())?);
+        Ok(Self {
+            settings,
+            current: ArcSwap::from_pointee(TlsConfig { texts, config }),
+            clock,
+        })
+    }
+
+    /// Reads the files again each time that they change. Invalid files are logged, and the previous files remain in
+    /// use. Open connections are not affected. The future does not end.
+    pub async fn follow(&self) {
+        let paths = self.settings.paths().cloned().collect();
+        follow_files(paths, || {
+            if let Err(error) = self.reload() {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(
+                    error,
+                    "a changed file of TLS is invalid; the previous files remain in use"
+                );
+            }
+        })
+        .await;
+    }
+
+    fn reload(&self) -> Result<(), TlsError> {
+        let texts = TlsTexts::read(&self.settings)?;
+        if texts == self.current.load().texts {
+            return Ok(());
+        }
+        let config = Arc::new(texts.config(&self.settings, (self.clock)())?);
+        self.current.store(Arc::new(TlsConfig { texts, config }));
+        tracing::info!("new connections use the changed files of TLS");
+        Ok(())
+    }
+
+    /// Performs the handshake on a new connection. Returns the certificate of the client if the client has sent one.
+    /// The caller limits the time.
+    ///
+    /// # Errors
+    /// If the client does not speak TLS, agrees on no version or cipher, or has an untrusted certificate.
+    pub async fn accept<S>(
+        &self,
+        stream: S,
+    ) -> io::Result<(TlsStream<S>, Option<ClientCertificate>)>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let acceptor = TlsAcceptor::from(Arc::clone(&self.current.load().config));
+        let accepted = acceptor.accept_with(stream, |session| {
+            session.set_buffer_limit(Some(TLS_BUFFER_BYTES_MAX));
+        });
+        let stream = accepted.await?;
+        let (_, session) = stream.get_ref();
+        let leaf = session.peer_certificates().and_then(<[_]>::first);
+        let client = leaf.and_then(|leaf| ClientCertificate::from_der(leaf));
+        Ok((stream, client))
+    }
+}
+
+impl fmt::Debug for TlsServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsServer")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
