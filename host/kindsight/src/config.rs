@@ -11,6 +11,7 @@ pub(crate) mod mongodb;
 mod oidc;
 mod password;
 mod store;
+mod tls;
 mod watch;
 
 use std::net::SocketAddr;
@@ -31,6 +32,7 @@ use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 use crate::config::mongodb::MongodbArgs;
 use crate::config::store::StoreArgs;
+use crate::config::tls::TlsArgs;
 use crate::config::watch::WatchArgs;
 
 /// `kindsight serve`.
@@ -135,6 +137,8 @@ pub(crate) struct ServeArgs {
     /// Format of log lines.
     #[arg(long, env = "KINDSIGHT_LOG_FORMAT", value_parser = log_format(), default_value = "text")]
     pub(crate) log_format: LogFormat,
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
     #[command(flatten)]

@@ -1,8 +1,8 @@
 //! Connections: their number is limited, and each client has limited time to send requests and read answers.
 //!
 //! ```text
-//! accept ─▶ slot ─▶ Stream ─▶ hyper ─▶ router
-//!            │         └─ Activity ◀─────┘ (phase, and transferred bytes)
+//! accept ─▶ slot ─▶ TcpMeter ─▶ handshake, if TLS is enabled ─▶ Stream ─▶ hyper ─▶ router
+//!            │         └────────────────── Activity ◀────────────┴──────────────────┘ (phase, and transferred bytes)
 //!            └─ none left: the slowest client's connection is closed
 //! ```
 //!
@@ -17,6 +17,7 @@
 
 mod activity;
 mod bare_answer;
+mod handshake;
 mod stream;
 
 use std::collections::HashMap;
@@ -29,7 +30,8 @@ use tokio::time::{Instant, timeout};
 use crate::Limits;
 
 pub(crate) use activity::{Activity, InRequest, Pace, Transfer, Wait};
-pub(crate) use stream::Stream;
+pub(crate) use handshake::handshake;
+pub(crate) use stream::{Stream, TcpMeter};
 
 /// Maximum time that a request waits for a share of the bytes that all connections have in common.
 const ROOM_WAIT_MAX: Duration = Duration::from_secs(2);

@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{Extensions, Request};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use kindsight_access::{ClientCertificate, TlsServer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -22,7 +24,7 @@ use tower::ServiceExt as _;
 
 use crate::Limits;
 use crate::answer::UntilSent;
-use crate::connections::{Connections, Open, Stream, Wait};
+use crate::connections::{Connections, Open, Stream, TcpMeter, Wait, handshake};
 use crate::limits::HEAD_BYTES_MAX;
 
 /// The pause after the system refused a connection, for example because of too many open files.
@@ -49,12 +51,15 @@ pub(crate) struct PeerAddress(pub(crate) IpAddr);
 #[derive(Debug, Clone)]
 pub(crate) struct Stopping(pub(crate) watch::Receiver<bool>);
 
-/// Serves `router` on `listener` until `shutdown` is done, then answers the requests that have begun.
+/// Serves `router` on `listener` until `shutdown` is done, then answers the requests that have begun. With `tls`, every
+/// connection begins with a handshake, and the extensions of a request have the verified certificate as an
+/// `Arc<ClientCertificate>`.
 ///
 /// # Errors
 /// When the listener becomes unusable. A failing connection is not an error.
 pub async fn serve(
     listener: TcpListener,
+    tls: Option<Arc<TlsServer>>,
     router: Router,
     limits: Limits,
     shutdown: impl Future<Output = ()> + Send + 'static,
@@ -74,7 +79,13 @@ pub async fn serve(
         };
         // Removes the tasks that have ended.
         while tasks.try_join_next().is_some() {}
-        tasks.spawn(answer(stream, open, router.clone(), stopping_rx.clone()));
+        let connection = Connection {
+            open,
+            tls: tls.clone(),
+            router: router.clone(),
+            stopping: stopping_rx.clone(),
+        };
+        tasks.spawn(connection.serve(stream));
     }
     drop(listener);
     // The send fails only if there is no connection.
@@ -113,64 +124,109 @@ fn is_of_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Answers the requests of one connection, until its client closes it or is too slow.
-async fn answer(
-    stream: TcpStream,
-    open: Open,
-    router: Router,
-    mut stopping: watch::Receiver<bool>,
-) {
-    let local = stream
-        .local_addr()
-        .ok()
-        .map(|address| LocalAddress(address.ip()));
-    let activity = &open.activity;
-    let peer = stream
-        .peer_addr()
-        .ok()
-        .map(|address| PeerAddress(address.ip()));
-    let told = Stopping(stopping.clone());
-    let service = service_fn(|request: Request<Incoming>| {
-        let in_request = activity.begin_request();
-        let mut request = request.map(Body::new);
-        let extensions = request.extensions_mut();
-        extensions.insert(Arc::clone(activity));
-        extensions.insert(told.clone());
-        if let Some(local) = local {
+/// The addresses of a connection.
+#[derive(Debug, Clone, Copy)]
+struct Ends {
+    local: Option<LocalAddress>,
+    peer: Option<PeerAddress>,
+}
+
+impl Ends {
+    fn of(tcp: &TcpStream) -> Self {
+        let (local, peer) = (tcp.local_addr().ok(), tcp.peer_addr().ok());
+        Self {
+            local: local.map(|address| LocalAddress(address.ip())),
+            peer: peer.map(|address| PeerAddress(address.ip())),
+        }
+    }
+
+    fn insert_into(self, extensions: &mut Extensions) {
+        if let Some(local) = self.local {
             extensions.insert(local);
         }
-        if let Some(peer) = peer {
+        if let Some(peer) = self.peer {
             extensions.insert(peer);
         }
-        let answered = router.clone().oneshot(request);
-        async move {
-            let response = answered.await?;
-            Ok::<_, Infallible>(response.map(|body| UntilSent::new(body, in_request)))
+    }
+}
+
+/// One connection, and the parts of the server that it uses.
+struct Connection {
+    open: Open,
+    tls: Option<Arc<TlsServer>>,
+    router: Router,
+    stopping: watch::Receiver<bool>,
+}
+
+impl Connection {
+    /// Performs the handshake if TLS is enabled, and answers requests, until the client closes the connection or is too
+    /// slow.
+    async fn serve(mut self, tcp: TcpStream) {
+        let ends = Ends::of(&tcp);
+        let tcp = TcpMeter::new(tcp, Arc::clone(&self.open.activity));
+        let Some(tls) = self.tls.take() else {
+            return self.answer(tcp, ends, None).await;
+        };
+        let accepted = tokio::select! {
+            accepted = handshake(&tls, tcp, &self.open.activity) => accepted,
+            () = self.open.activity.over() => None,
+            _ = self.stopping.wait_for(|it| *it) => None,
+        };
+        if let Some((stream, client)) = accepted {
+            self.answer(stream, ends, client).await;
         }
-    });
-    let stream = TokioIo::new(Stream::new(stream, Arc::clone(activity)));
-    let mut http = http1::Builder::new();
-    // Without a timer, hyper does not limit the time of heads; see the module `connections`.
-    http.max_buf_size(HEAD_BYTES_MAX);
-    http.max_header_size(HEAD_BYTES_MAX);
-    let mut connection = pin!(http.serve_connection(stream, service));
-    let mut over = pin!(activity.over());
-    let mut is_stopping = false;
-    loop {
-        tokio::select! {
-            result = &mut connection => {
-                if let Err(error) = result {
-                    tracing::trace!(%error, "a connection failed");
-                }
-                break;
+    }
+
+    /// Answers requests.
+    async fn answer(
+        mut self,
+        stream: impl AsyncRead + AsyncWrite + Unpin,
+        ends: Ends,
+        client: Option<ClientCertificate>,
+    ) {
+        let activity = &self.open.activity;
+        let told = Stopping(self.stopping.clone());
+        let client = client.map(Arc::new);
+        let service = service_fn(|request: Request<Incoming>| {
+            let in_request = activity.begin_request();
+            let mut request = request.map(Body::new);
+            let extensions = request.extensions_mut();
+            extensions.insert(Arc::clone(activity));
+            extensions.insert(told.clone());
+            ends.insert_into(extensions);
+            if let Some(client) = &client {
+                extensions.insert(Arc::clone(client));
             }
-            () = &mut over => break,
-            _ = stopping.wait_for(|it| *it), if !is_stopping => {
-                if activity.is_idle() {
+            let answered = self.router.clone().oneshot(request);
+            async move {
+                let response = answered.await?;
+                Ok::<_, Infallible>(response.map(|body| UntilSent::new(body, in_request)))
+            }
+        });
+        let stream = TokioIo::new(Stream::new(stream, Arc::clone(activity)));
+        let mut http = http1::Builder::new();
+        // Without a timer, hyper does not limit the time of heads; see the module `connections`.
+        http.max_buf_size(HEAD_BYTES_MAX);
+        http.max_header_size(HEAD_BYTES_MAX);
+        let mut connection = pin!(http.serve_connection(stream, service));
+        let mut over = pin!(activity.over());
+        let mut is_stopping = false;
+        loop {
+            tokio::select! {
+                result = &mut connection => {
+                    if let Err(error) = result {
+                        tracing::trace!(%error, "a connection failed");
+                    }
                     break;
                 }
-                is_stopping = true;
-                connection.as_mut().graceful_shutdown();
+                () = &mut over => break,
+                _ = self.stopping.wait_for(|it| *it), if !is_stopping => {
+                    if activity.is_idle() {
+                        break;
+                    }
+                    is_stopping = true;
+                    connection.as_mut().graceful_shutdown();
+                }
             }
         }
     }

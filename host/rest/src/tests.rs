@@ -35,6 +35,7 @@ mod documented;
 mod interpreters;
 mod limited;
 mod streams;
+mod tls;
 
 const STATUS: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deployment-intent-groups/vfw_deployment_intent_group/status";
 const CLUSTER_STATUS: &str = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use kindsight_access::AccessControlError;
+use kindsight_access::{AccessControlError, TlsError};
 use kindsight_interpreter::{LoadError, PublishError, StartError};
 use kindsight_model::{ClusterName, InterpreterName, NameError};
 
@@ -52,6 +52,9 @@ pub enum Error {
     /// The states in a MongoDB cannot be read at all.
     #[error(transparent)]
     Mongodb(#[from] MongodbError),
+    /// The files of TLS cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The machine does not give the threads of the executor.
     #[error("start the async runtime")]
     Runtime(#[source] std::io::Error),

@@ -43,6 +43,7 @@ mod store_check;
 mod sweeping;
 mod tasks;
 mod telemetry;
+mod tls;
 
 #[cfg(test)]
 mod tests;

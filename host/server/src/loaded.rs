@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use kindsight_access::AccessControl;
+use kindsight_access::{AccessControl, TlsServer};
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
@@ -82,7 +82,7 @@ impl Loaded {
     pub(crate) fn run(
         self,
         tasks: &Tasks,
-        listener: TcpListener,
+        listener: (TcpListener, Option<Arc<TlsServer>>),
         states: Option<StatesSource>,
     ) -> Arc<Unsynced> {
         let read_model = self.pipeline.read_model().clone();
@@ -202,11 +202,11 @@ fn begin_to_watch(tasks: &Tasks, catalog: Arc<Catalog>, directory: ComponentDire
 }
 
 /// Begins to answer requests.
-fn answer(tasks: &Tasks, listener: TcpListener, state: AppState) {
+fn answer(tasks: &Tasks, (listener, tls): (TcpListener, Option<Arc<TlsServer>>), state: AppState) {
     let (limits, shutdown) = (state.limits, tasks.shutdown());
     let router = kindsight_rest::router(state);
     let stopped = async move { shutdown.cancelled().await };
-    let serving = kindsight_rest::serve(listener, router, limits, stopped);
+    let serving = kindsight_rest::serve(listener, tls, router, limits, stopped);
     tasks.spawn("REST API", async move {
         if serving.await? == Ended::CutOff {
             let waited = limits.drain_max;

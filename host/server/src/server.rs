@@ -16,6 +16,7 @@ use crate::mongodb;
 use crate::open_files;
 use crate::settings::Settings;
 use crate::tasks::{Running, Tasks};
+use crate::tls;
 
 /// A server that answers, until it is stopped or one of its tasks ends.
 pub struct Server {
@@ -65,6 +66,7 @@ impl Server {
         kindsight_model::set_tree_budget(settings.parsed_bytes_max);
         let Settings { listen, .. } = settings;
         let stop_max = settings.rest_limits.drain_max.saturating_add(STOP_GRACE);
+        let tls = tls::open(settings.tls.take()).await?;
         let states = mongodb::open(settings.mongodb.take()).await?;
         let loaded = spawn_blocking(move || Loaded::from_settings(settings));
         let loaded = loaded.await.map_err(|_| Error::StartPanicked)??;
@@ -76,7 +78,8 @@ impl Server {
         let listener = listener.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let tasks = Tasks::default();
-        let unsynced = loaded.run(&tasks, listener, states);
+        tls::begin(tls.as_ref(), &tasks);
+        let unsynced = loaded.run(&tasks, (listener, tls), states);
         Ok(Self {
             address,
             tasks,

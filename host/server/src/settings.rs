@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_access::AccessSettings;
+use kindsight_access::{AccessSettings, TlsSettings};
 use kindsight_api::status::Dialect;
 use kindsight_catalog::{CatalogLimits, ComponentDirectory};
 use kindsight_clusters::ClusterSource;
@@ -55,6 +55,8 @@ pub struct Settings {
     pub access: Option<AccessSettings>,
     /// Permitted ways to serve an address that is not a loopback address.
     pub insecure: Insecure,
+    /// The files of TLS. Without this setting, the server speaks HTTP.
+    pub tls: Option<TlsSettings>,
     /// Allowed hosts and origins, in addition to the hosts and origins that are always allowed.
     pub allowed_names: AllowedNames,
     /// The wire dialect of answers to status queries that do not select a dialect.
@@ -147,6 +149,7 @@ impl Settings {
             access: None,
             insecure: Insecure::default(),
             allowed_names: AllowedNames::default(),
+            tls: None,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),
@@ -178,17 +181,13 @@ impl Settings {
         if listen.ip().to_canonical().is_loopback() {
             return Ok(());
         }
-        if !self.has_tls() && !insecure.no_tls {
+        if self.tls.is_none() && !insecure.no_tls {
             return Err(Error::NoTls(*listen));
         }
         if self.access.is_none() && !insecure.no_auth {
             return Err(Error::NoAccessControl(*listen));
         }
         Ok(())
-    }
-
-    fn has_tls(&self) -> bool {
-        false
     }
 
     /// Limits of the REST API by the names of their flags.

@@ -15,6 +15,11 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     start_logging(&args.log, args.log_format)?;
     let (changed, changes) = watch::channel(args.sources()?);
     let settings = settings(*args, changes)?;
+    let scheme = if settings.tls.is_some() {
+        "https"
+    } else {
+        "http"
+    };
     if let Some(cache) = &settings.cache {
         tracing::info!(
             "loading interpreters; those without compiled code in {} are compiled first",
@@ -23,7 +28,7 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     }
     kindsight_server::run(settings, async |server, mut signals| {
         let address = server.address();
-        tracing::info!(%address, "serving on http://{address}");
+        tracing::info!(%address, "serving on {scheme}://{address}");
         tokio::select! {
             () = signals.wait(server) => {}
             () = follow(changed) => {}
@@ -59,6 +64,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         listen: args.listen,
         access: args.access.settings()?,
         insecure: args.access.insecure(),
+        tls: args.tls.settings(),
         allowed_names: AllowedNames {
             hosts: args.allowed_hosts,
             origins: args.allowed_origins,

@@ -163,7 +163,12 @@ impl Activity {
         self.connections.upgrade()
     }
 
-    /// Notes received bytes.
+    /// The longest that a TLS handshake or the head of a request may take.
+    pub(super) fn head_time_max(&self) -> Duration {
+        self.head_time_max
+    }
+
+    /// Notes received bytes of a request.
     pub(super) fn received(&self) {
         let mut state = self.lock();
         if matches!(state.phase, Phase::Waiting) {

@@ -30,16 +30,28 @@ pub(super) fn completed(bytes: &[u8]) -> Option<Vec<u8>> {
         ),
         _ => return None,
     };
-    let document = Problem::new(status, detail).document();
-    let body = serde_json::to_string(&document).ok()?;
-    let length = body.len();
     let date = date.strip_suffix("\r\n\r\n")?;
+    Some(closing(status, detail, &format!("date: {date}\r\n")))
+}
+
+/// The answer to a request of HTTP on a port of HTTPS.
+pub(super) fn without_tls() -> Vec<u8> {
+    let detail = "this port speaks HTTPS alone: the URL must begin with `https://`";
+    closing(StatusCode::BAD_REQUEST, detail.to_owned(), "")
+}
+
+/// A problem document that ends its connection, with further headers.
+fn closing(status: StatusCode, detail: String, headers: &str) -> Vec<u8> {
+    let document = Problem::new(status, detail).document();
+    // A document of texts and numbers cannot fail.
+    let body = serde_json::to_string(&document).unwrap_or_default();
+    let length = body.len();
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: {PROBLEM_JSON}\r\nconnection: close\r\n\
          cache-control: no-store\r\nx-content-type-options: nosniff\r\n\
-         content-length: {length}\r\ndate: {date}\r\n\r\n"
+         content-length: {length}\r\n{headers}\r\n"
     );
-    Some([head, body].concat().into_bytes())
+    [head, body].concat().into_bytes()
 }
 
 fn too_long(what: &str) -> String {

@@ -25,7 +25,7 @@ pub(super) async fn serve_to<T: Send + 'static>(
         result
     });
     let stop = async move { drop(done_rx.await) };
-    let ended = serve(listener, router(state(limits)), limits, stop)
+    let ended = serve(listener, None, router(state(limits)), limits, stop)
         .await
         .unwrap();
     (client.await.unwrap(), ended)
