@@ -31,6 +31,7 @@ mod session;
 mod shallow;
 mod start;
 mod stream;
+mod token_review;
 mod watches;
 
 use std::collections::BTreeSet;
@@ -51,6 +52,7 @@ pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use selection::{CHILD_KINDS, Selection};
 pub use start::Starts;
+pub use token_review::{ReviewedUser, TokenReviewError, TokenReviewer};
 
 /// Maximum length of a reported reason, in bytes.
 const REASON_BYTES_MAX: usize = 600;

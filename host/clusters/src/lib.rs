@@ -30,8 +30,8 @@ pub use kindsight_cluster_index::{
     ApplicationRule, ConfiguredApp, ConfiguredApplication, RelatedKinds, RelatedRules,
 };
 pub use kubernetes::{
-    CHILD_KINDS, Identities, KubeconfigError, KubernetesCluster, LEFT_OUT, Selection, Starts,
-    WatchOptions, kubeconfig_clusters,
+    CHILD_KINDS, Identities, KubeconfigError, KubernetesCluster, LEFT_OUT, ReviewedUser, Selection,
+    Starts, TokenReviewError, TokenReviewer, WatchOptions, kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use source::{ClusterSource, ParseClusterError};

@@ -44,6 +44,7 @@ mod sweeping;
 mod tasks;
 mod telemetry;
 mod tls;
+mod token_review;
 
 #[cfg(test)]
 mod tests;
@@ -73,3 +74,4 @@ pub use settings::{ClusterChanges, Insecure, Settings};
 pub use stop::StopSignals;
 pub use store_check::{CheckedStore, check_store};
 pub use telemetry::{LogFormat, start_local_logging, start_logging};
+pub use token_review::{ReviewClusterError, TokenReviews};

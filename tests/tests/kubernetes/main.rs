@@ -15,3 +15,4 @@ mod rights;
 mod rollout;
 mod selector;
 mod stage;
+mod token_review;

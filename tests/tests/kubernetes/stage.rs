@@ -201,12 +201,18 @@ fn serve(settings: Settings) -> (Runtime, Client) {
     (runtime, Client::new(&url, None, &Credentials::Nobody))
 }
 
-/// Gives the watcher the permissions that an operator would give, and waits until they take effect.
-fn grant(cluster: &Cluster) {
+/// The roles of `deploy/rbac.yaml`.
+pub(crate) fn roles() -> Vec<Value> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/rbac.yaml");
     let roles = std::fs::read_to_string(path).expect("deploy/rbac.yaml");
-    for role in roles.split("\n---\n") {
-        let role: Value = serde_saphyr::from_str(role).expect("a role");
+    let roles = roles.split("\n---\n");
+    let roles = roles.map(|role| serde_saphyr::from_str(role).expect("a role"));
+    roles.collect()
+}
+
+/// Gives the watcher the permissions that an operator would give, and waits until they take effect.
+fn grant(cluster: &Cluster) {
+    for role in roles() {
         cluster.apply(&role);
     }
     let roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";

@@ -6,10 +6,12 @@ mod error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http::{Request, Response, StatusCode};
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
+use http::{Request, Response, StatusCode, request};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 use kube::{Client, Config};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::Access;
@@ -19,6 +21,8 @@ use super::plugin::{Plugin, Token};
 use connect::connect;
 pub(super) use error::{ApiError, ResponseClass};
 
+/// The media type of requests and answers.
+const JSON: &str = "application/json";
 /// Watches on one connection. API servers allow 100 streams on a connection, and lists need streams too.
 const WATCHES_PER_CONNECTION: usize = 80;
 /// Time to make credentials and certificates out of a configuration.
@@ -199,7 +203,7 @@ impl ApiClient {
     /// A client with a connection of its own. Files may be read for it, which blocks.
     async fn connected(config: Config, token: Token) -> Result<Self, ApiError> {
         let made = tokio::task::spawn_blocking(move || connect(&config, token));
-        let made = tokio::time::timeout(CREDENTIALS_MAX, made).await;
+        let made = timeout(CREDENTIALS_MAX, made).await;
         let made = made.map_err(|_| {
             let seconds = CREDENTIALS_MAX.as_secs();
             ApiError::Credentials(format!("they were not read in {seconds} s"))
@@ -209,7 +213,7 @@ impl ApiClient {
         let closed = CancellationToken::new();
         let client = Self { client, closed };
         // Each request before the server is known to speak HTTP/2 gets its own connection.
-        client.get("/version", "application/json").await?;
+        client.get("/version", JSON).await?;
         Ok(client)
     }
 
@@ -223,28 +227,23 @@ impl ApiClient {
     /// # Errors
     /// [`ApiError`].
     pub(super) async fn get(&self, path: &str, accept: &str) -> Result<Vec<u8>, ApiError> {
-        let mut body = self.send(path, accept).await?.into_body();
-        let read = async {
-            let mut bytes = Vec::new();
-            while let Some(frame) = body.frame().await {
-                let frame = frame.map_err(ApiError::unreachable)?;
-                if let Ok(data) = frame.into_data() {
-                    bytes.extend_from_slice(&data);
-                }
-                if bytes.len() > LIMITS.body_bytes {
-                    let size = format!("its answer has more than {} bytes", LIMITS.body_bytes);
-                    return Err(ApiError::TooLarge(size));
-                }
-            }
-            Ok(bytes)
-        };
-        match tokio::time::timeout(BODY_MAX, read).await {
-            Ok(read) => read,
-            Err(_) => Err(ApiError::TooLarge(format!(
-                "no complete answer in {} s",
-                BODY_MAX.as_secs()
-            ))),
-        }
+        let answer = self.send(Request::get(path), accept, Body::empty()).await?;
+        read(answer.into_body(), LIMITS.body_bytes).await
+    }
+
+    /// The body of a successful answer to JSON that is sent, of at most `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// [`ApiError`].
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        json: Vec<u8>,
+        bytes_max: usize,
+    ) -> Result<Vec<u8>, ApiError> {
+        let request = Request::post(path).header(CONTENT_TYPE, JSON);
+        let answer = self.send(request, JSON, Body::from(json)).await?;
+        read(answer.into_body(), bytes_max).await
     }
 
     /// The lines of a response that does not end.
@@ -252,9 +251,9 @@ impl ApiClient {
     /// # Errors
     /// [`ApiError`].
     pub(super) async fn lines(&self, path: &str, accept: &str) -> Result<Lines, ApiError> {
-        let body = self.send(path, accept).await?.into_body();
+        let answer = self.send(Request::get(path), accept, Body::empty()).await?;
         Ok(Lines {
-            body,
+            body: answer.into_body(),
             closed: self.closed.clone(),
             read: Vec::new(),
             searched: 0,
@@ -262,10 +261,15 @@ impl ApiClient {
         })
     }
 
-    async fn send(&self, path: &str, accept: &str) -> Result<Response<Body>, ApiError> {
-        let request = Request::get(path).header(http::header::ACCEPT, accept);
-        let request = request.body(Body::empty()).map_err(ApiError::unreachable)?;
-        let answer = tokio::time::timeout(LIMITS.answer, self.client.send(request)).await;
+    async fn send(
+        &self,
+        request: request::Builder,
+        accept: &str,
+        body: Body,
+    ) -> Result<Response<Body>, ApiError> {
+        let request = request.header(ACCEPT, accept).body(body);
+        let request = request.map_err(ApiError::unreachable)?;
+        let answer = timeout(LIMITS.answer, self.client.send(request)).await;
         let answer = answer.map_err(|_| {
             let seconds = LIMITS.answer.as_secs();
             ApiError::TimedOut(format!("no answer in {seconds} s"))
@@ -282,15 +286,36 @@ impl ApiClient {
     }
 }
 
+/// The bytes of a body.
+async fn read(mut body: Body, bytes_max: usize) -> Result<Vec<u8>, ApiError> {
+    let read = async {
+        let mut bytes = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(ApiError::unreachable)?;
+            if let Ok(data) = frame.into_data() {
+                bytes.extend_from_slice(&data);
+            }
+            if bytes.len() > bytes_max {
+                let size = format!("its answer has more than {bytes_max} bytes");
+                return Err(ApiError::TooLarge(size));
+            }
+        }
+        Ok(bytes)
+    };
+    let seconds = BODY_MAX.as_secs();
+    let late = |_| ApiError::TooLarge(format!("no complete answer in {seconds} s"));
+    timeout(BODY_MAX, read).await.map_err(late)?
+}
+
 /// The status of an error response.
 async fn status_of(answer: Response<Body>) -> Status {
     /// Maximum number of bytes that are read of an error response.
     const STATUS_BYTES_MAX: usize = 64 * 1024;
     let code = answer.status();
-    let retry_after = answer.headers().get(http::header::RETRY_AFTER);
+    let retry_after = answer.headers().get(RETRY_AFTER);
     let retry_after = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let body = http_body_util::Limited::new(answer.into_body(), STATUS_BYTES_MAX);
-    let body = tokio::time::timeout(LIMITS.answer, body.collect()).await;
+    let body = timeout(LIMITS.answer, body.collect()).await;
     let bytes = body
         .ok()
         .and_then(Result::ok)

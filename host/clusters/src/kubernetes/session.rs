@@ -71,7 +71,7 @@ impl From<Closed> for SessionEnd {
 }
 
 /// Work that runs during a session and ends with it.
-type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(super) type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Times of the next report and of the next facts.
 struct Due {
@@ -281,7 +281,9 @@ impl Session {
 
 /// The token of a credential plugin, and the work that renews it. Both are empty if the configuration names no
 /// plugin, or if its credential is a certificate.
-async fn credentials(config: &mut Config) -> Result<(Token, Option<Beside>), PluginError> {
+pub(super) async fn credentials(
+    config: &mut Config,
+) -> Result<(Token, Option<Beside>), PluginError> {
     let Some(plugin) = Plugin::take_from(&mut config.auth_info) else {
         return Ok((Token::default(), None));
     };

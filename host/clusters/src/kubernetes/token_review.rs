@@ -1,0 +1,161 @@
+//! Reviews of bearer tokens by the API server of a cluster.
+//!
+//! The server accepts a token of a `ServiceAccount` or of a user of the cluster only if the token was issued for the
+//! audience of this service. Otherwise the token of any Pod would be accepted, and a service that receives tokens could
+//! use them at other services.
+
+use std::time::Duration;
+
+use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, TokenReviewStatus};
+use kindsight_model::clean;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::connection::{ApiClient, ApiError, Connections};
+use super::session::credentials;
+use super::{KubernetesCluster, REASON_BYTES_MAX};
+
+/// The path of the collection that reviews tokens.
+const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
+/// Time for one review, including a new connection.
+const REVIEW_MAX: Duration = Duration::from_secs(10);
+/// Maximum size of the answer to a review, in bytes: some thousand groups.
+const REVIEW_BYTES_MAX: usize = 1024 * 1024;
+
+/// Asks the API server of a cluster for the user of a token.
+pub struct TokenReviewer {
+    cluster: KubernetesCluster,
+    /// The audience that a token must have been issued for.
+    audience: String,
+    /// The client of the last review. Its connection is renewed when it breaks.
+    client: Mutex<Option<ApiClient>>,
+}
+
+/// The user of a token, as the API server names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewedUser {
+    /// The name, such as `system:serviceaccount:<namespace>:<name>`.
+    pub name: String,
+    /// The groups.
+    pub groups: Vec<String>,
+}
+
+/// The reason why a token has no user. The text does not contain the token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TokenReviewError {
+    /// The API server does not accept the token for the audience.
+    #[error("{0}")]
+    Refused(String),
+    /// The API server cannot be asked.
+    #[error("the API server of cluster {cluster} cannot review tokens: {why}")]
+    Unavailable {
+        /// The name of the cluster.
+        cluster: String,
+        /// The reason.
+        why: String,
+    },
+}
+
+impl TokenReviewer {
+    /// A reviewer that uses the credentials of a watched cluster. They must allow to create
+    /// `tokenreviews.authentication.k8s.io`.
+    pub fn new(cluster: KubernetesCluster, audience: impl Into<String>) -> Self {
+        Self {
+            cluster,
+            audience: audience.into(),
+            client: Mutex::default(),
+        }
+    }
+
+    /// The user of a token. Takes [`REVIEW_MAX`] at most.
+    ///
+    /// # Errors
+    /// [`TokenReviewError`].
+    pub async fn review(&self, token: &str) -> Result<ReviewedUser, TokenReviewError> {
+        let reviewed = timeout(REVIEW_MAX, self.send(token)).await;
+        let reviewed = reviewed.unwrap_or_else(|_| {
+            let seconds = REVIEW_MAX.as_secs();
+            Err(format!("no answer in {seconds} s"))
+        });
+        let unavailable = |why: String| TokenReviewError::Unavailable {
+            cluster: self.cluster.name.to_string(),
+            why: without_token(&why, token),
+        };
+        let status = reviewed.map_err(unavailable)?;
+        let user = self.user(status);
+        user.map_err(|why| TokenReviewError::Refused(without_token(&why, token)))
+    }
+
+    /// The user in the answer of the API server. A server that does not know audiences ignores the required one, and
+    /// returns none.
+    fn user(&self, status: TokenReviewStatus) -> Result<ReviewedUser, String> {
+        let audience = &self.audience;
+        if status.authenticated != Some(true) {
+            let why = status.error.filter(|error| !error.is_empty());
+            return Err(why.unwrap_or_else(|| "the API server does not know the token".to_owned()));
+        }
+        if !status.audiences.iter().flatten().any(|it| it == audience) {
+            return Err(format!(
+                "the token was not issued for the audience `{audience}`"
+            ));
+        }
+        let user = status.user.unwrap_or_default();
+        let name = user.username.filter(|name| !name.is_empty());
+        Ok(ReviewedUser {
+            name: name.ok_or("the API server names no user")?,
+            groups: user.groups.unwrap_or_default(),
+        })
+    }
+
+    /// Sends a review. If the server refuses the credentials of this process, they are read again once. After any
+    /// error, the next review reads them again.
+    async fn send(&self, token: &str) -> Result<TokenReviewStatus, String> {
+        let review = TokenReview {
+            spec: TokenReviewSpec {
+                audiences: Some(vec![self.audience.clone()]),
+                token: Some(token.to_owned()),
+            },
+            ..TokenReview::default()
+        };
+        let body = serde_json::to_vec(&review).map_err(|error| error.to_string())?;
+        let mut answer = self.post(body.clone()).await;
+        if matches!(answer, Err(ApiError::Unauthorized(_))) {
+            answer = self.post(body).await;
+        }
+        let answer = answer.map_err(|error| error.to_string())?;
+        let review: TokenReview = serde_json::from_slice(&answer)
+            .map_err(|error| format!("its answer cannot be read: {error}"))?;
+        Ok(review.status.unwrap_or_default())
+    }
+
+    async fn post(&self, body: Vec<u8>) -> Result<Vec<u8>, ApiError> {
+        let client = self.client().await?;
+        let answer = client.post(TOKEN_REVIEWS, body, REVIEW_BYTES_MAX).await;
+        if answer.is_err() {
+            *self.client.lock().await = None;
+        }
+        answer
+    }
+
+    /// The client of the last review, or a new client.
+    async fn client(&self) -> Result<ApiClient, ApiError> {
+        let mut client = self.client.lock().await;
+        if let Some(client) = &*client {
+            return Ok(client.clone());
+        }
+        let access = &self.cluster.access;
+        let mut config = access.config().await.map_err(ApiError::Unreachable)?;
+        let plugin = credentials(&mut config).await;
+        // A token of a plugin is not renewed before its end: the server then refuses it, and the plugin runs again.
+        let (token, _) = plugin.map_err(|error| ApiError::Credentials(error.to_string()))?;
+        let new = Connections::new(access.clone(), config, token)
+            .client()
+            .await?;
+        Ok(client.insert(new).clone())
+    }
+}
+
+/// A text of the API server, which could repeat the token.
+fn without_token(text: &str, token: &str) -> String {
+    clean(&text.replace(token, "(token)"), REASON_BYTES_MAX).into_owned()
+}
