@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use crate::http::{Answer, Request, connect};
 use crate::stage::Stage;
+use crate::transport::Transport;
 
 /// Uploads of junk: slightly fewer than the maximum number of names.
 const JUNK: usize = 987;
@@ -41,8 +42,8 @@ fn bomb(parts: usize) -> String {
 }
 
 /// A validation with this schema would never end, or take half a minute.
-pub(crate) fn a_schema_bomb_does_not_block_the_host() {
-    let stage = Stage::start();
+pub(crate) fn a_schema_bomb_does_not_block_the_host(transport: Transport) {
+    let stage = Stage::start(transport);
     for parts in [40, 27, 12] {
         let refused = stage.upload("widgets", &component("widgets", "1.0.0", &bomb(parts)));
         assert_eq!(refused.status, 422, "{refused:?}");
@@ -60,8 +61,8 @@ pub(crate) fn a_schema_bomb_does_not_block_the_host() {
     stage.assert_healthy();
 }
 
-pub(crate) fn junk_fills_no_names() {
-    let stage = Stage::start();
+pub(crate) fn junk_fills_no_names(transport: Transport) {
+    let stage = Stage::start(transport);
     for number in 0..JUNK {
         let name = format!("junk-{number}");
         let refused = stage.upload(&name, b"junk");
@@ -87,13 +88,13 @@ pub(crate) fn junk_fills_no_names() {
     assert_eq!(stage.get("/v2/interpreters/good").status, 200);
 }
 
-pub(crate) fn slow_uploads_do_not_delay_a_rollback() {
-    let stage = Stage::start();
+pub(crate) fn slow_uploads_do_not_delay_a_rollback(transport: Transport) {
+    let stage = Stage::start(transport);
     load(&stage, "widgets", "1.0.0");
     load(&stage, "widgets", "2.0.0");
     let slow: Vec<_> = (0..SLOW_UPLOADS)
         .map(|number| {
-            let mut stream = connect(stage.address()).expect("a connection");
+            let mut stream = stage.connect().expect("a connection");
             let address = stage.address();
             let head = format!(
                 "PUT /v2/interpreters/slow-{number} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/wasm\r\nContent-Length: 1000000\r\n\r\n\0asm"
@@ -122,8 +123,8 @@ pub(crate) fn slow_uploads_do_not_delay_a_rollback() {
 }
 
 /// Two operators see the same faults. Only one of them rolls back.
-pub(crate) fn a_rollback_under_a_condition_is_made_once() {
-    let stage = Stage::start();
+pub(crate) fn a_rollback_under_a_condition_is_made_once(transport: Transport) {
+    let stage = Stage::start(transport);
     for version in ["1.0.0", "2.0.0", "3.0.0"] {
         load(&stage, "widgets", version);
     }

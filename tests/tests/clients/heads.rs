@@ -1,10 +1,10 @@
 //! Invalid heads of requests.
 
-use crate::http::send_raw;
 use crate::stage::Stage;
+use crate::transport::{Connection, Transport};
 
 fn refused(stage: &Stage, request: &[u8], status: u16) {
-    let answer = send_raw(stage.address(), request).expect("an answer");
+    let answer = stage.send_raw(request).expect("an answer");
     assert_eq!(answer.status, status, "{answer:?}");
     assert!(
         answer.head.contains("application/problem+json"),
@@ -16,8 +16,8 @@ fn refused(stage: &Stage, request: &[u8], status: u16) {
 }
 
 /// Raw bytes in a target, and methods and versions that do not exist.
-pub(crate) fn an_invalid_request_target_is_answered_with_the_reason() {
-    let stage = Stage::start();
+pub(crate) fn an_invalid_request_target_is_answered_with_the_reason(transport: Transport) {
+    let stage = Stage::start(transport);
     for target in [&b"/<script>"[..], b"/\xff", b"/a b", b"/\x7f", b"http://"] {
         let request = [
             b"GET ",
@@ -33,8 +33,8 @@ pub(crate) fn an_invalid_request_target_is_answered_with_the_reason() {
 }
 
 /// One long header, and many short ones.
-pub(crate) fn a_head_that_is_too_long_is_answered_with_the_reason() {
-    let stage = Stage::start();
+pub(crate) fn a_head_that_is_too_long_is_answered_with_the_reason(transport: Transport) {
+    let stage = Stage::start(transport);
     for headers in [
         format!("X: {}\r\n", "x".repeat(40_000)),
         "X: x\r\n".repeat(150),

@@ -1,12 +1,11 @@
 //! The measure of all cases: a server that answers `/healthz` in time.
 
-use std::net::TcpStream;
-
 use crate::stage::Stage;
+use crate::transport::Transport;
 
 /// The other cases attack such a server, and measure its health in the same way.
-pub(crate) fn an_idle_server_is_healthy() {
-    let stage = Stage::start();
+pub(crate) fn an_idle_server_is_healthy(transport: Transport) {
+    let stage = Stage::start(transport);
     stage.assert_healthy();
     let ready = stage.get("/readyz");
     assert_eq!(ready.status, 200, "{ready:?}");
@@ -19,5 +18,5 @@ pub(crate) fn an_idle_server_is_healthy() {
         refused.head.contains("application/problem+json"),
         "{refused:?}"
     );
-    assert!(TcpStream::connect(stage.address()).is_ok());
+    assert!(TcpStream::stage.connect().is_ok());
 }

@@ -1,11 +1,7 @@
 //! A client that sends arbitrary bytes, valid or not.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
-
-/// Time after which a client gives up on an answer.
-pub(crate) const ANSWER_MAX: Duration = Duration::from_mins(1);
+use std::net::SocketAddr;
 
 /// A request, written as it is.
 #[derive(Debug, Clone, Default)]
@@ -48,18 +44,12 @@ impl Request<'_> {
         let head = format!("{method} {target} HTTP/1.1\r\n{headers}\r\n");
         [head.as_bytes(), self.body].concat()
     }
-
-    /// Sends the request on a new connection, and reads the answer to its end.
-    pub(crate) fn send(&self, address: SocketAddr) -> io::Result<Answer> {
-        send_raw(address, &self.bytes(address))
-    }
 }
 
-/// Sends bytes on a new connection, and reads the answer until the server closes the connection.
-pub(crate) fn send_raw(address: SocketAddr, bytes: &[u8]) -> io::Result<Answer> {
-    let mut stream = connect(address)?;
+/// Sends bytes on a connection, and reads the answer until the server closes the connection.
+pub(crate) fn send_raw(mut stream: impl Read + Write, bytes: &[u8]) -> io::Result<Answer> {
     // A server may answer and close before it has read everything.
-    let written = stream.write_all(bytes);
+    let written = stream.write_all(bytes).and_then(|()| stream.flush());
     let mut answer = Vec::new();
     let read = stream.read_to_end(&mut answer);
     if answer.is_empty() {
@@ -67,14 +57,6 @@ pub(crate) fn send_raw(address: SocketAddr, bytes: &[u8]) -> io::Result<Answer> 
         read?;
     }
     Answer::parse(&answer)
-}
-
-/// An open connection with this client's timeouts.
-pub(crate) fn connect(address: SocketAddr) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&address, ANSWER_MAX)?;
-    stream.set_read_timeout(Some(ANSWER_MAX))?;
-    stream.set_write_timeout(Some(ANSWER_MAX))?;
-    Ok(stream)
 }
 
 impl Answer {

@@ -6,6 +6,7 @@ use kindsight_tests::worst::{self, SHAPES};
 
 use crate::http::Request;
 use crate::stage::Stage;
+use crate::transport::Transport;
 
 /// Objects of one request: together they are as large as a body may be.
 const OBJECTS: usize = 12;
@@ -23,8 +24,8 @@ const KINDS: [(&str, &str, &str); 5] = [
 
 /// Requests with which each of these interpreters once timed out until the circuit breaker disabled them permanently for
 /// all clients.
-pub(crate) fn submitted_objects_cannot_trip_the_circuit_breaker() {
-    let stage = Stage::start();
+pub(crate) fn submitted_objects_cannot_trip_the_circuit_breaker(transport: Transport) {
+    let stage = Stage::start(transport);
     let before = interpreters(&stage);
     for (group, kind, pointer) in KINDS {
         for name in ["numbers", "empty objects", "counts"] {
@@ -71,8 +72,8 @@ fn interpreters(stage: &Stage) -> serde_json::Value {
 }
 
 /// A client that disconnects leaves no worker occupied, and neither do sixteen clients.
-pub(crate) fn objects_of_a_closed_request_are_not_judged() {
-    let stage = Stage::start();
+pub(crate) fn objects_of_a_closed_request_are_not_judged(transport: Transport) {
+    let stage = Stage::start(transport);
     let object = worst::object("x.example", "Foo", "/status", &SHAPES[0], 50_000);
     let body = format!("[{}]", vec![object; 150].join(","));
     let address = stage.address().to_string();
@@ -84,7 +85,7 @@ pub(crate) fn objects_of_a_closed_request_are_not_judged() {
             headers: &headers,
             body: body.as_bytes(),
         };
-        let mut stream = crate::http::connect(stage.address()).expect("a connection");
+        let mut stream = stage.connect().expect("a connection");
         // The server may answer that there are too many requests.
         let _ = std::io::Write::write_all(&mut stream, &request.bytes(stage.address()));
     }

@@ -1,11 +1,12 @@
 //! Hostile clients, over real sockets: none of them affects other clients.
 //!
 //! Each case starts a server from settings in this process, and attacks it as a client. A case is bounded in time: a
-//! client gives up after [`http::ANSWER_MAX`], and a server that hangs is abandoned. A server compiles components in a
+//! client gives up after [`transport::ANSWER_MAX`], and a server that hangs is abandoned. A server compiles components in a
 //! child process, and the child is this executable. The cases therefore run in `libtest-mimic`, where `main` can read
 //! its arguments first.
 
 mod commands;
+mod handshakes;
 mod heads;
 mod health;
 mod http;
@@ -16,23 +17,26 @@ mod rechecks;
 mod secrets;
 mod slow;
 mod stage;
+mod transport;
 mod unread;
 
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 
+use crate::transport::Transport;
+
 /// One case: its name and its function. A failed assertion is a failed case.
-type Case = (&'static str, fn());
+type Case = (&'static str, fn(Transport));
 
 /// Cases of a module, named by their functions.
 macro_rules! cases {
     ($($module:ident :: $case:ident),* $(,)?) => {
-        [$((concat!(stringify!($module), "::", stringify!($case)), $module::$case as fn())),*]
+        [$((concat!(stringify!($module), "::", stringify!($case)), $module::$case as fn(Transport))),*]
     };
 }
 
-/// All cases.
+/// The cases that run over HTTP and HTTPS.
 const CASES: &[Case] = &cases![
     commands::a_rollback_under_a_condition_is_made_once,
     commands::a_schema_bomb_does_not_block_the_host,
@@ -58,18 +62,30 @@ const CASES: &[Case] = &cases![
     unread::unread_verdicts_are_bounded,
 ];
 
+/// The cases that run over HTTPS.
+const HTTPS_CASES: &[Case] = &cases![
+    handshakes::a_request_without_tls_is_answered_with_the_reason,
+    handshakes::an_endless_handshake_is_cut_off,
+    handshakes::garbage_does_not_affect_other_clients,
+    handshakes::more_slow_handshakes_than_connections_do_not_block_other_clients,
+];
+
 fn main() -> ExitCode {
     if kindsight_server::is_compiler() {
         return kindsight_interpreter::compile_child();
     }
-    let trial = |(name, case): &Case| {
-        let case = *case;
-        Trial::test(*name, move || {
-            case();
-            Ok(())
-        })
+    let trial = |transport: Transport| {
+        move |(name, case): &Case| {
+            let case = *case;
+            Trial::test(format!("{}::{name}", transport.scheme()), move || {
+                case(transport);
+                Ok(())
+            })
+        }
     };
-    let trials = CASES.iter().map(trial).collect();
+    let plain = CASES.iter().map(trial(Transport::Http));
+    let secure = CASES.iter().chain(HTTPS_CASES);
+    let trials = plain.chain(secure.map(trial(Transport::Https))).collect();
     let mut arguments = Arguments::from_args();
     // A case measures its server during the attack, so a concurrent case would distort the measurement.
     arguments.test_threads = Some(1);

@@ -13,6 +13,7 @@ use kindsight_model::{DigName, LifecycleState};
 use kindsight_store::Store;
 
 use crate::stage::Stage;
+use crate::transport::Transport;
 
 /// Resources in the store.
 const RESOURCES: usize = 20_000;
@@ -63,8 +64,8 @@ fn create(store: &Arc<dyn Store>, dig: &str, instance: Option<&str>) {
 }
 
 /// Hundreds of unknown names over a large store, and an unknown group.
-pub(crate) fn unknown_names_cost_no_more_than_their_answer() {
-    let stage = Stage::with(|settings, folder| {
+pub(crate) fn unknown_names_cost_no_more_than_their_answer(transport: Transport) {
+    let stage = Stage::with(transport, |settings, folder| {
         instantiate(&settings.store);
         for number in 1..DIGS {
             create(&settings.store, &format!("d{number}"), None);
@@ -83,7 +84,7 @@ pub(crate) fn unknown_names_cost_no_more_than_their_answer() {
     let begin = Instant::now();
     let summary = format!("{STATUS}?type=cluster&output=summary");
     while stage.get(&summary).json()["ready-counts"].is_null() {
-        assert!(begin.elapsed() < crate::http::ANSWER_MAX, "no report");
+        assert!(begin.elapsed() < crate::transport::ANSWER_MAX, "no report");
         std::thread::sleep(Duration::from_millis(20));
     }
     let mut target = format!("{STATUS}?");

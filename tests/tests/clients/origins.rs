@@ -2,6 +2,7 @@
 
 use crate::http::Request;
 use crate::stage::Stage;
+use crate::transport::Transport;
 
 const POD: &[u8] = br#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}"#;
 
@@ -18,8 +19,8 @@ const REQUESTS: [(&str, &str); 8] = [
 ];
 
 /// DNS rebinding: the name in `Host` leads to this machine, and the page's origin is the same.
-pub(crate) fn a_page_under_its_own_host_name_can_neither_read_nor_change() {
-    let stage = Stage::start();
+pub(crate) fn a_page_under_its_own_host_name_can_neither_read_nor_change(transport: Transport) {
+    let stage = Stage::start(transport);
     let port = stage.address().port();
     for name in ["evil.example", "localhost.evil.example", "0.0.0.0", "127.1"] {
         let host = format!("{name}:{port}");
@@ -47,8 +48,8 @@ pub(crate) fn a_page_under_its_own_host_name_can_neither_read_nor_change() {
 }
 
 /// Requests that a browser sends to any address without a preflight.
-pub(crate) fn a_page_of_another_site_can_neither_compute_nor_change() {
-    let stage = Stage::start();
+pub(crate) fn a_page_of_another_site_can_neither_compute_nor_change(transport: Transport) {
+    let stage = Stage::start(transport);
     for headers in [
         &[
             ("Origin", "http://evil.example"),
@@ -80,8 +81,8 @@ pub(crate) fn a_page_of_another_site_can_neither_compute_nor_change() {
 }
 
 /// Bodies with the content type of a form, and compressed bodies.
-pub(crate) fn a_body_of_another_type_or_compressed_is_not_read() {
-    let stage = Stage::start();
+pub(crate) fn a_body_of_another_type_or_compressed_is_not_read(transport: Transport) {
+    let stage = Stage::start(transport);
     let json = ("Content-Type", "application/json");
     for headers in [
         &[][..],

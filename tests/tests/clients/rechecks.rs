@@ -7,6 +7,7 @@ use kindsight_tests::hostile;
 
 use crate::names::{STATUS, instantiate};
 use crate::stage::Stage;
+use crate::transport::Transport;
 
 /// Objects that ask to be judged again at the beginning of time.
 const OBJECTS: usize = 2_000;
@@ -14,8 +15,10 @@ const OBJECTS: usize = 2_000;
 const WATCHED: Duration = Duration::from_secs(3);
 
 /// A component that requests rechecks at the earliest possible time, and a report of objects that it judges.
-pub(crate) fn thousands_of_objects_that_ask_for_a_time_that_is_over_wait_their_turn() {
-    let stage = Stage::with(|settings, folder| {
+pub(crate) fn thousands_of_objects_that_ask_for_a_time_that_is_over_wait_their_turn(
+    transport: Transport,
+) {
+    let stage = Stage::with(transport, |settings, folder| {
         instantiate(&settings.store);
         let objects = (0..OBJECTS).map(|number| {
             format!(
@@ -42,7 +45,7 @@ pub(crate) fn thousands_of_objects_that_ask_for_a_time_that_is_over_wait_their_t
     let begin = Instant::now();
     let summary = format!("{STATUS}?type=cluster&output=summary");
     while stage.get(&summary).json()["cluster-status"]["Pending"] != OBJECTS {
-        assert!(begin.elapsed() < crate::http::ANSWER_MAX, "not judged");
+        assert!(begin.elapsed() < crate::transport::ANSWER_MAX, "not judged");
         std::thread::sleep(Duration::from_millis(20));
     }
     let (before, begin) = (calls(), Instant::now());

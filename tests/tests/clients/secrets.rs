@@ -9,6 +9,7 @@ use kindsight_tests::hostile;
 
 use crate::names::{STATUS, instantiate};
 use crate::stage::Stage;
+use crate::transport::Transport;
 
 /// The content: plain, encoded as in `data`, and encoded again as in `res`.
 const HIDDEN: [&str; 3] = ["hunter2", "aHVudGVyMg", "YUhWdWRHVnlNZz"];
@@ -27,10 +28,10 @@ fn objects() -> [String; 2] {
 
 /// A component that requests complete objects and repeats all their texts. It replaces the built-in interpreter of
 /// Secrets, and is also uploaded as a candidate.
-pub(crate) fn a_guest_that_repeats_its_input_reveals_no_secret() {
+pub(crate) fn a_guest_that_repeats_its_input_reveals_no_secret(transport: Transport) {
     let [secret, config_map] = objects();
     let mut store: Option<Arc<dyn Store>> = None;
-    let stage = Stage::with(|settings, folder| {
+    let stage = Stage::with(transport, |settings, folder| {
         instantiate(&settings.store);
         store = Some(Arc::clone(&settings.store));
         let report = format!(
@@ -55,7 +56,7 @@ pub(crate) fn a_guest_that_repeats_its_input_reveals_no_secret() {
         if answer.body.contains("Told") {
             break answer;
         }
-        assert!(begin.elapsed() < crate::http::ANSWER_MAX, "{answer:?}");
+        assert!(begin.elapsed() < crate::transport::ANSWER_MAX, "{answer:?}");
         std::thread::sleep(Duration::from_millis(20));
     };
     let list = format!(r#"{{"kind":"List","apiVersion":"v1","items":[{secret},{config_map}]}}"#);

@@ -2,6 +2,7 @@
 
 mod filling;
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use kindsight_store::{RedbStore, Store};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::http::{Answer, Request};
+use crate::http::{self, Answer, Request};
+use crate::transport::{Client, Connection, Transport};
 
 /// Time in which `/healthz` must be answered, even during an attack.
 const HEALTHY_MAX: Duration = Duration::from_secs(2);
@@ -25,24 +27,26 @@ pub(crate) const STATUS: &str =
 pub(crate) struct Stage {
     runtime: Option<Runtime>,
     address: SocketAddr,
+    client: Client,
     /// Ends with the case.
     _folder: TempDir,
 }
 
 impl Stage {
     /// Starts a server with the default settings.
-    pub(crate) fn start() -> Self {
-        Self::with(|_, _| {})
+    pub(crate) fn start(transport: Transport) -> Self {
+        Self::with(transport, |_, _| {})
     }
 
     /// Starts a server with other settings; `change` also gets a folder for its files.
-    pub(crate) fn with(change: impl FnOnce(&mut Settings, &Path)) -> Self {
+    pub(crate) fn with(transport: Transport, change: impl FnOnce(&mut Settings, &Path)) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
         let mut settings = Settings {
             cache: Some(cache()),
             ..Settings::new(store)
         };
+        let client = transport.enable(&mut settings, folder.path());
         change(&mut settings, folder.path());
         let runtime = Runtime::new().expect("an executor");
         let server = runtime.block_on(Server::start(settings)).expect("a server");
@@ -52,14 +56,19 @@ impl Stage {
         Self {
             runtime: Some(runtime),
             address,
+            client,
             _folder: folder,
         }
     }
 
     /// Starts a server over a deployment intent group with `resources` resources, each with a name of 200
     /// characters. [`STATUS`] is the path of its status. Settings as in [`Stage::with`].
-    pub(crate) fn filled(resources: usize, change: impl FnOnce(&mut Settings, &Path)) -> Self {
-        Self::with(|settings, folder| {
+    pub(crate) fn filled(
+        transport: Transport,
+        resources: usize,
+        change: impl FnOnce(&mut Settings, &Path),
+    ) -> Self {
+        Self::with(transport, |settings, folder| {
             filling::fill(&settings.store, resources);
             change(settings, folder);
         })
@@ -69,9 +78,19 @@ impl Stage {
         self.address
     }
 
+    /// An open connection with this client's timeouts, after the handshake.
+    pub(crate) fn connect(&self) -> io::Result<Connection> {
+        self.client.connect(self.address)
+    }
+
+    /// Sends bytes on a new connection, and reads the answer until the server closes the connection.
+    pub(crate) fn send_raw(&self, bytes: &[u8]) -> io::Result<Answer> {
+        http::send_raw(self.connect()?, bytes)
+    }
+
     /// Sends a request; a server that gives no answer fails the case.
     pub(crate) fn send(&self, request: &Request<'_>) -> Answer {
-        let answer = request.send(self.address);
+        let answer = self.send_raw(&request.bytes(self.address));
         answer.unwrap_or_else(|error| panic!("{} {}: {error}", request.method, request.target))
     }
 

@@ -1,11 +1,11 @@
 //! Clients that request large answers and do not read them.
 
 use std::io::Write;
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::http::{Request, connect};
+use crate::http::Request;
 use crate::stage::{STATUS, Stage, resident_bytes};
+use crate::transport::{Connection, Transport};
 
 const MIB: usize = 1 << 20;
 /// The most bytes of answers that the server may hold.
@@ -18,10 +18,10 @@ const OTHER_BYTES_MAX: usize = 96 * MIB;
 const ANSWERED_MAX: Duration = Duration::from_secs(15);
 
 /// Sends a request on each of `connections` connections, and does not read the answers.
-fn ask(stage: &Stage, connections: usize, request: &Request<'_>) -> Vec<TcpStream> {
+fn ask(stage: &Stage, connections: usize, request: &Request<'_>) -> Vec<Connection> {
     let bytes = request.bytes(stage.address());
     let open = |number| {
-        let mut stream = connect(stage.address()).expect("a connection");
+        let mut stream = stage.connect().expect("a connection");
         // The server may have closed this connection in favour of another.
         let _ = stream.write_all(&bytes);
         if number % 50 == 0 {
@@ -53,8 +53,8 @@ fn attack(stage: &Stage, connections: usize, request: &Request<'_>) {
 }
 
 /// Some hundred answers of half a MiB each.
-pub(crate) fn unread_answers_on_a_status_are_bounded() {
-    let stage = Stage::filled(2000, |settings, _| {
+pub(crate) fn unread_answers_on_a_status_are_bounded(transport: Transport) {
+    let stage = Stage::filled(transport, 2000, |settings, _| {
         settings.rest_limits.answers_bytes_max = ANSWERS_BYTES_MAX;
     });
     let target = format!("{STATUS}?output=detail");
@@ -69,8 +69,8 @@ pub(crate) fn unread_answers_on_a_status_are_bounded() {
 }
 
 /// The verdicts on many small things.
-pub(crate) fn unread_verdicts_are_bounded() {
-    let stage = Stage::with(|settings, _| {
+pub(crate) fn unread_verdicts_are_bounded(transport: Transport) {
+    let stage = Stage::with(transport, |settings, _| {
         settings.rest_limits.answers_bytes_max = ANSWERS_BYTES_MAX;
     });
     let body = format!("[{}7]", "7,".repeat(9_999));
