@@ -277,10 +277,12 @@ impl ClusterIndex {
         NeededOf { index: self, scope }
     }
 
-    /// Returns whether an application has objects of this scope, or relates to some, or whether they have inventories.
+    /// Returns whether an application has objects of this scope, or needs the content of related ones, or whether they have inventories.
     pub fn is_used(&self, scope: ScopeId) -> bool {
         let has_inventories = self.inventories.are_in(scope) && self.objects.count_of(scope) > 0;
-        has_inventories || self.groups.members_of(scope) > 0 || self.queries.are_any_named(scope)
+        has_inventories
+            || self.groups.members_of(scope) > 0
+            || self.queries.need_content_of_any(scope)
     }
 
     /// The objects that are left out, as text for readers.

@@ -7,10 +7,14 @@ use kindsight_contract::{KindPattern, Relation};
 pub struct RelatedKinds {
     /// Pattern of the objects that are judged.
     pub judged: KindPattern,
+    /// JSON pointer of a field that objects must have to be judged by this relation; none for all objects.
+    pub when: Option<String>,
     /// Pattern of the objects that are related to them.
     pub related: KindPattern,
     /// Their relation.
     pub relation: Relation,
+    /// True if the related objects are needed without their content.
+    pub is_identity_enough: bool,
 }
 
 /// All relations that interpreters ask for, each once.

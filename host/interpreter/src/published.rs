@@ -145,15 +145,15 @@ impl Published {
         kinds.map(|kind| &kind.pattern)
     }
 
-    /// The rules for related objects of all live interpreters, each with the pattern of its
-    /// objects.
-    pub fn related_rules(&self) -> impl Iterator<Item = (&KindPattern, &RelatedRule)> {
+    /// The rules for related objects of all live interpreters, each with the declaration of its
+    /// Kind.
+    pub fn related_rules(&self) -> impl Iterator<Item = (&HandledKind, &RelatedRule)> {
         let kinds = self.live.iter();
         let kinds = kinds.flat_map(|live| &live.interpreter.description().kinds);
         kinds.flat_map(|kind| {
             kind.related
                 .iter()
-                .map(|related| (&kind.pattern, &related.rule))
+                .map(move |related| (kind, &related.rule))
         })
     }
 

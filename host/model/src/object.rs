@@ -9,6 +9,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use kindsight_contract::{Node, ReadError, Relative, Tree};
+use serde_json::json;
 
 use crate::redact::redacted;
 use crate::texts::Texts;
@@ -129,6 +130,17 @@ impl Object {
     /// Too large, not a JSON object, or neither the object nor `default` has a Kind.
     pub fn from_json_as(json: impl Into<Arc<str>>, default: &Gvk) -> Result<Self, ObjectError> {
         Self::read(json.into(), Some(default), &mut Texts::alone()).map(|(object, _)| object)
+    }
+
+    /// An object without content, for an object that was not read. Returns `None` if the Kind is empty, or if the
+    /// names exceed [`OBJECT_BYTES_MAX`].
+    pub fn of_identity(gvk: &Gvk, namespace: &str, name: &str) -> Option<Self> {
+        let json = json!({
+            "apiVersion": gvk.api_version(),
+            "kind": gvk.kind,
+            "metadata": {"namespace": namespace, "name": name},
+        });
+        Self::from_json_as(json.to_string(), gvk).ok()
     }
 
     /// Returns whether both have the same content. Clones cost one comparison of pointers.

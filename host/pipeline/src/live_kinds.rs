@@ -11,7 +11,7 @@ use kindsight_model::{Gvk, KindPattern};
 pub(crate) struct LiveKinds {
     /// Group and Kind of each Kind that an interpreter evaluates, by exact patterns alone.
     exact: BTreeSet<(Arc<str>, Arc<str>)>,
-    /// The pattern of evaluated objects, and group and Kind of related objects.
+    /// The pattern of evaluated objects, and group and Kind of related objects. Without conditional rules.
     related: Vec<(KindPattern, Arc<str>, Arc<str>)>,
 }
 
@@ -19,9 +19,12 @@ impl LiveKinds {
     /// The Kinds of a set of interpreters.
     pub(crate) fn of(set: &Published) -> Self {
         let exact = set.kinds().filter_map(exact_kind);
-        let related = set.related_rules().filter_map(|(evaluated, rule)| {
+        // Few objects have the field that a conditional rule requires. Without the related Kind, the
+        // others are evaluated as before.
+        let always = set.related_rules().filter(|(kind, _)| kind.when.is_none());
+        let related = always.filter_map(|(evaluated, rule)| {
             let (group, kind) = exact_kind(&rule.pattern)?;
-            Some((evaluated.clone(), group, kind))
+            Some((evaluated.pattern.clone(), group, kind))
         });
         Self {
             exact: exact.collect(),

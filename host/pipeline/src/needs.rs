@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_clusters::{RelatedKinds, RelatedRules};
-use kindsight_interpreter::Published;
+use kindsight_interpreter::{Published, RelatedRule, Relation};
 use tokio::sync::watch;
 
 /// The related rules of the published set, sent to the sources of clusters.
@@ -33,9 +33,17 @@ impl RelatedNeeds {
 
 fn rules_of(set: &Published) -> Arc<RelatedRules> {
     let rules = set.related_rules().map(|(judged, rule)| RelatedKinds {
-        judged: judged.clone(),
+        judged: judged.pattern.clone(),
+        when: judged.when.clone(),
         related: rule.pattern.clone(),
         relation: rule.relation.clone(),
+        is_identity_enough: is_identity_enough(rule),
     });
     Arc::new(rules.collect())
+}
+
+/// Returns whether a rule needs only the identity of its related objects. The other relations compare labels and uids
+/// too.
+fn is_identity_enough(rule: &RelatedRule) -> bool {
+    matches!(rule.relation, Relation::Named(_)) && rule.fields.is_empty()
 }

@@ -35,6 +35,7 @@ impl Interpreter for Core {
         )
         .kinds([
             pod::kind(),
+            pod::deleted_kind(),
             service::kind(),
             persistent_volume_claim::kind(),
             persistent_volume::kind(),

@@ -1,4 +1,8 @@
-//! Pod. The rule is in the SDK, because owners of Pods use it too.
+//! Pod.
+//!
+//! The rule is in the SDK, because owners of Pods use it too. In addition, ten minutes after the
+//! deletion time of a Pod without finalizers, the verdict names the Node whose kubelet has not
+//! confirmed the deletion, and whether this Node exists. kstatus and Argo CD name no cause.
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods;
@@ -9,8 +13,46 @@ pub(crate) fn kind() -> Kind {
         .fields(&pods::FIELDS)
 }
 
+/// Pods that are being deleted. Only they request their Node, so that the other Pods do not depend
+/// on it.
+pub(crate) fn deleted_kind() -> Kind {
+    kind()
+        .when("/metadata/deletionTimestamp")
+        .fields(&["/spec/nodeName"])
+        .related(("", "Node"), Relation::Named("/spec/nodeName"), &[], 1)
+}
+
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
-    pods::judge(object, input)
+    match without_confirmation(object, input) {
+        Some(verdict) => Ok(verdict),
+        None => pods::judge(object, input),
+    }
+}
+
+/// Terminating, if the Pod waits for the kubelet of its Node. A Pod with finalizers waits for their
+/// controllers, and a Pod without a Node for nothing.
+fn without_confirmation(object: &Object<'_>, input: &Input<'_>) -> Option<Verdict> {
+    let deletion = object.deletion()?;
+    let node = object.at("/spec/nodeName").text_or_empty();
+    if node.is_empty() || !deletion.finalizers.is_empty() {
+        return None;
+    }
+    let nodes = input.related(0);
+    let is_gone = nodes.coverage() == Coverage::Complete && nodes.total() == 0;
+    let early = Verdict::terminating("Deleting", "being deleted");
+    Some(standard::deletion_delayed_by(object, input, early, || {
+        if is_gone {
+            let message = format!(
+                "its deletion is delayed for more than ten minutes: its Node {node} does not exist, so no kubelet confirms the deletion; `kubectl delete pod --force` deletes the Pod"
+            );
+            ("NodeNotFound".into(), message)
+        } else {
+            let message = format!(
+                "its deletion is delayed for more than ten minutes: the kubelet of its Node {node} has not confirmed that its containers have ended"
+            );
+            ("NotConfirmedByKubelet".into(), message)
+        }
+    }))
 }
 
 #[cfg(test)]

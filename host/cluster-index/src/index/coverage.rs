@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kindsight_model::Coverage;
 
 use super::ClusterIndex;
+use super::entry::Entry;
 use super::objects::Id;
 use crate::decoded::Body;
 
@@ -34,10 +35,18 @@ impl ClusterIndex {
                 *known &= self.objects.find(*id, "", "").is_none();
             }
         }
-        for entry in entries(members).chain(entries(beside)) {
-            if let Some(watched) = self.scopes.get(&entry.scope())
-                && (entry.lacks_body() || !matches!(entry.body(), Body::Whole(_)))
-            {
+        let is_unread =
+            |entry: &&Entry| entry.lacks_body() || !matches!(entry.body(), Body::Whole(_));
+        let unread_beside = beside.iter().filter(|id| {
+            let is_unread = self.objects.get(**id).as_ref().is_some_and(is_unread);
+            is_unread && self.is_content_needed(**id)
+        });
+        let unread_beside: Vec<Id> = unread_beside.copied().collect();
+        let unread = entries(members)
+            .filter(is_unread)
+            .chain(entries(&unread_beside));
+        for entry in unread {
+            if let Some(watched) = self.scopes.get(&entry.scope()) {
                 let (group, _, kind) = watched.kind.names();
                 complete.insert((group, kind), false);
             }

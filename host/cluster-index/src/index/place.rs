@@ -43,7 +43,8 @@ impl ClusterIndex {
         };
         let before = entry.set_place(place.clone());
         let has_inventory = self.inventories.are_in(entry.scope());
-        let is_needed = place.group.is_some() || has_inventory || self.queries.is_named(id);
+        let is_needed =
+            place.group.is_some() || has_inventory || self.queries.need_content_of(id, entry);
         let is_whole = matches!(entry.body(), Body::Whole(_));
         match (entry.body(), is_needed) {
             _ if is_needed && entry.lacks_body() => self.missing.add(id, entry),

@@ -27,6 +27,8 @@ use sorted::Sorted;
 pub(super) enum Query {
     /// The object with this name in this namespace.
     Named(ScopeId, Arc<str>, Arc<str>),
+    /// The identity of this object, without its content.
+    Exists(ScopeId, Arc<str>, Arc<str>),
     /// The object with this uid.
     Uid(ScopeId, Uid),
     /// Objects with an owner of this uid.
@@ -39,9 +41,20 @@ impl Query {
     fn scope(&self) -> ScopeId {
         match self {
             Self::Named(scope, ..)
+            | Self::Exists(scope, ..)
             | Self::Uid(scope, _)
             | Self::OwnedBy(scope, _)
             | Self::Selected(scope, ..) => *scope,
+        }
+    }
+
+    /// The watch whose objects the search needs with their content; none if their identity is enough.
+    pub(super) fn reads(&self) -> Option<ScopeId> {
+        match self {
+            Self::Exists(..) => None,
+            Self::Named(..) | Self::Uid(..) | Self::OwnedBy(..) | Self::Selected(..) => {
+                Some(self.scope())
+            }
         }
     }
 
@@ -50,7 +63,7 @@ impl Query {
         let is_kind = self.scope() == entry.scope();
         is_kind
             && match self {
-                Self::Named(_, namespace, name) => {
+                Self::Named(_, namespace, name) | Self::Exists(_, namespace, name) => {
                     namespace == entry.namespace() && **name == *entry.name
                 }
                 Self::Uid(_, uid) => *uid == entry.uid,
@@ -81,8 +94,8 @@ pub(super) struct Queries {
     by_group: HashMap<Arc<GroupId>, Sorted<QueryId>>,
     /// For each found object, the number of searches that found it.
     named: HashMap<Id, u32>,
-    /// For each watch, the number of found objects, counted once for each search.
-    found_of: HashMap<ScopeId, usize>,
+    /// For each watch, the number of found objects whose content is needed, counted once for each search.
+    needed_of: HashMap<ScopeId, usize>,
     hasher: RandomState,
 }
 
@@ -97,14 +110,15 @@ struct RegisteredQuery {
 }
 
 impl Queries {
-    /// Returns whether a search found an object.
-    pub(super) fn is_named(&self, id: Id) -> bool {
-        self.named.contains_key(&id)
+    /// Returns whether a search that found an object needs its content.
+    pub(super) fn need_content_of(&self, id: Id, entry: &Entry) -> bool {
+        let found = self.finding(id, entry);
+        found.into_iter().any(|asked| asked.query.reads().is_some())
     }
 
-    /// Returns whether searches found objects of a watch.
-    pub(super) fn are_any_named(&self, scope: ScopeId) -> bool {
-        self.found_of.contains_key(&scope)
+    /// Returns whether searches need the content of objects of a watch that they found.
+    pub(super) fn need_content_of_any(&self, scope: ScopeId) -> bool {
+        self.needed_of.contains_key(&scope)
     }
 
     pub(super) fn get(&self, id: QueryId) -> Option<&Query> {
@@ -120,15 +134,19 @@ impl Queries {
 
     /// The groups whose searches found an object.
     pub(super) fn finders(&self, id: Id, entry: &Entry) -> BTreeSet<Arc<GroupId>> {
+        let found = self.finding(id, entry);
+        let groups = found.into_iter().flat_map(|asked| asked.groups.iter());
+        groups.cloned().collect()
+    }
+
+    /// The searches that found an object.
+    fn finding(&self, id: Id, entry: &Entry) -> Vec<&RegisteredQuery> {
         if !self.named.contains_key(&id) {
-            return BTreeSet::new();
+            return Vec::new();
         }
         let near = self.near(entry).into_iter();
-        let finders = near.filter_map(|query| self.asked.get(query.0));
-        let finders = finders.filter(|asked| asked.found.contains(&id));
-        finders
-            .flat_map(|asked| asked.groups.iter().cloned())
-            .collect()
+        let near = near.filter_map(|query| self.asked.get(query.0));
+        near.filter(|asked| asked.found.contains(&id)).collect()
     }
 
     /// Removes an object from the results before it changes or is removed. Returns the groups whose searches found
@@ -143,7 +161,8 @@ impl Queries {
                 && asked.found.remove(&id)
             {
                 groups.extend(asked.groups.iter().cloned());
-                self.lose(entry.scope());
+                let reads = asked.query.reads();
+                self.lose(reads);
             }
         }
         self.named.remove(&id);
@@ -162,7 +181,8 @@ impl Queries {
                 && asked.found.insert(id)
             {
                 groups.extend(asked.groups.iter().cloned());
-                self.find(entry.scope(), id);
+                let reads = asked.query.reads();
+                self.find(reads, id);
             }
         }
         groups
@@ -248,11 +268,11 @@ impl Queries {
         let Some(asked) = self.asked.get_mut(query.0) else {
             return;
         };
-        let scope = asked.query.scope();
+        let reads = asked.query.reads();
         let found = Sorted::from(found);
         let before = std::mem::replace(&mut asked.found, found.clone());
         for id in found.iter().filter(|it| !before.contains(it)) {
-            self.find(scope, *id);
+            self.find(reads, *id);
         }
     }
 
@@ -275,29 +295,33 @@ impl Queries {
             self.waiting.remove(&(hint, id));
         }
         for found in asked.found.iter() {
-            self.lose(asked.query.scope());
+            self.lose(asked.query.reads());
+            dropped.insert(*found);
             if let Some(count) = self.named.get_mut(found) {
                 *count -= 1;
                 if *count == 0 {
                     self.named.remove(found);
-                    dropped.insert(*found);
                 }
             }
         }
     }
 
-    /// Counts an object that a search found.
-    fn find(&mut self, scope: ScopeId, id: Id) {
+    /// Counts an object that a search found. `reads` is the watch if the search needs the content.
+    fn find(&mut self, reads: Option<ScopeId>, id: Id) {
         *self.named.entry(id).or_default() += 1;
-        *self.found_of.entry(scope).or_default() += 1;
+        if let Some(scope) = reads {
+            *self.needed_of.entry(scope).or_default() += 1;
+        }
     }
 
-    /// Counts an object of a watch that a search no longer finds.
-    fn lose(&mut self, scope: ScopeId) {
-        if let Some(count) = self.found_of.get_mut(&scope) {
+    /// Counts an object that a search no longer finds. `reads` is the watch if the search needed the content.
+    fn lose(&mut self, reads: Option<ScopeId>) {
+        if let Some(scope) = reads
+            && let Some(count) = self.needed_of.get_mut(&scope)
+        {
             *count = count.saturating_sub(1);
             if *count == 0 {
-                self.found_of.remove(&scope);
+                self.needed_of.remove(&scope);
             }
         }
     }

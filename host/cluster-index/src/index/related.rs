@@ -93,8 +93,11 @@ impl ClusterIndex {
     /// Makes the requested searches, and drops bodies that no group needs any more.
     pub(super) fn answer(&mut self, AskedFor { new, dropped }: AskedFor) {
         for (query, found) in self.answers(new) {
+            let asked = self.queries.get(query);
+            let is_read = asked.is_some_and(|asked| asked.reads().is_some());
             for id in &found {
                 if let Some(entry) = self.objects.get(*id)
+                    && is_read
                     && entry.lacks_body()
                 {
                     self.missing.add(*id, entry);
@@ -103,7 +106,7 @@ impl ClusterIndex {
             self.queries.answer(query, found);
         }
         for id in dropped {
-            if !self.queries.is_named(id) {
+            if !self.is_content_needed(id) {
                 self.drop_unneeded(id);
             }
         }
@@ -133,14 +136,26 @@ impl ClusterIndex {
         Some(Beside { ids, covered })
     }
 
-    /// Those of the objects that have a readable body.
+    /// Returns whether a search that found an object needs its content.
+    pub(super) fn is_content_needed(&self, id: Id) -> bool {
+        let entry = self.objects.get(id);
+        entry.is_some_and(|entry| self.queries.need_content_of(id, entry))
+    }
+
+    /// Those of the objects that have a readable body, and the identities of those whose body no search needs.
     pub(super) fn related(&self, ids: &[Id]) -> ObjectList {
-        let entries = ids.iter().filter_map(|id| self.objects.get(*id));
-        let objects = entries.filter_map(|entry| match entry.body() {
-            Body::Whole(object) => Some(Object::clone(object)),
-            Body::NotAsked | Body::Unreadable(_) => None,
-        });
-        let mut objects: Vec<Object> = objects.collect();
+        let object = |id: &Id| {
+            let entry = self.objects.get(*id)?;
+            match entry.body() {
+                Body::Whole(object) => Some(Object::clone(object)),
+                Body::NotAsked | Body::Unreadable(_) if self.is_content_needed(*id) => None,
+                Body::NotAsked | Body::Unreadable(_) => {
+                    let kind = &self.scopes.get(&entry.scope())?.kind;
+                    Object::of_identity(&kind.gvk, entry.namespace(), &entry.name)
+                }
+            }
+        };
+        let mut objects: Vec<Object> = ids.iter().filter_map(object).collect();
         objects.sort_by(|left, right| rank(left).cmp(&rank(right)));
         objects.into()
     }
@@ -211,7 +226,7 @@ impl ClusterIndex {
                 continue;
             };
             let near = match query {
-                Query::Named(scope, namespace, name) => {
+                Query::Named(scope, namespace, name) | Query::Exists(scope, namespace, name) => {
                     let named = self.objects.find(*scope, namespace, name);
                     named.into_iter().collect()
                 }

@@ -38,6 +38,10 @@ pub(super) struct Watched {
 #[derive(Debug)]
 pub(super) struct Rule {
     relation: Relation,
+    /// JSON pointer of a field that the objects must have; none for all objects.
+    when: Option<String>,
+    /// True if the related objects are needed without their content.
+    is_identity_enough: bool,
     /// Group and Kind of the related objects; none if the pattern matches several.
     pub(super) kind: Option<(Arc<str>, Arc<str>)>,
     /// The watches of related objects.
@@ -71,6 +75,8 @@ pub(super) fn rules_of(
         });
         Rule {
             relation: rule.relation.clone(),
+            when: rule.when.clone(),
+            is_identity_enough: rule.is_identity_enough,
             kind: rule.kind().map(|(group, kind)| (group.into(), kind.into())),
             watches: related.map(|(id, _)| *id).collect(),
         }
@@ -83,7 +89,12 @@ pub(super) fn sought(rules: &[Rule], object: &Object) -> Sought {
     let tree = object.tree();
     let document = tree.document(&object.json);
     let root = document.root();
+    let applies = |rule: &Rule| {
+        let when = rule.when.as_ref();
+        when.is_none_or(|pointer| root.at(pointer).is_present())
+    };
     let names = rules.iter().map(|rule| match &rule.relation {
+        _ if !applies(rule) => Names::Nothing,
         Relation::Owned => Names::Owned,
         Relation::Descendant => Names::Descendants,
         Relation::Owner => Names::Owners,
@@ -158,8 +169,13 @@ impl Rule {
             match names {
                 Names::Nothing => {}
                 Names::Texts(names) => {
+                    let query = if self.is_identity_enough {
+                        Query::Exists
+                    } else {
+                        Query::Named
+                    };
                     for name in names {
-                        add(Query::Named(id, namespace.into(), Arc::clone(name)));
+                        add(query(id, namespace.into(), Arc::clone(name)));
                     }
                 }
                 Names::Selector(selector) => {

@@ -1,4 +1,5 @@
 mod comparisons;
+mod identities;
 mod inventories;
 mod memory;
 mod parts;

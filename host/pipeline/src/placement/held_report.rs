@@ -169,7 +169,8 @@ impl HeldReport {
         let mut affected: BTreeSet<usize> = changed.iter().copied().collect();
         for object in changed.iter().filter_map(|&at| self.objects.get(at)) {
             let rules = set.related_rules();
-            for (evaluated, rule) in rules.filter(|(_, rule)| object.gvk.matches(&rule.pattern)) {
+            for (kind, rule) in rules.filter(|(_, rule)| object.gvk.matches(&rule.pattern)) {
+                let evaluated = &kind.pattern;
                 let positions = match &rule.relation {
                     Relation::Owned | Relation::Descendant => self.siblings().ancestors(object),
                     Relation::Owner => self.siblings().owned_by(object),

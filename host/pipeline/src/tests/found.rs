@@ -1,5 +1,6 @@
 //! Applications without a record: they exist as long as clusters report objects of them.
 
+mod deletion;
 mod gone;
 mod history;
 mod inventories;

@@ -30,7 +30,9 @@ impl Query {
     pub(super) fn hints(&self, hasher: &RandomState) -> Vec<Vec<HintHash>> {
         let one = |hint: Hint<'_>| vec![vec![hasher.hash_one(hint)]];
         match self {
-            Self::Named(scope, namespace, name) => one(Hint::Named(*scope, namespace, name)),
+            Self::Named(scope, namespace, name) | Self::Exists(scope, namespace, name) => {
+                one(Hint::Named(*scope, namespace, name))
+            }
             Self::Uid(scope, uid) => one(Hint::Uid(*scope, *uid)),
             Self::OwnedBy(scope, uid) => one(Hint::OwnedBy(*scope, *uid)),
             Self::Selected(scope, namespace, selector) => {

@@ -8,22 +8,23 @@ use super::*;
 use crate::related_rules::RelatedKinds;
 
 /// Watches of these tests by group, Kind, and whether it has namespaces.
-const KINDS: [(&str, &str, bool); 6] = [
+const KINDS: [(&str, &str, bool); 7] = [
     ("", "Service", true),
     ("", "Pod", true),
     ("", "PersistentVolumeClaim", true),
     ("storage.k8s.io", "StorageClass", false),
     ("discovery.k8s.io", "EndpointSlice", true),
     ("", "Namespace", false),
+    ("", "Node", false),
 ];
 
-struct Near {
-    index: ClusterIndex,
-    rules: Arc<RelatedRules>,
-    detail: Detail,
+pub(super) struct Near {
+    pub(super) index: ClusterIndex,
+    pub(super) rules: Arc<RelatedRules>,
+    pub(super) detail: Detail,
 }
 
-fn pattern(kind: &str) -> KindPattern {
+pub(super) fn pattern(kind: &str) -> KindPattern {
     let group = KINDS.iter().find(|it| it.1 == kind).map_or("*", |it| it.0);
     KindPattern {
         group: group.to_owned(),
@@ -37,9 +38,16 @@ impl Near {
     fn asked(judged: &str, related: &str, relation: Relation) -> Self {
         let rule = RelatedKinds {
             judged: pattern(judged),
+            when: None,
             related: pattern(related),
             relation,
+            is_identity_enough: false,
         };
+        Self::by(rule)
+    }
+
+    /// A cluster with one relation.
+    pub(super) fn by(rule: RelatedKinds) -> Self {
         let rules = Arc::new(RelatedRules::from_iter([rule]));
         let mut index = ClusterIndex::default();
         index.set_rules(Arc::clone(&rules));
@@ -61,7 +69,7 @@ impl Near {
         }
     }
 
-    fn decoded(&self, object: &Value) -> (ScopeId, Decoded) {
+    pub(super) fn decoded(&self, object: &Value) -> (ScopeId, Decoded) {
         let kind = object["kind"].as_str().unwrap();
         let scope = KINDS.iter().position(|it| it.1 == kind).unwrap();
         let kind = &self.index.scopes[&scope].kind;
@@ -69,24 +77,24 @@ impl Near {
         (scope, decode(&kind.gvk, object, self.detail, &labels))
     }
 
-    fn apply(&mut self, object: &Value) {
+    pub(super) fn apply(&mut self, object: &Value) {
         let (scope, decoded) = self.decoded(object);
         self.index.init_apply(scope, decoded);
     }
 
-    fn cover(&mut self, scope: ScopeId, state: KindState) {
+    pub(super) fn cover(&mut self, scope: ScopeId, state: KindState) {
         let is_complete = state == KindState::Complete;
         let coverage = KindCoverage::new(state);
         self.index.set_coverage(scope, coverage, is_complete);
     }
 
-    fn remove(&mut self, object: &Value) {
+    pub(super) fn remove(&mut self, object: &Value) {
         let (scope, decoded) = self.decoded(object);
         self.index.delete(scope, &decoded, Removal::Deleted);
     }
 
     /// The reports since the last call: the objects, the related objects, and the coverage of the Kind.
-    fn reports(&mut self, kind: &str) -> Vec<String> {
+    pub(super) fn reports(&mut self, kind: &str) -> Vec<String> {
         let names = |objects: &ObjectList| {
             let names: Vec<&str> = objects.iter().map(|object| &*object.name).collect();
             names.join(" ")
@@ -107,7 +115,7 @@ impl Near {
 }
 
 /// An object of namespace `web` at a version. It is in the application `shop` if it has that label.
-fn of(kind: &str, name: &str, version: u64, labels: &Value, more: &Value) -> Value {
+pub(super) fn of(kind: &str, name: &str, version: u64, labels: &Value, more: &Value) -> Value {
     let mut object = json!({"kind": kind, "metadata": {
         "name": name, "uid": format!("uid-{name}"), "labels": labels,
         "resourceVersion": version.to_string(),
@@ -121,7 +129,7 @@ fn of(kind: &str, name: &str, version: u64, labels: &Value, more: &Value) -> Val
     object
 }
 
-fn shop() -> Value {
+pub(super) fn shop() -> Value {
     json!({"app.kubernetes.io/instance": "shop"})
 }
 

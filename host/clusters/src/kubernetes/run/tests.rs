@@ -190,8 +190,10 @@ fn needs() -> Needs {
     };
     let rule = RelatedKinds {
         judged: pattern("Service"),
+        when: None,
         related: pattern("Pod"),
         relation: Relation::SelectedBy("/spec/selector".to_owned()),
+        is_identity_enough: false,
     };
     let (_, related) = watch::channel(Arc::new(RelatedRules::from_iter([rule])));
     Needs {
