@@ -31,9 +31,20 @@ pub(super) struct Inventories {
     /// Number of all entries.
     listed: usize,
     /// The applications whose missing resources may have changed.
-    changed: BTreeSet<DigName>,
+    changed: BTreeMap<DigName, Compared>,
     /// The missing resources that were last taken, for each application with any.
-    taken: HashMap<DigName, Vec<MissingResource>>,
+    taken: HashMap<DigName, MissingByIdentity>,
+}
+
+/// The missing resources of one application.
+type MissingByIdentity = BTreeMap<Identity, MissingResource>;
+
+/// The entries of the inventories of an application that must be compared with the objects again.
+#[derive(Debug)]
+enum Compared {
+    All,
+    /// The entries of these resources, each as the object with the inventory and the position of the entry.
+    Entries(BTreeSet<(Id, usize)>),
 }
 
 impl Inventories {
@@ -47,26 +58,61 @@ impl Inventories {
         if Inventory::is_in(&kind.gvk) {
             self.scopes.insert(scope);
         }
+        self.compare_all();
     }
 
     /// Forgets a Kind in a scope, which has no objects any more.
     pub(super) fn unwatch(&mut self, scope: ScopeId) {
         self.scopes.remove(&scope);
+        self.compare_all();
     }
 
-    /// The inventories that list an object.
-    pub(super) fn listing<'i>(
+    /// Notes that the Kinds changed by which the entries name objects.
+    fn compare_all(&mut self) {
+        let applications = self.by_application.keys();
+        let all = applications.map(|application| (application.clone(), Compared::All));
+        self.changed.extend(all);
+    }
+
+    /// Notes that the resource of an entry of an application may exist now, or may be missing.
+    fn compare(&mut self, application: DigName, entry: (Id, usize)) {
+        let changed = self.changed.entry(application);
+        match changed.or_insert_with(|| Compared::Entries(BTreeSet::new())) {
+            Compared::All => {}
+            Compared::Entries(entries) => {
+                entries.insert(entry);
+            }
+        }
+    }
+
+    /// The entries that list an object, with their inventories.
+    fn listing<'i>(
         &'i self,
         kind: &'i ApiKind,
         namespace: &'i str,
         name: &str,
-    ) -> impl Iterator<Item = &'i Inventory> {
+    ) -> impl Iterator<Item = ((Id, usize), &'i Inventory)> {
         let entries = self.by_name.get(name).into_iter().flatten();
         entries.filter_map(move |(id, at)| {
             let inventory = self.by_object.get(id)?;
             let is_listed = inventory.listed.get(*at)?.is(kind, namespace);
-            is_listed.then_some(inventory)
+            is_listed.then_some(((*id, *at), inventory))
         })
+    }
+
+    /// The resource of an entry, and its inventory as text.
+    fn entry(&self, (id, at): (Id, usize)) -> Option<(&ListedResource, &Arc<str>)> {
+        let inventory = self.by_object.get(&id)?;
+        Some((inventory.listed.get(at)?, &inventory.text))
+    }
+
+    /// The entries of all inventories of an application.
+    fn entries_of(
+        &self,
+        application: &DigName,
+    ) -> impl Iterator<Item = (&ListedResource, &Arc<str>)> {
+        let inventories = self.of(application);
+        inventories.flat_map(|it| it.listed.iter().map(|listed| (listed, &it.text)))
     }
 
     /// Returns whether any inventory lists a resource of this name.
@@ -117,8 +163,8 @@ impl Inventories {
             inventory
         });
         let claims = before.iter().chain(&after).map(|it| &it.claim);
-        self.changed
-            .extend(claims.map(|claim| claim.application.clone()));
+        let changed = claims.map(|claim| (claim.application.clone(), Compared::All));
+        self.changed.extend(changed);
         if let Some(after) = after {
             for (at, listed) in after.listed.iter().enumerate() {
                 let entries = self.by_name.entry(Arc::clone(&listed.name)).or_default();
@@ -171,9 +217,12 @@ impl ClusterIndex {
         let Some(entry) = self.objects.get(id) else {
             return;
         };
-        let listing = self.inventories_of(entry);
-        let applications: Vec<DigName> = listing.map(|it| it.claim.application.clone()).collect();
-        self.inventories.changed.extend(applications);
+        let listing = self.entries_listing(entry);
+        let listing = listing.map(|(at, inventory)| (inventory.claim.application.clone(), at));
+        let listing: Vec<(DigName, (Id, usize))> = listing.collect();
+        for (application, at) in listing {
+            self.inventories.compare(application, at);
+        }
     }
 
     /// The inventories that list an object.
@@ -181,6 +230,14 @@ impl ClusterIndex {
         &'i self,
         entry: &'i Entry,
     ) -> impl Iterator<Item = &'i Inventory> {
+        self.entries_listing(entry).map(|(_, inventory)| inventory)
+    }
+
+    /// The entries that list an object, with their inventories.
+    fn entries_listing<'i>(
+        &'i self,
+        entry: &'i Entry,
+    ) -> impl Iterator<Item = ((Id, usize), &'i Inventory)> {
         let is_named = self.inventories.name(&entry.name);
         let scope = is_named.then(|| self.scopes.get(&entry.scope())).flatten();
         scope.into_iter().flat_map(|watched| {
@@ -197,22 +254,68 @@ impl ClusterIndex {
             return Vec::new();
         }
         let mut all = Vec::new();
-        for application in std::mem::take(&mut self.inventories.changed) {
-            let resources = self.missing_of(&application);
-            let taken = &mut self.inventories.taken;
-            let before = if resources.is_empty() {
-                taken.remove(&application)
-            } else {
-                taken.insert(application.clone(), resources.clone())
-            };
-            if before.unwrap_or_default() != resources {
+        for (application, compared) in std::mem::take(&mut self.inventories.changed) {
+            let taken = self.inventories.taken.remove(&application);
+            let mut missing = taken.unwrap_or_default();
+            if self.compare(&application, &compared, &mut missing) {
                 all.push(MissingResources {
-                    application,
-                    resources,
+                    application: application.clone(),
+                    resources: missing.values().cloned().collect(),
                 });
+            }
+            if !missing.is_empty() {
+                self.inventories.taken.insert(application, missing);
             }
         }
         all
+    }
+
+    /// Compares entries of the inventories of an application with the objects. Returns whether the missing resources
+    /// changed.
+    fn compare(
+        &self,
+        application: &DigName,
+        compared: &Compared,
+        missing: &mut MissingByIdentity,
+    ) -> bool {
+        match compared {
+            Compared::All => {
+                let before = std::mem::take(missing);
+                for (listed, inventory) in self.inventories.entries_of(application) {
+                    self.compare_entry(listed, inventory, missing);
+                }
+                *missing != before
+            }
+            Compared::Entries(entries) => {
+                let mut is_changed = false;
+                for (listed, inventory) in
+                    entries.iter().filter_map(|at| self.inventories.entry(*at))
+                {
+                    is_changed |= self.compare_entry(listed, inventory, missing);
+                }
+                is_changed
+            }
+        }
+    }
+
+    /// Adds a listed resource to the missing resources, or removes it. Returns whether they changed. A namespaced
+    /// resource whose entry lacks the namespace may be any object.
+    fn compare_entry(
+        &self,
+        listed: &ListedResource,
+        inventory: &Arc<str>,
+        missing: &mut MissingByIdentity,
+    ) -> bool {
+        let Some(resource) = self.resource_of(listed, inventory) else {
+            return false;
+        };
+        let identity = Identity::from(&resource);
+        if self.listed_as(listed).next().is_some() {
+            return missing.remove(&identity).is_some();
+        }
+        let is_new = !missing.contains_key(&identity);
+        missing.entry(identity).or_insert(resource);
+        is_new
     }
 
     /// Returns whether the body of an object with an inventory was not read and will be read.
@@ -229,26 +332,16 @@ impl ClusterIndex {
         !self.inventories.changed.is_empty()
     }
 
-    /// The listed resources of an application that do not exist, in the order of their identities.
-    fn missing_of(&self, application: &DigName) -> Vec<MissingResource> {
-        let mut missing = BTreeMap::new();
-        for inventory in self.inventories.of(application) {
-            for listed in &inventory.listed {
-                if let Some(resource) = self.missing_as(listed, &inventory.text) {
-                    missing.entry(Identity::from(&resource)).or_insert(resource);
-                }
-            }
-        }
-        missing.into_values().collect()
-    }
-
-    /// A listed resource; none if it exists, or if its entry lacks the namespace.
-    fn missing_as(&self, listed: &ListedResource, inventory: &Arc<str>) -> Option<MissingResource> {
+    /// A listed resource as a missing one; none if its entry lacks the namespace.
+    fn resource_of(
+        &self,
+        listed: &ListedResource,
+        inventory: &Arc<str>,
+    ) -> Option<MissingResource> {
         let mut kinds = self.scopes.values().map(|watched| &watched.kind);
         let kind = kinds.find(|kind| listed.is_of(kind));
         let is_namespaced = kind.map(|kind| kind.is_namespaced);
-        let is_unclear = is_namespaced == Some(true) && listed.namespace.is_empty();
-        if is_unclear || self.listed_as(listed).next().is_some() {
+        if is_namespaced == Some(true) && listed.namespace.is_empty() {
             return None;
         }
         let namespace = match is_namespaced {

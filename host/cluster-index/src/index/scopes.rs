@@ -33,6 +33,7 @@ impl ClusterIndex {
             watched.labels = labels.clone();
             if watched.kind != *kind {
                 watched.kind = Arc::clone(kind);
+                self.inventories.watch(id, kind);
                 self.resolve();
             }
             return id;
