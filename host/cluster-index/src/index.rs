@@ -22,6 +22,7 @@ mod place;
 mod queries;
 mod related;
 mod relations;
+mod remote_inventories;
 mod reports;
 mod scopes;
 mod slots;
@@ -44,10 +45,12 @@ use groups::Groups;
 use inventories::Inventories;
 pub use missing::Needed;
 use missing::{Missing, NeededOf, ScopeNamespace};
-use objects::{Id, Objects};
+pub(crate) use objects::Id;
+use objects::Objects;
 use place::GroupPlace;
 use queries::Queries;
 use relations::Watched;
+use remote_inventories::RemoteInventories;
 use texts::Texts;
 
 /// Maximum number of objects of one cluster. For most of them, the index has only the identity. Further objects are
@@ -73,6 +76,7 @@ pub struct ClusterIndex {
     floating: HashMap<Arc<str>, BTreeSet<Id>>,
     groups: Groups,
     inventories: Inventories,
+    remote_inventories: RemoteInventories,
     missing: Missing,
     /// Recorded deployments; true if kindsight reports them from their objects.
     deployments: HashMap<DeploymentId, bool>,

@@ -6,8 +6,9 @@
 //! | `Kustomization` (`kustomize.toolkit.fluxcd.io`) | `status.inventory.entries` | its name and namespace |
 //! | `HelmRelease` (`helm.toolkit.fluxcd.io`) | `status.inventory.entries` | its name and namespace |
 //!
-//! An inventory counts only for the cluster that it is in: Argo CD and Flux can deploy to other clusters too. The
-//! inventory of an object that is being deleted does not count, because its resources are being deleted with it.
+//! Argo CD and Flux can deploy to other clusters than their own. The [`Destination`] names the cluster with the
+//! resources. The inventory of an object that is being deleted does not count, because its resources are being deleted
+//! with it.
 //! An invalid entry is left out.
 
 mod argo_cd;
@@ -21,6 +22,7 @@ use kindsight_model::{DigName, Gvk, is_served_by};
 
 use crate::kind::ApiKind;
 use crate::membership::{ApplicationRule, Claim, Evidence, Found, MembershipRules};
+use crate::remote_inventory::Destination;
 
 /// Maximum number of entries of one inventory that are read. Further entries are left out.
 const ENTRIES_MAX: usize = 20_000;
@@ -34,7 +36,9 @@ pub(super) struct Inventory {
     pub(super) claim: Claim,
     /// The inventory, as text for readers.
     pub(super) text: Arc<str>,
-    pub(super) listed: Box<[ListedResource]>,
+    /// The cluster with the listed resources.
+    pub(super) destination: Destination,
+    pub(super) listed: Arc<[ListedResource]>,
     /// True if it lists more resources than are read.
     pub(super) is_cut: bool,
 }
@@ -57,7 +61,12 @@ impl Inventory {
         }
     }
 
-    /// The inventory in an object; none if there is none, or if it is not about this cluster.
+    /// Returns whether the listed resources are in another cluster.
+    pub(super) fn is_remote(&self) -> bool {
+        self.destination != Destination::Own
+    }
+
+    /// The inventory in an object; none if there is none.
     pub(super) fn of(gvk: &Gvk, root: Node<'_>, rules: &MembershipRules) -> Option<Self> {
         let deployer = Deployer::of(gvk)?;
         let metadata = root.get("metadata");
@@ -65,7 +74,7 @@ impl Inventory {
         let selects = |it: &LabelSelector| it.selects(|key| labels.get(key).text());
         let is_selected = rules.selector.as_ref().is_none_or(selects);
         let is_deleted = metadata.get("deletionTimestamp").is_present();
-        if is_deleted || !is_selected || !deployer.is_here(root) {
+        if is_deleted || !is_selected {
             return None;
         }
         let at = rules.found.iter().position(|it| *it == deployer.rule())?;
@@ -74,6 +83,7 @@ impl Inventory {
         let application = deployer.application(root, namespace, name)?;
         let text = format!("{} {namespace}/{name}", gvk.kind);
         let text: Arc<str> = text.into();
+        let destination = deployer.destination(root)?;
         let (listed, is_cut) = deployer.listed(root);
         Some(Self {
             claim: Claim {
@@ -83,6 +93,7 @@ impl Inventory {
             },
             text,
             listed,
+            destination,
             is_cut,
         })
     }
@@ -149,11 +160,11 @@ impl Deployer {
         }
     }
 
-    /// Returns whether the resources are in the cluster of the inventory.
-    fn is_here(self, root: Node<'_>) -> bool {
+    /// The cluster with the resources.
+    fn destination(self, root: Node<'_>) -> Option<Destination> {
         match self {
-            Self::ArgoCd => argo_cd::is_here(root),
-            Self::Flux => !root.at("/spec/kubeConfig").is_present(),
+            Self::ArgoCd => argo_cd::destination(root),
+            Self::Flux => Some(flux::destination(root)),
         }
     }
 
@@ -166,7 +177,7 @@ impl Deployer {
     }
 
     /// The valid entries, each resource once, and whether there are more entries than are read.
-    fn listed(self, root: Node<'_>) -> (Box<[ListedResource]>, bool) {
+    fn listed(self, root: Node<'_>) -> (Arc<[ListedResource]>, bool) {
         let (entries, read): (Node<'_>, fn(Node<'_>) -> Option<ListedResource>) = match self {
             Self::ArgoCd => (root.at("/status/resources"), argo_cd::entry),
             Self::Flux => (root.at("/status/inventory/entries"), flux::entry),

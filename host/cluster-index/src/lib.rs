@@ -34,6 +34,7 @@ mod labels;
 mod membership;
 mod pointed_texts;
 mod related_rules;
+mod remote_inventory;
 mod uid;
 
 pub use configured::{ConfiguredApp, ConfiguredApplication};
@@ -43,3 +44,4 @@ pub use kind::ApiKind;
 pub use labels::Labels;
 pub use membership::{ApplicationRule, MembershipRules};
 pub use related_rules::{RelatedKinds, RelatedRules};
+pub use remote_inventory::{Destination, RemoteInventory, UncomparedInventories};

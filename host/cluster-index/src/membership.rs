@@ -98,6 +98,9 @@ pub(super) enum Evidence {
     Selector,
     /// A rule that finds applications, by its position among the rules.
     Rule(usize, Found),
+    /// An inventory of another cluster, as text for readers. It decides only on objects without any other claim:
+    /// another cluster cannot take objects out of an application.
+    Received(Arc<str>),
 }
 
 /// The source in which a rule found an application.
@@ -114,7 +117,7 @@ impl fmt::Display for Evidence {
         match self {
             Self::Selector => f.write_str("a selector of the configuration"),
             Self::Rule(_, Found::Mark(mark)) => f.write_str(mark),
-            Self::Rule(_, Found::Inventory(inventory)) => {
+            Self::Rule(_, Found::Inventory(inventory)) | Self::Received(inventory) => {
                 write!(f, "the inventory of {inventory}")
             }
         }
@@ -122,9 +125,13 @@ impl fmt::Display for Evidence {
 }
 
 impl Claim {
-    /// Returns whether it is the claim of an application of the configuration.
-    pub(super) fn is_configured(&self) -> bool {
-        self.evidence == Evidence::Selector
+    /// Among the claims on an object and its owners, the highest rank decides.
+    pub(super) fn rank(&self) -> u8 {
+        match self.evidence {
+            Evidence::Selector => 2,
+            Evidence::Rule(..) => 1,
+            Evidence::Received(_) => 0,
+        }
     }
 }
 

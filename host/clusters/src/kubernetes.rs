@@ -192,6 +192,19 @@ impl KubernetesCluster {
         self
     }
 
+    /// Short names of the cluster: its name without the provider, and its context.
+    fn short_names(&self) -> BTreeSet<Arc<str>> {
+        let context = match &self.access {
+            Access::Kubeconfig { context, .. } => context.as_deref(),
+            Access::InCluster => None,
+        };
+        let context = context.map(Arc::from);
+        context
+            .into_iter()
+            .chain([Arc::clone(&self.name.name)])
+            .collect()
+    }
+
     /// Name of the cluster.
     pub fn name(&self) -> &ClusterName {
         &self.name

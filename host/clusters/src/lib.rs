@@ -21,6 +21,7 @@ mod event;
 mod folder;
 mod kubernetes;
 mod needs;
+mod remote_inventories;
 mod source;
 
 pub use confirmations::Confirmations;
@@ -34,4 +35,5 @@ pub use kubernetes::{
     Starts, TokenReviewError, TokenReviewer, WatchOptions, kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
+pub use remote_inventories::RemoteInventories;
 pub use source::{ClusterSource, ParseClusterError};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kindsight_cluster_index::RelatedRules;
 use tokio::sync::watch;
 
-use crate::{Confirmations, Identities, Starts};
+use crate::{Confirmations, Identities, RemoteInventories, Starts};
 
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
 
@@ -25,6 +25,8 @@ pub struct Needs {
     pub starts: Starts,
     /// The way to ask the sources whether everything in their clusters was reported, shared likewise.
     pub confirmations: Confirmations,
+    /// The inventories that list resources of other clusters, shared likewise.
+    pub inventories: RemoteInventories,
 }
 
 impl Default for Needs {
@@ -36,6 +38,7 @@ impl Default for Needs {
             identities: Identities::default(),
             starts: Starts::default(),
             confirmations: Confirmations::default(),
+            inventories: RemoteInventories::default(),
         }
     }
 }

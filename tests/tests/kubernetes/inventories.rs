@@ -171,6 +171,43 @@ fn a_deleted_resource_of_an_inventory_is_not_present_also_after_a_restart() {
 }
 
 #[test]
+fn an_application_counts_in_the_cluster_of_its_destination() {
+    let options = ["hub", "edge"].map(Options::api_server);
+    let Some(stage) = Stage::start(&options, admin) else {
+        return;
+    };
+    let [hub, edge] = &*stage.clusters else {
+        panic!("two clusters");
+    };
+    install(hub);
+    edge.apply(&tracked("kept", "kept"));
+    let to = |destination: &Value| {
+        let mut application = application(&["kept", "settings"]);
+        application["spec"]["destination"] = destination.clone();
+        hub.apply(&application);
+    };
+    let missing = ["kept Present Exists", "settings NotPresent NotInReport"];
+    let kept = ["kept Present Exists"];
+    for destination in [
+        json!({"name": "edge", "server": null}),
+        json!({"name": null, "server": stage.proxies[1].url()}),
+    ] {
+        to(&destination);
+        let answer = wait_for(&stage, SHOP, "NotPresent", &missing);
+        let lines = resources(&answer);
+        assert!(
+            lines.iter().all(|it| it.starts_with("kubeconfig+edge ")),
+            "{lines:?}"
+        );
+        // No watched cluster has this name.
+        to(&json!({"name": "far", "server": null}));
+        let fault = "Application argocd/shop in cluster kubeconfig+hub is not compared with its cluster: no watched cluster has the name far; missing resources may be unknown";
+        stage.wait(SHOP, fault, |answer| answer.to_string().contains(fault));
+        wait_for(&stage, SHOP, "Present", &kept);
+    }
+}
+
+#[test]
 fn the_deleted_resources_of_flux_are_not_present() {
     let stage = Stage::start(&[Options::api_server("edge01")], admin);
     let Some(stage) = stage else { return };

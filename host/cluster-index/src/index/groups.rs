@@ -130,6 +130,20 @@ impl Groups {
         }
     }
 
+    /// Notes that something about all apps of these applications changed.
+    pub(super) fn note_applications_changed(&mut self, applications: &HashSet<DigName>) {
+        if applications.is_empty() {
+            return;
+        }
+        for id in self.by_id.keys() {
+            if let GroupId::Application { application, .. } = &**id
+                && applications.contains(application)
+            {
+                self.changed.entry(Arc::clone(id)).or_default().is_more = true;
+            }
+        }
+    }
+
     /// Notes the content of a report. Returns whether it differs from the content of the last report.
     pub(super) fn note_report(&mut self, id: &GroupId, contents: u64) -> bool {
         let group = self.by_id.get_mut(id);

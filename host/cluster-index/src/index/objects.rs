@@ -18,7 +18,7 @@ use crate::uid::Uid;
 
 /// Number of an object, valid while the index has the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Id(u32);
+pub(crate) struct Id(u32);
 
 impl Id {
     /// The smallest number.

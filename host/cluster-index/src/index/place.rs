@@ -261,8 +261,8 @@ impl Claimant<'_> {
     /// Among several claims in a chain of owners, the highest rank decides.
     fn rank(&self) -> u8 {
         match self {
-            Self::Recorded(_) => 2,
-            Self::Application(claim) => claim.is_configured().into(),
+            Self::Recorded(_) => u8::MAX,
+            Self::Application(claim) => claim.rank(),
         }
     }
 }

@@ -5,6 +5,7 @@ mod memory;
 mod parts;
 mod passes;
 mod related;
+mod remote_inventories;
 mod updates;
 
 use serde_json::{Value, json};

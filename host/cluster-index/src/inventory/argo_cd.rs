@@ -1,23 +1,37 @@
 //! The inventory in an Argo CD Application.
 
+use std::sync::Arc;
+
 use kindsight_contract::Node;
+use kindsight_model::clean;
 
 use super::ListedResource;
+use crate::remote_inventory::Destination;
 
 /// The address of the cluster that Argo CD itself is in.
 const IN_CLUSTER_SERVER: &str = "https://kubernetes.default.svc";
+/// Maximum length of the address or name of a destination, in bytes. An Application with a longer one is ignored.
+const DESTINATION_BYTES_MAX: usize = 512;
 /// The name of the same cluster.
 const IN_CLUSTER_NAME: &str = "in-cluster";
 
-/// Returns whether the destination is the cluster that Argo CD is in. A destination has either an address or a name.
-pub(super) fn is_here(root: Node<'_>) -> bool {
+/// The cluster of the destination, which has either an address or a name; none without both.
+pub(super) fn destination(root: Node<'_>) -> Option<Destination> {
     let destination = root.at("/spec/destination");
     let server = destination.get("server").text_or_empty();
     let name = destination.get("name").text_or_empty();
-    match (server, name) {
-        ("", name) => name == IN_CLUSTER_NAME,
-        (server, _) => server.trim_end_matches('/') == IN_CLUSTER_SERVER,
+    match (server.trim_end_matches('/'), name) {
+        (IN_CLUSTER_SERVER, _) | ("", IN_CLUSTER_NAME) => Some(Destination::Own),
+        ("", "") => None,
+        ("", name) => Some(Destination::Name(shown(name)?)),
+        (server, _) => Some(Destination::Server(shown(server)?)),
     }
+}
+
+/// A text that faults can show; none if it is over the limit.
+fn shown(text: &str) -> Option<Arc<str>> {
+    let is_short = text.len() <= DESTINATION_BYTES_MAX;
+    is_short.then(|| clean(text, DESTINATION_BYTES_MAX).into())
 }
 
 /// The namespace in the name of the application: as in tracking ids, only of an Application outside the namespace of

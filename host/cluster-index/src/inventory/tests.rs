@@ -77,22 +77,48 @@ fn an_argo_cd_application_lists_its_wanted_resources() {
     );
 }
 
+/// The destination of an object's inventory.
+fn destination(group: &str, kind: &str, object: &Value) -> Option<Destination> {
+    let gvk = Gvk::new(group, "v1", kind);
+    let inventory = inventory_by(&MembershipRules::default(), &gvk, object)?;
+    Some(inventory.destination)
+}
+
 #[test]
-fn an_argo_cd_application_counts_only_for_its_own_cluster() {
+fn an_argo_cd_application_names_the_cluster_of_its_resources() {
     let resources =
         json!([{"version": "v1", "kind": "ConfigMap", "namespace": "web", "name": "a"}]);
     let status = json!({"resources": resources});
-    let is_read = |destination: Value| argo_cd(&application(&destination, &status)).is_some();
-    assert!(is_read(json!({"server": "https://kubernetes.default.svc"})));
-    assert!(is_read(json!({"name": "in-cluster"})));
-    for elsewhere in [
-        json!({"server": "https://203.0.113.7:6443"}),
-        json!({"name": "edge01"}),
-        json!({"server": "https://203.0.113.7:6443", "name": "in-cluster"}),
-        json!({}),
-        json!(null),
+    let server = |address: &str| Some(Destination::Server(address.into()));
+    for (named, expected) in [
+        (
+            json!({"server": "https://kubernetes.default.svc"}),
+            Some(Destination::Own),
+        ),
+        (
+            json!({"server": "https://kubernetes.default.svc/"}),
+            Some(Destination::Own),
+        ),
+        (json!({"name": "in-cluster"}), Some(Destination::Own)),
+        (
+            json!({"server": "https://203.0.113.7:6443/"}),
+            server("https://203.0.113.7:6443"),
+        ),
+        (
+            json!({"server": "https://203.0.113.7:6443", "name": "in-cluster"}),
+            server("https://203.0.113.7:6443"),
+        ),
+        (
+            json!({"name": "edge01"}),
+            Some(Destination::Name("edge01".into())),
+        ),
+        (json!({"name": "x".repeat(513)}), None),
+        (json!({}), None),
+        (json!(null), None),
     ] {
-        assert!(!is_read(elsewhere.clone()), "{elsewhere}");
+        let application = application(&named, &status);
+        let found = destination("argoproj.io", "Application", &application);
+        assert_eq!(found, expected, "{named}");
     }
 }
 
@@ -135,11 +161,14 @@ fn flux_lists_resources_in_its_own_form() {
 }
 
 #[test]
-fn the_inventory_of_another_cluster_does_not_count() {
+fn an_object_of_flux_with_a_kubeconfig_does_not_name_its_cluster() {
     let mut object = kustomization(&json!([{"id": "web_front_apps_Deployment", "v": "v1"}]));
-    assert!(flux(&object).is_some());
+    let found = |object: &Value| {
+        destination("kustomize.toolkit.fluxcd.io", "Kustomization", object).unwrap()
+    };
+    assert_eq!(found(&object), Destination::Own);
     object["spec"] = json!({"kubeConfig": {"secretRef": {"name": "edge01"}}});
-    assert_eq!(flux(&object), None);
+    assert_eq!(found(&object), Destination::Kubeconfig);
 }
 
 #[test]

@@ -176,7 +176,8 @@ fn an_application_of_the_configuration_precedes_found_applications() {
         let membership = Membership::of(&front(), tree.document(&text).root(), &rules);
         let claim = &membership.claims[0];
         let app = membership.app.unwrap_or_default();
-        format!("{} {app} {}", claim.application, claim.is_configured())
+        let is_configured = claim.evidence == Evidence::Selector;
+        format!("{} {app} {is_configured}", claim.application)
     };
     let labels = json!({"app": "front", "app.kubernetes.io/part-of": "suite",
         "app.kubernetes.io/component": "chart"});

@@ -9,6 +9,7 @@ use kindsight_model::{DeploymentId, Removal};
 use super::decode::Item;
 use super::deployments::{Deployments, ShownDeployments};
 use super::kind_watch::Refusals;
+use crate::remote_inventories::EnteredCluster;
 
 /// The knowledge of one cluster. It outlives sessions. A cluster with another identity begins with an empty value.
 #[derive(Default)]
@@ -25,6 +26,8 @@ pub(super) struct Known {
     pub(super) refusals: Refusals,
     /// True once a session listed every Kind: reports do not wait for the lists of later sessions.
     pub(super) is_listed: bool,
+    /// The way to pass on inventories; none before the first session.
+    pub(super) inventories: Option<EnteredCluster>,
 }
 
 impl Known {

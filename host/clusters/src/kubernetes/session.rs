@@ -5,6 +5,7 @@ mod coverage;
 mod deployments;
 mod discovery;
 mod facts;
+mod inventories;
 mod kinds;
 mod probe;
 mod report;
@@ -19,7 +20,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use kindsight_model::{ClusterFacts, ClusterName, Coverage};
 use kube::Config;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::KubernetesCluster;
@@ -32,6 +33,7 @@ use super::plugin::{Plugin, PluginError, Token};
 use super::run::{Closed, EventSender};
 use super::stream::ListStreams;
 use super::watches::Watches;
+use crate::remote_inventories::{Endpoint, Exchange};
 use crate::{ClusterEvent, FACTS_EVERY, Needs};
 
 use confirmation::{COMPARISONS_MAX, Comparison};
@@ -93,6 +95,10 @@ pub(super) struct Session {
     cluster: KubernetesCluster,
     needs: Needs,
     connections: Connections,
+    /// The address and the names of the API server.
+    endpoint: Endpoint,
+    /// The inventories that list resources of other clusters.
+    inventories: watch::Receiver<Exchange>,
     version: Arc<str>,
     discovered: Discovered,
     /// The coverage at the last report.
@@ -131,6 +137,10 @@ impl Session {
         let (token, keeper) = credentials(&mut config)
             .await
             .map_err(|error| error.to_string())?;
+        let endpoint = Endpoint {
+            server: config.cluster_url.clone(),
+            names: cluster.short_names(),
+        };
         let connections = Connections::new(cluster.access.clone(), config, token);
         let client = connections
             .client()
@@ -143,8 +153,10 @@ impl Session {
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         Ok(Self {
             cluster: cluster.clone(),
+            inventories: needs.inventories.subscribe(),
             needs,
             connections,
+            endpoint,
             version,
             discovery: Discovery::after(&discovered),
             discovered,
@@ -182,6 +194,7 @@ impl Session {
         known.deployments.set_mode(self.cluster.options.mode);
         self.follow_needs(known);
         self.record(known);
+        self.enter_inventories(known);
         let mut requests = self.needs.confirmations.requests(&self.cluster.name);
         let mut due = Due {
             report_at: None,
@@ -202,6 +215,10 @@ impl Session {
                 }
                 Ok(()) = self.needs.recorded.changed() => {
                     self.record(known);
+                    due.report_soon();
+                }
+                Ok(()) = self.inventories.changed() => {
+                    self.follow_inventories(known);
                     due.report_soon();
                 }
                 probed = self.probe.ended() => {

@@ -18,12 +18,12 @@ const WATCHED: [(&str, &str, bool); 5] = [
     ("argoproj.io", "Application", true),
 ];
 
-struct Listing {
-    index: ClusterIndex,
+pub(super) struct Listing {
+    pub(super) index: ClusterIndex,
 }
 
 impl Listing {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut index = ClusterIndex::default();
         for (group, kind, is_namespaced) in WATCHED {
             let kind = ApiKind {
@@ -42,18 +42,18 @@ impl Listing {
         (scope, decode(&gvk, object, detail, &Labels::None))
     }
 
-    fn apply(&mut self, kind: &str, object: &Value) {
+    pub(super) fn apply(&mut self, kind: &str, object: &Value) {
         let (scope, decoded) = Self::decoded(kind, object, Detail::Whole);
         self.index.init_apply(scope, decoded);
     }
 
-    fn delete(&mut self, kind: &str, object: &Value) {
+    pub(super) fn delete(&mut self, kind: &str, object: &Value) {
         let (scope, decoded) = Self::decoded(kind, object, Detail::Metadata);
         self.index.delete(scope, &decoded, Removal::Deleted);
     }
 
     /// The changed missing resources: the application, and the Kinds and names of the resources.
-    fn missing(&mut self) -> Vec<String> {
+    pub(super) fn missing(&mut self) -> Vec<String> {
         let missing = self.index.take_missing().into_iter();
         let missing = missing.map(|missing| {
             let names = missing.resources.iter();
@@ -64,7 +64,7 @@ impl Listing {
     }
 
     /// The application of an object; empty if it has none.
-    fn application_of(&self, kind: &str, name: &str) -> String {
+    pub(super) fn application_of(&self, kind: &str, name: &str) -> String {
         let scope = WATCHED.iter().position(|(_, it, _)| *it == kind).unwrap();
         let id = self.index.objects.find(scope, "web", name).unwrap();
         match self.index.objects.get(id).unwrap().place().group.as_deref() {
@@ -82,7 +82,7 @@ fn kustomization(name: &str, entries: &[&str]) -> Value {
     })
 }
 
-fn deployment(name: &str, labels: &Value) -> Value {
+pub(super) fn deployment(name: &str, labels: &Value) -> Value {
     json!({"metadata": {"namespace": "web", "name": name, "uid": format!("uid-{name}"), "labels": labels}})
 }
 
@@ -217,7 +217,7 @@ fn reports_wait_for_the_bodies_of_objects_with_inventories() {
 }
 
 /// The claims in the reports since the last call: the object, the winner's evidence, and the other claims.
-fn claims(cluster: &mut Listing) -> Vec<String> {
+pub(super) fn claims(cluster: &mut Listing) -> Vec<String> {
     let mut lines = Vec::new();
     for (_, report) in cluster.index.take_reports(&Coverage::default()) {
         for (at, claims) in &*report.claims {

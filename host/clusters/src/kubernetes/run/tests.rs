@@ -3,6 +3,7 @@ mod confirmations;
 mod contexts;
 mod discovery;
 mod health;
+mod inventories;
 mod kinds;
 mod renewal;
 mod sizes;

@@ -34,6 +34,7 @@ impl Session {
         self.follow_coverage(known);
         events.cover_worse(&self.coverage).await?;
         if known.is_listed {
+            Self::pass_on_inventories(known);
             let reports = self.take_reports(known);
             let missing = known.index.take_missing();
             events.report(reports, missing).await?;

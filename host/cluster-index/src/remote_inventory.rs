@@ -1,0 +1,73 @@
+//! Inventories that list resources of another cluster than their own.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use kindsight_model::{ClusterName, DigName};
+
+use crate::index::Id;
+use crate::inventory::Inventory;
+use crate::membership::Evidence;
+
+/// The cluster with the resources of an inventory, as its tool names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// The cluster of the inventory.
+    Own,
+    /// The address of the API server.
+    Server(Arc<str>),
+    /// A name in the configuration of the tool.
+    Name(Arc<str>),
+    /// A kubeconfig in a Secret or in another object, which kindsight does not read.
+    Kubeconfig,
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own => f.write_str("the cluster of the inventory"),
+            Self::Server(address) => write!(f, "the address {address}"),
+            Self::Name(name) => write!(f, "the name {name}"),
+            Self::Kubeconfig => f.write_str("a kubeconfig that kindsight does not read"),
+        }
+    }
+}
+
+/// An inventory in one cluster that lists resources of another cluster. The source of the first cluster passes it on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteInventory {
+    pub(crate) object: Id,
+    pub(crate) inventory: Inventory,
+}
+
+/// The reasons why inventories are not compared with the cluster that they list resources of, as text for readers, by
+/// the application of the inventory.
+pub type UncomparedInventories = HashMap<DigName, Vec<Arc<str>>>;
+
+impl RemoteInventory {
+    /// The cluster with the resources.
+    pub fn destination(&self) -> &Destination {
+        &self.inventory.destination
+    }
+
+    /// The application of the inventory.
+    pub fn application(&self) -> &DigName {
+        &self.inventory.claim.application
+    }
+
+    /// The object with the inventory, as text for readers. `cluster` has the object.
+    pub fn text(&self, cluster: &ClusterName) -> String {
+        format!("{} in cluster {cluster}", self.inventory.text)
+    }
+
+    /// The inventory for the index of the cluster with the resources. `cluster` has the object with the inventory.
+    pub(crate) fn received_from(&self, cluster: &ClusterName) -> Inventory {
+        let text: Arc<str> = self.text(cluster).into();
+        let mut inventory = self.inventory.clone();
+        inventory.claim.evidence = Evidence::Received(Arc::clone(&text));
+        inventory.destination = Destination::Own;
+        inventory.text = text;
+        inventory
+    }
+}

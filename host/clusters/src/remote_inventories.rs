@@ -1,0 +1,222 @@
+//! Inventories that list resources of another cluster than their own, passed on between the sources of clusters.
+//!
+//! Argo CD names the other cluster by the address of its API server, or by a name. The address must be the address that
+//! kindsight uses, and the name must be the name or the context of exactly one watched cluster. Flux names a kubeconfig
+//! in a Secret, which kindsight does not read.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use http::Uri;
+use kindsight_cluster_index::{Destination, RemoteInventory, UncomparedInventories};
+use kindsight_model::ClusterName;
+use tokio::sync::watch;
+
+/// The port of an address without a port.
+const HTTPS_PORT: u16 = 443;
+
+/// The inventories of all watched clusters that list resources of other clusters. Clones share the inventories.
+#[derive(Debug, Clone, Default)]
+pub struct RemoteInventories(Arc<watch::Sender<Exchange>>);
+
+/// Inventories for one cluster, each with its own cluster.
+type Received = Arc<[(Arc<ClusterName>, RemoteInventory)]>;
+
+/// The inventories of each cluster, and their destinations.
+#[derive(Debug, Default)]
+pub(crate) struct Exchange {
+    entered: BTreeMap<Arc<ClusterName>, Entered>,
+    /// The inventories that list resources of each cluster.
+    received: BTreeMap<Arc<ClusterName>, Received>,
+    uncompared: Arc<UncomparedInventories>,
+}
+
+/// One watched cluster.
+#[derive(Debug)]
+struct Entered {
+    endpoint: Endpoint,
+    inventories: Arc<[RemoteInventory]>,
+}
+
+/// The address and the names of a watched cluster.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    pub(crate) server: Uri,
+    pub(crate) names: BTreeSet<Arc<str>>,
+}
+
+/// The watched clusters, by their addresses and names. Several clusters may have one name.
+#[derive(Default)]
+struct Directory<'e> {
+    by_server: HashMap<Server, BTreeSet<&'e Arc<ClusterName>>>,
+    by_name: HashMap<&'e str, BTreeSet<&'e Arc<ClusterName>>>,
+}
+
+/// The parts of an address that differ if the servers differ: host, port and path.
+type Server = (String, u16, String);
+
+fn server(address: &Uri) -> Server {
+    let host = address.host().unwrap_or_default().to_ascii_lowercase();
+    let port = address.port_u16().unwrap_or(HTTPS_PORT);
+    (host, port, address.path().trim_end_matches('/').to_owned())
+}
+
+impl<'e> Directory<'e> {
+    fn of(entered: &'e BTreeMap<Arc<ClusterName>, Entered>) -> Self {
+        let mut directory = Self::default();
+        for (cluster, Entered { endpoint, .. }) in entered {
+            let of_server = directory.by_server.entry(server(&endpoint.server));
+            of_server.or_default().insert(cluster);
+            for name in &endpoint.names {
+                directory.by_name.entry(name).or_default().insert(cluster);
+            }
+        }
+        directory
+    }
+
+    /// The only watched cluster that a destination names. `own` has the inventory.
+    ///
+    /// # Errors
+    /// The reason why there is none, as text for readers.
+    fn find(
+        &self,
+        destination: &Destination,
+        own: &'e Arc<ClusterName>,
+    ) -> Result<&'e Arc<ClusterName>, String> {
+        let found = match destination {
+            Destination::Own => return Ok(own),
+            Destination::Kubeconfig => return Err(format!("its object names {destination}")),
+            Destination::Server(address) => {
+                let address = address.parse::<Uri>().ok();
+                address.and_then(|address| self.by_server.get(&server(&address)))
+            }
+            Destination::Name(name) => self.by_name.get(&**name),
+        };
+        let mut found = found.into_iter().flatten();
+        match (found.next(), found.next()) {
+            (Some(cluster), None) => Ok(cluster),
+            (Some(_), Some(_)) => Err(format!("several watched clusters have {destination}")),
+            (None, _) => Err(format!("no watched cluster has {destination}")),
+        }
+    }
+}
+
+impl Exchange {
+    /// The inventories that list resources of a cluster.
+    pub(crate) fn received(&self, cluster: &ClusterName) -> Received {
+        self.received.get(cluster).cloned().unwrap_or_default()
+    }
+
+    /// The inventories that are compared with no cluster.
+    pub(crate) fn uncompared(&self) -> &Arc<UncomparedInventories> {
+        &self.uncompared
+    }
+
+    /// Finds the cluster of each inventory again, after a change. Returns whether the result changed.
+    fn resolve(&mut self) -> bool {
+        let directory = Directory::of(&self.entered);
+        let mut received: BTreeMap<Arc<ClusterName>, Vec<_>> = BTreeMap::new();
+        let mut uncompared = UncomparedInventories::new();
+        for (own, entered) in &self.entered {
+            for inventory in &*entered.inventories {
+                match directory.find(inventory.destination(), own) {
+                    Ok(cluster) => {
+                        let received = received.entry(Arc::clone(cluster)).or_default();
+                        received.push((Arc::clone(own), inventory.clone()));
+                    }
+                    Err(why) => {
+                        let text = inventory.text(own);
+                        let fault = format!(
+                            "{text} is not compared with its cluster: {why}; missing resources may be unknown"
+                        );
+                        let application = inventory.application().clone();
+                        uncompared
+                            .entry(application)
+                            .or_default()
+                            .push(fault.into());
+                    }
+                }
+            }
+        }
+        let received = received.into_iter();
+        let received = received.map(|(cluster, all)| (cluster, all.into()));
+        let received: BTreeMap<Arc<ClusterName>, Received> = received.collect();
+        let is_changed = received != self.received || uncompared != *self.uncompared;
+        self.received = received;
+        if uncompared != *self.uncompared {
+            self.uncompared = Arc::new(uncompared);
+        }
+        is_changed
+    }
+
+    /// Applies a change. Returns whether the cluster of an inventory changed.
+    fn change(&mut self, change: impl FnOnce(&mut BTreeMap<Arc<ClusterName>, Entered>)) -> bool {
+        change(&mut self.entered);
+        self.resolve()
+    }
+}
+
+impl RemoteInventories {
+    /// Enters a cluster that is watched now.
+    pub(crate) fn enter(&self, cluster: &ClusterName, endpoint: Endpoint) -> EnteredCluster {
+        let cluster = Arc::new(cluster.clone());
+        let entered = Entered {
+            endpoint,
+            inventories: Arc::default(),
+        };
+        self.change(|clusters| {
+            clusters.insert(Arc::clone(&cluster), entered);
+        });
+        EnteredCluster {
+            all: self.clone(),
+            cluster,
+        }
+    }
+
+    /// A receiver of changes.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Exchange> {
+        self.0.subscribe()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<Arc<ClusterName>, Entered>)) {
+        self.0.send_if_modified(|exchange| exchange.change(change));
+    }
+}
+
+/// A watched cluster, entered until this value is dropped.
+#[derive(Debug)]
+pub(crate) struct EnteredCluster {
+    all: RemoteInventories,
+    cluster: Arc<ClusterName>,
+}
+
+impl EnteredCluster {
+    /// Replaces the address and the names of this cluster. Its inventories remain.
+    pub(crate) fn move_to(&self, endpoint: Endpoint) {
+        self.all.change(|clusters| {
+            if let Some(entered) = clusters.get_mut(&self.cluster) {
+                entered.endpoint = endpoint;
+            }
+        });
+    }
+
+    /// Replaces the inventories of this cluster for other clusters.
+    pub(crate) fn publish(&self, inventories: Arc<[RemoteInventory]>) {
+        self.all.change(|clusters| {
+            if let Some(entered) = clusters.get_mut(&self.cluster) {
+                entered.inventories = inventories;
+            }
+        });
+    }
+}
+
+impl Drop for EnteredCluster {
+    fn drop(&mut self) {
+        self.all.change(|clusters| {
+            clusters.remove(&self.cluster);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

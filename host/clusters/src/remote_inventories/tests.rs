@@ -1,0 +1,134 @@
+use kindsight_cluster_index::{ApiKind, Body, ClusterIndex, Decoded, Labels, MembershipRules};
+use kindsight_contract::Tree;
+use kindsight_model::{Gvk, Object};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn endpoint(server: &str, names: &[&str]) -> Endpoint {
+    Endpoint {
+        server: server.parse().unwrap(),
+        names: names.iter().copied().map(Arc::from).collect(),
+    }
+}
+
+/// The inventory of an Argo CD Application with a destination.
+fn inventory(destination: &Value) -> Arc<[RemoteInventory]> {
+    let gvk = Gvk::new("argoproj.io", "v1alpha1", "Application");
+    let kind = ApiKind {
+        gvk: gvk.clone(),
+        plural: "applications".to_owned(),
+        is_namespaced: true,
+    };
+    let mut index = ClusterIndex::default();
+    let scope = index.watch(&Arc::new(kind), None, &Labels::None);
+    let object = json!({
+        "metadata": {"namespace": "argocd", "name": "shop"},
+        "spec": {"destination": destination},
+        "status": {"resources": [{"version": "v1", "kind": "ConfigMap", "namespace": "web", "name": "a"}]},
+    });
+    let text = object.to_string();
+    let body = Body::Whole(Object::from_json_as(text.clone(), &gvk).unwrap());
+    let tree = Tree::read(&text).unwrap();
+    let root = tree.document(&text);
+    let rules = MembershipRules::default();
+    let decoded = Decoded::read(&gvk, root.root(), &rules, &Labels::None, body);
+    index.apply(scope, decoded);
+    index.take_remote_inventories().unwrap()
+}
+
+/// The cluster that receives the inventory of a hub, or the fault.
+fn found(clusters: &RemoteInventories, destination: &Value) -> String {
+    let hub = "p+hub".parse().unwrap();
+    let entered = clusters.enter(&hub, endpoint("https://192.0.2.1:6443", &["hub"]));
+    entered.publish(inventory(destination));
+    let receiver = clusters.subscribe();
+    let exchange = receiver.borrow();
+    let received = exchange.received.keys().map(ToString::to_string);
+    let faults = exchange.uncompared.values().flatten();
+    let faults = faults.map(ToString::to_string);
+    let all: Vec<String> = received.chain(faults).collect();
+    drop(exchange);
+    all.join(", ")
+}
+
+#[test]
+fn a_destination_is_the_watched_cluster_with_its_address_or_its_name() {
+    let clusters = RemoteInventories::default();
+    let name = |name: &str| name.parse().unwrap();
+    let edge = endpoint("https://Edge.example.com", &["edge", "admin@edge"]);
+    let _edge = clusters.enter(&name("p+edge"), edge);
+    let other = endpoint("https://192.0.2.3:6443/k8s/c-1/", &["twice"]);
+    let _other = clusters.enter(&name("p+other"), other);
+    let _twice = clusters.enter(
+        &name("q+twice"),
+        endpoint("https://192.0.2.4:6443", &["twice"]),
+    );
+    for (destination, cluster) in [
+        (json!({"server": "https://edge.example.com:443/"}), "p+edge"),
+        (
+            json!({"server": "https://192.0.2.3:6443/k8s/c-1"}),
+            "p+other",
+        ),
+        (json!({"server": "https://192.0.2.1:6443"}), "p+hub"),
+        (json!({"name": "edge"}), "p+edge"),
+        (json!({"name": "admin@edge"}), "p+edge"),
+    ] {
+        assert_eq!(found(&clusters, &destination), cluster, "{destination}");
+    }
+    for (destination, why) in [
+        (
+            json!({"server": "https://192.0.2.3:6443"}),
+            "no watched cluster has the address https://192.0.2.3:6443",
+        ),
+        (
+            json!({"server": "not an address"}),
+            "no watched cluster has the address not an address",
+        ),
+        (
+            json!({"name": "p+edge"}),
+            "no watched cluster has the name p+edge",
+        ),
+        (
+            json!({"name": "twice"}),
+            "several watched clusters have the name twice",
+        ),
+    ] {
+        let fault = format!(
+            "Application argocd/shop in cluster p+hub is not compared with its cluster: {why}; missing resources may be unknown"
+        );
+        assert_eq!(found(&clusters, &destination), fault);
+    }
+}
+
+#[test]
+fn inventories_follow_the_clusters_that_are_watched() {
+    let clusters = RemoteInventories::default();
+    let name = |name: &str| name.parse().unwrap();
+    let mut changes = clusters.subscribe();
+    let hub = clusters.enter(&name("p+hub"), endpoint("https://192.0.2.1:6443", &["hub"]));
+    assert!(!changes.has_changed().unwrap(), "there are no inventories");
+    hub.publish(inventory(&json!({"name": "edge"})));
+    let edge = name("p+edge");
+    let state = |changes: &mut watch::Receiver<Exchange>| {
+        let exchange = changes.borrow_and_update();
+        (exchange.received(&edge).len(), exchange.uncompared().len())
+    };
+    assert_eq!(state(&mut changes), (0, 1));
+    let entered = clusters.enter(&edge, endpoint("https://192.0.2.2:6443", &["edge"]));
+    assert_eq!(state(&mut changes), (1, 0));
+    hub.publish(inventory(&json!({"name": "edge"})));
+    assert!(
+        !changes.has_changed().unwrap(),
+        "the inventories are the same"
+    );
+    entered.move_to(endpoint("https://192.0.2.2:6443", &["other"]));
+    assert_eq!(state(&mut changes), (0, 1));
+    entered.move_to(endpoint("https://192.0.2.2:6443", &["edge"]));
+    hub.move_to(endpoint("https://192.0.2.9:6443", &["hub"]));
+    assert_eq!(state(&mut changes), (1, 0));
+    drop(entered);
+    assert_eq!(state(&mut changes), (0, 1));
+    drop(hub);
+    assert_eq!(state(&mut changes), (0, 0));
+}
