@@ -44,6 +44,15 @@ pub enum StartError {
     Thread(#[from] io::Error),
 }
 
+/// Numbers of slices of batches that wait for a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueuedSlices {
+    /// Slices of objects that clusters reported.
+    pub reported: usize,
+    /// Slices of objects that were sent with requests.
+    pub sent: usize,
+}
+
 /// The live interpreters and the threads that run them. The threads end when it is dropped.
 pub struct Interpreters {
     engine: Engine,
@@ -299,6 +308,15 @@ impl Interpreters {
         let judged = thread::scope(|scope| scope.spawn(judging).join());
         // A panic is a bug of the host and is no evidence in favour of the interpreter.
         judged.unwrap_or(inputs.len())
+    }
+
+    /// Slices of batches that wait for a worker now. Each queue holds at most [`Limits::queue_max`].
+    pub fn queued(&self) -> QueuedSlices {
+        let queues = self.queues.as_ref();
+        QueuedSlices {
+            reported: queues.map_or(0, |queues| queues.reported.len()),
+            sent: queues.map_or(0, |queues| queues.sent.len()),
+        }
     }
 
     /// Statistics of the memo.

@@ -64,7 +64,7 @@ pub use fault::Fault;
 pub use given_input::GivenInput;
 pub use guest_log::{GUEST_ERROR, GUEST_LOG_TARGET};
 pub use interpreter::Interpreter;
-pub use interpreters::{Interpreters, StartError};
+pub use interpreters::{Interpreters, QueuedSlices, StartError};
 pub use kindsight_code_cache::CodeCache;
 pub use limits::{
     CALL_DEADLINE_PER_MIB, FAULT_LINES_PER_SPAN_MAX, INPUT_BYTES_MAX, Isolation, LOG_LINES_MAX,
@@ -77,5 +77,5 @@ pub use priority::lower_priority;
 pub use published::{PublishError, Published, SetMember};
 pub use related::Siblings;
 pub use settings_trial::{SettingsRefused, SettingsTrial, TriedSettings};
-pub use stats::{CallSnapshot, CallStats, Latency, Recent};
+pub use stats::{CallSnapshot, CallStats, Latency, Recent, TimedCalls};
 pub use worker::Worker;

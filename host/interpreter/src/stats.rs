@@ -23,7 +23,7 @@ use crate::stats::failures::Failures;
 use crate::stats::histogram::Histogram;
 use crate::stats::recent::Window;
 
-pub use histogram::Latency;
+pub use histogram::{Latency, TimedCalls};
 pub use recent::Recent;
 
 /// Number of first calls that are all timed, so that a rarely called interpreter has figures too.
@@ -115,6 +115,11 @@ impl CallStats {
             instances: self.instances.load(Ordering::Relaxed),
             log_lines_dropped: self.log_lines_dropped.load(Ordering::Relaxed),
         }
+    }
+
+    /// The timed calls in wide buckets, for metrics. Never blocks.
+    pub fn timed_calls(&self) -> TimedCalls {
+        self.latency.timed_calls()
     }
 
     /// Calls and faults of about the last minute, for a circuit breaker.

@@ -34,4 +34,8 @@ pub struct ClusterFacts {
     pub objects: usize,
     /// Number of watched Kinds.
     pub watches: usize,
+    /// Number of sessions that the API server accepted since the start.
+    pub sessions: u64,
+    /// Number of failures of watches since the start. A failure whose first repetition succeeds does not count.
+    pub watch_failures: u64,
 }

@@ -74,7 +74,7 @@ pub use names::{
 };
 pub use object::{
     OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner, ScaleTarget, TREE_BUDGET_BYTES,
-    set_tree_budget, tree_budget, tree_bytes,
+    set_tree_budget, text_bytes, tree_budget, tree_bytes,
 };
 pub use object_list::ObjectList;
 pub use phase::Phase;

@@ -39,9 +39,15 @@ struct Shared {
 
 /// The reports that wait to be stored. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct BundleQueue(Arc<Shared>);
+pub struct BundleQueue(Arc<Shared>);
 
 impl BundleQueue {
+    /// The number of reports that wait, at most [`BUNDLES_WAITING_MAX`], and their size in bytes. Read by metrics.
+    pub fn waiting(&self) -> (usize, usize) {
+        let contents = self.contents();
+        (contents.waiting.len(), contents.waiting.bytes())
+    }
+
     /// Stores a report soon. It replaces an older report on the same app and cluster that waits.
     pub(crate) fn push(
         &self,

@@ -52,7 +52,7 @@ mod waiting_reports;
 mod tests;
 
 pub use application_state::ReportedObjects;
-pub use bundle_queue::{BUNDLES_WAITING_BYTES_MAX, BUNDLES_WAITING_MAX};
+pub use bundle_queue::{BUNDLES_WAITING_BYTES_MAX, BUNDLES_WAITING_MAX, BundleQueue};
 pub use cluster_state::KIND_GRACE;
 pub use event::Event;
 pub use follow::{Stores, follow};

@@ -118,7 +118,7 @@ impl Pipeline {
     }
 
     /// The reports that wait to be stored.
-    pub(crate) fn bundles(&self) -> &BundleQueue {
+    pub fn bundles(&self) -> &BundleQueue {
         &self.bundles
     }
 

@@ -109,6 +109,11 @@ impl<R> WaitingReports<R> {
         self.by_app.len()
     }
 
+    /// Size of all reports, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.by_app.is_empty()
     }

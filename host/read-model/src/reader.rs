@@ -60,6 +60,11 @@ impl ReadModel {
         self.inspect(|snapshot| snapshot.application(key).cloned())
     }
 
+    /// Memory of the histories of all applications, in bytes.
+    pub fn history_bytes(&self) -> usize {
+        self.published.histories().bytes()
+    }
+
     /// The view of an application with the history that led to it.
     pub fn application_history(
         &self,

@@ -4,24 +4,25 @@ mod near;
 mod query;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use kindsight_api::applications::{Application, ApplicationList, WorstResource};
 use kindsight_api::status::{CompositeApp, Readiness};
-use kindsight_model::{ClusterName, DigName};
+use kindsight_model::{ClusterName, DigName, Phase};
 
 use crate::history::Histories;
 use crate::moment::moment;
 use crate::problem::{QueryError, known, not_found, unknown};
 use crate::query::StatusQuery;
+use crate::rollup::Desired;
 use crate::snapshot::VisibleSnapshot;
 use crate::store::StoreAway;
 use crate::subject::Subject;
-use crate::tally::ResourcePlace;
+use crate::tally::{ResourcePlace, Tally};
 use crate::transition::Transition;
-use crate::view::ClusterView;
+use crate::view::{ClusterView, ContextView};
 
 use near::near;
 pub use query::ApplicationQuery;
@@ -44,6 +45,19 @@ pub(crate) struct Listed {
     pub(crate) subject: Subject,
     /// The last transition of the application's own state.
     changed: Option<Arc<Transition>>,
+}
+
+/// The phases of one application at one moment, for metrics.
+#[derive(Debug)]
+pub struct ApplicationPhases<'a> {
+    /// Its name.
+    pub name: &'a DigName,
+    /// Its phase according to all its resources; `Unknown` if it has no resources.
+    pub phase: Phase,
+    /// True if the report of a cluster on one of its apps is stale.
+    pub is_stale: bool,
+    /// The number of its resources in each phase, with hooks, children and resources that no longer exist.
+    pub resources: BTreeMap<Phase, u32>,
 }
 
 /// The result of looking up applications, before its names are checked.
@@ -159,6 +173,25 @@ impl Applications {
         }
         list.more = (more > 0).then_some(more);
         list
+    }
+
+    /// The phases of each application and of its resources, in order of the names.
+    pub fn phases(&self) -> impl Iterator<Item = ApplicationPhases<'_>> {
+        self.listed().map(|(name, listed)| {
+            let context = listed.subject.context.as_deref();
+            let desired = context.map_or(Desired::Present, ContextView::desired);
+            let (mut all, mut is_stale) = (Tally::<(), ()>::default(), false);
+            for view in context.into_iter().flat_map(ContextView::clusters) {
+                all.merge(view.phases());
+                is_stale |= view.report().stale().is_some();
+            }
+            ApplicationPhases {
+                name,
+                phase: all.rollup().result(desired).phase,
+                is_stale,
+                resources: all.phase_counts(),
+            }
+        })
     }
 
     /// Every application that matches the name of the query, in order.

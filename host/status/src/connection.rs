@@ -48,6 +48,8 @@ fn without_counts(facts: &ClusterFacts) -> ClusterFacts {
     ClusterFacts {
         objects: 0,
         watches: 0,
+        sessions: 0,
+        watch_failures: 0,
         ..facts.clone()
     }
 }

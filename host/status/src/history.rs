@@ -127,6 +127,11 @@ impl Histories {
         }
     }
 
+    /// Size of all transitions together, in bytes; at most [`TRANSITIONS_BYTES_MAX`].
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Drops the oldest transitions until the size is within the limit.
     fn limit(&mut self) {
         while self.bytes > self.bytes_max

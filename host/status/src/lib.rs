@@ -49,7 +49,9 @@ mod goldens;
 mod samples;
 
 pub use answer::{FAULTS_SHOWN_MAX, ListedNames, NAMES_WRONG_MAX, Resources};
-pub use applications::{APPLICATIONS_SHOWN_MAX, ApplicationLookup, ApplicationQuery, Applications};
+pub use applications::{
+    APPLICATIONS_SHOWN_MAX, ApplicationLookup, ApplicationPhases, ApplicationQuery, Applications,
+};
 pub use change::{apply, change};
 pub use clusters::Clusters;
 pub use connection::ConnectionView;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kindsight_api::emco::ReadyStatus;
-use kindsight_model::ClusterName;
+use kindsight_model::{ClusterName, Phase};
 
 use crate::emco::ready_status;
 use crate::resource_view::{ResourceView, Role, Staleness};
@@ -162,6 +162,30 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
     /// The roll-up of the level.
     pub(crate) fn rollup(&self) -> &Rollup<P> {
         &self.deciding().rollup
+    }
+
+    /// The number of resources of all ranks in each phase.
+    pub(crate) fn phase_counts(&self) -> BTreeMap<Phase, u32> {
+        let mut counts = BTreeMap::new();
+        for rank in self.ranks() {
+            for (phase, more) in rank.rollup.counts() {
+                count(&mut counts, *phase, *more);
+            }
+        }
+        counts
+    }
+
+    /// Only the phases of the resources, without their places.
+    pub(crate) fn phases<T>(&self) -> Tally<T, ()> {
+        let without_places = |rank: &Ranked<P>| rank.map(|_| ());
+        Tally {
+            sent: without_places(&self.sent),
+            unsent: without_places(&self.unsent),
+            gone: without_places(&self.gone),
+            hooks: without_places(&self.hooks),
+            children: without_places(&self.children),
+            ..Tally::default()
+        }
     }
 
     /// Only the counts of `type=rsync`.

@@ -290,6 +290,11 @@ impl ClusterView {
         }
     }
 
+    /// The phases of all its resources.
+    pub(crate) fn phases(&self) -> Tally<(), ()> {
+        self.resources().counts().phases()
+    }
+
     /// Counts of all its resources in an answer of this type, with places in `app`.
     pub(crate) fn tally<'a>(
         &'a self,

@@ -28,6 +28,8 @@ pub(super) struct Known {
     pub(super) is_listed: bool,
     /// The way to pass on inventories; none before the first session.
     pub(super) inventories: Option<EnteredCluster>,
+    /// Number of failures of watches.
+    pub(super) watch_failures: u64,
 }
 
 impl Known {

@@ -73,6 +73,11 @@ impl News {
         )
     }
 
+    /// Returns whether the list or the watch of a Kind failed.
+    pub(super) fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed(_) | Self::Refused(_))
+    }
+
     /// The error, if the server does not accept the credentials.
     pub(super) fn unauthorized(&self) -> Option<&ApiError> {
         let error = match self {

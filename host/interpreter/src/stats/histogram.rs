@@ -1,4 +1,7 @@
 //! A latency histogram that many threads update.
+//!
+//! The histogram of `prometheus-client` does not replace it: each observation locks a mutex, and its counts cannot be
+//! read back for percentiles (docs/decisions/0070-latency-of-calls-is-counted-here.md).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -28,9 +31,41 @@ pub struct Latency {
     pub max_us: u64,
 }
 
+/// The first power of two in nanoseconds that limits a bucket of [`TimedCalls`]: 16 µs.
+const TIMED_FIRST_POWER: u32 = 14;
+/// Number of limited buckets of [`TimedCalls`]. Each limit is four times the previous limit; the last one is 4.3 s.
+const TIMED_BUCKETS: u32 = 10;
+
+/// Timed calls in some wide buckets, for metrics.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TimedCalls {
+    /// The upper limit of each bucket in seconds, ascending, with the number of calls that are shorter and are in no
+    /// earlier bucket. The last limit is infinite.
+    pub buckets: Vec<(f64, u64)>,
+    /// Number of timed calls.
+    pub count: u64,
+    /// Time of all timed calls together, in seconds.
+    pub sum: f64,
+}
+
+impl TimedCalls {
+    /// Adds the calls of another interpreter. The buckets of all interpreters have the same limits.
+    pub fn add(&mut self, other: &Self) {
+        if self.buckets.is_empty() {
+            self.buckets = other.buckets.iter().map(|(limit, _)| (*limit, 0)).collect();
+        }
+        for ((_, sum), (_, count)) in self.buckets.iter_mut().zip(&other.buckets) {
+            *sum += count;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+    }
+}
+
 /// Counts of durations by their logarithm.
 pub(super) struct Histogram {
     buckets: [AtomicU64; BUCKETS],
+    sum_ns: AtomicU64,
     max_ns: AtomicU64,
 }
 
@@ -38,6 +73,7 @@ impl Default for Histogram {
     fn default() -> Self {
         Self {
             buckets: [const { AtomicU64::new(0) }; BUCKETS],
+            sum_ns: AtomicU64::new(0),
             max_ns: AtomicU64::new(0),
         }
     }
@@ -49,14 +85,14 @@ impl Histogram {
         if let Some(bucket) = self.buckets.get(bucket(ns)) {
             bucket.fetch_add(1, Ordering::Relaxed);
         }
+        self.sum_ns.fetch_add(ns, Ordering::Relaxed);
         if ns > self.max_ns.load(Ordering::Relaxed) {
             self.max_ns.fetch_max(ns, Ordering::Relaxed);
         }
     }
 
     pub(super) fn read(&self) -> Latency {
-        let counts = self.buckets.iter();
-        let counts: Vec<u64> = counts.map(|count| count.load(Ordering::Relaxed)).collect();
+        let counts = self.counts();
         let max_ns = self.max_ns.load(Ordering::Relaxed);
         let at = |percent| percentile(&counts, percent).map_or(0, |ns| micros(ns.min(max_ns)));
         let longest = percentile(&counts, 100).map_or(0, |_| micros(max_ns));
@@ -66,6 +102,33 @@ impl Histogram {
             p99_us: at(99),
             max_us: longest,
         }
+    }
+
+    pub(super) fn timed_calls(&self) -> TimedCalls {
+        let sum = Duration::from_nanos(self.sum_ns.load(Ordering::Relaxed));
+        let counts = self.counts();
+        let mut first = 0;
+        let buckets = (0..TIMED_BUCKETS).map(|number| {
+            let power = TIMED_FIRST_POWER + 2 * number;
+            // The limit is also a limit of the narrow buckets.
+            let end = bucket(1 << power);
+            let count = counts.get(first..end).unwrap_or_default().iter().sum();
+            first = end;
+            (Duration::from_nanos(1 << power).as_secs_f64(), count)
+        });
+        let mut buckets: Vec<(f64, u64)> = buckets.collect();
+        let longer = counts.get(first..).unwrap_or_default().iter().sum();
+        buckets.push((f64::INFINITY, longer));
+        TimedCalls {
+            buckets,
+            count: counts.iter().sum(),
+            sum: sum.as_secs_f64(),
+        }
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        let counts = self.buckets.iter();
+        counts.map(|count| count.load(Ordering::Relaxed)).collect()
     }
 }
 
@@ -150,6 +213,22 @@ mod tests {
         assert!(near(latency.p90_us, 900), "{latency:?}");
         assert!(near(latency.p99_us, 990), "{latency:?}");
         assert_eq!(latency.max_us, 1000);
+    }
+
+    #[test]
+    fn wide_buckets_have_each_call_once() {
+        let histogram = Histogram::default();
+        let times = [1, 16_383, 16_384, 65_535, 5_000_000_000];
+        for ns in times {
+            histogram.add(Duration::from_nanos(ns));
+        }
+        let timed = histogram.timed_calls();
+        assert_eq!(timed.buckets.len(), 11);
+        assert_eq!(timed.buckets[..2], [(0.000_016_384, 2), (0.000_065_536, 2)]);
+        assert_eq!(timed.buckets[2..10].iter().map(|it| it.1).sum::<u64>(), 0);
+        assert_eq!(timed.buckets[10], (f64::INFINITY, 1));
+        assert_eq!(timed.count, 5);
+        assert!((timed.sum - 5.000_098_303).abs() < 1e-9, "{timed:?}");
     }
 
     #[test]

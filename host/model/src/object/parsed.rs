@@ -46,17 +46,33 @@ struct Cache {
     queue: Mutex<VecDeque<Weak<Slot>>>,
 }
 
-/// The place of the tree of one object.
-type Slot = Mutex<Option<Arc<Tree>>>;
+/// Size of the JSON texts of all objects in memory, in bytes.
+static TEXT_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Memory of the JSON texts of the objects of this process, in bytes. Clones of an object share its text.
+pub fn text_bytes() -> usize {
+    TEXT_BYTES.load(Ordering::Relaxed)
+}
+
+/// The place of the tree of one object, with the size of the object's text.
+#[derive(Debug)]
+struct Slot {
+    tree: Mutex<Option<Arc<Tree>>>,
+    text_bytes: usize,
+}
 
 /// The parsed JSON of one object. Clones of the object share it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Parsed(Arc<Slot>);
 
 impl Parsed {
-    /// The tree of an object that was just read.
-    pub(super) fn of(tree: Tree) -> Self {
-        let parsed = Self::default();
+    /// The tree of an object that was just read from a text of this size.
+    pub(super) fn of(tree: Tree, text_bytes: usize) -> Self {
+        TEXT_BYTES.fetch_add(text_bytes, Ordering::Relaxed);
+        let parsed = Self(Arc::new(Slot {
+            tree: Mutex::default(),
+            text_bytes,
+        }));
         parsed.keep(&Arc::new(tree));
         parsed
     }
@@ -89,12 +105,10 @@ impl Parsed {
     }
 }
 
-impl Drop for Parsed {
+impl Drop for Slot {
     fn drop(&mut self) {
-        // The last owner: the queue has only a weak reference.
-        if Arc::strong_count(&self.0) == 1 {
-            take(&self.0);
-        }
+        take(self);
+        TEXT_BYTES.fetch_sub(self.text_bytes, Ordering::Relaxed);
     }
 }
 
@@ -121,7 +135,7 @@ impl Cache {
 }
 
 fn lock(slot: &Slot) -> MutexGuard<'_, Option<Arc<Tree>>> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner)
+    slot.tree.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Drops the tree of a slot.
@@ -139,12 +153,13 @@ mod tests {
     #[test]
     fn the_oldest_trees_are_dropped_and_read_again() {
         let json = format!(r#"{{"kind": "Pod", "text": [{}1]}}"#, "1,".repeat(1000));
-        let read = || Parsed::of(Tree::read(&json).unwrap());
+        let read = || Parsed::of(Tree::read(&json).unwrap(), json.len());
         let size = Tree::read(&json).unwrap().bytes();
         let is_kept = |parsed: &Parsed| lock(&parsed.0).is_some();
         set_tree_budget(3 * size);
         let all: Vec<Parsed> = (0..5).map(|_| read()).collect();
         assert!(tree_bytes() <= 3 * size);
+        assert!(text_bytes() >= 5 * json.len());
         assert!(!is_kept(&all[0]) && is_kept(&all[4]));
         let first = all[0].tree(&json);
         assert!(is_kept(&all[0]) && !is_kept(&all[2]));

@@ -72,6 +72,8 @@ pub(super) fn publish(writer: &mut ReadModelWriter) {
             server_version: Some("v1.34.1".into()),
             objects: 1,
             watches: 50,
+            sessions: 2,
+            watch_failures: 3,
         })),
         coverage: Some(secrets_are_forbidden()),
     };

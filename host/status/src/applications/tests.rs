@@ -270,6 +270,8 @@ fn clusters_are_listed_with_their_connections() {
             server_version: Some("v1.34.1".into()),
             objects: 7,
             watches: 50,
+            sessions: 2,
+            watch_failures: 3,
         })),
         coverage: Some(covered(&["Secret"])),
     };
@@ -372,4 +374,26 @@ fn covered(forbidden: &[&str]) -> Coverage {
         coverage.set("", kind, Scope::Cluster, forbidden);
     }
     coverage
+}
+
+#[test]
+fn phases_for_metrics_are_the_phases_of_the_list() {
+    let model = model();
+    let all = model.applications(&ApplicationQuery::default(), &Histories::default());
+    let all = all.checked().unwrap();
+    let phases: Vec<_> = all.phases().collect();
+    let answer = all.answer();
+    assert_eq!(phases.len(), answer.applications.len());
+    for (phases, listed) in phases.iter().zip(&answer.applications) {
+        let shown = listed.readiness.ready_phase.unwrap_or(Phase::Unknown);
+        assert_eq!(phases.phase, shown, "{}", phases.name);
+        let stale = listed.readiness.stale_since.is_some();
+        assert_eq!(phases.is_stale, stale, "{}", phases.name);
+    }
+    let shop = phases
+        .iter()
+        .find(|it| &*it.name.composite_app == "shop")
+        .unwrap();
+    let expected = [(Phase::Ready, 1), (Phase::Failed, 1)];
+    assert_eq!(shop.resources, expected.into());
 }

@@ -29,6 +29,8 @@ pub(in crate::kubernetes) struct EventSender<E> {
     start: Start,
     /// True if every object was listed since the last session began.
     is_heard: bool,
+    /// Number of sessions that the server accepted.
+    sessions: u64,
 }
 
 impl<E: From<ClusterEvent>> EventSender<E> {
@@ -41,12 +43,18 @@ impl<E: From<ClusterEvent>> EventSender<E> {
             stale: None,
             start: Start::default(),
             is_heard: false,
+            sessions: 0,
         }
     }
 
     /// Begins a session.
     pub(super) fn begin(&mut self, start: Start) {
         self.start = start;
+    }
+
+    /// Counts a session that the server accepted.
+    pub(super) fn accepted(&mut self) {
+        self.sessions += 1;
     }
 
     /// Continues with another configuration of the cluster.
@@ -95,6 +103,7 @@ impl<E: From<ClusterEvent>> EventSender<E> {
             identity: self.identity.as_ref().map(|known| Arc::clone(known.uid())),
             mode: self.cluster.options.mode,
             selector: self.cluster.options.selector_text(),
+            sessions: self.sessions,
             ..ClusterFacts::default()
         }
     }

@@ -29,6 +29,7 @@ impl<E: From<ClusterEvent>> Run<E> {
     /// Notes that the server accepted a session.
     pub(super) fn accepted(&mut self) {
         self.renewal = None;
+        self.events.accepted();
         self.accepted_at = Some(Instant::now());
     }
 

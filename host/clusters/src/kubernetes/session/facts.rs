@@ -25,6 +25,7 @@ impl Session {
             server_version: Some(Arc::clone(&self.version)),
             objects: known.index.members(),
             watches: self.watches.len(),
+            watch_failures: known.watch_failures,
             ..events.facts()
         };
         if facts == self.facts {

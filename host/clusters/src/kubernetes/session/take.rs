@@ -41,6 +41,7 @@ impl Session {
             self.probe.ask_soon();
         }
         self.is_coverage_due |= what.may_change_coverage();
+        known.watch_failures += u64::from(what.is_failure());
         let scope = state.scope;
         let removal = state.removal();
         match what {
