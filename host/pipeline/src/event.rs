@@ -3,6 +3,7 @@
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::StatesNews;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::store_reader::StoreChanges;
 
@@ -19,14 +20,43 @@ pub enum Event {
     Marker(oneshot::Sender<()>),
 }
 
-impl From<ClusterEvent> for Event {
-    fn from(event: ClusterEvent) -> Self {
-        Self::Cluster(event)
+impl Event {
+    /// The origin of the event in one word: `cluster`, `store`, `states` or `marker`.
+    pub(crate) fn origin(&self) -> &'static str {
+        match self {
+            Self::Cluster(_) => "cluster",
+            Self::Stores(_) => "store",
+            Self::States(_) => "states",
+            Self::Marker(_) => "marker",
+        }
     }
 }
 
-impl From<StatesNews> for Event {
+/// An event in the queue of the pipeline, with the time at which its sender had it ready. A sender that waits for
+/// space in the queue makes the value before the wait.
+#[derive(Debug)]
+pub struct QueuedEvent {
+    pub(crate) event: Event,
+    pub(crate) queued_at: Instant,
+}
+
+impl From<Event> for QueuedEvent {
+    fn from(event: Event) -> Self {
+        Self {
+            event,
+            queued_at: Instant::now(),
+        }
+    }
+}
+
+impl From<ClusterEvent> for QueuedEvent {
+    fn from(event: ClusterEvent) -> Self {
+        Event::Cluster(event).into()
+    }
+}
+
+impl From<StatesNews> for QueuedEvent {
     fn from(news: StatesNews) -> Self {
-        Self::States(news)
+        Event::States(news).into()
     }
 }

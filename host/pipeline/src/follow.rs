@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Error;
 use crate::background_thread::BackgroundThread;
-use crate::event::Event;
+use crate::event::{Event, QueuedEvent};
 use crate::run::RunError;
 use crate::store_reader::{StoreChanges, StoreReader};
 
@@ -39,7 +39,7 @@ pub struct Stores {
 /// [`RunError`]: no further change is followed.
 pub async fn follow(
     stores: Stores,
-    events_tx: Sender<Event>,
+    events_tx: Sender<QueuedEvent>,
     shutdown: CancellationToken,
 ) -> Result<(), RunError> {
     let Stores {
@@ -72,7 +72,7 @@ struct Follower {
     connection: ConnectionChanges,
     thread: BackgroundThread,
     clock: fn() -> i64,
-    events_tx: Sender<Event>,
+    events_tx: Sender<QueuedEvent>,
 }
 
 impl Follower {
@@ -93,7 +93,7 @@ impl Follower {
             self.records.restarted(done.records);
             if !done.changes.is_empty() {
                 let event = Event::Stores(done.changes.permitted_by(permit));
-                if self.events_tx.send(event).await.is_err() {
+                if self.events_tx.send(event.into()).await.is_err() {
                     return Ok(());
                 }
             }

@@ -54,7 +54,7 @@ mod tests;
 pub use application_state::ReportedObjects;
 pub use bundle_queue::{BUNDLES_WAITING_BYTES_MAX, BUNDLES_WAITING_MAX, BundleQueue};
 pub use cluster_state::KIND_GRACE;
-pub use event::Event;
+pub use event::{Event, QueuedEvent};
 pub use follow::{Stores, follow};
 pub use pipeline::{GONE_FOR, Pipeline};
 pub use progress::Progress;

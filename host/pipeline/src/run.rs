@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Error;
 use crate::application_state::ReportedObjects;
 use crate::background_thread::BackgroundThread;
-use crate::event::Event;
+use crate::event::QueuedEvent;
 use crate::pipeline::Pipeline;
 
 /// Maximum number of events handled before the next slice of a swap.
@@ -30,13 +30,16 @@ pub struct PipelineRun {
     /// The pipeline.
     pub pipeline: Pipeline,
     /// Its events.
-    pub events_rx: Receiver<Event>,
+    pub events_rx: Receiver<QueuedEvent>,
     /// Notified after every swap of interpreters.
     pub swapped: Arc<Notify>,
     /// Askers for everything the clusters reported; see [`ReportedRequests`].
     pub reported_rx: Receiver<oneshot::Sender<Vec<ReportedObjects>>>,
     /// Clusters about which queries cannot be answered yet. The run removes each cluster that is ready.
     pub unsynced: Arc<Unsynced>,
+    /// Receives the origin of each handled event (`cluster`, `store`, `states` or `marker`), and the time from the
+    /// moment at which its sender had it ready until it was handled. Called by the pipeline's thread.
+    pub handled: Arc<dyn Fn(&'static str, Duration) + Send + Sync>,
     /// The time, in Unix milliseconds.
     pub clock: fn() -> i64,
 }
@@ -101,10 +104,13 @@ impl PipelineRun {
             };
             let rest = std::iter::from_fn(|| self.events_rx.try_recv().ok());
             let events = first.into_iter().chain(rest).take(EVENTS_PER_STEP_MAX);
-            let events: Vec<Event> = events.collect();
+            let events: Vec<QueuedEvent> = events.collect();
+            let handled = Arc::clone(&self.handled);
             let step = move || {
-                for event in events {
+                for QueuedEvent { event, queued_at } in events {
+                    let origin = event.origin();
                     pipeline.handle(event, clock());
+                    handled(origin, queued_at.elapsed());
                 }
                 pipeline.follow_swap(clock());
                 let next = pipeline.recheck(clock);

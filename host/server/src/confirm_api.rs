@@ -5,14 +5,14 @@ use std::pin::Pin;
 
 use kindsight_clusters::Confirmations;
 use kindsight_model::{ClusterName, InvolvedKinds};
-use kindsight_pipeline::Event;
+use kindsight_pipeline::{Event, QueuedEvent};
 use kindsight_rest::Confirm;
 use tokio::sync::{mpsc, oneshot};
 
 /// The sources of clusters for the REST API, whose crate does not depend on them.
 pub(crate) struct ConfirmApi {
     pub(crate) confirmations: Confirmations,
-    pub(crate) events_tx: mpsc::Sender<Event>,
+    pub(crate) events_tx: mpsc::Sender<QueuedEvent>,
 }
 
 impl ConfirmApi {
@@ -24,7 +24,7 @@ impl ConfirmApi {
         // The reports are in the channel of events now.
         let (handled_tx, handled) = oneshot::channel();
         let stopped = || "the server stops".to_owned();
-        let marker = self.events_tx.send(Event::Marker(handled_tx)).await;
+        let marker = self.events_tx.send(Event::Marker(handled_tx).into()).await;
         marker.map_err(|_| stopped())?;
         handled.await.map_err(|_| stopped())
     }

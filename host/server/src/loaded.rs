@@ -128,6 +128,7 @@ impl Loaded {
             swapped: self.swapped,
             reported_rx,
             unsynced: Arc::clone(&unsynced),
+            handled: Arc::new(|_, _| {}),
             clock: now_ms,
         };
         tasks.spawn("pipeline", run.run(tasks.shutdown()));

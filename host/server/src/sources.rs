@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use kindsight_clusters::{ClusterEvent, ClusterSource, Needs};
 use kindsight_model::ClusterName;
-use kindsight_pipeline::Event;
+use kindsight_pipeline::QueuedEvent;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,7 @@ use crate::tasks::Tasks;
 /// The running sources, each in its own task.
 pub(crate) struct Sources {
     tasks: Tasks,
-    events_tx: mpsc::Sender<Event>,
+    events_tx: mpsc::Sender<QueuedEvent>,
     needs: Needs,
     running: BTreeMap<ClusterName, Running>,
 }
@@ -33,7 +33,7 @@ struct Closed;
 
 impl Sources {
     /// Creates the value without sources.
-    pub(crate) fn new(tasks: &Tasks, events_tx: mpsc::Sender<Event>, needs: Needs) -> Self {
+    pub(crate) fn new(tasks: &Tasks, events_tx: mpsc::Sender<QueuedEvent>, needs: Needs) -> Self {
         Self {
             tasks: tasks.clone(),
             events_tx,
@@ -122,7 +122,7 @@ impl Sources {
     }
 
     async fn send(&self, event: ClusterEvent) -> Result<(), Closed> {
-        let sent = self.events_tx.send(Event::Cluster(event)).await;
+        let sent = self.events_tx.send(event.into()).await;
         sent.map_err(|_| Closed)
     }
 }

@@ -12,7 +12,7 @@ use kindsight_interpreter::{Interpreters, Limits};
 use kindsight_model::{
     ContextId, ContextStatus, DeploymentId, DigName, Source, Subject, decode_status,
 };
-use kindsight_pipeline::{Event, Pipeline, PipelineRun, Stores, Unsynced, follow};
+use kindsight_pipeline::{Pipeline, PipelineRun, QueuedEvent, Stores, Unsynced, follow};
 use kindsight_read_model::{ReadModel, Subscription};
 use kindsight_status::ContextView;
 use kindsight_store::{EtcdOptions, Store, StoreAddress};
@@ -37,7 +37,7 @@ pub(crate) fn connect(etcd: &kindsight_cluster::Etcd) -> Arc<dyn Store> {
 pub(crate) struct Host {
     store: Arc<dyn Store>,
     read_model: ReadModel,
-    events: mpsc::Sender<Event>,
+    events: mpsc::Sender<QueuedEvent>,
     runtime: Runtime,
     shutdown: CancellationToken,
 }
@@ -80,6 +80,7 @@ impl Host {
             swapped: Arc::new(Notify::new()),
             reported_rx,
             unsynced: Arc::new(Unsynced::default()),
+            handled: Arc::new(|_, _| {}),
             clock: || 0,
         };
         let runtime = Runtime::new().expect("an executor");
@@ -160,7 +161,7 @@ impl Host {
         let bundle = decode_status(deployment, status(number).as_bytes()).expect("a bundle");
         let cluster = cluster.parse().expect("a name");
         let reports = vec![(Subject::Deployment(bundle.deployment), bundle.report)];
-        let event = Event::Cluster(ClusterEvent::Reports {
+        let event = QueuedEvent::from(ClusterEvent::Reports {
             cluster,
             reports,
             missing: Vec::new(),

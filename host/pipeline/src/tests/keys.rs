@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::stage::{Stage, context, deployments};
-use crate::{Event, PipelineRun, Stores, Unsynced, follow};
+use crate::{PipelineRun, QueuedEvent, Stores, Unsynced, follow};
 
 /// A store that counts its reads, and can hold them up.
 struct Counting {
@@ -116,7 +116,7 @@ fn applied(stage: &Stage) -> usize {
 struct Running {
     stage: Stage,
     store: Arc<Counting>,
-    events_tx: Sender<Event>,
+    events_tx: Sender<QueuedEvent>,
     shutdown: CancellationToken,
     tasks: TaskTracker,
     connection: watch::Sender<Connection>,
@@ -146,6 +146,7 @@ impl Running {
             swapped: Arc::new(Notify::new()),
             reported_rx,
             unsynced: Arc::new(Unsynced::new(BTreeSet::new())),
+            handled: Arc::new(|_, _| {}),
             clock: || 1000,
         };
         let stores = Stores {
@@ -206,7 +207,7 @@ async fn a_report_is_shown_while_the_store_does_not_answer_a_read() {
     running.wait(is_away).await;
     running.connection.send_replace(Connection::Connected);
     let reports = deployments(3).event("2", "a");
-    running.events_tx.send(reports).await.unwrap();
+    running.events_tx.send(reports.into()).await.unwrap();
     let shows = |stage: &Stage| {
         let view = stage.view("2");
         view.apps[0].clusters[0].resources().len() == 3

@@ -45,6 +45,7 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
         swapped: Arc::clone(&swapped),
         reported_rx,
         unsynced: Arc::clone(&unsynced),
+        handled: Arc::new(|_, _| {}),
         clock: now_ms,
     };
     let tasks = TaskTracker::new();
@@ -53,9 +54,9 @@ async fn a_running_pipeline_follows_swaps_and_the_store_and_tells_what_was_repor
     tasks.spawn(store);
 
     let report = deployments(4500).event("1", "a");
-    events_tx.send(report).await.unwrap();
+    events_tx.send(report.into()).await.unwrap();
     let synced = Event::Cluster(ClusterEvent::Synced { cluster });
-    events_tx.send(synced).await.unwrap();
+    events_tx.send(synced.into()).await.unwrap();
     let mut empty = unsynced.subscribe();
     empty.wait_for(BTreeSet::is_empty).await.unwrap();
     assert_eq!(stage.by_of("1", "Deployment"), "generic");

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use kindsight_mongodb::MongodbOptions;
-use kindsight_pipeline::Event;
+use kindsight_pipeline::QueuedEvent;
 use tokio::sync::mpsc::Sender;
 
 use super::MongodbSettings;
@@ -35,7 +35,7 @@ pub(crate) async fn open(
 }
 
 /// Begins to follow the states, if a MongoDB is configured.
-pub(crate) fn begin(states: Option<StatesSource>, tasks: &Tasks, events_tx: Sender<Event>) {
+pub(crate) fn begin(states: Option<StatesSource>, tasks: &Tasks, events_tx: Sender<QueuedEvent>) {
     let Some(states) = states else { return };
     let shutdown = tasks.shutdown();
     tasks.spawn("reader of MongoDB", async move {

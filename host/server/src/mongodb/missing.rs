@@ -1,6 +1,6 @@
 //! A binary without the driver of MongoDB.
 
-use kindsight_pipeline::Event;
+use kindsight_pipeline::QueuedEvent;
 use tokio::sync::mpsc::Sender;
 
 use super::MongodbSettings;
@@ -24,4 +24,4 @@ pub(crate) async fn open(
 }
 
 /// Does nothing, because this binary has no source of states.
-pub(crate) fn begin(_: Option<StatesSource>, _: &Tasks, _: Sender<Event>) {}
+pub(crate) fn begin(_: Option<StatesSource>, _: &Tasks, _: Sender<QueuedEvent>) {}
