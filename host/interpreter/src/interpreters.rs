@@ -10,6 +10,7 @@ use arc_swap::ArcSwap;
 use crossbeam_channel::{Sender, bounded};
 use kindsight_code_cache::CodeCache;
 use kindsight_model::{Coverage, Object, Source, Verdict};
+use tracing::Span;
 
 use crate::compile::Compiler;
 use crate::engine::Engine;
@@ -255,6 +256,7 @@ impl Interpreters {
             siblings: Arc::clone(siblings),
             now_ms,
             is_gone: Arc::default(),
+            request: Span::none(),
             reply,
         };
         let queue = self.queues.as_ref().map(|queues| &queues.reported);
@@ -283,6 +285,7 @@ impl Interpreters {
             siblings: Arc::clone(&siblings),
             now_ms,
             is_gone: Arc::clone(is_gone),
+            request: Span::current(),
             reply,
         };
         let queue = self.queues.as_ref().map(|queues| &queues.sent);

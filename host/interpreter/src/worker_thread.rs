@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 use kindsight_model::{Object, Verdict, host_reason};
+use tracing::Span;
 
 use crate::limits::{REPORTS_PER_SENT, SENT_TURN};
 use crate::priority::lower_priority;
@@ -30,6 +31,8 @@ pub(crate) struct Slice {
     pub(crate) now_ms: i64,
     /// Set when the client no longer waits for the verdicts.
     pub(crate) is_gone: Arc<AtomicBool>,
+    /// The request with the objects, for log lines; none for reports.
+    pub(crate) request: Span,
     pub(crate) reply: Sender<(usize, Vec<Verdict>)>,
 }
 
@@ -141,6 +144,7 @@ impl<M: Fn() -> Worker> WorkerThread<M> {
     /// Judges objects of a request for one turn. Returns the slice if it has remaining objects.
     fn go_on(&mut self, slice: Slice, mut judged: Vec<Verdict>) -> Option<(Slice, Vec<Verdict>)> {
         let begin = Instant::now();
+        let _request = slice.request.clone().entered();
         let next = slice.range.start + judged.len();
         let objects = slice.objects.get(next..slice.range.end);
         for object in objects.unwrap_or_default() {

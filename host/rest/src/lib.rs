@@ -22,6 +22,7 @@
 mod allowed;
 mod answer;
 mod audit;
+mod blocking;
 mod caller;
 mod catalog;
 mod command;
@@ -50,6 +51,7 @@ use kindsight_api::status::Dialect;
 use kindsight_read_model::ReadModel;
 
 pub use allowed::{AllowedHost, AllowedNameError, AllowedNames, AllowedOrigin};
+pub use blocking::spawn_blocking;
 pub use catalog::{Command, InterpreterCatalog, Upload};
 pub use confirm::Confirm;
 pub use judge::Judge;
@@ -60,6 +62,7 @@ pub use limits::{
     INTERPRET_REQUESTS_MAX, LIST_GATHER, Limits, QUICK_COMMANDS_MAX, REQUEST_TIME_MAX,
     REQUESTS_MAX, SHADOW_REQUESTS_MAX, STALL_MAX, STREAMS_MAX, TRANSFER_RATE_MIN, URI_BYTES_MAX,
 };
+pub use middleware::REQUEST_ID_BYTES_MAX;
 pub use router::{openapi, router};
 pub use serve::{Ended, serve};
 pub use submission::{Submission, SubmissionError, read_submission};

@@ -1,4 +1,4 @@
-//! Middleware around every request: log, checks of host and origin, body, limits, panics.
+//! Middleware around every request: id, log, checks of host and origin, body, limits, panics.
 //!
 //! tower-http sets the headers of answers and catches panics. Its other layers are not used: `TimeoutLayer` and
 //! `RequestBodyLimitLayer` answer without a problem document, and the second closes the connection of an oversized body
@@ -12,6 +12,7 @@ mod cross_origin;
 mod host;
 mod limits;
 mod panic;
+mod request_id;
 mod request_log;
 
 pub(crate) use answers::{AnswerBytes, count_answer};
@@ -21,4 +22,6 @@ pub(crate) use cross_origin::refuse_cross_origin;
 pub(crate) use host::refuse_foreign_host;
 pub(crate) use limits::{TimeLimit, limit_requests, limit_time, limit_uri};
 pub(crate) use panic::answer_panic;
+pub use request_id::REQUEST_ID_BYTES_MAX;
+pub(crate) use request_id::{RequestIds, identify_request};
 pub(crate) use request_log::log_request;

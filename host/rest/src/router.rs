@@ -17,7 +17,9 @@ use utoipa_axum::routes;
 
 use crate::answer::Answers;
 use crate::connections::Pace;
-use crate::middleware::{self, AnswerBytes, Authorization, BodyRules, TimeLimit};
+use crate::middleware::{
+    self, AnswerBytes, Authorization, BodyRules, RequestIds, TimeLimit,
+};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{
@@ -99,6 +101,10 @@ pub fn router(state: AppState) -> Router {
         .layer(set(header::CACHE_CONTROL, "no-store"))
         .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(from_fn(middleware::log_request))
+        .layer(from_fn_with_state(
+            Arc::<RequestIds>::default(),
+            middleware::identify_request,
+        ))
 }
 
 /// The number of permits for `bytes` bytes.

@@ -34,6 +34,7 @@ mod dialect;
 mod documented;
 mod interpreters;
 mod limited;
+mod request_ids;
 mod streams;
 mod tls;
 

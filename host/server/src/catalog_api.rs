@@ -129,7 +129,7 @@ impl CatalogApi {
             let _permit = permit;
             step()
         };
-        let done = tokio::task::spawn_blocking(step);
+        let done = kindsight_rest::spawn_blocking(step);
         let done = self.shutdown.run_until_cancelled(done).await;
         let panicked = |_| Refusal::Failed("the command panicked".to_owned());
         done.ok_or_else(stopping)?.map_err(panicked)?

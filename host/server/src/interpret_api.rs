@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use kindsight_interpreter::Interpreters;
 use kindsight_model::{Object, Verdict};
 use kindsight_rest::Judge;
+use kindsight_rest::spawn_blocking;
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 
 /// Maximum number of requests that are judged at a time, including those whose client has gone: each
 /// takes a thread that waits for the workers, and other work needs some too. As many as the REST API

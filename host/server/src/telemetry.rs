@@ -178,6 +178,51 @@ mod tests {
         assert!(logged(LogFormat::Text, &"x".repeat(100_000)).len() <= LINE_BYTES_MAX + 1);
     }
 
+    /// The log of a server that answers one request with this id. The executor has one thread, so the log of the
+    /// thread has every line except those of blocking steps.
+    async fn log_of_request(format: LogFormat, id: &'static str) -> String {
+        let lines = Lines::default();
+        let to = lines.clone();
+        let builder = fmt().with_ansi(false).with_max_level(LevelFilter::DEBUG);
+        let builder = builder.with_writer(move || CleanLines {
+            to: to.clone(),
+            format,
+        });
+        let _log = match format {
+            LogFormat::Text => tracing::subscriber::set_default(builder.finish()),
+            LogFormat::Json => tracing::subscriber::set_default(builder.json().finish()),
+        };
+        let store = kindsight_store::RedbStore::in_memory().expect("a store");
+        let settings = crate::Settings {
+            cache: crate::cache_folder(),
+            ..crate::Settings::new(Arc::new(store))
+        };
+        let server = crate::Server::start(settings).await.expect("a server");
+        let url = format!("http://{}/healthz", server.address());
+        let asked = tokio::task::spawn_blocking(move || {
+            let answer = ureq::get(url).header("X-Request-Id", id).call();
+            answer.expect("an answer").headers().clone()
+        });
+        let headers = asked.await.expect("an answer");
+        assert_eq!(headers["x-request-id"], id);
+        server.stop().await.expect("a stop");
+        let bytes = lines.0.lock().expect("no panic").clone();
+        String::from_utf8(bytes).expect("UTF-8")
+    }
+
+    #[tokio::test]
+    async fn log_lines_of_a_request_have_its_id_in_both_formats() {
+        let answered = "answered a request";
+        let text = log_of_request(LogFormat::Text, "an-id.1").await;
+        let line = text.lines().find(|line| line.contains(answered));
+        let line = line.expect("a line");
+        assert!(line.contains("request{id=\"an-id.1\"}: "), "{line}");
+        let text = log_of_request(LogFormat::Json, "an-id.2").await;
+        let line = text.lines().find(|line| line.contains(answered));
+        let line: serde_json::Value = serde_json::from_str(line.expect("a line")).expect("JSON");
+        assert_eq!(line["span"]["id"], "an-id.2", "{line}");
+    }
+
     #[test]
     fn a_wrong_filter_is_reported_once_with_its_reason() {
         let error = start_logging("nonsense===", LogFormat::Text).expect_err("no filter");

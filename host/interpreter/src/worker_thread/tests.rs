@@ -57,6 +57,7 @@ fn slice(objects: &Arc<[Object]>) -> (Slice, Receiver<(usize, Vec<Verdict>)>) {
         siblings: Arc::default(),
         now_ms: 0,
         is_gone: Arc::default(),
+        request: Span::none(),
         reply,
     };
     (slice, judged)

@@ -1,5 +1,6 @@
 //! Confirmations that a status is not older than the clusters.
 
+use crate::blocking::spawn_blocking;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -7,7 +8,6 @@ use kindsight_api::problem::ProblemDocument;
 use kindsight_api::status::{Confirmation, StatusParameters};
 use kindsight_model::RecordSubject;
 use kindsight_read_model::VisibleModel;
-use tokio::task::spawn_blocking;
 
 use crate::AppState;
 use crate::answer::internal;
