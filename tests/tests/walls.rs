@@ -46,6 +46,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("tower-http", &["kindsight-rest"]),
     ("clap", &["kindsight"]),
     ("mimalloc", &["kindsight"]),
+    ("prometheus-client", &["kindsight-server"]),
     ("tracing-subscriber", &["kindsight-server"]),
     ("x509-parser", &["kindsight-access"]),
 ];

@@ -107,6 +107,13 @@ pub(crate) struct ServeArgs {
     /// Address to listen on; port 0 picks a free port.
     #[arg(long, env = "KINDSIGHT_LISTEN", default_value = "127.0.0.1:9015")]
     pub(crate) listen: SocketAddr,
+    /// Additional address that answers only `/metrics` and `/healthz`, for Prometheus; without access control. Port 0
+    /// picks a free port.
+    #[arg(long, env = "KINDSIGHT_METRICS_LISTEN", value_name = "ADDRESS")]
+    pub(crate) metrics_listen: Option<SocketAddr>,
+    /// Adds a metric with the name and the phase of each application. Every reader of the metrics sees the names.
+    #[arg(long, env = "KINDSIGHT_METRICS_APPLICATIONS")]
+    pub(crate) metrics_applications: bool,
     /// Allowed host name or address of the server, in addition to localhost and its own addresses;
     /// can be repeated. With a port for that port alone; `*` for any name, behind a proxy that checks.
     #[arg(

@@ -27,7 +27,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
-use crate::Limits;
+use crate::{Limits, Slots};
 
 pub(crate) use activity::{Activity, InRequest, Pace, Transfer, Wait};
 pub(crate) use handshake::handshake;
@@ -62,11 +62,10 @@ pub(crate) struct Open {
 }
 
 impl Connections {
-    pub(crate) fn new(limits: Limits) -> Arc<Self> {
-        let slots = limits.connections_max.min(Semaphore::MAX_PERMITS);
+    pub(crate) fn new(limits: Limits, slots: &Slots) -> Arc<Self> {
         Arc::new(Self {
             limits,
-            slots: Arc::new(Semaphore::new(slots)),
+            slots: Arc::clone(&slots.connections.free),
             open: Mutex::default(),
             warned: Mutex::default(),
         })

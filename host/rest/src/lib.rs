@@ -31,12 +31,14 @@ mod connections;
 mod dialect;
 mod judge;
 mod limits;
+mod metrics;
 mod middleware;
 mod problem;
 mod router;
 mod routes;
 mod rules;
 mod serve;
+mod slots;
 mod stream;
 mod submission;
 
@@ -59,12 +61,15 @@ pub use limits::{
     ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, CATALOG_JSON_BYTES_MAX,
     CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX, CONNECTIONS_MAX, DRAIN_MAX,
     HEAD_TIME_MAX, HEARTBEAT, IDLE_MAX, INTERPRET_BYTES_MAX, INTERPRET_OBJECTS_MAX,
-    INTERPRET_REQUESTS_MAX, LIST_GATHER, Limits, QUICK_COMMANDS_MAX, REQUEST_TIME_MAX,
-    REQUESTS_MAX, SHADOW_REQUESTS_MAX, STALL_MAX, STREAMS_MAX, TRANSFER_RATE_MIN, URI_BYTES_MAX,
+    INTERPRET_REQUESTS_MAX, LIST_GATHER, Limits, METRICS_REQUESTS_MAX, QUICK_COMMANDS_MAX,
+    REQUEST_TIME_MAX, REQUESTS_MAX, SHADOW_REQUESTS_MAX, STALL_MAX, STREAMS_MAX, TRANSFER_RATE_MIN,
+    URI_BYTES_MAX,
 };
+pub use metrics::{AnsweredRequest, Metrics};
 pub use middleware::REQUEST_ID_BYTES_MAX;
-pub use router::{openapi, router};
+pub use router::{metrics_router, openapi, router};
 pub use serve::{Ended, serve};
+pub use slots::{Slots, SlotsUse};
 pub use submission::{Submission, SubmissionError, read_submission};
 
 /// The state of the handlers, with their access to other crates. Cloned for every request.
@@ -94,6 +99,10 @@ pub struct AppState {
     pub dialect: Dialect,
     /// Limits on requests and connections.
     pub limits: Limits,
+    /// The slots of these limits.
+    pub slots: Slots,
+    /// The metrics of the server.
+    pub metrics: Arc<dyn Metrics>,
 }
 
 impl fmt::Debug for AppState {

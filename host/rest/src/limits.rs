@@ -32,6 +32,8 @@ pub(crate) const DROPPED_BYTES_MAX: usize = 4 * COMPONENT_BYTES_MAX;
 pub const CATALOG_REQUESTS_MAX: usize = 4;
 /// The most shadow runs in progress or waiting at a time. The server runs fewer at a time.
 pub const SHADOW_REQUESTS_MAX: usize = 4;
+/// The most `GET /metrics` in progress at a time. Each takes some milliseconds of one thread.
+pub const METRICS_REQUESTS_MAX: usize = 2;
 /// The most other commands to interpreters in progress at a time, such as rollbacks. They do not wait for loads, shadow
 /// runs and queries, and each takes milliseconds. Their bodies of at most [`CATALOG_JSON_BYTES_MAX`] take 4 MiB in
 /// total.

@@ -1,4 +1,4 @@
-//! Middleware around every request: id, log, checks of host and origin, body, limits, panics.
+//! Middleware around every request: id, log, metrics, checks of host and origin, body, limits, panics.
 //!
 //! tower-http sets the headers of answers and catches panics. Its other layers are not used: `TimeoutLayer` and
 //! `RequestBodyLimitLayer` answer without a problem document, and the second closes the connection of an oversized body

@@ -1,12 +1,11 @@
 //! All routes with their limits, and the OpenAPI document that describes them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -17,6 +16,7 @@ use utoipa_axum::routes;
 
 use crate::answer::Answers;
 use crate::connections::Pace;
+use crate::limits::METRICS_REQUESTS_MAX;
 use crate::middleware::{
     self, AnswerBytes, Authorization, BodyRules, RequestIds, TimeLimit,
 };
@@ -26,7 +26,7 @@ use crate::routes::{
     applications, confirmation, history, interpret, interpreters, service, status, watch,
 };
 use crate::stream::Streams;
-use crate::{AppState, Limits};
+use crate::{AppState, Limits, Slots};
 
 /// Media types of a body of JSON.
 const JSON: [&str; 1] = ["application/json"];
@@ -37,6 +37,19 @@ const COMPONENT: [&str; 2] = ["application/wasm", "application/octet-stream"];
 macro_rules! slots {
     ($slots:expr) => {
         from_fn_with_state(Arc::clone($slots), middleware::limit_requests)
+    };
+}
+
+/// A layer that ends requests after some time.
+macro_rules! time {
+    ($max:expr, $advice:expr) => {
+        from_fn_with_state(
+            TimeLimit {
+                max: $max,
+                advice: $advice,
+            },
+            middleware::limit_time,
+        )
     };
 }
 
@@ -66,20 +79,58 @@ struct ApiDoc;
 /// All routes, with every limit in place.
 pub fn router(state: AppState) -> Router {
     let limits = state.limits;
-    let allowed = Arc::clone(&state.allowed_names);
-    let control = state.access.clone();
-    let authorization = Authorization::new(control, limits.request_time_max);
     let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
-    let streams = Arc::new(Streams::new(&limits, Arc::clone(&answers_bytes)));
-    let (routes, document) = documented(limits).split_for_parts();
-    let paths: Vec<&str> = document.paths.paths.keys().map(String::as_str).collect();
-    let known = format!("there is no such route; there are {}", paths.join(", "));
+    let streams = Arc::new(Streams::new(
+        &limits,
+        &state.slots,
+        Arc::clone(&answers_bytes),
+    ));
+    let (routes, document) = documented(limits, &state.slots).split_for_parts();
+    let known = known_routes(&document);
     let document = Bytes::from(document.to_json().unwrap_or_default());
-    routes
-        .with_state(state)
+    let routes = routes
+        .with_state(state.clone())
         .layer(Extension(service::Document(document)))
         .layer(Extension(Arc::new(Answers::new(&limits))))
-        .layer(Extension(streams))
+        .layer(Extension(streams));
+    guarded(routes, known, answers_bytes, &state)
+}
+
+/// Only the metrics and the liveness, for a listener without access control.
+pub fn metrics_router(state: AppState) -> Router {
+    let limits = state.limits;
+    let state = AppState {
+        access: None,
+        ..state
+    };
+    let routes = OpenApiRouter::new()
+        .routes(routes!(service::healthz))
+        .merge(metrics())
+        .layer(time!(limits.request_time_max, ""));
+    let (routes, document) = routes.split_for_parts();
+    let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
+    let routes = routes.with_state(state.clone());
+    guarded(routes, known_routes(&document), answers_bytes, &state)
+}
+
+/// The detail of a problem about an unknown route.
+fn known_routes(document: &utoipa::openapi::OpenApi) -> String {
+    let paths: Vec<&str> = document.paths.paths.keys().map(String::as_str).collect();
+    format!("there is no such route; there are {}", paths.join(", "))
+}
+
+/// Routes with the checks, limits and records that every request has.
+fn guarded(
+    routes: Router,
+    known: String,
+    answers_bytes: Arc<AnswerBytes>,
+    state: &AppState,
+) -> Router {
+    let metrics = Arc::clone(&state.metrics);
+    let allowed = Arc::clone(&state.allowed_names);
+    let control = state.access.clone();
+    let authorization = Authorization::new(control, state.limits.request_time_max);
+    routes
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(
@@ -92,7 +143,7 @@ pub fn router(state: AppState) -> Router {
         ))
         .layer(from_fn_with_state(allowed, middleware::refuse_foreign_host))
         .layer(from_fn_with_state(
-            limits.uri_bytes_max,
+            state.limits.uri_bytes_max,
             middleware::limit_uri,
         ))
         .layer(from_fn_with_state(answers_bytes, middleware::count_answer))
@@ -100,7 +151,7 @@ pub fn router(state: AppState) -> Router {
         // An answer is valid for one moment, and has the declared type.
         .layer(set(header::CACHE_CONTROL, "no-store"))
         .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(from_fn(middleware::log_request))
+        .layer(from_fn_with_state(metrics, middleware::log_request))
         .layer(from_fn_with_state(
             Arc::<RequestIds>::default(),
             middleware::identify_request,
@@ -118,17 +169,15 @@ fn set(header: HeaderName, value: &'static str) -> SetResponseHeaderLayer<Header
 
 /// The document that is served at `/openapi.json`, as JSON with line breaks.
 pub fn openapi() -> String {
-    let document = documented(Limits::default()).into_openapi();
+    let limits = Limits::default();
+    let document = documented(limits, &Slots::new(&limits)).into_openapi();
     document.to_pretty_json().unwrap_or_default()
 }
 
-fn documented(limits: Limits) -> OpenApiRouter<AppState> {
-    let time = |max: Duration, advice| {
-        from_fn_with_state(TimeLimit { max, advice }, middleware::limit_time)
-    };
+fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
     let bodies = Bodies::new(&limits);
     // A request takes its slots when its body is complete.
-    let requests = Arc::new(Semaphore::new(permits(limits.requests_max)));
+    let requests = Arc::clone(&slots.requests.free);
     let statuses = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
@@ -153,24 +202,32 @@ fn documented(limits: Limits) -> OpenApiRouter<AppState> {
         .routes(routes!(interpreters::inspect))
         .layer(slots!(&requests))
         .merge(judging(limits, &bodies, &requests))
-        .layer(time(limits.request_time_max, ""));
+        .layer(time!(limits.request_time_max, ""));
     let heavy = heavy_commands(limits, &bodies, &requests)
-        .layer(time(limits.catalog_time_max, interpreters::TOO_LONG));
+        .layer(time!(limits.catalog_time_max, interpreters::TOO_LONG));
     // These commands do not wait for others, so that a harmful interpreter can be removed at any time.
     let quick = quick_commands(limits, &bodies)
-        .layer(time(limits.catalog_time_max, interpreters::TOO_LONG));
+        .layer(time!(limits.catalog_time_max, interpreters::TOO_LONG));
     let service = OpenApiRouter::new()
         .routes(routes!(service::index))
         .routes(routes!(service::healthz))
         .routes(routes!(service::readyz))
-        .routes(routes!(service::metrics))
+        .merge(metrics())
         .routes(routes!(service::openapi_json))
-        .layer(time(limits.request_time_max, ""));
+        .layer(time!(limits.request_time_max, ""));
     OpenApiRouter::with_openapi(ApiDoc::openapi())
         .merge(queries)
         .merge(heavy)
         .merge(quick)
         .merge(service)
+}
+
+/// The route of the metrics, with few requests at a time.
+fn metrics() -> OpenApiRouter<AppState> {
+    let own = Arc::new(Semaphore::new(METRICS_REQUESTS_MAX));
+    OpenApiRouter::new()
+        .routes(routes!(service::metrics))
+        .layer(slots!(&own))
 }
 
 /// Limits that the bodies of all routes share.

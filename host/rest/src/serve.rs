@@ -22,10 +22,10 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt as _;
 
-use crate::Limits;
 use crate::answer::UntilSent;
 use crate::connections::{Connections, Open, Stream, TcpMeter, Wait, handshake};
 use crate::limits::HEAD_BYTES_MAX;
+use crate::{Limits, Slots};
 
 /// The pause after the system refused a connection, for example because of too many open files.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
@@ -51,9 +51,9 @@ pub(crate) struct PeerAddress(pub(crate) IpAddr);
 #[derive(Debug, Clone)]
 pub(crate) struct Stopping(pub(crate) watch::Receiver<bool>);
 
-/// Serves `router` on `listener` until `shutdown` is done, then answers the requests that have begun. With `tls`, every
-/// connection begins with a handshake, and the extensions of a request have the verified certificate as an
-/// `Arc<ClientCertificate>`.
+/// Serves `router` on `listener`, with the slots for its connections, until `shutdown` is done, then answers the requests
+/// that have begun. With `tls`, every connection begins with a handshake, and the extensions of a request have the
+/// verified certificate as an `Arc<ClientCertificate>`.
 ///
 /// # Errors
 /// When the listener becomes unusable. A failing connection is not an error.
@@ -62,9 +62,10 @@ pub async fn serve(
     tls: Option<Arc<TlsServer>>,
     router: Router,
     limits: Limits,
+    slots: Slots,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<Ended> {
-    let connections = Connections::new(limits);
+    let connections = Connections::new(limits, &slots);
     let (stopping_tx, stopping_rx) = watch::channel(false);
     let mut tasks = JoinSet::new();
     let mut shutdown = pin!(shutdown);

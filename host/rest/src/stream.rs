@@ -30,6 +30,7 @@ use crate::answer::{Answers, Chunks};
 use crate::middleware::AnswerBytes;
 use crate::problem::Problem;
 use crate::serve::Stopping;
+use crate::slots::Slots;
 
 use body::EventBody;
 pub(crate) use event::write as write_event;
@@ -101,11 +102,9 @@ pub(crate) struct Streams {
 
 impl Streams {
     /// Streams whose events count as bytes of answers.
-    pub(crate) fn new(limits: &Limits, bytes: Arc<AnswerBytes>) -> Self {
+    pub(crate) fn new(limits: &Limits, slots: &Slots, bytes: Arc<AnswerBytes>) -> Self {
         Self {
-            slots: Arc::new(Semaphore::new(
-                limits.streams_max.min(Semaphore::MAX_PERMITS),
-            )),
+            slots: Arc::clone(&slots.streams.free),
             bytes,
             heartbeat: limits.heartbeat,
             ids: EventIds::default(),

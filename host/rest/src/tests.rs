@@ -18,7 +18,7 @@ use kindsight_status::{
 use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::{AllowedNames, AppState, Judge, Limits, router};
+use crate::{AllowedNames, AppState, Judge, Limits, Slots, router};
 use catalog::SampleCatalog;
 
 mod access;
@@ -34,6 +34,7 @@ mod dialect;
 mod documented;
 mod interpreters;
 mod limited;
+mod metrics;
 mod request_ids;
 mod streams;
 mod tls;
@@ -152,6 +153,8 @@ fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
         allowed_names: Arc::new(AllowedNames::default()),
         dialect: Dialect::default(),
         limits,
+        slots: Slots::new(&limits),
+        metrics: Arc::new(metrics::SampleMetrics::default()),
     }
 }
 

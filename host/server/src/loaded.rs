@@ -1,6 +1,7 @@
 //! The parts of a server: loaded from the store, then run.
 
 use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 
 use kindsight_access::{AccessControl, TlsServer};
@@ -8,10 +9,13 @@ use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
 };
+use kindsight_clusters::ClusterSource;
 use kindsight_model::{ClusterName, Coverage};
-use kindsight_pipeline::{Pipeline, PipelineRun, StoreReader, Stores, Unsynced, follow};
+use kindsight_pipeline::{
+    Pipeline, PipelineRun, QueuedEvent, StoreReader, Stores, Unsynced, follow,
+};
 use kindsight_read_model::ReadModel;
-use kindsight_rest::{AppState, Ended};
+use kindsight_rest::{AppState, Ended, Limits, Slots};
 use kindsight_status::ConnectionView;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
@@ -23,8 +27,9 @@ use crate::confirm_api::ConfirmApi;
 use crate::engine;
 use crate::error::Error;
 use crate::interpret_api::InterpretApi;
+use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
-use crate::settings::Settings;
+use crate::settings::{ClusterChanges, Settings};
 use crate::sources::Sources;
 use crate::sweeping::sweep;
 use crate::tasks::Tasks;
@@ -37,6 +42,18 @@ const REPORTED_REQUESTS_MAX: usize = 4;
 /// Maximum number of Kinds of one cluster that `GET /readyz` lists as not answered.
 const UNANSWERED_SHOWN_MAX: usize = 20;
 
+/// Maximum number of connections to the listener of metrics: some scrapers, and health checks.
+const METRICS_CONNECTIONS_MAX: usize = 16;
+
+/// The sockets that a server answers on.
+pub(crate) struct Listeners {
+    pub(crate) rest: TcpListener,
+    /// The additional listener of metrics.
+    pub(crate) metrics: Option<TcpListener>,
+    /// TLS of the REST API; `None` for HTTP.
+    pub(crate) tls: Option<Arc<TlsServer>>,
+}
+
 /// Everything that is loaded before the first task begins.
 pub(crate) struct Loaded {
     settings: Settings,
@@ -44,6 +61,7 @@ pub(crate) struct Loaded {
     catalog: Arc<Catalog>,
     swapped: Arc<Notify>,
     pipeline: Pipeline,
+    recorded: Recorded,
     /// The reader of the stores, which loaded everything in them.
     reader: StoreReader,
 }
@@ -52,6 +70,8 @@ impl Loaded {
     /// Loads the contents of the stores and the interpreters. Blocks.
     pub(crate) fn from_settings(mut settings: Settings) -> Result<Self, Error> {
         let access = settings.access.take().map(AccessControl::new).transpose()?;
+        let recorded = Recorded::default();
+        meter_stores(&mut settings, &recorded);
         let swapped = Arc::new(Notify::new());
         let catalog = open_catalog(&settings, &swapped)?;
         let mut pipeline = Pipeline::new(
@@ -74,15 +94,36 @@ impl Loaded {
             catalog: Arc::new(catalog),
             swapped,
             pipeline,
+            recorded,
             reader,
         })
+    }
+
+    /// The metrics, with the parts that they read at a scrape.
+    fn metrics(
+        &self,
+        events_tx: &mpsc::Sender<QueuedEvent>,
+        slots: &Slots,
+        unsynced: &Arc<Unsynced>,
+    ) -> ServerMetrics {
+        let sources = MetricsSources {
+            read_model: self.pipeline.read_model().clone(),
+            interpreters: Arc::clone(self.catalog.interpreters()),
+            bundles: self.pipeline.bundles().clone(),
+            events_tx: events_tx.clone(),
+            slots: slots.clone(),
+            unsynced: Arc::clone(unsynced),
+            names_applications: self.settings.metrics.names_applications,
+            clock: now_ms,
+        };
+        ServerMetrics::new(self.recorded.clone(), sources)
     }
 
     /// Begins every task, in the order of the flow; answers with the clusters that are not listed yet.
     pub(crate) fn run(
         self,
         tasks: &Tasks,
-        listener: (TcpListener, Option<Arc<TlsServer>>),
+        listeners: Listeners,
         states: Option<StatesSource>,
     ) -> Arc<Unsynced> {
         let read_model = self.pipeline.read_model().clone();
@@ -102,14 +143,12 @@ impl Loaded {
             confirmations: needs.confirmations.clone(),
             events_tx: events_tx.clone(),
         };
-        let mut sources = Sources::new(tasks, events_tx.clone(), needs);
-        for cluster in self.settings.clusters {
-            sources.begin(cluster);
-        }
-        if let Some(changes) = self.settings.cluster_changes {
-            let following = sources.follow(changes);
-            tasks.spawn("follower of the configuration", infallible(following));
-        }
+        let slots = Slots::new(&self.settings.rest_limits);
+        let metrics = self.metrics(&events_tx, &slots, &unsynced);
+        let recorded = self.recorded;
+        let sources = Sources::new(tasks, events_tx.clone(), needs);
+        let changes = self.settings.cluster_changes;
+        begin_sources(tasks, sources, self.settings.clusters, changes);
         let stores = Stores {
             reader: self.reader,
             connection: self.settings.contexts.connection(),
@@ -128,7 +167,7 @@ impl Loaded {
             swapped: self.swapped,
             reported_rx,
             unsynced: Arc::clone(&unsynced),
-            handled: Arc::new(|_, _| {}),
+            handled: Arc::new(move |origin, delay| recorded.handled(origin, delay)),
             clock: now_ms,
         };
         tasks.spawn("pipeline", run.run(tasks.shutdown()));
@@ -160,8 +199,10 @@ impl Loaded {
             allowed_names: Arc::new(self.settings.allowed_names),
             dialect: self.settings.dialect,
             limits: self.settings.rest_limits,
+            slots,
+            metrics: Arc::new(metrics),
         };
-        answer(tasks, listener, state);
+        answer_all(tasks, listeners, state);
         unsynced
     }
 }
@@ -180,6 +221,22 @@ fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, E
         on_swap: Box::new(move || swapped.notify_one()),
     };
     Ok(Catalog::open(options)?)
+}
+
+/// Begins to watch the clusters, and to follow their configuration.
+fn begin_sources(
+    tasks: &Tasks,
+    mut sources: Sources,
+    clusters: Vec<ClusterSource>,
+    changes: Option<ClusterChanges>,
+) {
+    for cluster in clusters {
+        sources.begin(cluster);
+    }
+    if let Some(changes) = changes {
+        let following = sources.follow(changes);
+        tasks.spawn("follower of the configuration", infallible(following));
+    }
 }
 
 /// Begins to remove contexts that were never completed.
@@ -202,18 +259,52 @@ fn begin_to_watch(tasks: &Tasks, catalog: Arc<Catalog>, directory: ComponentDire
     tasks.spawn("watcher of the directory of interpreters", watching);
 }
 
-/// Begins to answer requests.
-fn answer(tasks: &Tasks, (listener, tls): (TcpListener, Option<Arc<TlsServer>>), state: AppState) {
-    let (limits, shutdown) = (state.limits, tasks.shutdown());
+/// Records the calls of the stores. Contexts and records stay in one store if they were.
+fn meter_stores(settings: &mut Settings, recorded: &Recorded) {
+    let is_one = Arc::ptr_eq(&settings.contexts, &settings.store);
+    settings.store = metered(Arc::clone(&settings.store), "own", recorded);
+    settings.contexts = if is_one {
+        Arc::clone(&settings.store)
+    } else {
+        metered(Arc::clone(&settings.contexts), "contexts", recorded)
+    };
+}
+
+/// Begins to answer requests on all listeners.
+fn answer_all(tasks: &Tasks, listeners: Listeners, state: AppState) {
+    let stopped = || {
+        let shutdown = tasks.shutdown();
+        async move { shutdown.cancelled().await }
+    };
+    if let Some(listener) = listeners.metrics {
+        let limits = Limits {
+            connections_max: METRICS_CONNECTIONS_MAX,
+            ..state.limits
+        };
+        let router = kindsight_rest::metrics_router(state.clone());
+        let slots = Slots::new(&limits);
+        let serving = kindsight_rest::serve(listener, None, router, limits, slots, stopped());
+        answer(tasks, "listener of metrics", serving, limits);
+    }
+    let (limits, slots) = (state.limits, state.slots.clone());
     let router = kindsight_rest::router(state);
-    let stopped = async move { shutdown.cancelled().await };
-    let serving = kindsight_rest::serve(listener, tls, router, limits, stopped);
-    tasks.spawn("REST API", async move {
+    let serving = kindsight_rest::serve(listeners.rest, listeners.tls, router, limits, slots, stopped());
+    answer(tasks, "REST API", serving, limits);
+}
+
+/// Begins to answer requests on one listener.
+fn answer(
+    tasks: &Tasks,
+    name: &'static str,
+    serving: impl Future<Output = io::Result<Ended>> + Send + 'static,
+    limits: Limits,
+) {
+    tasks.spawn(name, async move {
         if serving.await? == Ended::CutOff {
             let waited = limits.drain_max;
             tracing::warn!(?waited, "requests in progress were cut off at the stop");
         }
-        Ok::<_, std::io::Error>(())
+        Ok::<_, io::Error>(())
     });
 }
 

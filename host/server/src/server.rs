@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::spawn_blocking;
 
 use crate::error::Error;
-use crate::loaded::Loaded;
+use crate::loaded::{Listeners, Loaded};
 use crate::mongodb;
 use crate::open_files;
 use crate::settings::Settings;
@@ -21,6 +21,7 @@ use crate::tls;
 /// A server that answers, until it is stopped or one of its tasks ends.
 pub struct Server {
     address: SocketAddr,
+    metrics_address: Option<SocketAddr>,
     tasks: Tasks,
     unsynced: Arc<Unsynced>,
     stop_max: Duration,
@@ -35,6 +36,12 @@ const STOP_GRACE: Duration = Duration::from_secs(2);
 const SEND_BUFFER_BYTES: u32 = 128 * 1024;
 /// The most connections that wait in the system to be accepted.
 const BACKLOG: u32 = 1024;
+
+/// Listens on an address. Returns the listener with its address, which has the port that was taken for port 0.
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let listening = listen_on(address).and_then(|it| it.local_addr().map(|at| (it, at)));
+    listening.map_err(|source| Error::Listen { address, source })
+}
 
 /// Listens, with limited buffers for each connection.
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
@@ -64,24 +71,22 @@ impl Server {
         let mut settings = settings;
         open_files::make_room(&mut settings.rest_limits);
         kindsight_model::set_tree_budget(settings.parsed_bytes_max);
-        let Settings { listen, .. } = settings;
+        let (address, metrics_address) = (settings.listen, settings.metrics.listen);
         let stop_max = settings.rest_limits.drain_max.saturating_add(STOP_GRACE);
         let tls = tls::open(settings.tls.take()).await?;
         let states = mongodb::open(settings.mongodb.take()).await?;
         let loaded = spawn_blocking(move || Loaded::from_settings(settings));
         let loaded = loaded.await.map_err(|_| Error::StartPanicked)??;
-        let listener = listen_on(listen);
-        let failed = |source| Error::Listen {
-            address: listen,
-            source,
-        };
-        let listener = listener.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let (rest, address) = listen(address)?;
+        let metrics = metrics_address.map(listen).transpose()?;
+        let (metrics, metrics_address) = metrics.unzip();
         let tasks = Tasks::default();
         tls::begin(tls.as_ref(), &tasks);
-        let unsynced = loaded.run(&tasks, (listener, tls), states);
+        let listeners = Listeners { rest, tls, metrics };
+        let unsynced = loaded.run(&tasks, listeners, states);
         Ok(Self {
             address,
+            metrics_address,
             tasks,
             unsynced,
             stop_max,
@@ -91,6 +96,11 @@ impl Server {
     /// The address it answers on.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The address that answers only `/metrics` and `/healthz`; `None` if it is not configured.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics_address
     }
 
     /// Waits until every cluster has sent its first complete report or cannot be reached, or the server must stop.

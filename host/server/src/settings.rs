@@ -67,6 +67,18 @@ pub struct Settings {
     pub catalog_limits: CatalogLimits,
     /// Limits of the REST API.
     pub rest_limits: kindsight_rest::Limits,
+    /// The metrics at `/metrics`.
+    pub metrics: MetricsSettings,
+}
+
+/// Settings of metrics.
+#[derive(Debug, Clone, Default)]
+pub struct MetricsSettings {
+    /// An additional address that answers only `/metrics` and `/healthz`, without access control; port 0 takes a free
+    /// one.
+    pub listen: Option<SocketAddr>,
+    /// Adds a series for each application, with its name.
+    pub names_applications: bool,
 }
 
 /// Ways to serve an address that is not a loopback address, which an operator permits for a server behind a proxy.
@@ -154,6 +166,7 @@ impl Settings {
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),
             rest_limits: kindsight_rest::Limits::default(),
+            metrics: MetricsSettings::default(),
         }
     }
 

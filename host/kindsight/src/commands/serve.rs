@@ -1,7 +1,7 @@
 //! `kindsight serve`: runs a server with the operator's settings.
 
 use kindsight_server::rest::AllowedNames;
-use kindsight_server::{ClusterChanges, DataDir, Settings, start_logging};
+use kindsight_server::{ClusterChanges, DataDir, MetricsSettings, Settings, start_logging};
 use tokio::sync::watch;
 
 use crate::config::ServeArgs;
@@ -29,6 +29,9 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     kindsight_server::run(settings, async |server, mut signals| {
         let address = server.address();
         tracing::info!(%address, "serving on {scheme}://{address}");
+        if let Some(address) = server.metrics_address() {
+            tracing::info!(%address, "metrics on http://{address}/metrics");
+        }
         tokio::select! {
             () = signals.wait(server) => {}
             () = follow(changed) => {}
@@ -72,6 +75,10 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         dialect: args.dialect,
         catalog_limits: args.interpreter_limits.catalog_limits(),
         rest_limits: args.rest_limits.limits(&limits),
+        metrics: MetricsSettings {
+            listen: args.metrics_listen,
+            names_applications: args.metrics_applications,
+        },
         interpreter_limits: limits,
     })
 }

@@ -1,5 +1,6 @@
 //! Health and description of this service.
 
+use crate::blocking::spawn_blocking;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -9,6 +10,7 @@ use kindsight_api::problem::ProblemDocument;
 use kindsight_api::service::Index;
 
 use crate::AppState;
+use crate::answer::internal;
 use crate::caller::Sender;
 use crate::problem::Problem;
 
@@ -59,24 +61,11 @@ pub(crate) async fn readyz(State(app): State<AppState>, sender: Sender) -> Resul
 
 /// Metrics
 #[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "Metrics in the text format of Prometheus.", body = String, content_type = "text/plain")))]
-pub(crate) async fn metrics() -> Response {
-    let gauge = |name: &str, help: &str, value: usize| {
-        format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n")
-    };
-    let text = [
-        gauge(
-            "kindsight_parsed_objects_bytes",
-            "Memory of parsed objects.",
-            kindsight_model::tree_bytes(),
-        ),
-        gauge(
-            "kindsight_parsed_objects_bytes_max",
-            "Largest memory of parsed objects.",
-            kindsight_model::tree_budget(),
-        ),
-    ];
-    let format = HeaderValue::from_static("text/plain; version=0.0.4");
-    ([(header::CONTENT_TYPE, format)], text.concat()).into_response()
+pub(crate) async fn metrics(State(app): State<AppState>) -> Result<Response, Problem> {
+    let text = spawn_blocking(move || app.metrics.text());
+    let text = text.await.map_err(|_| internal())?;
+    let format = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    Ok(([(header::CONTENT_TYPE, format)], text).into_response())
 }
 
 /// The OpenAPI document as text, made with the router.

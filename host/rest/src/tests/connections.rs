@@ -25,7 +25,9 @@ pub(super) async fn serve_to<T: Send + 'static>(
         result
     });
     let stop = async move { drop(done_rx.await) };
-    let ended = serve(listener, None, router(state(limits)), limits, stop)
+    let state = state(limits);
+    let slots = state.slots.clone();
+    let ended = serve(listener, None, router(state), limits, slots, stop)
         .await
         .unwrap();
     (client.await.unwrap(), ended)

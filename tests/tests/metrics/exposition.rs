@@ -1,0 +1,50 @@
+//! Reads the text format of Prometheus.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A metric with all its series.
+#[derive(Debug, Default)]
+pub(crate) struct Family {
+    pub(crate) kind: String,
+    pub(crate) help: String,
+    /// Names of the labels, without `le`.
+    pub(crate) labels: BTreeSet<String>,
+    /// Number of lines with values.
+    pub(crate) series: usize,
+}
+
+/// The metrics of a text, by name.
+pub(crate) fn families(text: &str) -> BTreeMap<String, Family> {
+    let mut families = BTreeMap::<String, Family>::new();
+    let mut last = String::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# HELP ") {
+            let (name, help) = rest.split_once(' ').expect("a description");
+            last = name.to_owned();
+            families.entry(last.clone()).or_default().help = help.to_owned();
+        } else if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = rest.split_once(' ').expect("a type");
+            assert_eq!(name, last, "a type follows its description");
+            families.entry(last.clone()).or_default().kind = kind.to_owned();
+        } else {
+            assert!(line.starts_with(&last), "{line} is not of {last}");
+            let family = families.get_mut(&last).expect("its metric");
+            family.series += 1;
+            family.labels.extend(labels(line));
+        }
+    }
+    families
+}
+
+/// The names of the labels of a line. No value in these tests contains a quotation mark.
+fn labels(line: &str) -> Vec<String> {
+    let Some((_, rest)) = line.split_once('{') else {
+        return Vec::new();
+    };
+    let (labels, _) = rest.rsplit_once('}').expect("the end of the labels");
+    let names = labels
+        .split("\",")
+        .filter_map(|label| label.split_once("=\""));
+    let names = names.map(|(name, _)| name.to_owned());
+    names.filter(|name| name != "le").collect()
+}
