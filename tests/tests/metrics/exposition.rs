@@ -48,3 +48,11 @@ fn labels(line: &str) -> Vec<String> {
     let names = names.map(|(name, _)| name.to_owned());
     names.filter(|name| name != "le").collect()
 }
+
+/// The names in a text that begin like the name of a metric.
+pub(crate) fn used_metrics(text: &str) -> BTreeSet<String> {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let words = text.split(|c: char| !is_name(c));
+    let names = words.filter(|word| word.starts_with("kindsight_"));
+    names.map(str::to_owned).collect()
+}

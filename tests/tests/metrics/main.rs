@@ -1,10 +1,11 @@
-//! The metrics of a running server, and their list in `docs/metrics.md`.
+//! The metrics of a running server: their list in `docs/metrics.md`, and the alerts and the dashboard that use them.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p kindsight-tests --test metrics` writes the list again.
 
+mod deploy;
 mod exposition;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -156,5 +157,28 @@ fn values_match_the_recorded_application() {
         "kindsight_memory_bytes{part=\"memo\"}",
     ] {
         assert!(sum(start) > 0.0, "{start} in {text}");
+    }
+}
+
+#[test]
+fn alerts_and_dashboard_use_metrics_that_exist() {
+    let families = families(scraped());
+    let known: BTreeSet<&str> = families.keys().map(String::as_str).collect();
+    for file in [deploy::ALERTS, deploy::ALERTS_TEST, deploy::DASHBOARD] {
+        let text = fs::read_to_string(root().join(file)).expect("a file");
+        let used = exposition::used_metrics(&text);
+        assert!(!used.is_empty(), "{file} uses no metric");
+        for name in used {
+            let base = ["_bucket", "_sum", "_count"].iter().find_map(|end| {
+                let base = name.strip_suffix(end)?;
+                let family = families.get(base)?;
+                (family.kind == "histogram").then_some(base)
+            });
+            let name = base.unwrap_or(&name);
+            assert!(
+                known.contains(name),
+                "{file} uses {name}, which does not exist"
+            );
+        }
     }
 }
