@@ -99,6 +99,13 @@ impl Loaded {
         })
     }
 
+    /// The live interpreters, as `name@version`.
+    pub(crate) fn interpreters(&self) -> Vec<String> {
+        let set = self.catalog.interpreters().published();
+        let by = set.interpreters().map(|(_, interpreter)| interpreter.by());
+        by.map(|by| format!("{}@{}", by.name, by.version)).collect()
+    }
+
     /// The metrics, with the parts that they read at a scrape.
     fn metrics(
         &self,

@@ -22,6 +22,7 @@ use crate::tls;
 pub struct Server {
     address: SocketAddr,
     metrics_address: Option<SocketAddr>,
+    interpreters: Vec<String>,
     tasks: Tasks,
     unsynced: Arc<Unsynced>,
     stop_max: Duration,
@@ -80,6 +81,7 @@ impl Server {
         let (rest, address) = listen(address)?;
         let metrics = metrics_address.map(listen).transpose()?;
         let (metrics, metrics_address) = metrics.unzip();
+        let interpreters = loaded.interpreters();
         let tasks = Tasks::default();
         tls::begin(tls.as_ref(), &tasks);
         let listeners = Listeners { rest, tls, metrics };
@@ -87,6 +89,7 @@ impl Server {
         Ok(Self {
             address,
             metrics_address,
+            interpreters,
             tasks,
             unsynced,
             stop_max,
@@ -101,6 +104,11 @@ impl Server {
     /// The address that answers only `/metrics` and `/healthz`; `None` if it is not configured.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics_address
+    }
+
+    /// The interpreters that were live at the start, as `name@version`.
+    pub fn interpreters(&self) -> &[String] {
+        &self.interpreters
     }
 
     /// Waits until every cluster has sent its first complete report or cannot be reached, or the server must stop.

@@ -1,11 +1,14 @@
 //! `kindsight serve`: runs a server with the operator's settings.
 
 use kindsight_server::rest::AllowedNames;
-use kindsight_server::{ClusterChanges, DataDir, MetricsSettings, Settings, start_logging};
+use kindsight_server::{ClusterChanges, DataDir, MetricsSettings, Server, Settings, start_logging};
 use tokio::sync::watch;
 
 use crate::config::ServeArgs;
 use crate::config::follow::follow;
+
+/// Maximum number of names of one sort in the line about the start.
+const STARTED_NAMES_MAX: usize = 50;
 
 /// Runs the server until a stop signal, or until one of its tasks fails.
 ///
@@ -14,12 +17,8 @@ use crate::config::follow::follow;
 pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     start_logging(&args.log, args.log_format)?;
     let (changed, changes) = watch::channel(args.sources()?);
+    let started = Started::of(&args, &changes);
     let settings = settings(*args, changes)?;
-    let scheme = if settings.tls.is_some() {
-        "https"
-    } else {
-        "http"
-    };
     if let Some(cache) = &settings.cache {
         tracing::info!(
             "loading interpreters; those without compiled code in {} are compiled first",
@@ -27,11 +26,7 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
         );
     }
     kindsight_server::run(settings, async |server, mut signals| {
-        let address = server.address();
-        tracing::info!(%address, "serving on {scheme}://{address}");
-        if let Some(address) = server.metrics_address() {
-            tracing::info!(%address, "metrics on http://{address}/metrics");
-        }
+        started.log(server);
         tokio::select! {
             () = signals.wait(server) => {}
             () = follow(changed) => {}
@@ -39,6 +34,58 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
         tracing::info!("stopping");
         Ok(())
     })
+}
+
+/// The content of the line about the start, as far as the settings determine it.
+struct Started {
+    /// `http` or `https`.
+    scheme: &'static str,
+    access_control: String,
+    store: String,
+    clusters: String,
+}
+
+impl Started {
+    fn of(args: &ServeArgs, clusters: &ClusterChanges) -> Self {
+        let clusters = clusters.borrow();
+        Self {
+            scheme: if args.tls.settings().is_some() {
+                "https"
+            } else {
+                "http"
+            },
+            access_control: names(args.access.methods(&args.tls).into_iter().map(str::to_owned)),
+            store: args.store.place(&args.data_dir),
+            clusters: names(clusters.iter().map(|cluster| cluster.name().to_string())),
+        }
+    }
+
+    /// Logs in one line what the server serves, and on which addresses.
+    fn log(&self, server: &Server) {
+        let address = server.address();
+        let metrics = server.metrics_address();
+        let metrics = metrics.map(|address| format!("http://{address}/metrics"));
+        let rest = format!("{}://{address}", self.scheme);
+        let listeners = [Some(rest.clone()), metrics];
+        tracing::info!(
+            listeners = names(listeners.into_iter().flatten()),
+            access_control = self.access_control,
+            store = self.store,
+            clusters = self.clusters,
+            interpreters = names(server.interpreters().iter().cloned()),
+            "serving on {rest}"
+        );
+    }
+}
+
+/// Names as text: `none`, or the first [`STARTED_NAMES_MAX`] with the number of the others.
+fn names(mut all: impl Iterator<Item = String>) -> String {
+    let shown: Vec<String> = all.by_ref().take(STARTED_NAMES_MAX).collect();
+    match (shown.is_empty(), all.count()) {
+        (true, _) => "none".to_owned(),
+        (false, 0) => shown.join(", "),
+        (false, more) => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<Settings> {
@@ -65,7 +112,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
         kind_grace: args.kind_grace,
         listen: args.listen,
-        access: args.access.settings()?,
+        access: args.access.settings(&args.tls, &clusters)?,
         insecure: args.access.insecure(),
         tls: args.tls.settings(),
         allowed_names: AllowedNames {

@@ -3,11 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::bail;
 use clap::Args;
-use kindsight_server::Insecure;
+use kindsight_model::ClusterName;
 use kindsight_server::access::{AccessSettings, VerifyToken};
+use kindsight_server::clusters::ClusterSource;
+use kindsight_server::{Insecure, TokenReviews};
 
 use super::oidc::OidcArgs;
+use super::tls::TlsArgs;
 
 /// Access control of the server.
 #[derive(Debug, Clone, Args)]
@@ -24,6 +28,14 @@ pub(crate) struct AccessArgs {
         requires = "roles"
     )]
     tokens: Option<PathBuf>,
+    /// Watched cluster (`PROVIDER+NAME`) whose API server reviews tokens of Kubernetes with the audience `kindsight`.
+    #[arg(
+        long,
+        env = "KINDSIGHT_TOKEN_REVIEW_CLUSTER",
+        value_name = "PROVIDER+NAME",
+        requires = "roles"
+    )]
+    token_review_cluster: Option<ClusterName>,
     #[command(flatten)]
     pub(super) oidc: OidcArgs,
     /// Serves an address that other machines reach without TLS, behind a proxy that ends TLS. Prints a warning.
@@ -36,21 +48,48 @@ pub(crate) struct AccessArgs {
 }
 
 impl AccessArgs {
-    /// Access control; `None` if it is not enabled.
+    /// Access control; `None` if it is not enabled. `clusters` are the configured clusters.
     ///
     /// # Errors
-    /// A method cannot be used.
-    pub(crate) fn settings(&self) -> anyhow::Result<Option<AccessSettings>> {
+    /// A method cannot be used, or no method is configured.
+    pub(crate) fn settings(
+        &self,
+        tls: &TlsArgs,
+        clusters: &[ClusterSource],
+    ) -> anyhow::Result<Option<AccessSettings>> {
         let Some(roles) = self.roles.clone() else {
             return Ok(None);
         };
-        let oidc = self.oidc.verifier()?;
-        let oidc = oidc.map(|oidc| Arc::new(oidc) as Arc<dyn VerifyToken>);
+        if self.methods(tls).is_empty() {
+            bail!(
+                "`roles` is set, but no method of authentication: set `tokens`, `oidc-issuer`, `token-review-cluster` or `tls-client-ca`"
+            );
+        }
+        let mut verifiers: Vec<Arc<dyn VerifyToken>> = Vec::new();
+        if let Some(oidc) = self.oidc.verifier()? {
+            verifiers.push(Arc::new(oidc));
+        }
+        // The last one, because it refuses every token that it does not know.
+        if let Some(cluster) = &self.token_review_cluster {
+            verifiers.push(Arc::new(TokenReviews::new(cluster, clusters)?));
+        }
         Ok(Some(AccessSettings {
             roles,
             tokens: self.tokens.clone(),
-            verifiers: oidc.into_iter().collect(),
+            verifiers,
         }))
+    }
+
+    /// The names of the enabled methods of authentication; none without access control.
+    pub(crate) fn methods(&self, tls: &TlsArgs) -> Vec<&'static str> {
+        let methods = [
+            (self.tokens.is_some(), "tokens"),
+            (self.oidc.is_enabled(), "OIDC"),
+            (self.token_review_cluster.is_some(), "TokenReview"),
+            (tls.has_client_ca(), "client certificates"),
+        ];
+        let enabled = methods.into_iter().filter(|(is_enabled, _)| *is_enabled);
+        enabled.map(|(_, name)| name).collect()
     }
 
     /// The permitted ways to serve an address that other machines reach.

@@ -68,6 +68,11 @@ pub(crate) struct OidcArgs {
 }
 
 impl OidcArgs {
+    /// Returns whether tokens of an issuer are accepted.
+    pub(super) fn is_enabled(&self) -> bool {
+        self.issuer.is_some()
+    }
+
     /// The verifier of the issuer's tokens, if the flags name an issuer. Reads the trusted certificates.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Flags for the store of a server.
 
+use std::path::Path;
+
 use clap::Args;
 use kindsight_server::StoreSettings;
 use kindsight_server::store::StoreAddress;
@@ -22,6 +24,16 @@ pub(crate) struct StoreArgs {
 }
 
 impl StoreArgs {
+    /// The place of the store as text for the log, without credentials. `data_dir` is the folder of the server.
+    pub(crate) fn place(&self, data_dir: &Path) -> String {
+        let own = format!("file in {}", data_dir.display());
+        match &self.address {
+            None => own,
+            Some(address) if self.observe => format!("{own}, observing {address}"),
+            Some(address) => address.to_string(),
+        }
+    }
+
     /// The settings of these flags. Reads the password of an etcd user.
     ///
     /// # Errors

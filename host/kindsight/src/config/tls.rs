@@ -31,7 +31,7 @@ pub(crate) struct TlsArgs {
         long = "tls-client-ca",
         env = "KINDSIGHT_TLS_CLIENT_CA",
         value_name = "FILE",
-        requires = "tls_cert"
+        requires_all = ["tls_cert", "roles"]
     )]
     tls_client_ca: Option<PathBuf>,
     /// PEM file with the revocation lists of those authorities, one list for each. A certificate whose authority has
@@ -46,6 +46,11 @@ pub(crate) struct TlsArgs {
 }
 
 impl TlsArgs {
+    /// Returns whether clients can authenticate with certificates.
+    pub(crate) fn has_client_ca(&self) -> bool {
+        self.tls_client_ca.is_some()
+    }
+
     /// The settings of these flags; `None` if TLS is not enabled.
     pub(crate) fn settings(&self) -> Option<TlsSettings> {
         Some(TlsSettings {
@@ -69,6 +74,8 @@ mod tests {
     struct Command {
         #[command(flatten)]
         tls: TlsArgs,
+        #[arg(long)]
+        roles: Option<PathBuf>,
     }
 
     fn parsed(arguments: &[&str]) -> Result<Option<TlsSettings>, clap::Error> {
@@ -92,7 +99,7 @@ mod tests {
             parsed(&[alone, "x"]).unwrap_err();
         }
         parsed(&[&pair[..], &["--tls-client-crl", "r"]].concat()).unwrap_err();
-        let all = ["--tls-client-ca", "a", "--tls-client-crl", "r"];
+        let all = ["--tls-client-ca", "a", "--tls-client-crl", "r", "--roles", "b"];
         let settings = parsed(&[&pair[..], &all].concat()).unwrap().unwrap();
         assert_eq!(settings.client_ca.as_deref(), Some(Path::new("a")));
         assert_eq!(settings.client_crl.as_deref(), Some(Path::new("r")));

@@ -1,6 +1,8 @@
 //! `kindsight serve` and `kindsight status`.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -316,4 +318,36 @@ fn help_names_every_limit_with_its_default() {
             "{flag}: {section}"
         );
     }
+}
+
+#[test]
+fn one_line_at_the_start_lists_what_is_served() {
+    let (data, reports) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let data = data.path().to_str().unwrap();
+    let cluster = cluster(reports.path());
+    let mut command = kindsight(&["serve", "--listen", "127.0.0.1:0", "--data-dir", data]);
+    command.args(["--cluster", &cluster, "--metrics-listen", "127.0.0.1:0"]);
+    command
+        .args(["--log-format", "json"])
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("start the server");
+    let log = BufReader::new(child.stderr.take().expect("its log"));
+    let mut lines = log.lines().map_while(Result::ok);
+    let line = lines.find(|line| line.contains("serving on"));
+    child.kill().and_then(|()| child.wait()).expect("a stop");
+    let line: Value = serde_json::from_str(&line.expect("the line")).expect("JSON");
+    let fields = &line["fields"];
+    let text = |name: &str| {
+        fields[name]
+            .as_str()
+            .unwrap_or_else(|| panic!("{name}: {line}"))
+    };
+    let listeners: Vec<&str> = text("listeners").split(", ").collect();
+    assert_eq!(listeners.len(), 2, "{line}");
+    assert!(text("message").ends_with(listeners[0]), "{line}");
+    assert!(listeners[1].ends_with("/metrics"), "{line}");
+    assert_eq!(text("access_control"), "none");
+    assert_eq!(text("store"), format!("file in {data}"));
+    assert_eq!(text("clusters"), "vfw-cluster-provider+edge01");
+    assert!(text("interpreters").contains("apps@"), "{line}");
 }
