@@ -89,11 +89,10 @@ pub fn router(state: AppState) -> Router {
     let known = known_routes(&document);
     let document = Bytes::from(document.to_json().unwrap_or_default());
     let routes = routes
-        .with_state(state.clone())
         .layer(Extension(service::Document(document)))
         .layer(Extension(Arc::new(Answers::new(&limits))))
         .layer(Extension(streams));
-    guarded(routes, known, answers_bytes, &state)
+    guarded(routes, known, answers_bytes, state)
 }
 
 /// Only the metrics and the liveness, for a listener without access control.
@@ -109,8 +108,7 @@ pub fn metrics_router(state: AppState) -> Router {
         .layer(time!(limits.request_time_max, ""));
     let (routes, document) = routes.split_for_parts();
     let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
-    let routes = routes.with_state(state.clone());
-    guarded(routes, known_routes(&document), answers_bytes, &state)
+    guarded(routes, known_routes(&document), answers_bytes, state)
 }
 
 /// The detail of a problem about an unknown route.
@@ -121,10 +119,10 @@ fn known_routes(document: &utoipa::openapi::OpenApi) -> String {
 
 /// Routes with the checks, limits and records that every request has.
 fn guarded(
-    routes: Router,
+    routes: Router<AppState>,
     known: String,
     answers_bytes: Arc<AnswerBytes>,
-    state: &AppState,
+    state: AppState,
 ) -> Router {
     let metrics = Arc::clone(&state.metrics);
     let allowed = Arc::clone(&state.allowed_names);
@@ -156,6 +154,7 @@ fn guarded(
             Arc::<RequestIds>::default(),
             middleware::identify_request,
         ))
+        .with_state(state)
 }
 
 /// The number of permits for `bytes` bytes.

@@ -179,7 +179,7 @@ mod tests {
     }
 
     /// The log of a server that answers one request with this id. The executor has one thread, so the log of the
-    /// thread has every line except those of blocking steps.
+    /// thread has every line except the lines of blocking steps.
     async fn log_of_request(format: LogFormat, id: &'static str) -> String {
         let lines = Lines::default();
         let to = lines.clone();

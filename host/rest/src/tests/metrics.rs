@@ -94,7 +94,8 @@ async fn open_connections_and_streams_are_counted() {
     let stop = async move { drop(stop_rx.await) };
     let router = router(state);
     let serving = serve(listener, router, Limits::default(), slots.clone(), stop);
-    let serving = tokio::spawn(serving);
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(serving);
     let client = move || {
         let request = "GET /v2/applications/watch HTTP/1.1\r\nHost: localhost\r\n\r\n";
         let mut stream = std::net::TcpStream::connect(address).unwrap();
@@ -111,7 +112,7 @@ async fn open_connections_and_streams_are_counted() {
     let answer = tokio::task::spawn_blocking(move || ask(address, healthz));
     assert!(answer.await.unwrap().contains("x-request-id: "));
     drop(stop_tx);
-    serving.await.unwrap().unwrap();
+    tasks.join_next().await.unwrap().unwrap().unwrap();
     assert_eq!(slots.connections().taken, 0);
     assert_eq!(slots.streams().taken, 0);
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
+use kindsight_model::Coverage;
 use kindsight_read_model::ReadModel;
 use kindsight_status::{ConnectionState, ConnectionView};
 use prometheus_client::collector::Collector;
@@ -59,7 +61,7 @@ impl Values {
             self.sessions += facts.sessions;
             self.watch_failures += facts.watch_failures;
         }
-        for row in connection.coverage.iter().flat_map(|it| it.rows()) {
+        for row in connection.coverage.iter().flat_map(Coverage::rows) {
             let state = row.coverage.state.as_str();
             *self.kinds.entry(state).or_default() += 1;
         }
@@ -83,7 +85,7 @@ impl Collector for ClusterCollector {
         // Only pointers are copied under the lock.
         let connections: Vec<_> = self.read_model.inspect(|snapshot| {
             let all = snapshot.connections();
-            all.map(|(name, view)| (name.clone(), view.clone()))
+            all.map(|(name, view)| (name.clone(), Arc::clone(view)))
                 .collect()
         });
         let mut all = ByName::new();

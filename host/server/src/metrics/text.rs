@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// Converts the text that the library writes (OpenMetrics) to version 0.0.4, which every reader of metrics understands:
+/// Converts the text that the library writes (`OpenMetrics`) to version 0.0.4, which every reader of metrics understands:
 /// the metadata of a counter has the name of its samples, with `_total`.
 pub(super) fn with_counter_suffix(open: &str) -> String {
     let counters = open.lines().filter_map(|line| {
