@@ -143,7 +143,12 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     (
         COMMAND_LINE,
-        &["kindsight-api", "kindsight-model", "kindsight-server"],
+        &[
+            "kindsight-access",
+            "kindsight-api",
+            "kindsight-model",
+            "kindsight-server",
+        ],
     ),
 ];
 

@@ -14,6 +14,7 @@ use crate::commands::clusters::ClustersArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::commands::store::StoreArgs;
+use crate::commands::token::TokenArgs;
 use crate::config::ServeArgs;
 use crate::output_format::OutputFormat;
 use crate::server_args::ServerArgs;
@@ -62,6 +63,8 @@ pub(crate) enum Command {
     Store(StoreArgs),
     /// Shows and changes the interpreters of a running server.
     Interpreters(InterpretersArgs),
+    /// Creates, lists and revokes the tokens of a server.
+    Token(TokenArgs),
 }
 
 /// `kindsight demo`.

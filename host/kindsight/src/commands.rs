@@ -9,3 +9,4 @@ pub(crate) mod interpreters;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod store;
+pub(crate) mod token;

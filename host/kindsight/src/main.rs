@@ -65,6 +65,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::History(args) => return history::run(&args),
         Command::Store(args) => return store::run(&args),
         Command::Interpreters(args) => return interpreters::run(&args),
+        Command::Token(args) => commands::token::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -24,3 +24,4 @@ mod serve;
 mod stopping;
 mod store;
 mod store_command;
+mod token_command;
