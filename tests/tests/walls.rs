@@ -17,6 +17,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("mongodb", &["kindsight-mongodb", "kindsight-cluster"]),
     ("rcgen", &["kindsight-cluster"]),
     ("redb", &["kindsight-store"]),
+    ("rustls", &["kindsight"]),
     ("wasmtime", &["kindsight-interpreter"]),
     (
         "wit-component",

@@ -3,6 +3,10 @@
 //! A refusal becomes an error with the text of the server's problem document, which says what is wrong
 //! and often what is expected.
 
+mod server;
+mod tls;
+mod token;
+
 use std::fmt::{self, Write as _};
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -18,6 +22,11 @@ use serde_json::Value;
 use ureq::http::{self, Method, header};
 
 use crate::table::clean;
+
+use server::Deadline;
+pub(crate) use server::{Connection, Server};
+pub(crate) use tls::TlsFiles;
+pub(crate) use token::{Token, TokenSource};
 
 /// Largest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024 * 1024;
@@ -130,8 +139,8 @@ impl Request {
         self
     }
 
-    fn url(&self, server: &str) -> String {
-        let mut url = format!("{}{}", server.trim_end_matches('/'), self.path);
+    fn url(&self, server: &Server) -> String {
+        let mut url = format!("{}{}", server.url(), self.path);
         for (position, (name, value)) in self.parameters.iter().enumerate() {
             url.push(if position == 0 { '?' } else { '&' });
             url.extend([name, "=", &encoded(value)]);
@@ -143,7 +152,7 @@ impl Request {
     ///
     /// # Errors
     /// When the server cannot be reached, or refuses; the error carries its problem document.
-    pub(crate) fn ask(&self, server: &str) -> anyhow::Result<String> {
+    pub(crate) fn ask(&self, server: &Server) -> anyhow::Result<String> {
         Ok(self.answer(server)?.body)
     }
 
@@ -151,22 +160,15 @@ impl Request {
     ///
     /// # Errors
     /// As for [`Request::ask`].
-    pub(crate) fn answer(&self, server: &str) -> anyhow::Result<Answer> {
-        let url = self.url(server);
-        let mut response = self.send(&url).with_context(|| {
-            format!("request {url}; is `kindsight serve` running there? --server sets its URL")
-        })?;
+    pub(crate) fn answer(&self, server: &Server) -> anyhow::Result<Answer> {
+        let mut response = self.send(server)?;
         let status = response.status();
         let date = date(response.headers());
-        let body = response
-            .body_mut()
-            .with_config()
-            .limit(ANSWER_BYTES_MAX)
-            .read_to_string()?;
+        let body = text(&mut response)?;
         if status.is_success() {
             return Ok(Answer { body, date });
         }
-        Err(refusal(status.as_u16(), &body))
+        Err(refusal(server, status.as_u16(), &body))
     }
 
     /// Opens a stream of events. With the id of a last event, the stream continues after that event.
@@ -175,64 +177,61 @@ impl Request {
     /// As for [`Request::ask`].
     pub(crate) fn open(
         &self,
-        server: &str,
+        server: &Server,
         last: Option<&str>,
     ) -> anyhow::Result<impl Read + Send + 'static> {
-        let url = self.url(server);
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_connect(Some(STREAM_WAIT_MAX))
-            .timeout_recv_response(Some(STREAM_WAIT_MAX))
-            .build()
-            .into();
-        let mut request = agent.get(&url).header(header::ACCEPT, MEDIA_TYPE);
+        let mut request = self.head(server);
         if let Some(last) = last {
             request = request.header("Last-Event-ID", last);
         }
-        let mut response = request.call().with_context(|| {
-            format!("request {url}; is `kindsight serve` running there? --server sets its URL")
-        })?;
+        let mut response = server.send(request.body(())?, Deadline::Head(STREAM_WAIT_MAX))?;
         let status = response.status();
         if !status.is_success() {
-            let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX);
-            return Err(refusal(status.as_u16(), &body.read_to_string()?));
+            return Err(refusal(server, status.as_u16(), &text(&mut response)?));
         }
         Ok(response.into_body().into_reader())
     }
 
-    fn send(&self, url: &str) -> Result<http::Response<ureq::Body>, ureq::Error> {
-        let wait_max = if self.method == Method::GET {
-            QUESTION_WAIT_MAX
-        } else {
-            COMMAND_WAIT_MAX
-        };
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(wait_max))
-            .build()
-            .into();
-        let mut request = http::Request::builder()
+    fn head(&self, server: &Server) -> http::request::Builder {
+        http::Request::builder()
             .method(self.method.clone())
             // Also from a server that is set to another dialect.
             .header(header::ACCEPT, MEDIA_TYPE)
-            .uri(url);
+            .uri(self.url(server))
+    }
+
+    fn send(&self, server: &Server) -> anyhow::Result<http::Response<ureq::Body>> {
+        let deadline = Deadline::Answer(if self.method == Method::GET {
+            QUESTION_WAIT_MAX
+        } else {
+            COMMAND_WAIT_MAX
+        });
+        let mut request = self.head(server);
         if let Some(condition) = &self.condition {
             request = request.header(header::IF_MATCH, condition);
         }
         match &self.body {
             // An empty body of a known length, where a method has one.
-            None if self.method == Method::POST => agent.run(request.body([].as_slice())?),
-            None => agent.run(request.body(())?),
+            None if self.method == Method::POST => {
+                server.send(request.body([].as_slice())?, deadline)
+            }
+            None => server.send(request.body(())?, deadline),
             Some(body) => {
                 // A server that refuses a body by its size does so before the body is sent:
                 // otherwise its answer is lost if the body is far too large.
                 let request = request
                     .header(header::CONTENT_TYPE, body.media_type)
                     .header(header::EXPECT, "100-continue");
-                agent.run(request.body(body.bytes.as_slice())?)
+                server.send(request.body(body.bytes.as_slice())?, deadline)
             }
         }
     }
+}
+
+/// The body of an answer.
+fn text(response: &mut http::Response<ureq::Body>) -> anyhow::Result<String> {
+    let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX);
+    Ok(body.read_to_string()?)
 }
 
 fn date(headers: &http::HeaderMap) -> Option<Timestamp> {
@@ -275,8 +274,8 @@ pub(crate) fn print_as_is(mut to: impl Write, answer: &str) -> anyhow::Result<()
     Ok(())
 }
 
-/// The error for a refusal, with the text of its problem document.
-fn refusal(status: u16, body: &str) -> anyhow::Error {
+/// The error for a refusal, with the text of its problem document and the advice about credentials.
+fn refusal(server: &Server, status: u16, body: &str) -> anyhow::Error {
     let problem: ProblemDocument = serde_json::from_str(body).unwrap_or_default();
     let words = [problem.detail.as_str(), &problem.title, "no reason given"];
     let words = words.into_iter().find(|words| !words.is_empty());
@@ -294,6 +293,9 @@ fn refusal(status: u16, body: &str) -> anyhow::Error {
                 words.extend([lead, &clean(part)]);
             }
         }
+    }
+    if let Some(explanation) = server.explanation(status) {
+        words.extend(["\n  ", &clean(&explanation)]);
     }
     Refused { status, words }.into()
 }

@@ -7,6 +7,7 @@
 mod age;
 mod cli;
 mod client;
+mod client_config;
 mod commands;
 mod config;
 mod config_file;

@@ -1,17 +1,131 @@
-//! The option that names the server.
+//! The options that name a server and a credential.
 
+use std::path::PathBuf;
+
+use anyhow::Context as _;
 use clap::Args;
 
-/// The server that a command asks.
+use crate::client::{Connection, Server, TlsFiles, Token, TokenSource};
+use crate::client_config::{ClientConfig, NamedServer};
+
+/// The URL without any setting.
+const DEFAULT_URL: &str = "http://127.0.0.1:9015";
+
+/// The variable with a token.
+const TOKEN: &str = "KINDSIGHT_TOKEN";
+
+/// The variable with the path of a file with a token.
+const TOKEN_FILE: &str = "KINDSIGHT_TOKEN_FILE";
+
+/// The server that a command asks, and the credential for it.
+///
+/// Precedence: flag, environment, named server of the client configuration, default.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Server")]
 pub(crate) struct ServerArgs {
-    /// URL of the server.
+    /// URL of the server, or the name of a server in the client configuration
+    /// (`~/.config/kindsight/config.toml`, or the file of `KINDSIGHT_CLIENT_CONFIG`) [default: its `default-server`,
+    /// else http://127.0.0.1:9015].
+    #[arg(long, value_name = "URL|NAME", global = true, env = "KINDSIGHT_SERVER")]
+    server: Option<String>,
+    /// File with the token to send [env: `KINDSIGHT_TOKEN_FILE`, or the token itself in `KINDSIGHT_TOKEN`].
+    #[arg(long, value_name = "FILE", global = true)]
+    token_file: Option<PathBuf>,
+    /// PEM file with the authorities that may sign the server's certificate, instead of the system's authorities.
+    #[arg(long, value_name = "FILE", global = true, env = "KINDSIGHT_CA")]
+    ca: Option<PathBuf>,
+    /// PEM file with the TLS certificate to show to the server.
     #[arg(
-        long = "server",
-        value_name = "SERVER",
+        long,
+        value_name = "FILE",
         global = true,
-        default_value = "http://127.0.0.1:9015",
-        env = "KINDSIGHT_SERVER"
+        env = "KINDSIGHT_CLIENT_CERT"
     )]
-    pub(crate) url: String,
+    client_cert: Option<PathBuf>,
+    /// PEM file with the private key of that certificate.
+    #[arg(long, value_name = "FILE", global = true, env = "KINDSIGHT_CLIENT_KEY")]
+    client_key: Option<PathBuf>,
 }
+
+/// The credential that the environment sets.
+#[derive(Debug, Default)]
+struct Environment {
+    token: Option<String>,
+    token_file: Option<PathBuf>,
+}
+
+impl Environment {
+    fn read() -> Self {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        Self {
+            // Text that is not UTF-8 is refused as a token later.
+            token: set(TOKEN).map(|token| token.to_string_lossy().into_owned()),
+            token_file: set(TOKEN_FILE).map(PathBuf::from),
+        }
+    }
+}
+
+impl ServerArgs {
+    /// Prepares the connection to the server. Reads the client configuration, and the files for TLS.
+    ///
+    /// # Errors
+    /// The configuration or a file is unusable, no server has the name, or a token would be sent without TLS.
+    pub(crate) fn connect(&self) -> anyhow::Result<Server> {
+        let config = ClientConfig::read()?;
+        Server::new(self.connection(&config, Environment::read())?)
+    }
+
+    fn connection(
+        &self,
+        config: &ClientConfig,
+        environment: Environment,
+    ) -> anyhow::Result<Connection> {
+        let named = match self.server.as_deref().or(config.default_server()) {
+            Some(name) if !name.contains("://") => config.server(name)?.clone(),
+            url => NamedServer::at(url.unwrap_or(DEFAULT_URL)),
+        };
+        let token = match (self.given_token(environment)?, named.token_file) {
+            (Some(token), _) => token,
+            (None, Some(file)) => TokenSource::file(file),
+            (None, None) => TokenSource::None,
+        };
+        let is_given = self.client_cert.is_some() || self.client_key.is_some();
+        let (client_cert, client_key) = if is_given {
+            (self.client_cert.clone(), self.client_key.clone())
+        } else {
+            (named.client_cert, named.client_key)
+        };
+        Ok(Connection {
+            url: named.url,
+            tls: TlsFiles {
+                ca: self.ca.clone().or(named.ca),
+                client_cert,
+                client_key,
+            },
+            token,
+        })
+    }
+
+    /// The token that the command line or the environment sets.
+    fn given_token(&self, environment: Environment) -> anyhow::Result<Option<TokenSource>> {
+        if let Some(file) = &self.token_file {
+            return Ok(Some(TokenSource::file(file.clone())));
+        }
+        match environment {
+            Environment {
+                token: Some(_),
+                token_file: Some(_),
+            } => anyhow::bail!("both {TOKEN} and {TOKEN_FILE} are set; set one of them"),
+            Environment {
+                token: Some(token), ..
+            } => {
+                let token = Token::parse(&token).with_context(|| format!("read {TOKEN}"))?;
+                Ok(Some(TokenSource::Environment(token)))
+            }
+            Environment { token_file, .. } => Ok(token_file.map(TokenSource::file)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use super::*;
 fn exchange(request: &Request, early: &str, answer: &str) -> (String, anyhow::Result<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let server = format!("http://{}/", listener.local_addr().unwrap());
+    let server = Server::open(&server).unwrap();
     std::thread::scope(|scope| {
         let reader = scope.spawn(move || {
             let (stream, _) = listener.accept().unwrap();
@@ -102,7 +103,8 @@ fn a_refusal_before_the_body_was_sent_is_reported() {
 fn a_server_that_is_not_there_is_named() {
     let request = Request::get("/v2/x".to_owned());
     // Nothing listens on port 1.
-    let error = format!("{:#}", request.ask("http://127.0.0.1:1").unwrap_err());
+    let nowhere = Server::open("http://127.0.0.1:1").unwrap();
+    let error = format!("{:#}", request.ask(&nowhere).unwrap_err());
     assert!(
         error.starts_with("request http://127.0.0.1:1/v2/x; is `kindsight serve` running there?"),
         "{error}"
@@ -111,6 +113,7 @@ fn a_server_that_is_not_there_is_named() {
 
 #[test]
 fn a_refusal_carries_the_problem_document_of_the_server() {
+    let server = Server::open("http://127.0.0.1:1").unwrap();
     for (body, expected) in [
         ("<html>", "the server answers 422: no reason given"),
         (
@@ -126,7 +129,7 @@ fn a_refusal_carries_the_problem_document_of_the_server() {
             "the server answers 422: not found\n  name: `x` is not known; expected: one of `apps`",
         ),
     ] {
-        assert_eq!(refusal(422, body).to_string(), expected);
+        assert_eq!(refusal(&server, 422, body).to_string(), expected);
     }
 }
 

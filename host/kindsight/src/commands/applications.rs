@@ -10,7 +10,7 @@ use kindsight_model::DigName;
 use kindsight_server::now_ms;
 
 use crate::age::age;
-use crate::client::{self, Request};
+use crate::client::{self, Request, Server};
 use crate::output_format::OutputFormat;
 use crate::server_args::ServerArgs;
 use crate::store_line;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
         state: args.states.clone(),
         cluster: args.clusters.clone(),
     };
-    let answer = request(&parameters).ask(&args.server.url)?;
+    let answer = request(&parameters).ask(&args.server.connect()?)?;
     let out = io::stdout().lock();
     match args.output {
         OutputFormat::Json => client::print_as_is(out, &answer),
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When the server cannot be reached, or refuses because no application has the name.
-pub(crate) fn named(server: &str, name: &str) -> anyhow::Result<Vec<String>> {
+pub(crate) fn named(server: &Server, name: &str) -> anyhow::Result<Vec<String>> {
     let parameters = ApplicationParameters {
         name: Some(name.to_owned()),
         ..ApplicationParameters::default()

@@ -35,7 +35,7 @@ pub(crate) struct ClustersArgs {
 /// # Errors
 /// When the server cannot be reached, or refuses.
 pub(crate) fn run(args: &ClustersArgs) -> anyhow::Result<()> {
-    let answer = Request::get("/v2/clusters".to_owned()).ask(&args.server.url)?;
+    let answer = Request::get("/v2/clusters".to_owned()).ask(&args.server.connect()?)?;
     let out = io::stdout().lock();
     match args.output {
         OutputFormat::Json => client::print_as_is(out, &answer),

@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use kindsight_server::{Demo, LogFormat, now_ms, start_logging};
 
 use crate::cli::{self, DemoArgs};
+use crate::client::Server;
 use crate::commands::status::{self, StatusQuery};
 use crate::output_format::OutputFormat;
 
@@ -23,10 +24,10 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     }
     kindsight_server::run(settings, async |server, mut signals| {
         server.synced().await;
-        let url = format!("http://{}", server.address());
+        let asked = Server::open(&format!("http://{}", server.address()))?;
         let query = StatusQuery::about(&dig.to_string())?;
         let (output, once) = (args.output, args.once);
-        tokio::task::spawn_blocking(move || show(&url, &query, output, once))
+        tokio::task::spawn_blocking(move || show(&asked, &query, output, once))
             .await
             .context("query the demo's own server")??;
         if !args.once {
@@ -36,17 +37,22 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     })
 }
 
-fn show(server: &str, query: &StatusQuery, output: OutputFormat, once: bool) -> anyhow::Result<()> {
+fn show(
+    server: &Server,
+    query: &StatusQuery,
+    output: OutputFormat,
+    once: bool,
+) -> anyhow::Result<()> {
     status::show(server, query, output, now_ms())?;
     if !once {
-        let path = query.path();
+        let (url, path) = (server.url(), query.path());
         cli::hint("serving this application until Ctrl-C; queries to try:");
         for parameters in [
             "?type=cluster",
             "?type=cluster&app=sink&output=detail",
             "?type=cluster&explain=true",
         ] {
-            cli::hint(&format!("  curl '{server}{path}{parameters}'"));
+            cli::hint(&format!("  curl '{url}{path}{parameters}'"));
         }
     }
     Ok(())

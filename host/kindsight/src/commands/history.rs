@@ -62,14 +62,14 @@ pub(crate) struct HistoryArgs {
 /// # Errors
 /// When the server cannot be reached, or refuses.
 pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
-    let subject = match subject::resolved(&args.server.url, &args.subject)? {
+    let server = &args.server.connect()?;
+    let subject = match subject::resolved(server, &args.subject)? {
         Resolved::One(subject) => subject,
         Resolved::Ambiguous(names) => {
             hint(&subject::ambiguous(&args.subject, &names));
             return Ok(ExitCode::from(INVALID));
         }
     };
-    let server = &args.server.url;
     let clusters = cluster_names::resolved(server, &subject, &args.clusters)?;
     let request = Request::get(path(&subject)?).with_parameters(&parameters(args, clusters));
     let answer = request.ask(server)?;

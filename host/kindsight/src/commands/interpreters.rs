@@ -67,7 +67,7 @@ fn show<T: DeserializeOwned>(
     request: &Request,
     print: impl FnOnce(&mut StdoutLock<'static>, &T) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    let answer = request.ask(&to.server.url)?;
+    let answer = request.ask(&to.server.connect()?)?;
     let mut out = io::stdout().lock();
     match to.output {
         OutputFormat::Json => client::print_as_is(out, &answer),
@@ -78,7 +78,7 @@ fn show<T: DeserializeOwned>(
 /// Prints the report on the candidate; the exit code says whether it has what the command fails on.
 fn shadow(to: &To, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
     let request = requests::command(&args.of.name, "shadow");
-    let answer = request.ask(&to.server.url)?;
+    let answer = request.ask(&to.server.connect()?)?;
     let report: ShadowReport = client::read(&answer)?;
     let out = io::stdout().lock();
     match to.output {
@@ -114,7 +114,7 @@ fn settings(to: &To, args: &SettingsArgs) -> anyhow::Result<()> {
         Some(file) => change(to, &requests::settings(name, file)?),
         None if args.clear => change(to, &requests::clear_settings(name)),
         None => {
-            let answer = requests::inspect(name).ask(&to.server.url)?;
+            let answer = requests::inspect(name).ask(&to.server.connect()?)?;
             let detail: InterpreterDetail = client::read(&answer)?;
             let settings = tables::settings(&detail);
             Ok(writeln!(io::stdout().lock(), "{settings}")?)

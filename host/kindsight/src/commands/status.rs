@@ -18,7 +18,7 @@ use kindsight_server::now_ms;
 
 use crate::INVALID;
 use crate::cli::{StatusArgs, hint};
-use crate::client::{self, Refused, Request};
+use crate::client::{self, Refused, Request, Server};
 use crate::commands::status::subject::Resolved;
 use crate::output_format::OutputFormat;
 
@@ -37,8 +37,7 @@ impl StatusQuery {
     ///
     /// # Errors
     /// When the server cannot be reached, or a name has no or several meanings.
-    fn of(args: &StatusArgs, subject: &str) -> anyhow::Result<Self> {
-        let server = &args.server.url;
+    fn of(server: &Server, args: &StatusArgs, subject: &str) -> anyhow::Result<Self> {
         let parameters = parameters(args);
         Ok(Self {
             parameters: StatusParameters {
@@ -134,18 +133,19 @@ pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     if args.wait {
         return wait::run(args);
     }
-    let subject = match subject::resolved(&args.server.url, &args.subject)? {
+    let server = &args.server.connect()?;
+    let subject = match subject::resolved(server, &args.subject)? {
         Resolved::One(subject) => subject,
         Resolved::Ambiguous(names) => {
             hint(&subject::ambiguous(&args.subject, &names));
             return Ok(ExitCode::from(INVALID));
         }
     };
-    let query = StatusQuery::of(args, &subject)?;
+    let query = StatusQuery::of(server, args, &subject)?;
     if args.watch {
-        return watch::run(&args.server.url, &query);
+        return watch::run(server, &query);
     }
-    let shown = show(&args.server.url, &query, args.output, now_ms());
+    let shown = show(server, &query, args.output, now_ms());
     shown.map_err(|error| about_cluster(error, &subject))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -176,7 +176,7 @@ fn parameters(args: &StatusArgs) -> StatusParameters {
 
 /// Sends the query and prints the answer. The table shows ages, so it requests the objects too.
 pub(crate) fn show(
-    server: &str,
+    server: &Server,
     query: &StatusQuery,
     output: OutputFormat,
     now_ms: i64,

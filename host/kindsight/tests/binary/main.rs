@@ -6,6 +6,7 @@
 
 mod applications;
 mod children;
+mod client;
 mod demo;
 mod dialect;
 mod diff;

@@ -19,6 +19,14 @@ pub(crate) fn kindsight(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kindsight"));
     let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
     command.env("XDG_CACHE_HOME", cache).args(args);
+    // The servers and logins of the person who runs the tests do not count.
+    let none = concat!(env!("CARGO_TARGET_TMPDIR"), "/no-user");
+    command
+        .env("XDG_CONFIG_HOME", none)
+        .env("XDG_STATE_HOME", none);
+    for name in ["CLIENT_CONFIG", "SERVER", "TOKEN", "TOKEN_FILE", "CA"] {
+        command.env_remove(format!("KINDSIGHT_{name}"));
+    }
     command
 }
 

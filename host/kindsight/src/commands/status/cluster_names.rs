@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::StatusQuery;
-use crate::client::{self, Request};
+use crate::client::{self, Request, Server};
 
 /// The clusters of an application, as the server lists them.
 #[derive(Deserialize)]
@@ -30,7 +30,7 @@ struct Cluster {
 /// # Errors
 /// When the server cannot be reached, or no cluster or several clusters have a short name.
 pub(crate) fn resolved(
-    server: &str,
+    server: &Server,
     application: &str,
     names: &[String],
 ) -> anyhow::Result<Vec<String>> {

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use crate::client::Request;
+use crate::client::{Request, Server};
 
 /// Maximum number of events in the channel; the reading thread waits while the channel is full.
 const WAITING_MAX: usize = 16;
@@ -32,9 +32,13 @@ pub(super) struct Event {
 
 /// Opens a stream that continues after the event with the id `last`, and reads it on a thread. The thread ends with
 /// the stream, or once the receiver is dropped.
-pub(super) fn open(server: &str, request: Request, last: Option<String>) -> Receiver<StreamItem> {
+pub(super) fn open(
+    server: &Server,
+    request: Request,
+    last: Option<String>,
+) -> Receiver<StreamItem> {
     let (item_tx, item_rx) = sync_channel(WAITING_MAX);
-    let server = server.to_owned();
+    let server = server.clone();
     std::thread::spawn(move || {
         let end = match request.open(&server, last.as_deref()) {
             Ok(stream) => read(stream, &item_tx),

@@ -10,7 +10,7 @@ use kindsight_server::status::apply;
 
 use super::StatusQuery;
 use super::events::{self, Event, StreamItem};
-use crate::client::{self, Refused};
+use crate::client::{self, Refused, Server};
 
 /// Time until a stream that was lost is opened again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(45);
 
 /// A status that is followed.
 pub(super) struct Followed {
-    server: String,
+    server: Server,
     query: StatusQuery,
     stream: Option<Receiver<StreamItem>>,
     /// Time of the last event or comment, or of the loss of the stream.
@@ -48,10 +48,10 @@ pub(super) enum News {
 
 impl Followed {
     /// Begins to follow.
-    pub(super) fn begin(server: &str, query: StatusQuery) -> Self {
+    pub(super) fn begin(server: &Server, query: StatusQuery) -> Self {
         let stream = events::open(server, query.stream(), None);
         Self {
-            server: server.to_owned(),
+            server: server.clone(),
             query,
             stream: Some(stream),
             at: Instant::now(),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use anyhow::Context as _;
 
 use super::LOGICAL_CLOUDS;
+use crate::client::Server;
 use crate::commands::applications;
 
 /// Maximum number of full names that are listed if several applications have the short name.
@@ -24,7 +25,7 @@ pub(crate) enum Resolved<'a> {
 ///
 /// # Errors
 /// When the server cannot be reached, or knows no such application.
-pub(crate) fn resolved<'a>(server: &str, name: &'a str) -> anyhow::Result<Resolved<'a>> {
+pub(crate) fn resolved<'a>(server: &Server, name: &'a str) -> anyhow::Result<Resolved<'a>> {
     if name.contains('+') || name.matches('/').count() == 3 || is_logical_cloud(name) {
         return Ok(Resolved::One(name.into()));
     }
@@ -71,17 +72,18 @@ mod tests {
 
     #[test]
     fn a_full_name_a_cluster_and_a_logical_cloud_need_no_server() {
+        let nowhere = Server::open(NOWHERE).unwrap();
         for name in [
             "p/ca/v1/dig",
             "-/shop/-/web",
             "provider+edge01",
             "p/logical-clouds/lc1",
         ] {
-            let found = resolved(NOWHERE, name).unwrap();
+            let found = resolved(&nowhere, name).unwrap();
             assert_eq!(found, Resolved::One(name.into()));
         }
         for name in ["shop", "p/logical-clouds", "logical-clouds/p/lc1"] {
-            assert!(resolved(NOWHERE, name).is_err(), "{name}");
+            assert!(resolved(&nowhere, name).is_err(), "{name}");
         }
     }
 

@@ -16,7 +16,7 @@ use super::scope::{scope, scoped};
 use super::subject::{self, Resolved};
 use super::{StatusQuery, parameters};
 use crate::cli::{StatusArgs, hint};
-use crate::client::Refused;
+use crate::client::{Refused, Server};
 use crate::{FAILED, INVALID, TIME_IS_UP};
 use heard::{Begun, clusters, not_heard};
 use observer::Observer;
@@ -35,7 +35,8 @@ const FIND: Duration = Duration::from_secs(1);
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let begun = Begun::now();
     let until = begun.at + args.timeout;
-    let name = match found(args, until)? {
+    let server = args.server.connect()?;
+    let name = match found(&server, args, until)? {
         Found::One(name) => name,
         Found::Ambiguous(names) => {
             hint(&subject::ambiguous(&args.subject, &names));
@@ -43,8 +44,8 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         }
         Found::Never(why) => return Ok(time_is_up(args, &why)),
     };
-    let query = StatusQuery::of(args, &name)?;
-    let mut observer = Observer::begin(&args.server.url, query, Wanted::of(args), begun);
+    let query = StatusQuery::of(&server, args, &name)?;
+    let mut observer = Observer::begin(&server, query, Wanted::of(args), begun);
     let mut printed = String::new();
     let mut held: Option<(Standing, Instant)> = None;
     let mut not_held = format!("its state did not hold for {:?} yet", args.hold);
@@ -126,10 +127,10 @@ enum Found {
 }
 
 /// Looks for the application until it exists, or the time is up.
-fn found(args: &StatusArgs, until: Instant) -> anyhow::Result<Found> {
+fn found(server: &Server, args: &StatusArgs, until: Instant) -> anyhow::Result<Found> {
     let mut is_printed = false;
     loop {
-        let error = match subject::resolved(&args.server.url, &args.subject) {
+        let error = match subject::resolved(server, &args.subject) {
             Ok(Resolved::One(name)) => return Ok(Found::One(name.into_owned())),
             Ok(Resolved::Ambiguous(names)) => return Ok(Found::Ambiguous(names)),
             Err(error) => error,
@@ -152,7 +153,7 @@ fn found(args: &StatusArgs, until: Instant) -> anyhow::Result<Found> {
 /// The standing of an application. A state that could end the waiting counts only while each of its clusters is
 /// connected and was heard since the command began: a pipeline must not pass with an earlier state.
 fn standing_now(
-    server: &str,
+    server: &Server,
     status: &Status<'_>,
     wanted: Wanted,
     begun: &mut Begun,
@@ -182,6 +183,7 @@ mod tests {
     fn standing_of(server_time: &str, heard: &str) -> anyhow::Result<Standing> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = format!("http://{}", listener.local_addr().unwrap());
+        let server = Server::open(&server).unwrap();
         let body = json!({"clusters": [{
             "cluster-provider": "k", "cluster": "a", "connection": "connected",
             "server-version": "v1.34.2", "since": "2020-11-22T09:00:00Z", "last-event": heard,

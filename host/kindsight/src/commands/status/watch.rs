@@ -13,7 +13,7 @@ use kindsight_server::now_ms;
 
 use super::StatusQuery;
 use super::followed::{Followed, News};
-use crate::client;
+use crate::client::{self, Server};
 
 /// Longest pause between two checks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(100);
@@ -25,7 +25,7 @@ const REDRAW_MS: i64 = 1000;
 ///
 /// # Errors
 /// The server refuses, or the output is closed.
-pub(super) fn run(server: &str, query: &StatusQuery) -> anyhow::Result<ExitCode> {
+pub(super) fn run(server: &Server, query: &StatusQuery) -> anyhow::Result<ExitCode> {
     let is_over = interrupted()?;
     let mut followed = Followed::begin(server, query.clone());
     let scope = query.scope();

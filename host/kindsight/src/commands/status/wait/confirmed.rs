@@ -6,13 +6,13 @@ use super::heard::Begun;
 use super::standing::{Standing, Wanted};
 use super::standing_now;
 use crate::cli::hint;
-use crate::client::{self, Refused};
+use crate::client::{self, Refused, Server};
 use crate::commands::status::StatusQuery;
 
 /// The standing after the server compared the status with the clusters. The status is requested again, because the
 /// comparison may have found changes.
 pub(super) fn confirmed(
-    server: &str,
+    server: &Server,
     query: &StatusQuery,
     wanted: Wanted,
     begun: &mut Begun,
@@ -28,7 +28,7 @@ pub(super) fn confirmed(
 }
 
 /// The reason why the status is not confirmed; `None` if it is, or if the server is too old to know.
-fn is_confirmed(server: &str, query: &StatusQuery) -> anyhow::Result<Option<String>> {
+fn is_confirmed(server: &Server, query: &StatusQuery) -> anyhow::Result<Option<String>> {
     let answer = match query.confirmation().ask(server) {
         Ok(answer) => answer,
         Err(error) => {
@@ -63,6 +63,7 @@ mod tests {
     fn standing_by(status: u16, confirmation: &Value) -> Standing {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = format!("http://{}", listener.local_addr().unwrap());
+        let server = Server::open(&server).unwrap();
         let confirmation = confirmation.clone();
         // Ends with the test.
         std::thread::spawn(move || {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use kindsight_api::clusters::{ClusterList, Connection};
 use kindsight_api::status::Status;
 
-use crate::client::{self, Request};
+use crate::client::{self, Request, Server};
 
 /// Time after which a folder of reports counts as heard, if it is still connected. Folders are not probed. An API
 /// server is probed every few seconds, and does not count as heard without an answer, because it may hang.
@@ -74,7 +74,7 @@ pub(super) fn clusters(status: &Status<'_>) -> Clusters {
 /// # Errors
 /// When the server refuses or cannot be reached, or its answer has no date.
 pub(super) fn not_heard(
-    server: &str,
+    server: &Server,
     clusters: &Clusters,
     begun: &mut Begun,
 ) -> anyhow::Result<Option<String>> {

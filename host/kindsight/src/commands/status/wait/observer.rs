@@ -12,14 +12,14 @@ use super::heard::{Begun, Clusters, clusters, not_heard};
 use super::standing::{Standing, Wanted};
 use super::standing_now;
 use crate::cli::Goal;
-use crate::client::{self, Refused, Request};
+use crate::client::{self, Refused, Request, Server};
 
 /// Path below the server's address that answers 200 once every cluster was read.
 const READY: &str = "/readyz";
 
 /// The followed application.
 pub(super) struct Observer {
-    server: String,
+    server: Server,
     query: StatusQuery,
     wanted: Wanted,
     begun: Begun,
@@ -62,7 +62,7 @@ enum Absence {
 
 impl Observer {
     /// Begins to follow the application of the query.
-    pub(super) fn begin(server: &str, query: StatusQuery, wanted: Wanted, begun: Begun) -> Self {
+    pub(super) fn begin(server: &Server, query: StatusQuery, wanted: Wanted, begun: Begun) -> Self {
         Self {
             followed: Followed::begin(server, query.clone()),
             server: server.to_owned(),
@@ -130,7 +130,7 @@ fn current(followed: &Followed) -> Option<&str> {
 }
 
 /// The reason why the server has not read every cluster yet, as after a restart; none if it has.
-fn not_ready(server: &str) -> anyhow::Result<Option<String>> {
+fn not_ready(server: &Server) -> anyhow::Result<Option<String>> {
     match Request::get(READY.to_owned()).ask(server) {
         Ok(_) => Ok(None),
         Err(error) if error.is::<Refused>() => Ok(Some(format!("{error:#}"))),
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     /// Starts a server whose application is removed after its first status. Returns its address.
-    fn removing(status: &Value, ready: u16) -> String {
+    fn removing(status: &Value, ready: u16) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = format!("http://{}", listener.local_addr().unwrap());
         let mut events = Some(format!(
@@ -174,7 +174,7 @@ mod tests {
                 write(&mut stream, code, &body);
             }
         });
-        server
+        Server::open(&server).unwrap()
     }
 
     fn target(stream: &TcpStream) -> String {
