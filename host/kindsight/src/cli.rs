@@ -13,6 +13,7 @@ use crate::commands::applications::ApplicationsArgs;
 use crate::commands::clusters::ClustersArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
+use crate::commands::login::LoginArgs;
 use crate::commands::store::StoreArgs;
 use crate::commands::token::TokenArgs;
 use crate::config::ServeArgs;
@@ -63,6 +64,10 @@ pub(crate) enum Command {
     Store(StoreArgs),
     /// Shows and changes the interpreters of a running server.
     Interpreters(InterpretersArgs),
+    /// Logs in at the OIDC issuer of a server, with a code that is approved in a browser.
+    Login(LoginArgs),
+    /// Removes the login to a server.
+    Logout(LoginArgs),
     /// Creates, lists and revokes the tokens of a server.
     Token(TokenArgs),
 }

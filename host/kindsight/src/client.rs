@@ -24,8 +24,8 @@ use ureq::http::{self, Method, header};
 use crate::table::clean;
 
 use server::Deadline;
-pub(crate) use server::{Connection, Server};
-pub(crate) use tls::TlsFiles;
+pub(crate) use server::{Connection, Server, agent, is_loopback};
+pub(crate) use tls::{TlsFiles, advice};
 pub(crate) use token::{Token, TokenSource};
 
 /// Largest answer that is read, in bytes.

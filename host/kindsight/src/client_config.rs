@@ -34,6 +34,19 @@ pub(crate) struct NamedServer {
     pub(crate) client_cert: Option<PathBuf>,
     pub(crate) client_key: Option<PathBuf>,
     pub(crate) token_file: Option<PathBuf>,
+    pub(crate) oidc: Option<OidcClient>,
+}
+
+/// The client of an issuer, for `kindsight login`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct OidcClient {
+    pub(crate) issuer: String,
+    pub(crate) client_id: String,
+    /// Scopes to request; without a list, see `Issuer::scopes`.
+    pub(crate) scopes: Option<Vec<String>>,
+    /// Authorities that alone may sign the certificate of the issuer.
+    pub(crate) ca: Option<PathBuf>,
 }
 
 impl NamedServer {
@@ -46,13 +59,14 @@ impl NamedServer {
     }
 
     fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        let paths = [
+        let of_oidc = self.oidc.as_mut().and_then(|oidc| oidc.ca.as_mut());
+        let own = [
             &mut self.ca,
             &mut self.client_cert,
             &mut self.client_key,
             &mut self.token_file,
         ];
-        paths.into_iter().flatten()
+        own.into_iter().flatten().chain(of_oidc)
     }
 }
 
@@ -60,7 +74,7 @@ impl ClientConfig {
     /// Reads the file. Without a file at the default path, the configuration is empty.
     ///
     /// # Errors
-    /// The file cannot be read, has an unknown key, or the file of the environment does not exist.
+    /// The file cannot be read, has an unknown key or an invalid name, or the file of the environment does not exist.
     pub(crate) fn read() -> anyhow::Result<Self> {
         let set = std::env::var_os(FILE).filter(|file| !file.is_empty());
         let is_set = set.is_some();
@@ -80,7 +94,8 @@ impl ClientConfig {
         let mut config: Self = config_file::table(file)?.try_into()?;
         let home = std::env::home_dir();
         let folder = file.parent().unwrap_or(Path::new("."));
-        for server in config.servers.values_mut() {
+        for (name, server) in &mut config.servers {
+            check_name(name)?;
             for path in server.paths() {
                 *path = resolved(path, folder, home.as_deref());
             }
@@ -119,11 +134,17 @@ impl ClientConfig {
 
 /// `$XDG_CONFIG_HOME/kindsight/config.toml`, by default below `~/.config`.
 fn default_file() -> Option<PathBuf> {
+    let folder = xdg_folder("XDG_CONFIG_HOME", ".config")?;
+    Some(folder.join("config.toml"))
+}
+
+/// The folder of kindsight below a base directory of the user.
+pub(crate) fn xdg_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     // The specification has relative paths ignored.
-    let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let base = std::env::var_os(variable).map(PathBuf::from);
     let base = base.filter(|base| base.is_absolute());
-    let base = base.or_else(|| Some(std::env::home_dir()?.join(".config")))?;
-    Some(base.join("kindsight/config.toml"))
+    let base = base.or_else(|| Some(std::env::home_dir()?.join(below_home)))?;
+    Some(base.join("kindsight"))
 }
 
 /// A path of the file: relative to the folder of the file, or to the home directory after `~/`.
@@ -132,6 +153,16 @@ fn resolved(path: &Path, folder: &Path, home: Option<&Path>) -> PathBuf {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => folder.join(path),
     }
+}
+
+/// Checks the name of a server, which is also the name of the file of its login.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    anyhow::ensure!(
+        name.bytes().all(is_plain) && name.starts_with(|first: char| first.is_ascii_alphanumeric()),
+        "`{name}` is not the name of a server; expected letters, digits, `-`, `_` and `.`, beginning with a letter or a digit"
+    );
+    Ok(())
 }
 
 #[cfg(test)]
@@ -161,13 +192,24 @@ default-server = "prod"
 url = "https://kindsight.example:9015"
 ca = "/etc/ssl/company.pem"
 token-file = "prod.token"
+[servers.prod.oidc]
+issuer = "https://login.example"
+client-id = "kindsight-cli"
+ca = "login.pem"
 "#,
         )
         .unwrap();
         assert_eq!(config.default_server(), Some("prod"));
+        let oidc = OidcClient {
+            issuer: "https://login.example".to_owned(),
+            client_id: "kindsight-cli".to_owned(),
+            scopes: None,
+            ca: Some(folder.path().join("login.pem")),
+        };
         let expected = NamedServer {
             ca: Some("/etc/ssl/company.pem".into()),
             token_file: Some(folder.path().join("prod.token")),
+            oidc: Some(oidc),
             ..NamedServer::at("https://kindsight.example:9015")
         };
         assert_eq!(config.server("prod").unwrap(), &expected);
@@ -200,6 +242,11 @@ token-file = "prod.token"
             error("default-server = \"c\"\n[servers.a]\nurl = \"x\"\n[servers.b]\nurl = \"y\"");
         assert!(text.contains("no server `c`"), "{text}");
         assert!(text.contains("which names a, b;"), "{text}");
+        let text = error("[servers.\"../a\"]\nurl = \"x\"");
+        assert!(
+            text.contains("`../a` is not the name of a server"),
+            "{text}"
+        );
         let text = error("[servers.a]\nca = \"x\"");
         assert!(text.contains("missing field `url`"), "{text}");
     }

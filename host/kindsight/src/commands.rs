@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
+pub(crate) mod login;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod store;

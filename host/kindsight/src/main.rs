@@ -12,6 +12,7 @@ mod commands;
 mod config;
 mod config_file;
 mod explanation;
+mod login;
 mod output_format;
 mod server_args;
 mod store_line;
@@ -66,6 +67,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::History(args) => return history::run(&args),
         Command::Store(args) => return store::run(&args),
         Command::Interpreters(args) => return interpreters::run(&args),
+        Command::Login(args) => commands::login::log_in(&args)?,
+        Command::Logout(args) => commands::login::log_out(&args)?,
         Command::Token(args) => commands::token::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,12 +1,14 @@
 //! The options that name a server and a credential.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
 
 use crate::client::{Connection, Server, TlsFiles, Token, TokenSource};
 use crate::client_config::{ClientConfig, NamedServer};
+use crate::login::Login;
 
 /// The URL without any setting.
 const DEFAULT_URL: &str = "http://127.0.0.1:9015";
@@ -80,14 +82,19 @@ impl ServerArgs {
         config: &ClientConfig,
         environment: Environment,
     ) -> anyhow::Result<Connection> {
-        let named = match self.server.as_deref().or(config.default_server()) {
-            Some(name) if !name.contains("://") => config.server(name)?.clone(),
-            url => NamedServer::at(url.unwrap_or(DEFAULT_URL)),
+        let (name, named) = match self.server.as_deref().or(config.default_server()) {
+            Some(name) if !name.contains("://") => (Some(name), config.server(name)?.clone()),
+            url => (None, NamedServer::at(url.unwrap_or(DEFAULT_URL))),
         };
-        let token = match (self.given_token(environment)?, named.token_file) {
-            (Some(token), _) => token,
-            (None, Some(file)) => TokenSource::file(file),
-            (None, None) => TokenSource::None,
+        let given = self.given_token(environment)?;
+        let token = match (given, &named.token_file, &named.oidc, name) {
+            (Some(token), ..) => token,
+            (None, Some(file), ..) => TokenSource::file(file.clone()),
+            (None, None, Some(oidc), Some(name)) => Login::load(name, oidc)?
+                .map_or(TokenSource::None, |login| {
+                    TokenSource::Login(Arc::new(login))
+                }),
+            _ => TokenSource::None,
         };
         let is_given = self.client_cert.is_some() || self.client_key.is_some();
         let (client_cert, client_key) = if is_given {
@@ -103,6 +110,7 @@ impl ServerArgs {
                 client_key,
             },
             token,
+            login_name: named.oidc.and(name).map(str::to_owned),
         })
     }
 

@@ -4,14 +4,13 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use ureq::config::ConfigBuilder;
 use ureq::http::{self, Uri, header};
+use ureq::typestate::AgentScope;
 use ureq::{AsSendBody, RequestExt as _};
 
 use super::tls::{self, TlsFiles};
 use super::token::TokenSource;
-
-/// The way to a credential.
-const REMEDY: &str = "--token-file FILE, KINDSIGHT_TOKEN_FILE or KINDSIGHT_TOKEN sets a token (`kindsight token new` makes one on the server), --client-cert and --client-key a client certificate";
 
 /// A server that a command asks. Clones share connections.
 #[derive(Debug, Clone)]
@@ -20,6 +19,8 @@ pub(crate) struct Server {
     agent: ureq::Agent,
     token: TokenSource,
     has_certificate: bool,
+    /// The name with which `kindsight login` works.
+    login_name: Option<String>,
 }
 
 /// Settings of a connection to a server.
@@ -28,6 +29,8 @@ pub(crate) struct Connection {
     pub(crate) url: String,
     pub(crate) tls: TlsFiles,
     pub(crate) token: TokenSource,
+    /// The name of the server, if the server has an issuer for `kindsight login`.
+    pub(crate) login_name: Option<String>,
 }
 
 /// Time limits of a request.
@@ -45,7 +48,12 @@ impl Server {
     /// # Errors
     /// The URL is invalid, a file is unusable, or a token would be sent without TLS.
     pub(crate) fn new(connection: Connection) -> anyhow::Result<Self> {
-        let Connection { url, tls, token } = connection;
+        let Connection {
+            url,
+            tls,
+            token,
+            login_name,
+        } = connection;
         let uri = parsed(&url)?;
         let is_plain = uri.scheme_str() == Some("http");
         let host = uri.host().unwrap_or_default();
@@ -53,20 +61,12 @@ impl Server {
             !is_plain || !token.is_some() || is_loopback(host),
             "{token} is not sent to {url}: plain HTTP would show it to the network; use an `https://` URL, or no token"
         );
-        let mut config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            // A redirect could lead the token to another server.
-            .max_redirects(0)
-            .tls_config(tls.load()?);
-        if is_loopback(host) {
-            // Without TLS, a proxy would read the token.
-            config = config.proxy(None);
-        }
         Ok(Self {
             url: url.trim_end_matches('/').to_owned(),
-            agent: config.build().into(),
+            agent: agent(host, &tls)?.build().into(),
             token,
             has_certificate: tls.client_cert.is_some(),
+            login_name,
         })
     }
 
@@ -123,7 +123,11 @@ impl Server {
                 "redirects are not followed, because they could lead a token to another server; --server needs the final URL"
                     .to_owned(),
             ),
-            401 => Some(format!("the request had {}; {REMEDY}", self.credential())),
+            401 => Some(format!(
+                "the request had {}; {}",
+                self.credential(),
+                self.remedy()
+            )),
             _ => None,
         }
     }
@@ -134,10 +138,37 @@ impl Server {
         }
         self.token.to_string()
     }
+
+    /// The way to a credential.
+    fn remedy(&self) -> String {
+        match (&self.token, &self.login_name) {
+            (TokenSource::None | TokenSource::Login(_), Some(name)) => {
+                format!("`kindsight login --server {name}` logs in")
+            }
+            _ => "--token-file FILE, KINDSIGHT_TOKEN_FILE or KINDSIGHT_TOKEN sets a token (`kindsight token new` makes one on the server), --client-cert and --client-key a client certificate".to_owned(),
+        }
+    }
+}
+
+/// Settings of a client that sends tokens to a host.
+///
+/// # Errors
+/// A file of the TLS settings is unusable.
+pub(crate) fn agent(host: &str, tls: &TlsFiles) -> anyhow::Result<ConfigBuilder<AgentScope>> {
+    let config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        // A redirect could lead a token to another server.
+        .max_redirects(0)
+        .tls_config(tls.load()?);
+    if is_loopback(host) {
+        // Without TLS, a proxy would read the token.
+        return Ok(config.proxy(None));
+    }
+    Ok(config)
 }
 
 /// Returns whether a host is this machine.
-fn is_loopback(host: &str) -> bool {
+pub(crate) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     let address: Result<IpAddr, _> = address.parse();
     address.map_or(host.eq_ignore_ascii_case("localhost"), |it| {

@@ -31,7 +31,7 @@ impl TlsFiles {
     /// # Errors
     /// A file cannot be read or has not the expected content, the key belongs to another certificate, or one of
     /// certificate and key is missing.
-    pub(super) fn load(&self) -> anyhow::Result<TlsConfig> {
+    pub(crate) fn load(&self) -> anyhow::Result<TlsConfig> {
         let provider = Arc::new(ring::default_provider());
         let roots = match &self.ca {
             Some(file) => authorities(file)?,
@@ -56,7 +56,7 @@ impl TlsFiles {
 }
 
 /// The advice for a connection that failed because of TLS; `None` if it failed for another reason.
-pub(super) fn advice(error: &ureq::Error) -> Option<&'static str> {
+pub(crate) fn advice(error: &ureq::Error) -> Option<&'static str> {
     let error = match error {
         ureq::Error::Rustls(error) => error,
         ureq::Error::Io(error) => error.get_ref()?.downcast_ref()?,

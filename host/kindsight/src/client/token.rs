@@ -5,11 +5,14 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
 use ureq::http::HeaderValue;
 
 use crate::cli::hint;
+use crate::login::Login;
 
 /// Most bytes of a token that a command sends.
 const TOKEN_BYTES_MAX: u64 = 16 * 1024;
@@ -17,8 +20,9 @@ const TOKEN_BYTES_MAX: u64 = 16 * 1024;
 /// Permission bits of a file that let other users read it.
 const READ_BY_OTHERS: u32 = 0o044;
 
-/// A bearer token. `Debug` hides the token.
-#[derive(Clone, PartialEq, Eq)]
+/// A bearer token, or a refresh token. `Debug` hides the token.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub(crate) struct Token(String);
 
 impl Token {
@@ -60,6 +64,25 @@ impl Token {
         value.set_sensitive(true);
         Ok(value)
     }
+
+    /// The token, for the file of a login and for requests to its issuer.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Token {
+    type Error = anyhow::Error;
+
+    fn try_from(text: String) -> anyhow::Result<Self> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Token> for String {
+    fn from(token: Token) -> Self {
+        token.0
+    }
 }
 
 impl fmt::Debug for Token {
@@ -78,6 +101,8 @@ pub(crate) enum TokenSource {
     Environment(Token),
     /// A file. The file is read for each request, because its token may be renewed while a command runs.
     File(PathBuf),
+    /// A login at the issuer of a named server.
+    Login(Arc<Login>),
 }
 
 impl TokenSource {
@@ -96,12 +121,13 @@ impl TokenSource {
     /// The token for a request that is sent now, if there is one.
     ///
     /// # Errors
-    /// The file has no token.
+    /// The file has no token, or the login has expired and cannot be renewed.
     pub(super) fn token(&self) -> anyhow::Result<Option<Token>> {
         match self {
             Self::None => Ok(None),
             Self::Environment(token) => Ok(Some(token.clone())),
             Self::File(path) => Token::read(path).map(Some),
+            Self::Login(login) => login.token().map(Some),
         }
     }
 
@@ -117,6 +143,7 @@ impl fmt::Display for TokenSource {
             Self::None => f.write_str("no token"),
             Self::Environment(_) => f.write_str("the token of KINDSIGHT_TOKEN"),
             Self::File(path) => write!(f, "the token of {}", path.display()),
+            Self::Login(login) => login.fmt(f),
         }
     }
 }
@@ -132,12 +159,12 @@ mod tests {
         std::fs::write(&path, "  s3cret \r\n").unwrap();
         let source = TokenSource::File(path.clone());
         let token = source.token().unwrap().unwrap();
+        assert_eq!(token.reveal(), "s3cret");
         assert_eq!(token.authorization().unwrap(), "Bearer s3cret");
         assert!(token.authorization().unwrap().is_sensitive());
         assert!(!format!("{token:?} {source:?} {source}").contains("s3cret"));
         std::fs::write(&path, "renewed").unwrap();
-        let token = source.token().unwrap().unwrap();
-        assert_eq!(token.authorization().unwrap(), "Bearer renewed");
+        assert_eq!(source.token().unwrap().unwrap().reveal(), "renewed");
     }
 
     #[test]

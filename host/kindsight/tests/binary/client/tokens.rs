@@ -31,6 +31,14 @@ fn a_refusal_names_the_credential_and_the_way_to_another_one() {
         "other users can read the file: {error}"
     );
     assert!(!error.contains("s3cret"), "{error}");
+    user.configure(&format!(
+        "[servers.prod]\nurl = \"{url}\"\n[servers.prod.oidc]\nissuer = \"https://login.example\"\nclient-id = \"cli\"\n"
+    ));
+    let error = user.error(&["clusters", "--server", "prod"], &[]);
+    assert!(
+        error.contains("no token; `kindsight login --server prod` logs in"),
+        "{error}"
+    );
 }
 
 #[test]
