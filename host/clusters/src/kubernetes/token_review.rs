@@ -72,6 +72,9 @@ impl TokenReviewer {
     /// # Errors
     /// [`TokenReviewError`].
     pub async fn review(&self, token: &str) -> Result<ReviewedUser, TokenReviewError> {
+        if token.is_empty() {
+            return Err(TokenReviewError::Refused("the token is empty".to_owned()));
+        }
         let reviewed = timeout(REVIEW_MAX, self.send(token)).await;
         let reviewed = reviewed.unwrap_or_else(|_| {
             let seconds = REVIEW_MAX.as_secs();
@@ -158,4 +161,66 @@ impl TokenReviewer {
 /// A text of the API server, which could repeat the token.
 fn without_token(text: &str, token: &str) -> String {
     clean(&text.replace(token, "(token)"), REASON_BYTES_MAX).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn user(status: Value) -> Result<ReviewedUser, String> {
+        let cluster = KubernetesCluster::in_cluster("provider+edge01".parse().unwrap());
+        let reviewer = TokenReviewer::new(cluster, "kindsight");
+        reviewer.user(serde_json::from_value(status).unwrap())
+    }
+
+    #[test]
+    fn the_answer_must_have_the_audience_and_a_user() {
+        let ci = json!({"username": "ci", "groups": ["a", "b"]});
+        let accepted = user(json!({
+            "authenticated": true, "audiences": ["other", "kindsight"], "user": ci,
+        }));
+        let expected = ReviewedUser {
+            name: "ci".to_owned(),
+            groups: vec!["a".to_owned(), "b".to_owned()],
+        };
+        assert_eq!(accepted, Ok(expected));
+        for (status, why) in [
+            (json!({}), "the API server does not know the token"),
+            (json!({"error": "expired"}), "expired"),
+            (
+                json!({"authenticated": false, "audiences": ["kindsight"], "user": ci}),
+                "the API server does not know the token",
+            ),
+            // The authenticator ignores audiences.
+            (
+                json!({"authenticated": true, "user": ci}),
+                "the token was not issued for the audience `kindsight`",
+            ),
+            (
+                json!({"authenticated": true, "audiences": ["vault"], "user": ci}),
+                "the token was not issued for the audience `kindsight`",
+            ),
+            (
+                json!({"authenticated": true, "audiences": ["kindsight"], "user": {}}),
+                "the API server names no user",
+            ),
+        ] {
+            assert_eq!(user(status), Err(why.to_owned()));
+        }
+    }
+
+    #[test]
+    fn an_error_does_not_repeat_the_token() {
+        let shown = without_token("invalid: a.b.c\n(a.b.c)", "a.b.c");
+        assert_eq!(shown, "invalid: (token) ((token))");
+    }
+
+    #[tokio::test]
+    async fn an_empty_token_is_refused_without_a_review() {
+        let cluster = KubernetesCluster::in_cluster("provider+edge01".parse().unwrap());
+        let reviewed = TokenReviewer::new(cluster, "kindsight").review("").await;
+        assert!(matches!(reviewed, Err(TokenReviewError::Refused(_))));
+    }
 }
