@@ -21,9 +21,9 @@ The commands change the token file on this machine. A running server reads the f
 file holds no secrets: a token is printed once, by `new`.
 
 Examples:
-  kindsight token new ci --expires 90d --token-file /etc/kindsight/tokens.toml > ci.token
-  kindsight token list --token-file /etc/kindsight/tokens.toml
-  kindsight token revoke ci --token-file /etc/kindsight/tokens.toml")]
+  kindsight token new ci --expires 90d --tokens /etc/kindsight/tokens.toml > ci.token
+  kindsight token list --tokens /etc/kindsight/tokens.toml
+  kindsight token revoke ci --tokens /etc/kindsight/tokens.toml")]
 pub(crate) struct TokenArgs {
     #[command(subcommand)]
     action: TokenAction,
@@ -35,8 +35,9 @@ pub(crate) struct TokenArgs {
 struct TokenFileArgs {
     /// Token file of the server; `new` makes the file if it does not exist.
     #[arg(
-        id = "server_token_file",
-        long = "token-file",
+        id = "server_tokens",
+        long = "tokens",
+        env = "KINDSIGHT_TOKENS",
         value_name = "FILE",
         global = true,
         required = false
@@ -115,7 +116,7 @@ fn expiry(text: &str) -> Result<Expiry, String> {
 /// The token file cannot be read or changed, a name is taken or unknown, or the output fails.
 pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
     let path = args.file.path.as_ref();
-    let path = path.context("--token-file FILE must name the token file of the server")?;
+    let path = path.context("--tokens FILE must name the token file of the server")?;
     match &args.action {
         TokenAction::New(args) => {
             let expires = args.expires.time(Timestamp::now())?;
