@@ -10,7 +10,7 @@ fn tokens_are_created_listed_and_revoked() {
     let file = folder.path().join("tokens.toml");
     let file = file.to_str().unwrap();
     let command = |arguments: &[&str]| {
-        let output = run(&[&["token", "--token-file", file], arguments].concat(), "");
+        let output = run(&[&["token", "--tokens", file], arguments].concat(), "");
         (
             output.status.success(),
             text(&output.stdout),
@@ -36,5 +36,5 @@ fn tokens_are_created_listed_and_revoked() {
         "{error}"
     );
     let error = text(&run(&["token", "list"], "").stderr);
-    assert!(error.contains("--token-file FILE must name"), "{error}");
+    assert!(error.contains("--tokens FILE must name"), "{error}");
 }
