@@ -195,10 +195,7 @@ fn an_application_counts_in_the_cluster_of_its_destination() {
         to(&destination);
         let answer = wait_for(&stage, SHOP, "NotPresent", &missing);
         let lines = resources(&answer);
-        assert!(
-            lines.iter().all(|it| it.starts_with("kubeconfig+edge ")),
-            "{lines:?}"
-        );
+        assert!(lines.iter().all(|it| it.starts_with("edge ")), "{lines:?}");
         // No watched cluster has this name.
         to(&json!({"name": "far", "server": null}));
         let fault = "Application argocd/shop in cluster kubeconfig+hub is not compared with its cluster: no watched cluster has the name far; missing resources may be unknown";
