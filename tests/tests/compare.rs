@@ -83,7 +83,7 @@ fn group(label: &str, objects: impl Into<ObjectList>) -> ReportedGroup {
     ReportedGroup {
         related: [].into(),
         covered: Coverage::partial(),
-        label: label.into(),
+        label: Some(label.into()),
         objects: objects.into(),
     }
 }

@@ -28,8 +28,8 @@ const KINDS_MAX: usize = 4096;
 /// Objects that were reported together. Related objects are searched among them.
 #[derive(Debug, Clone)]
 pub struct ReportedGroup {
-    /// The label of the group in samples.
-    pub label: Arc<str>,
+    /// The label of the group in samples and errors; `None` if neither may show an object of the group.
+    pub label: Option<Arc<str>>,
     /// The objects.
     pub objects: ObjectList,
     /// Objects of other groups to which relations of these objects refer. They are not judged.
@@ -202,7 +202,7 @@ impl Comparer {
         tally.count += 1;
         if tally.samples.len() < SAMPLES_MAX {
             tally.samples.push(Sample {
-                place: Arc::clone(&group.label),
+                place: group.label.clone().unwrap_or_default(),
                 namespace: Arc::clone(&object.namespace),
                 name: Arc::clone(&object.name),
                 from,

@@ -43,6 +43,17 @@ pub struct SettingsRefused {
     pub with: String,
 }
 
+impl SettingsRefused {
+    /// The refusal by an object that the sender of the settings may not see. The text of the interpreter may contain
+    /// data of the object.
+    fn hidden() -> Self {
+        Self {
+            why: "the settings cannot be used".to_owned(),
+            with: "an object that you may not see".to_owned(),
+        }
+    }
+}
+
 /// A trial of settings: first with fixtures, then with reported objects. Faults other than
 /// `invalid-settings` do not count. Calls the component up to 10,000 times in up to two seconds,
 /// without an effect on live interpreters, and blocks: never call it on an executor's thread.
@@ -121,8 +132,13 @@ impl<'t> SettingsTrial<'t> {
                 self.tried.objects += 1;
                 let verdict = worker.judge(set, object, &siblings, self.now_ms);
                 if let Some(why) = self.refusal(&verdict) {
-                    let with = place(object, &group.label);
-                    return Err(SettingsRefused { why, with });
+                    return Err(match &group.label {
+                        Some(label) => SettingsRefused {
+                            why,
+                            with: place(object, label),
+                        },
+                        None => SettingsRefused::hidden(),
+                    });
                 }
                 // The number of objects may be very large, and queries must not wait for all of
                 // them.

@@ -48,6 +48,8 @@ pub(crate) struct ApplicationState {
 /// The objects of the reports on one app in one cluster, for shadow runs.
 #[derive(Debug, Clone)]
 pub struct ReportedObjects {
+    /// The application.
+    pub application: ApplicationKey,
     /// `context/app/provider+cluster`, or `-/application/-/namespace/app/provider+cluster` of an application
     /// that was found.
     pub placement: String,

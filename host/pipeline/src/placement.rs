@@ -251,6 +251,7 @@ impl Placement {
     pub(crate) fn reported(&self, key: &ApplicationKey, app: &str) -> Option<ReportedObjects> {
         let report = self.report.as_ref()?;
         Some(ReportedObjects {
+            application: key.clone(),
             placement: format!("{key}/{app}/{}", self.cluster),
             objects: report.inputs().clone(),
             related: report.related.clone(),

@@ -1,5 +1,6 @@
 //! Handles that read the read model.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject, SubjectSet};
@@ -130,6 +131,12 @@ impl VisibleModel {
             RecordSubject::Cluster(name) => self.cluster(name, query),
             RecordSubject::LogicalCloud(name) => self.logical_cloud(name, query),
         }
+    }
+
+    /// The keys of all applications that the reader may see, and of all instances of visible clusters and logical
+    /// clouds.
+    pub fn application_keys(&self) -> HashSet<ApplicationKey> {
+        self.inspect(|snapshot| snapshot.application_keys())
     }
 
     /// Looks up the applications of a query.

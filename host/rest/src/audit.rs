@@ -39,13 +39,13 @@ impl Audited<'_> {
         command: Command,
         condition: LiveCondition,
     ) -> Result<CommandAnswer, Refusal> {
-        let catalog = &self.app.catalog;
+        let (catalog, visible) = (&self.app.catalog, self.sender.visible());
         let Some(action) = action(&command) else {
-            return catalog.run(name, command, condition).await;
+            return catalog.run(name, command, condition, visible).await;
         };
         let mut entry = self.entry(action, name.to_string());
         entry.from = self.live(&name);
-        let answer = catalog.run(name.clone(), command, condition).await;
+        let answer = catalog.run(name.clone(), command, condition, visible).await;
         entry.to = self.live(&name);
         entry.outcome = outcome(&answer);
         answer

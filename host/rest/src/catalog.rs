@@ -6,7 +6,7 @@ use std::pin::Pin;
 use kindsight_api::interpreters::{
     CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Refusal, RemovedNames,
 };
-use kindsight_model::{Digest, InterpreterName};
+use kindsight_model::{Digest, InterpreterName, SubjectSet};
 use serde_json::{Map, Value};
 
 /// The catalog of interpreters, as far as the REST API knows it. The server passes one in
@@ -18,8 +18,8 @@ pub trait InterpreterCatalog: Send + Sync {
     /// One interpreter in full; `None` for a name that is not known. Answers from memory.
     fn inspect(&self, name: &InterpreterName) -> Option<InterpreterDetail>;
 
-    /// Carries out a command on the interpreter of this name, if the condition on its live version holds. The
-    /// implementor moves blocking work off the executor.
+    /// Carries out a command on the interpreter of this name, if the condition on its live version holds. The answer
+    /// names only objects of subjects in `visible`. The implementor moves blocking work off the executor.
     ///
     /// The future is dropped when the client disconnects or the command takes longer than
     /// [`CATALOG_TIME_MAX`](crate::CATALOG_TIME_MAX). A command that has begun must then complete or have no effect.
@@ -33,6 +33,7 @@ pub trait InterpreterCatalog: Send + Sync {
         name: InterpreterName,
         command: Command,
         condition: LiveCondition,
+        visible: &SubjectSet,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>>;
 
     /// Loads a component under its declared name; otherwise like [`run`](Self::run).

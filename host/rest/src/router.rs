@@ -17,9 +17,7 @@ use utoipa_axum::routes;
 use crate::answer::Answers;
 use crate::connections::Pace;
 use crate::limits::METRICS_REQUESTS_MAX;
-use crate::middleware::{
-    self, AnswerBytes, Authorization, BodyRules, RequestIds, TimeLimit,
-};
+use crate::middleware::{self, AnswerBytes, Authorization, BodyRules, RequestIds, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{

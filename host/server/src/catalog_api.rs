@@ -15,8 +15,9 @@ use kindsight_api::interpreters::{
 };
 use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Shadow};
 use kindsight_interpreter::{Comparison, Limits, ReportedGroup, compare, lower_priority};
-use kindsight_model::{InterpreterName, Source};
+use kindsight_model::{InterpreterName, Source, SubjectSet};
 use kindsight_pipeline::{Progress, ReportedRequests};
+use kindsight_read_model::ReadModel;
 use kindsight_rest::{Command, InterpreterCatalog, Upload};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -46,6 +47,7 @@ pub(crate) struct CatalogApi {
     catalog: Arc<Catalog>,
     limits: Limits,
     reported: ReportedRequests,
+    read_model: ReadModel,
     progress: Arc<Progress>,
     loads: Arc<Semaphore>,
     shadows: Arc<Semaphore>,
@@ -60,6 +62,7 @@ impl CatalogApi {
         catalog: Arc<Catalog>,
         limits: Limits,
         reported: ReportedRequests,
+        read_model: ReadModel,
         progress: Arc<Progress>,
         shutdown: CancellationToken,
     ) -> Self {
@@ -67,6 +70,7 @@ impl CatalogApi {
             catalog,
             limits,
             reported,
+            read_model,
             progress,
             loads: Arc::new(Semaphore::new(LOADS_MAX)),
             shadows: Arc::new(Semaphore::new(SHADOWS_MAX)),
@@ -81,9 +85,10 @@ impl CatalogApi {
         name: InterpreterName,
         command: Command,
         condition: LiveCondition,
+        visible: SubjectSet,
     ) -> Result<CommandAnswer, Refusal> {
         if command == Command::Shadow {
-            return self.shadow(name, condition).await;
+            return self.shadow(name, condition, visible).await;
         }
         let permits = match command {
             Command::Load(_) => &self.loads,
@@ -93,7 +98,7 @@ impl CatalogApi {
         let (trial, reported) = match command {
             Command::Settings(Some(_)) => {
                 let trial = self.permit(&self.settings_trials).await?;
-                (Some(trial), self.objects().await?)
+                (Some(trial), self.objects(&visible).await?)
             }
             _ => (None, Vec::new()),
         };
@@ -147,10 +152,13 @@ impl CatalogApi {
         &self,
         name: InterpreterName,
         condition: LiveCondition,
+        visible: SubjectSet,
     ) -> Result<CommandAnswer, Refusal> {
         let client = ClientGone::default();
         let permit = self.permit(&self.shadows).await?;
-        let objects = self.objects().await?;
+        let mut objects = self.objects(&visible).await?;
+        // Not even their number is shown.
+        objects.retain(|group| group.label.is_some());
         let (catalog, limits) = (Arc::clone(&self.catalog), self.limits.clone());
         let (is_gone, shutdown) = (Arc::clone(&client.is_gone), self.shutdown.clone());
         let once = Arc::new(Semaphore::new(1));
@@ -176,8 +184,8 @@ impl CatalogApi {
         let _ = tokio::time::timeout(FOLLOWED_MAX, self.progress.reached(published)).await;
     }
 
-    /// All objects that the clusters reported.
-    async fn objects(&self) -> Result<Vec<ReportedGroup>, Refusal> {
+    /// All objects that the clusters reported. Objects of subjects outside `visible` have no label.
+    async fn objects(&self, visible: &SubjectSet) -> Result<Vec<ReportedGroup>, Refusal> {
         let gone = || {
             Refusal::Failed(
                 "the pipeline has stopped; the reported objects cannot be read".to_owned(),
@@ -186,9 +194,12 @@ impl CatalogApi {
         let (reply, reported) = oneshot::channel();
         self.reported.send(reply).await.map_err(|_| gone())?;
         let reported = reported.await.map_err(|_| gone())?.into_iter();
+        let visible = self.read_model.visible_to(visible).application_keys();
         Ok(reported
             .map(|group| ReportedGroup {
-                label: group.placement.into(),
+                label: visible
+                    .contains(&group.application)
+                    .then(|| group.placement.into()),
                 objects: group.objects,
                 related: group.related,
                 covered: group.covered,
@@ -211,8 +222,9 @@ impl InterpreterCatalog for CatalogApi {
         name: InterpreterName,
         command: Command,
         condition: LiveCondition,
+        visible: &SubjectSet,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>> {
-        Box::pin(self.carry_out(name, command, condition))
+        Box::pin(self.carry_out(name, command, condition, visible.clone()))
     }
 
     fn load(

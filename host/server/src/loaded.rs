@@ -142,6 +142,7 @@ impl Loaded {
             Arc::clone(&self.catalog),
             self.settings.interpreter_limits.clone(),
             reported,
+            read_model.clone(),
             self.pipeline.progress(),
             tasks.shutdown(),
         );
@@ -295,7 +296,14 @@ fn answer_all(tasks: &Tasks, listeners: Listeners, state: AppState) {
     }
     let (limits, slots) = (state.limits, state.slots.clone());
     let router = kindsight_rest::router(state);
-    let serving = kindsight_rest::serve(listeners.rest, listeners.tls, router, limits, slots, stopped());
+    let serving = kindsight_rest::serve(
+        listeners.rest,
+        listeners.tls,
+        router,
+        limits,
+        slots,
+        stopped(),
+    );
     answer(tasks, "REST API", serving, limits);
 }
 

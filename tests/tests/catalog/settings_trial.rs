@@ -12,9 +12,14 @@ use crate::{Host, component_with, name, outcome_text, thing, upload};
 impl Host {
     /// Sets the settings while a cluster reports objects with these specs.
     fn set_beside(&self, settings: &Value, specs: &[&str]) -> String {
+        self.set_beside_group(settings, specs, Some("app in p+c"))
+    }
+
+    /// The same, with the label of the group.
+    fn set_beside_group(&self, settings: &Value, specs: &[&str], label: Option<&str>) -> String {
         let objects: ObjectList = specs.iter().map(|spec| thing("a", spec)).collect();
         let reported = ReportedGroup {
-            label: "app in p+c".into(),
+            label: label.map(Into::into),
             objects,
             related: [].into(),
             covered: Coverage::partial(),
@@ -44,6 +49,16 @@ fn settings_that_the_interpreter_cannot_use_for_a_reported_object_are_refused_in
 }
 
 #[test]
+fn a_refusal_by_an_object_that_the_sender_may_not_see_contains_nothing_of_the_object() {
+    let host = Host::new();
+    host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    expect![
+        "refused: published: settings of `a`: the settings cannot be used (with an object that you may not see)"
+    ]
+    .assert_eq(&host.set_beside_group(&json!({"level": 9}), &[UNUSABLE], None));
+}
+
+#[test]
 fn other_faults_do_not_refuse_settings() {
     let host = Host::new();
     host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
@@ -63,7 +78,7 @@ fn objects_that_another_interpreter_judges_are_not_asked_about_settings() {
     let host = Host::new();
     host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     let reported = ReportedGroup {
-        label: "app in p+c".into(),
+        label: Some("app in p+c".into()),
         objects: vec![thing("b", UNUSABLE)].into(),
         related: [].into(),
         covered: Coverage::partial(),

@@ -54,7 +54,12 @@ impl Started {
             } else {
                 "http"
             },
-            access_control: names(args.access.methods(&args.tls).into_iter().map(str::to_owned)),
+            access_control: names(
+                args.access
+                    .methods(&args.tls)
+                    .into_iter()
+                    .map(str::to_owned),
+            ),
             store: args.store.place(&args.data_dir),
             clusters: names(clusters.iter().map(|cluster| cluster.name().to_string())),
         }

@@ -99,7 +99,14 @@ mod tests {
             parsed(&[alone, "x"]).unwrap_err();
         }
         parsed(&[&pair[..], &["--tls-client-crl", "r"]].concat()).unwrap_err();
-        let all = ["--tls-client-ca", "a", "--tls-client-crl", "r", "--roles", "b"];
+        let all = [
+            "--tls-client-ca",
+            "a",
+            "--tls-client-crl",
+            "r",
+            "--roles",
+            "b",
+        ];
         let settings = parsed(&[&pair[..], &all].concat()).unwrap().unwrap();
         assert_eq!(settings.client_ca.as_deref(), Some(Path::new("a")));
         assert_eq!(settings.client_crl.as_deref(), Some(Path::new("r")));

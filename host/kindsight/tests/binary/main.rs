@@ -4,6 +4,7 @@
     reason = "a step that fails ends the test that took it"
 )]
 
+mod access;
 mod applications;
 mod children;
 mod client;

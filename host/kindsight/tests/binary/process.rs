@@ -88,17 +88,16 @@ impl Server {
         let mut lines = stderr.lines().map_while(Result::ok);
         let mut log = Vec::new();
         let url = lines.find_map(|line| {
-            let url = line.split_once("http://").map(|(_, rest)| rest.to_owned());
+            let begin = line.find("https://").or_else(|| line.find("http://"));
+            let url = begin.and_then(|begin| line.get(begin..)?.split(' ').next());
+            let url = url.map(str::to_owned);
             log.push(line);
-            Some(url?.split(' ').next()?.to_owned())
+            url
         });
         let url = url.unwrap_or_else(|| panic!("it ended instead of serving: {log:#?}"));
         // A process that writes to a closed pipe ends, so the log is read until the server ends.
         std::thread::spawn(move || lines.for_each(drop));
-        Self {
-            child,
-            url: format!("http://{url}"),
-        }
+        Self { child, url }
     }
 
     fn wait_until_ready(&self) {

@@ -9,7 +9,9 @@ use kindsight_api::interpreters::{
     OutcomeStatus, Refusal, RefusedUpload, RemovedNames, SampledVerdict, ShadowFaults,
     ShadowLatency, ShadowReport, ShadowedVersion, Takeover, VerdictChange,
 };
-use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
+use kindsight_model::{
+    CatalogAction, Digest, InterpreterName, LoadStep, Source, SubjectSet, VersionOutcome,
+};
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -51,6 +53,7 @@ impl InterpreterCatalog for SampleCatalog {
         name: InterpreterName,
         command: Command,
         condition: LiveCondition,
+        _: &SubjectSet,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>> {
         self.asked
             .lock()
@@ -89,7 +92,12 @@ impl InterpreterCatalog for SampleCatalog {
             "own-name"
         };
         let name: InterpreterName = name.parse().unwrap();
-        self.run(name, Command::Load(upload), LiveCondition::Any)
+        self.run(
+            name,
+            Command::Load(upload),
+            LiveCondition::Any,
+            &SubjectSet::Nothing,
+        )
     }
 
     fn remove_unused(

@@ -1,5 +1,6 @@
 //! Lookups of the subjects of queries.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject, SubjectSet};
@@ -7,6 +8,7 @@ use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject, Sub
 use super::Snapshot;
 use super::missing::{Missing, Reason};
 use crate::connection::ConnectionView;
+use crate::history::ApplicationKey;
 use crate::problem::{KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX};
 use crate::query::{Instance, StatusQuery};
 use crate::record::RecordView;
@@ -91,6 +93,16 @@ impl VisibleSnapshot<'_> {
                 RecordSubject::Cluster(_) | RecordSubject::LogicalCloud(_) => None,
             });
         groups.filter(|name| self.visible.has_application(name))
+    }
+
+    /// The keys of all visible applications, and of the instances of visible clusters and logical clouds.
+    pub fn application_keys(&self) -> HashSet<ApplicationKey> {
+        let records = self.snapshot.records.iter();
+        let records = records.filter(|(subject, _)| self.visible.contains(subject));
+        let recorded = records.flat_map(|(_, record)| record.instances());
+        let recorded = recorded.cloned().map(ApplicationKey::Context);
+        let found = self.found().map(|(name, _)| name.clone());
+        recorded.chain(found.map(ApplicationKey::Found)).collect()
     }
 
     /// The found applications, in order of their names.

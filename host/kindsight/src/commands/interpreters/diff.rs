@@ -98,7 +98,7 @@ impl InputComparer {
         self.objects += objects.len() as u64;
         self.others += documents.saturating_sub(objects.len() as u64);
         let reported = |objects| ReportedGroup {
-            label: Arc::clone(label),
+            label: Some(Arc::clone(label)),
             objects,
             related: [].into(),
             covered: Coverage::partial(),
