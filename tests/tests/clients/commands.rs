@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use crate::http::{Answer, Request, connect};
+use crate::http::{Answer, Request};
 use crate::stage::Stage;
 use crate::transport::Transport;
 

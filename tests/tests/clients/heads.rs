@@ -1,7 +1,7 @@
 //! Invalid heads of requests.
 
 use crate::stage::Stage;
-use crate::transport::{Connection, Transport};
+use crate::transport::Transport;
 
 fn refused(stage: &Stage, request: &[u8], status: u16) {
     let answer = stage.send_raw(request).expect("an answer");

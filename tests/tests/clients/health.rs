@@ -18,5 +18,5 @@ pub(crate) fn an_idle_server_is_healthy(transport: Transport) {
         refused.head.contains("application/problem+json"),
         "{refused:?}"
     );
-    assert!(TcpStream::stage.connect().is_ok());
+    assert!(stage.connect().is_ok());
 }
