@@ -6,6 +6,7 @@
 //! its arguments first.
 
 mod commands;
+mod credentials;
 mod handshakes;
 mod heads;
 mod health;
@@ -36,7 +37,7 @@ macro_rules! cases {
     };
 }
 
-/// The cases that run over HTTP and HTTPS.
+/// The cases that run over HTTP without access control, and over HTTPS with access control.
 const CASES: &[Case] = &cases![
     commands::a_rollback_under_a_condition_is_made_once,
     commands::a_schema_bomb_does_not_block_the_host,
@@ -62,8 +63,13 @@ const CASES: &[Case] = &cases![
     unread::unread_verdicts_are_bounded,
 ];
 
-/// The cases that run over HTTPS.
+/// The cases that run over HTTPS, with access control.
 const HTTPS_CASES: &[Case] = &cases![
+    credentials::a_credential_does_not_help_a_page_of_another_site,
+    credentials::guessed_tokens_are_limited_and_other_clients_are_not,
+    credentials::headers_of_proxies_name_no_user,
+    credentials::several_credentials_are_refused,
+    credentials::tokens_of_any_form_are_refused,
     handshakes::a_request_without_tls_is_answered_with_the_reason,
     handshakes::an_endless_handshake_is_cut_off,
     handshakes::garbage_does_not_affect_other_clients,

@@ -1,4 +1,4 @@
-//! The transports of a server: HTTP and HTTPS.
+//! The transports of a server: HTTP without access control, and HTTPS with access control.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -9,14 +9,28 @@ use std::time::Duration;
 
 use kindsight_cluster::Authority;
 use kindsight_server::Settings;
-use kindsight_server::access::TlsSettings;
+use kindsight_server::access::{AccessSettings, TlsSettings};
 use tokio_rustls::rustls::crypto::ring::default_provider;
-use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 /// Time after which a client gives up on an answer.
 pub(crate) const ANSWER_MAX: Duration = Duration::from_mins(1);
+
+/// The user of the client's certificate.
+pub(crate) const USER: &str = "certificate:attacker";
+
+/// The rights of the client: every case tests the rights of its requests elsewhere.
+const ROLES: &str = r#"
+[[binding]]
+role = "viewer"
+users = ["certificate:attacker"]
+
+[[binding]]
+role = "operator"
+users = ["certificate:attacker"]
+"#;
 
 /// The transport of a case.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +39,7 @@ pub(crate) enum Transport {
     Https,
 }
 
-/// A client for a transport. It trusts the certificate of its server alone.
+/// A client for a transport. It trusts the certificate of its server alone, and authenticates with its own certificate.
 pub(crate) enum Client {
     Http,
     Https(Arc<ClientConfig>),
@@ -63,16 +77,29 @@ impl Transport {
             client_ca: Some(file("clients.crt", authority.certificate())),
             client_crl: None,
         });
+        settings.access = Some(AccessSettings {
+            roles: file("roles.toml", ROLES),
+            tokens: Some(file("tokens.toml", "version = 1")),
+            verifiers: Vec::new(),
+        });
         let mut roots = RootCertStore::empty();
-        let root = CertificateDer::from_pem_slice(authority.certificate().as_bytes());
-        roots.add(root.expect("PEM")).expect("a certificate");
+        roots
+            .add(certificate(authority.certificate()))
+            .expect("a root");
+        let own = authority.client("attacker", "tests", None);
+        let key = PrivateKeyDer::from_pem_slice(own.key.as_bytes()).expect("PEM");
         let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .expect("versions")
             .with_root_certificates(roots)
-            .with_no_client_auth();
+            .with_client_auth_cert(vec![certificate(&own.certificate)], key)
+            .expect("a certificate with its key");
         Client::Https(Arc::new(config))
     }
+}
+
+fn certificate(pem: &str) -> CertificateDer<'static> {
+    CertificateDer::from_pem_slice(pem.as_bytes()).expect("PEM")
 }
 
 impl Client {
