@@ -247,9 +247,12 @@ fn check_validity(path: &Path, leaf: &CertificateDer<'_>, now: i64) -> Result<()
 /// All items of one type in a text, at least one.
 fn items<T: PemObject>(setting: TlsFile, path: &Path, text: &str) -> Result<Vec<T>, TlsError> {
     let read = T::pem_slice_iter(text.as_bytes()).collect::<Result<Vec<T>, PemError>>();
-    let read = read.and_then(|items| match items.is_empty() {
-        true => Err(PemError::NoItemsFound),
-        false => Ok(items),
+    let read = read.and_then(|items| {
+        if items.is_empty() {
+            Err(PemError::NoItemsFound)
+        } else {
+            Ok(items)
+        }
     });
     read.map_err(|error| unfit(setting, path, pem_problem(setting, error)))
 }
