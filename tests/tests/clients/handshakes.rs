@@ -78,9 +78,10 @@ pub(crate) fn a_request_without_tls_is_answered_with_the_reason(transport: Trans
 /// Bytes that are no handshake.
 pub(crate) fn garbage_does_not_affect_other_clients(transport: Transport) {
     let stage = Stage::start(transport);
-    let record = [&[0x16, 3, 1, 0xff, 0xff][..], &[0xff; 1 << 16]].concat();
+    let record = [vec![0x16, 3, 1, 0xff, 0xff], vec![0xff; 1 << 16]].concat();
+    let zeros = vec![0; 1 << 16];
     let alert = [0x15, 3, 3, 0, 2, 2, 40];
-    for garbage in [&record[..], &alert, &[0; 1 << 16], b"\r\n\r\n", &[0x80; 64]] {
+    for garbage in [&record[..], &alert, &zeros, b"\r\n\r\n", &[0x80; 64]] {
         for _ in 0..20 {
             let mut stream = connect(stage.address()).expect("a connection");
             // The server may close the connection before it has read everything.

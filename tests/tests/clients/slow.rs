@@ -45,7 +45,7 @@ fn within<T>(max: Duration, ask: impl FnOnce() -> T) -> T {
 /// More connections than the limit, each with one more byte from time to time.
 pub(crate) fn more_slow_heads_than_connections_do_not_block_other_clients(transport: Transport) {
     let stage = Stage::with(transport, |settings, _| {
-        settings.rest_limits.connections_max = 150
+        settings.rest_limits.connections_max = 150;
     });
     let mut slow = Vec::new();
     for number in 0..300 {
@@ -66,7 +66,7 @@ pub(crate) fn more_slow_heads_than_connections_do_not_block_other_clients(transp
 pub(crate) fn an_endless_head_is_cut_off(transport: Transport) {
     let head_time_max = Duration::from_secs(1);
     let stage = Stage::with(transport, |settings, _| {
-        settings.rest_limits.head_time_max = head_time_max
+        settings.rest_limits.head_time_max = head_time_max;
     });
     let mut slow = begin(&stage, b"GET /healthz HTTP/1.1\r\nX: ");
     let wait = Duration::from_millis(50);

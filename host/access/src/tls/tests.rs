@@ -17,7 +17,7 @@ use super::*;
 /// 2027-01-15.
 const NOW: i64 = 1_800_000_000_000;
 
-/// One item of each type, none of which can be used.
+/// An unusable item of each type.
 const JUNK: &str = "\
 -----BEGIN CERTIFICATE-----\n\
 AAAA\n\
