@@ -19,6 +19,7 @@ mod tests;
 use std::sync::Arc;
 
 use kindsight_interpreter::Interpreters;
+use kindsight_model::SubjectSet;
 use kindsight_pipeline::{BundleQueue, QueuedEvent, Unsynced};
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{AnsweredRequest, Metrics, Slots};
@@ -96,7 +97,7 @@ impl ServerMetrics {
             clock,
         }));
         registry.register_collector(Box::new(ApplicationCollector {
-            read_model,
+            all: read_model.visible_to(&SubjectSet::Everything),
             names_applications,
         }));
         Self { registry, recorded }

@@ -103,6 +103,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
     } = DataDir::open_with(&args.data_dir, &args.store.settings()?)?;
     let limits = args.interpreter_limits.limits();
     let clusters = cluster_changes.borrow().clone();
+    let access = args.access.settings(&args.tls, &clusters)?;
     Ok(Settings {
         store,
         contexts,
@@ -117,7 +118,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
         kind_grace: args.kind_grace,
         listen: args.listen,
-        access: args.access.settings(&args.tls, &clusters)?,
+        access,
         insecure: args.access.insecure(),
         tls: args.tls.settings(),
         allowed_names: AllowedNames {

@@ -93,7 +93,14 @@ async fn open_connections_and_streams_are_counted() {
     let (stop_tx, stop_rx) = tokio::sync::oneshot::channel::<()>();
     let stop = async move { drop(stop_rx.await) };
     let router = router(state);
-    let serving = serve(listener, router, Limits::default(), slots.clone(), stop);
+    let serving = serve(
+        listener,
+        None,
+        router,
+        Limits::default(),
+        slots.clone(),
+        stop,
+    );
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn(serving);
     let client = move || {

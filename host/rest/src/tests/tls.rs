@@ -46,9 +46,16 @@ async fn a_request_has_the_certificate_that_its_client_proved_to_own() {
     });
     let router = Router::new().route("/whoami", get(whoami));
     let stop = async move { drop(done_rx.await) };
-    serve(listener, tls, router, Limits::default(), stop)
-        .await
-        .unwrap();
+    serve(
+        listener,
+        tls,
+        router,
+        Limits::default(),
+        Slots::new(&Limits::default()),
+        stop,
+    )
+    .await
+    .unwrap();
     let answers = asking.await.unwrap();
     assert_eq!(answers, ["alice", ""].map(|name| Some(name.into())));
 }

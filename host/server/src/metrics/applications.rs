@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use kindsight_model::Phase;
-use kindsight_read_model::ReadModel;
+use kindsight_read_model::VisibleModel;
 use kindsight_status::{ApplicationPhases, ApplicationQuery};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
@@ -19,7 +19,8 @@ pub(super) const APPLICATIONS_LABELLED_MAX: usize = 10_000;
 /// Counts applications and resources by phase. The counts of each view are precomputed, and are added up without a
 /// lock.
 pub(super) struct ApplicationCollector {
-    pub(super) read_model: ReadModel,
+    /// Every application: the route of metrics needs the right to see everything.
+    pub(super) all: VisibleModel,
     /// Adds a series for each application.
     pub(super) names_applications: bool,
 }
@@ -78,7 +79,7 @@ impl Collector for ApplicationCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut counts = Counts::new();
         // A query without names finds what there is.
-        if let Ok(all) = self.read_model.applications(&ApplicationQuery::default()) {
+        if let Ok(all) = self.all.applications(&ApplicationQuery::default()) {
             for (position, application) in all.phases().enumerate() {
                 counts.add(&application);
                 if self.names_applications {

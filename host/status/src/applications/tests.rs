@@ -379,7 +379,9 @@ fn covered(forbidden: &[&str]) -> Coverage {
 #[test]
 fn phases_for_metrics_are_the_phases_of_the_list() {
     let model = model();
-    let all = model.applications(&ApplicationQuery::default(), &Histories::default());
+    let all = model
+        .visible_to(&SubjectSet::Everything)
+        .applications(&ApplicationQuery::default(), &Histories::default());
     let all = all.checked().unwrap();
     let phases: Vec<_> = all.phases().collect();
     let answer = all.answer();
