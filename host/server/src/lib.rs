@@ -30,6 +30,7 @@ mod documents;
 mod engine;
 mod error;
 mod interpret_api;
+mod listeners;
 mod loaded;
 mod metrics;
 mod mongodb;

@@ -1,10 +1,9 @@
 //! The parts of a server: loaded from the store, then run.
 
 use std::convert::Infallible;
-use std::io;
 use std::sync::Arc;
 
-use kindsight_access::{AccessControl, TlsServer};
+use kindsight_access::AccessControl;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
@@ -15,9 +14,8 @@ use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, StoreReader, Stores, Unsynced, follow,
 };
 use kindsight_read_model::ReadModel;
-use kindsight_rest::{AppState, Ended, Limits, Slots};
+use kindsight_rest::{AppState, Slots};
 use kindsight_status::ConnectionView;
-use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +25,7 @@ use crate::confirm_api::ConfirmApi;
 use crate::engine;
 use crate::error::Error;
 use crate::interpret_api::InterpretApi;
+use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
 use crate::settings::{ClusterChanges, Settings};
@@ -41,18 +40,6 @@ const REPORTED_REQUESTS_MAX: usize = 4;
 
 /// Maximum number of Kinds of one cluster that `GET /readyz` lists as not answered.
 const UNANSWERED_SHOWN_MAX: usize = 20;
-
-/// Maximum number of connections to the listener of metrics: some scrapers, and health checks.
-const METRICS_CONNECTIONS_MAX: usize = 16;
-
-/// The sockets that a server answers on.
-pub(crate) struct Listeners {
-    pub(crate) rest: TcpListener,
-    /// The additional listener of metrics.
-    pub(crate) metrics: Option<TcpListener>,
-    /// TLS of the REST API; `None` for HTTP.
-    pub(crate) tls: Option<Arc<TlsServer>>,
-}
 
 /// Everything that is loaded before the first task begins.
 pub(crate) struct Loaded {
@@ -210,7 +197,7 @@ impl Loaded {
             slots,
             metrics: Arc::new(metrics),
         };
-        answer_all(tasks, listeners, state);
+        listeners.answer(tasks, state);
         unsynced
     }
 }
@@ -276,51 +263,6 @@ fn meter_stores(settings: &mut Settings, recorded: &Recorded) {
     } else {
         metered(Arc::clone(&settings.contexts), "contexts", recorded)
     };
-}
-
-/// Begins to answer requests on all listeners.
-fn answer_all(tasks: &Tasks, listeners: Listeners, state: AppState) {
-    let stopped = || {
-        let shutdown = tasks.shutdown();
-        async move { shutdown.cancelled().await }
-    };
-    if let Some(listener) = listeners.metrics {
-        let limits = Limits {
-            connections_max: METRICS_CONNECTIONS_MAX,
-            ..state.limits
-        };
-        let router = kindsight_rest::metrics_router(state.clone());
-        let slots = Slots::new(&limits);
-        let serving = kindsight_rest::serve(listener, None, router, limits, slots, stopped());
-        answer(tasks, "listener of metrics", serving, limits);
-    }
-    let (limits, slots) = (state.limits, state.slots.clone());
-    let router = kindsight_rest::router(state);
-    let serving = kindsight_rest::serve(
-        listeners.rest,
-        listeners.tls,
-        router,
-        limits,
-        slots,
-        stopped(),
-    );
-    answer(tasks, "REST API", serving, limits);
-}
-
-/// Begins to answer requests on one listener.
-fn answer(
-    tasks: &Tasks,
-    name: &'static str,
-    serving: impl Future<Output = io::Result<Ended>> + Send + 'static,
-    limits: Limits,
-) {
-    tasks.spawn(name, async move {
-        if serving.await? == Ended::CutOff {
-            let waited = limits.drain_max;
-            tracing::warn!(?waited, "requests in progress were cut off at the stop");
-        }
-        Ok::<_, io::Error>(())
-    });
 }
 
 /// Answers `GET /readyz`: the clusters that are not ready, with the Kinds that they have not answered for.

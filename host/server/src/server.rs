@@ -11,7 +11,8 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::spawn_blocking;
 
 use crate::error::Error;
-use crate::loaded::{Listeners, Loaded};
+use crate::listeners::Listeners;
+use crate::loaded::Loaded;
 use crate::mongodb;
 use crate::open_files;
 use crate::settings::Settings;
