@@ -163,7 +163,7 @@ impl Stage {
         });
         let path = "/api/v1/namespaces/default/serviceaccounts/reader/token";
         let answer = self.cluster.client().create(path, &request);
-        self.bearer(audience, answer["status"]["token"].as_str().unwrap())
+        self.bearer("service-account", answer["status"]["token"].as_str().unwrap())
     }
 
     /// The certificate of a client.
