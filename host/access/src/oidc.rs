@@ -1,4 +1,4 @@
-//! Tokens of an OpenID Connect issuer: ID tokens, and access tokens in the format of RFC 9068.
+//! Tokens of an OIDC issuer: ID tokens, and access tokens in the format of RFC 9068.
 //!
 //! ```text
 //! token ──▶ issuer? ──▶ header ──▶ key ──▶ signature, audience, times ──▶ user and groups

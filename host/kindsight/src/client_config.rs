@@ -100,7 +100,7 @@ impl ClientConfig {
                 *path = resolved(path, folder, home.as_deref());
             }
         }
-        config.file = file.to_owned();
+        file.clone_into(&mut config.file);
         if let Some(name) = &config.default_server {
             config.server(name).context("`default-server`")?;
         }

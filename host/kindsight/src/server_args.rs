@@ -27,7 +27,7 @@ const TOKEN_FILE: &str = "KINDSIGHT_TOKEN_FILE";
 pub(crate) struct ServerArgs {
     /// URL of the server, or the name of a server in the client configuration
     /// (`~/.config/kindsight/config.toml`, or the file of `KINDSIGHT_CLIENT_CONFIG`) [default: its `default-server`,
-    /// else http://127.0.0.1:9015].
+    /// else `http://127.0.0.1:9015`].
     #[arg(long, value_name = "URL|NAME", global = true, env = "KINDSIGHT_SERVER")]
     server: Option<String>,
     /// File with the token to send [env: `KINDSIGHT_TOKEN_FILE`, or the token itself in `KINDSIGHT_TOKEN`].

@@ -171,14 +171,7 @@ impl Loaded {
             tasks.spawn("writer of the last-known state", writing);
         }
         begin_catalog(tasks, &self.catalog);
-        if let Some(access) = &self.access {
-            let access = Arc::clone(access);
-            let following = async move { access.follow().await };
-            tasks.spawn(
-                "follower of tokens and roles",
-                until(following, tasks.shutdown()),
-            );
-        }
+        begin_to_follow(tasks, self.access.as_ref());
         if let Some(directory) = directory {
             begin_to_watch(tasks, Arc::clone(&self.catalog), directory);
         }
@@ -246,6 +239,15 @@ fn begin_catalog(tasks: &Tasks, catalog: &Arc<Catalog>) {
     tasks.spawn("follower of other hosts", hosts);
     let breaker = run_breaker(Arc::clone(catalog), tasks.shutdown());
     tasks.spawn("circuit breaker", breaker);
+}
+
+/// Begins to follow the files of access control.
+fn begin_to_follow(tasks: &Tasks, access: Option<&Arc<AccessControl>>) {
+    if let Some(access) = access.map(Arc::clone) {
+        let following = async move { access.follow().await };
+        let following = until(following, tasks.shutdown());
+        tasks.spawn("follower of tokens and roles", following);
+    }
 }
 
 /// Begins to watch the directory of interpreters.

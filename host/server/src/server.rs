@@ -85,7 +85,7 @@ impl Server {
         let interpreters = loaded.interpreters();
         let tasks = Tasks::default();
         tls::begin(tls.as_ref(), &tasks);
-        let listeners = Listeners { rest, tls, metrics };
+        let listeners = Listeners { rest, metrics, tls };
         let unsynced = loaded.run(&tasks, listeners, states);
         Ok(Self {
             address,

@@ -1,4 +1,4 @@
-//! A real OpenID Connect issuer.
+//! A real OIDC issuer.
 
 mod programs;
 

@@ -20,12 +20,12 @@ pub(crate) fn families(text: &str) -> BTreeMap<String, Family> {
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# HELP ") {
             let (name, help) = rest.split_once(' ').expect("a description");
-            last = name.to_owned();
-            families.entry(last.clone()).or_default().help = help.to_owned();
+            name.clone_into(&mut last);
+            help.clone_into(&mut families.entry(last.clone()).or_default().help);
         } else if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').expect("a type");
             assert_eq!(name, last, "a type follows its description");
-            families.entry(last.clone()).or_default().kind = kind.to_owned();
+            kind.clone_into(&mut families.entry(last.clone()).or_default().kind);
         } else {
             assert!(line.starts_with(&last), "{line} is not of {last}");
             let family = families.get_mut(&last).expect("its metric");

@@ -92,16 +92,13 @@ fn list(families: &BTreeMap<String, Family>) -> String {
     let mut text = String::from("\n| metric | type | labels | |\n|---|---|---|---|\n");
     for (name, family) in families {
         let unseen = WITHOUT_SERIES.iter().find(|(unseen, _)| unseen == name);
-        let labels = match unseen {
-            Some((_, labels)) => {
-                assert_eq!(family.series, 0, "{name} has series");
-                (*labels).to_owned()
-            }
-            None => {
-                assert!(family.series > 0, "{name} has no series");
-                let labels: Vec<&str> = family.labels.iter().map(String::as_str).collect();
-                labels.join(", ")
-            }
+        let labels = if let Some((_, labels)) = unseen {
+            assert_eq!(family.series, 0, "{name} has series");
+            (*labels).to_owned()
+        } else {
+            assert!(family.series > 0, "{name} has no series");
+            let labels: Vec<&str> = family.labels.iter().map(String::as_str).collect();
+            labels.join(", ")
         };
         let Family { kind, help, .. } = family;
         let _ = writeln!(text, "| `{name}` | {kind} | {labels} | {help} |");

@@ -28,7 +28,7 @@ impl IssuerUrl {
         &self.0
     }
 
-    /// The URL of the discovery document (OpenID Connect Discovery 1.0, section 4).
+    /// The URL of the discovery document (OIDC Discovery 1.0, section 4).
     pub(super) fn discovery(&self) -> Result<Self, IssuerUrlError> {
         let base = self.0.trim_end_matches('/');
         format!("{base}/.well-known/openid-configuration").parse()

@@ -1,6 +1,6 @@
 //! The verification of signatures by `ring`, for `jsonwebtoken`.
 //!
-//! `jsonwebtoken` has back ends for AWS-LC and for the RustCrypto crates. With this back end, the binary has one
+//! `jsonwebtoken` has back ends for AWS-LC and for the crates of `RustCrypto`. With this back end, the binary has one
 //! implementation of cryptography: `ring`, which TLS uses too. The back end only verifies, and has no HMAC, because
 //! issuers share no secret with kindsight.
 

@@ -1,4 +1,4 @@
-//! Flags for an issuer of OpenID Connect tokens.
+//! Flags for an issuer of OIDC tokens.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use kindsight_server::access::{IssuerUrl, Oidc, OidcSettings, SignatureAlgorithm
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Access control by OpenID Connect")]
 pub(crate) struct OidcArgs {
-    /// URL of an OpenID Connect issuer whose tokens are accepted, exactly as its tokens name it.
+    /// URL of an OIDC issuer whose tokens are accepted, exactly as its tokens name it.
     #[arg(
         id = "oidc_issuer",
         long = "oidc-issuer",

@@ -11,53 +11,57 @@ use kindsight_server::access::TlsSettings;
 pub(crate) struct TlsArgs {
     /// PEM file with the certificate of the server, followed by the intermediate certificates; enables TLS.
     #[arg(
+        id = "tls_cert",
         long = "tls-cert",
         env = "KINDSIGHT_TLS_CERT",
         value_name = "FILE",
         requires = "tls_key"
     )]
-    tls_cert: Option<PathBuf>,
+    cert: Option<PathBuf>,
     /// PEM file with the private key of that certificate.
     #[arg(
+        id = "tls_key",
         long = "tls-key",
         env = "KINDSIGHT_TLS_KEY",
         value_name = "FILE",
         requires = "tls_cert"
     )]
-    tls_key: Option<PathBuf>,
+    key: Option<PathBuf>,
     /// PEM file with the authorities that sign certificates of clients. A client can authenticate with such a
     /// certificate: the common name is its user, and the organizations are its groups.
     #[arg(
+        id = "tls_client_ca",
         long = "tls-client-ca",
         env = "KINDSIGHT_TLS_CLIENT_CA",
         value_name = "FILE",
         requires_all = ["tls_cert", "roles"]
     )]
-    tls_client_ca: Option<PathBuf>,
+    client_ca: Option<PathBuf>,
     /// PEM file with the revocation lists of those authorities, one list for each. A certificate whose authority has
     /// no list is refused.
     #[arg(
+        id = "tls_client_crl",
         long = "tls-client-crl",
         env = "KINDSIGHT_TLS_CLIENT_CRL",
         value_name = "FILE",
         requires = "tls_client_ca"
     )]
-    tls_client_crl: Option<PathBuf>,
+    client_crl: Option<PathBuf>,
 }
 
 impl TlsArgs {
     /// Returns whether clients can authenticate with certificates.
     pub(crate) fn has_client_ca(&self) -> bool {
-        self.tls_client_ca.is_some()
+        self.client_ca.is_some()
     }
 
     /// The settings of these flags; `None` if TLS is not enabled.
     pub(crate) fn settings(&self) -> Option<TlsSettings> {
         Some(TlsSettings {
-            cert: self.tls_cert.clone()?,
-            key: self.tls_key.clone()?,
-            client_ca: self.tls_client_ca.clone(),
-            client_crl: self.tls_client_crl.clone(),
+            cert: self.cert.clone()?,
+            key: self.key.clone()?,
+            client_ca: self.client_ca.clone(),
+            client_crl: self.client_crl.clone(),
         })
     }
 }

@@ -42,6 +42,7 @@ struct Metadata {
 /// A code that the user approves in a browser.
 #[derive(Deserialize)]
 pub(crate) struct DeviceCode {
+    #[expect(clippy::struct_field_names, reason = "the name of RFC 8628")]
     pub(super) device_code: Token,
     pub(crate) user_code: String,
     pub(crate) verification_uri: String,

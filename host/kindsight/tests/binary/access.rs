@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use kindsight_cluster::{
     Authority, Binaries, Binary, Cluster, Etcd, Issuer, IssuerPrograms, Options, write_kubeconfig,
 };
@@ -54,37 +55,7 @@ impl Stage {
             &folder.path().join("kubeconfig"),
             &[("edge", &cluster, cluster.admin())],
         );
-        let authority = Authority::new("company");
-        let identity = authority.server(None);
-        let clients = Authority::new("clients");
-        let ann = clients.client("ann", "team-a", None);
-        for (name, content) in [
-            ("ca.pem", authority.certificate()),
-            ("server.pem", &identity.certificate),
-            ("server.key", &identity.key),
-            ("clients.pem", clients.certificate()),
-            ("ann.pem", &ann.certificate),
-            ("ann.key", &ann.key),
-            ("roles.toml", ROLES),
-        ] {
-            fs::write(folder.path().join(name), content).unwrap();
-        }
-        for name in ["ci", "admin"] {
-            let created = run(
-                &[
-                    "token",
-                    "new",
-                    name,
-                    "--expires",
-                    "1h",
-                    "--tokens",
-                    &path("tokens"),
-                ],
-                "",
-            );
-            assert!(created.status.success(), "{}", text(&created.stderr));
-            fs::write(folder.path().join(name), created.stdout).unwrap();
-        }
+        write_files(folder.path());
         let arguments = [
             format!("--kubeconfig={}", path("kubeconfig")),
             format!("--tls-cert={}", path("server.pem")),
@@ -141,10 +112,7 @@ impl Stage {
 
     /// A token of the issuer, for a user.
     fn oidc(&self, user: &str) -> Vec<String> {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap()
-            .as_secs();
+        let now = Timestamp::now().as_second();
         let claims = json!({
             "sub": user, "aud": "kindsight-cli", "exp": now + 600, "iat": now, "groups": ["team-a"],
         });
@@ -163,7 +131,10 @@ impl Stage {
         });
         let path = "/api/v1/namespaces/default/serviceaccounts/reader/token";
         let answer = self.cluster.client().create(path, &request);
-        self.bearer("service-account", answer["status"]["token"].as_str().unwrap())
+        self.bearer(
+            "service-account",
+            answer["status"]["token"].as_str().unwrap(),
+        )
     }
 
     /// The certificate of a client.
@@ -247,6 +218,35 @@ fn config_map(application: &str) -> Value {
             "labels": {"app.kubernetes.io/part-of": application},
         },
     })
+}
+
+/// Writes certificates, roles, and the tokens `ci` and `admin`.
+fn write_files(folder: &Path) {
+    let authority = Authority::new("company");
+    let identity = authority.server(None);
+    let clients = Authority::new("clients");
+    let ann = clients.client("ann", "team-a", None);
+    for (name, content) in [
+        ("ca.pem", authority.certificate()),
+        ("server.pem", &identity.certificate),
+        ("server.key", &identity.key),
+        ("clients.pem", clients.certificate()),
+        ("ann.pem", &ann.certificate),
+        ("ann.key", &ann.key),
+        ("roles.toml", ROLES),
+    ] {
+        fs::write(folder.join(name), content).unwrap();
+    }
+    let tokens = folder.join("tokens").display().to_string();
+    let tokens = tokens.as_str();
+    for name in ["ci", "admin"] {
+        let created = run(
+            &["token", "new", name, "--expires", "1h", "--tokens", tokens],
+            "",
+        );
+        assert!(created.status.success(), "{}", text(&created.stderr));
+        fs::write(folder.join(name), created.stdout).unwrap();
+    }
 }
 
 /// A path with the names of an application and of the cluster.
@@ -390,4 +390,85 @@ fn an_address_that_other_machines_reach_needs_tls_and_access_control() {
 
 fn path(of: &Path) -> &str {
     of.to_str().unwrap()
+}
+
+#[test]
+fn each_command_is_logged_with_its_user_and_its_outcome() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path());
+    let operator = "[[binding]]\nrole = \"operator\"\nusers = [\"token:ci\"]";
+    fs::write(folder.path().join("roles.toml"), operator).unwrap();
+    let [roles, tokens, data] =
+        ["roles.toml", "tokens", "data"].map(|name| folder.path().join(name));
+    let log = folder.path().join("log");
+    let arguments = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--log-format",
+        "json",
+        "--data-dir",
+        path(&data),
+        "--roles",
+        path(&roles),
+        "--tokens",
+        path(&tokens),
+    ];
+    let mut server = kindsight(&arguments)
+        .stderr(fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let url = line_of(&log, |line| {
+        let message = line["fields"]["message"].as_str()?;
+        Some(message.strip_prefix("serving on ")?.to_owned())
+    });
+    let token = fs::read_to_string(folder.path().join("ci")).unwrap();
+    let config = ureq::Agent::config_builder().http_status_as_error(false);
+    let agent: ureq::Agent = config.build().into();
+    let send = |command: &str, id: &str| {
+        let request = agent.post(format!("{url}/v2/interpreters/{command}"));
+        let request = request.header("Authorization", format!("Bearer {}", token.trim()));
+        let answer = request.header("X-Request-Id", id).send_empty().unwrap();
+        answer.status().as_u16()
+    };
+    assert_eq!(send("apps/disable", "first"), 200);
+    assert_eq!(send("nothing/rollback", "second"), 404);
+    let audited = |id: &str| {
+        line_of(&log, |line| {
+            let is_audit = line["target"] == "audit" && line.to_string().contains(id);
+            is_audit.then(|| line["fields"].clone())
+        })
+    };
+    let disabled = audited("first");
+    assert_eq!(disabled["user"], "token:ci");
+    assert_eq!(disabled["action"], "disable");
+    assert_eq!(disabled["interpreter"], "apps");
+    assert!(
+        disabled["from"].as_str().unwrap().starts_with("sha256:"),
+        "{disabled}"
+    );
+    let refused = audited("second");
+    assert_eq!(refused["action"], "rollback");
+    let outcome = refused["outcome"].as_str().unwrap();
+    assert!(outcome.starts_with("refused: "), "{outcome}");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(!text.contains(token.trim()));
+}
+
+/// Waits for a line of a log in JSON.
+fn line_of<T>(log: &Path, find: impl Fn(&Value) -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        let text = fs::read_to_string(log).unwrap();
+        let mut lines = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        if let Some(found) = lines.find_map(|line: Value| find(&line)) {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "no such line: {text}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }

@@ -219,7 +219,7 @@ async fn no_answer_names_what_the_user_may_not_see() {
             for name in hidden {
                 assert!(!text.contains(name), "{uri}{query} names {name}: {text}");
             }
-            if uri.contains("{")
+            if uri.contains('{')
                 || uri.contains("/projects/")
                 || uri.contains("/cluster-providers/")
             {
@@ -275,8 +275,9 @@ async fn the_details_of_readiness_are_for_viewers_of_everything() {
 #[tokio::test]
 async fn a_stream_ends_when_its_reader_loses_the_right() {
     let guarded = Guarded::new(&[SHOP_VIEWER]);
-    let following = guarded.control.clone();
-    let following = tokio::spawn(async move { following.follow().await });
+    let following = Arc::clone(&guarded.control);
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(async move { following.follow().await });
     for uri in [format!("{SHOP}/watch"), "/v2/applications/watch".to_owned()] {
         fs::write(guarded.folder.path().join("roles"), of_user(&[SHOP_VIEWER])).unwrap();
         let stream = loop {
@@ -296,5 +297,4 @@ async fn a_stream_ends_when_its_reader_loses_the_right() {
         let text = to_bytes(stream.into_body(), usize::MAX).await.unwrap();
         assert!(text.starts_with(b"event: snapshot"));
     }
-    following.abort();
 }

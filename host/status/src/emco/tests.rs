@@ -215,11 +215,9 @@ fn all_answers_about_a_cluster_and_a_logical_cloud() {
         model.set_context(&id(id_text), Some(view));
     }
     let query = StatusQuery::default();
+    let model = model.visible_to(&SubjectSet::Everything);
     let mut answers = String::new();
-    let found = model
-        .visible_to(&SubjectSet::Everything)
-        .cluster(&cluster("edge01"), &query)
-        .unwrap();
+    let found = model.cluster(&cluster("edge01"), &query).unwrap();
     for text in [
         "instance=",
         "type=cluster",
@@ -232,25 +230,16 @@ fn all_answers_about_a_cluster_and_a_logical_cloud() {
     answers += &written(
         EmcoSubject::Cluster,
         "status=deployed",
-        &model
-            .visible_to(&SubjectSet::Everything)
-            .cluster(&idle_cluster, &query)
-            .unwrap(),
+        &model.cluster(&idle_cluster, &query).unwrap(),
     );
-    let found = model
-        .visible_to(&SubjectSet::Everything)
-        .logical_cloud(&cloud, &query)
-        .unwrap();
+    let found = model.logical_cloud(&cloud, &query).unwrap();
     for text in ["type=what", "status=deployed&apps", "clusters", "resources"] {
         answers += &written(EmcoSubject::LogicalCloud, text, &found);
     }
     answers += &written(
         EmcoSubject::LogicalCloud,
         "",
-        &model
-            .visible_to(&SubjectSet::Everything)
-            .logical_cloud(&idle, &query)
-            .unwrap(),
+        &model.logical_cloud(&idle, &query).unwrap(),
     );
     expect_file!["other.txt"].assert_eq(&answers);
 }

@@ -35,8 +35,8 @@ fn an_object_is_known_to_exist_without_its_content() {
     near.apply(&pod);
     assert_eq!(near.reports("Node"), ["pod beside worker: complete"]);
     let is_identity_alone = |near: &Near| {
-        let nodes = near.index.objects.of_scope(6);
-        let is_alone = nodes.map(|(_, node)| node.is_identity_alone()).all(|it| it);
+        let mut nodes = near.index.objects.of_scope(6);
+        let is_alone = nodes.all(|(_, node)| node.is_identity_alone());
         is_alone && !near.index.is_used(6)
     };
     assert!(is_identity_alone(&near) && near.index.take_wanted().is_empty());

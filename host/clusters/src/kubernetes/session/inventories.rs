@@ -1,5 +1,7 @@
 //! Inventories of this cluster for other clusters, and inventories of other clusters for this one.
 
+use std::sync::Arc;
+
 use super::Session;
 use crate::kubernetes::known::Known;
 
@@ -20,7 +22,7 @@ impl Session {
             let exchange = self.inventories.borrow_and_update();
             (
                 exchange.received(&self.cluster.name),
-                exchange.uncompared().clone(),
+                Arc::clone(exchange.uncompared()),
             )
         };
         known.index.set_remote_inventories(&received, &uncompared);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
-use kindsight_model::{Claims, ClaimsByPosition, OtherClaim, Phase};
+use kindsight_model::{Claims, ClaimsByPosition, OtherClaim, Phase, SubjectPattern, SubjectSet};
 use serde_json::{Value, json};
 
 use super::pointer;
@@ -36,12 +36,14 @@ fn an_explanation_has_the_competing_claims() {
         reported.claims = claims_on(1);
     }
     let view = projected(edge);
-    let of = |pairs: &[(&str, &str)]| {
+    let seen_by = |claimants: &SubjectSet, pairs: &[(&str, &str)]| {
         let query = query(pairs);
-        let resources = Resources::all(&view, &query, QueryType::Cluster);
+        let mut resources = Resources::all(&view, &query, QueryType::Cluster);
+        resources.name_claims_of(claimants);
         let answer = serde_json::to_value(&resources).unwrap();
         ["/0/claims", "/1/claims"].map(|it| pointer(&answer, it).clone())
     };
+    let of = |pairs: &[(&str, &str)]| seen_by(&SubjectSet::Everything, pairs);
     let expected = json!({
         "evidence": "label a",
         "others": [{"application": "-/chart/-/web", "evidence": "label b"}],
@@ -49,4 +51,9 @@ fn an_explanation_has_the_competing_claims() {
     let explained = of(&[("type", "cluster"), ("explain", "true")]);
     assert_eq!(explained, [Value::Null, expected]);
     assert!(of(&[("type", "cluster")]).iter().all(Value::is_null));
+    // The reader may not see the application that makes the other claim.
+    let pattern = SubjectPattern::Application("web/shop".parse().unwrap());
+    let shop = SubjectSet::matching(vec![pattern]);
+    let explained = seen_by(&shop, &[("type", "cluster"), ("explain", "true")]);
+    assert!(explained.iter().all(Value::is_null));
 }
