@@ -11,7 +11,7 @@ use kindsight_catalog::{
 use kindsight_clusters::ClusterSource;
 use kindsight_model::{ClusterName, Coverage};
 use kindsight_pipeline::{
-    Pipeline, PipelineRun, QueuedEvent, StoreReader, Stores, Unsynced, follow,
+    Pipeline, PipelineRun, QueuedEvent, RememberedFile, StoreReader, Stores, Unsynced, follow,
 };
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{AppState, Slots};
@@ -166,10 +166,7 @@ impl Loaded {
             clock: now_ms,
         };
         tasks.spawn("pipeline", run.run(tasks.shutdown()));
-        if let Some(file) = self.settings.remembered {
-            let writing = file.follow(read_model.clone(), now_ms, tasks.shutdown());
-            tasks.spawn("writer of the last-known state", writing);
-        }
+        begin_to_remember(tasks, self.settings.remembered, &read_model);
         begin_catalog(tasks, &self.catalog);
         begin_to_follow(tasks, self.access.as_ref());
         if let Some(directory) = directory {
@@ -239,6 +236,14 @@ fn begin_catalog(tasks: &Tasks, catalog: &Arc<Catalog>) {
     tasks.spawn("follower of other hosts", hosts);
     let breaker = run_breaker(Arc::clone(catalog), tasks.shutdown());
     tasks.spawn("circuit breaker", breaker);
+}
+
+/// Begins to write the last-known state, if it has a file.
+fn begin_to_remember(tasks: &Tasks, file: Option<RememberedFile>, read_model: &ReadModel) {
+    if let Some(file) = file {
+        let writing = file.follow(read_model.clone(), now_ms, tasks.shutdown());
+        tasks.spawn("writer of the last-known state", writing);
+    }
 }
 
 /// Begins to follow the files of access control.
