@@ -120,7 +120,7 @@ impl VisibleModel {
     /// cloud.
     ///
     /// # Errors
-    /// As for [`ReadModel::dig`].
+    /// As for [`VisibleModel::dig`].
     pub fn subject(
         &self,
         name: &RecordSubject,
