@@ -198,8 +198,8 @@ impl TokenFile {
         let secret = Zeroizing::new(BASE64_URL_SAFE_NO_PAD.encode(*bytes));
         let stored = StoredToken {
             digest: Digest::of(secret.as_bytes()),
-            created: Timestamp::now(),
-            expires,
+            created: whole_seconds(Timestamp::now()),
+            expires: whole_seconds(expires),
             name,
         };
         Self::change(path, |file| {
@@ -275,6 +275,11 @@ impl TokenFile {
         file.persist(path)?;
         File::open(folder)?.sync_all()
     }
+}
+
+/// The time without the fraction of its second, which no reader of the file needs.
+fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 impl StoredToken {

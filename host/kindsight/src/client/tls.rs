@@ -8,7 +8,7 @@ use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
-use rustls::{Error, RootCertStore};
+use rustls::{CertificateError, Error, RootCertStore};
 use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 /// Most bytes of a file with certificates or a key.
@@ -63,6 +63,12 @@ pub(crate) fn advice(error: &ureq::Error) -> Option<&'static str> {
         _ => return None,
     };
     Some(match error {
+        // rustls has no variant of its own for it.
+        Error::InvalidCertificate(CertificateError::Other(why))
+            if why.to_string().contains("CaUsedAsEndEntity") =>
+        {
+            "the certificate of the server is the certificate of an authority; a server needs one with the basic constraint `CA:FALSE`, which also a self-signed certificate can have (docs/tls.md)"
+        }
         Error::InvalidCertificate(_) | Error::General(_) => {
             "the certificate of the server is not trusted; --ca FILE (or `ca` of a named server) names the PEM file with the authority that signed it"
         }

@@ -123,8 +123,8 @@ pub(crate) fn run(args: &TokenArgs) -> anyhow::Result<()> {
             let token = TokenFile::create(path, args.name.clone(), expires)?;
             writeln!(io::stdout().lock(), "{}", &*token.text)?;
             hint(&format!(
-                "the token `{}` is valid until {expires}, and is not shown again",
-                args.name
+                "the token `{}` is valid until {}, and is not shown again",
+                args.name, token.stored.expires
             ));
         }
         TokenAction::List(args) => {
