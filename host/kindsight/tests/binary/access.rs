@@ -107,6 +107,7 @@ impl Stage {
 
     /// The arguments of `curl` for a token.
     fn bearer(&self, name: &str, token: &str) -> Vec<String> {
+        fs::write(self.path(name), token).unwrap();
         let file = self.path(&format!("{name}.header"));
         fs::write(&file, format!("Authorization: Bearer {token}\n")).unwrap();
         vec!["--header".to_owned(), format!("@{}", file.display())]
@@ -321,10 +322,13 @@ fn a_viewer_of_two_applications_reads_nothing_about_the_other_three() {
 }
 
 fn command_line_shows_the_same(stage: &Stage) {
-    let token = stage.path("ci").display().to_string();
-    let [ann, key] = ["ann.pem", "ann.key"].map(|name| stage.path(name).display().to_string());
-    let presented: [&[&str]; 2] = [
-        &["--token-file", &token],
+    let file = |name| stage.path(name).display().to_string();
+    let [ci, oidc, reader] = ["ci", "oidc", "service-account"].map(file);
+    let [ann, key] = ["ann.pem", "ann.key"].map(file);
+    let presented: [&[&str]; 4] = [
+        &["--token-file", &ci],
+        &["--token-file", &oidc],
+        &["--token-file", &reader],
         &["--client-cert", &ann, "--client-key", &key],
     ];
     for credential in presented {
