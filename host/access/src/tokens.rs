@@ -172,6 +172,12 @@ impl TokenFile {
         self.tokens.values()
     }
 
+    /// Returns whether a token has the form of kindsight's own tokens, whether or not a file has it.
+    pub(crate) fn is_own(token: &str) -> bool {
+        let rest = token.strip_prefix(PREFIX);
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    }
+
     /// Returns the entry of a token that a client sent, also if it has expired; `None` if the file has no such token.
     pub(crate) fn find(&self, token: &str) -> Option<&StoredToken> {
         let (name, secret) = token

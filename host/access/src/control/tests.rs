@@ -133,6 +133,18 @@ async fn failed_attempts_are_limited_and_known_tokens_are_accepted_all_the_same(
 }
 
 #[tokio::test]
+async fn no_other_issuer_gets_a_token_of_kindsight() {
+    let stage = Stage::new();
+    let token = stage.create("ci", "2999-01-01T00:00:00Z");
+    let path = stage.folder.path().join("tokens.toml");
+    TokenFile::revoke(&path, &"ci".parse().unwrap()).unwrap();
+    stage.control.reload();
+    let refused = stage.authenticate(&token.text).await.unwrap_err();
+    assert_eq!(refused, Refusal::Invalid);
+    assert_eq!(stage.elsewhere.calls.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
 async fn an_unavailable_issuer_is_no_failed_attempt() {
     let stage = Stage::new();
     for _ in 0..100 {
