@@ -27,7 +27,6 @@ pub mod interpret;
 pub mod interpreters;
 mod name_lists;
 pub mod problem;
-pub mod service;
 pub mod status;
 pub mod store;
 pub mod watch;

@@ -21,7 +21,7 @@ use crate::middleware::{self, AnswerBytes, Authorization, BodyRules, RequestIds,
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{
-    applications, confirmation, history, interpret, interpreters, service, status, watch,
+    applications, confirmation, history, interpret, interpreters, page, service, status, watch,
 };
 use crate::stream::Streams;
 use crate::{AppState, Limits, Slots};
@@ -206,7 +206,8 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
     let quick = quick_commands(limits, &bodies)
         .layer(time!(limits.catalog_time_max, interpreters::TOO_LONG));
     let service = OpenApiRouter::new()
-        .routes(routes!(service::index))
+        .routes(routes!(page::index))
+        .routes(routes!(page::file))
         .routes(routes!(service::healthz))
         .routes(routes!(service::readyz))
         .merge(metrics())

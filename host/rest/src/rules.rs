@@ -59,7 +59,8 @@ const INTERPRETER: &str = "/v2/interpreters/{name}";
 
 /// Every route: method, the path as one or two parts, and rule.
 pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
-    ("GET", "/", "", Rule::User),
+    ("GET", "/", "", Rule::Open),
+    ("GET", "/page/{file}", "", Rule::Open),
     ("GET", "/healthz", "", Rule::Open),
     ("GET", "/readyz", "", Rule::Open),
     ("GET", "/metrics", "", Rule::ViewerOfEverything),

@@ -35,6 +35,7 @@ mod documented;
 mod interpreters;
 mod limited;
 mod metrics;
+mod page;
 mod request_ids;
 mod streams;
 mod tls;

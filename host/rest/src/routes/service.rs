@@ -1,28 +1,17 @@
 //! Health and description of this service.
 
 use crate::blocking::spawn_blocking;
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use kindsight_api::problem::ProblemDocument;
-use kindsight_api::service::Index;
 
 use crate::AppState;
 use crate::answer::internal;
 use crate::caller::Sender;
 use crate::problem::Problem;
-
-/// Entry point
-#[utoipa::path(get, path = "/", tag = "service", responses((status = 200, description = "Name and version of the service, and the path of this document.", body = Index)))]
-pub(crate) async fn index() -> Json<Index> {
-    Json(Index {
-        name: "kindsight".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        openapi: "/openapi.json".to_owned(),
-    })
-}
 
 /// Liveness
 #[utoipa::path(get, path = "/healthz", tag = "service", responses((status = 200, description = "The service is alive.", body = String, content_type = "text/plain", example = "ok")))]

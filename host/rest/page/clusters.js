@@ -1,0 +1,68 @@
+/** The clusters: connection, version, coverage with its gaps. */
+
+import { get } from './api.js';
+import { el, fill, message, name } from './dom.js';
+import { age, clusterName } from './words.js';
+
+/** There is no stream of clusters. */
+const PERIOD_MS = 5000;
+const SIGNS = { connected: '✓', connecting: '…', stale: '⚠' };
+
+export function show(main) {
+  const body = el('div', { class: 'cards' }, el('p', { class: 'quiet' }, 'Loading…'));
+  const notice = el('p', { class: 'error', role: 'alert' });
+  fill(main, el('h1', {}, 'Clusters'), notice, body);
+  const view = { text: '', timer: 0, isClosed: false };
+  const read = async () => {
+    try {
+      const { clusters } = await get('/v2/clusters');
+      fill(notice);
+      draw(view, body, clusters);
+    } catch (problem) {
+      fill(notice, problem.message);
+    }
+    if (!view.isClosed) view.timer = setTimeout(read, PERIOD_MS);
+  };
+  read();
+  return () => {
+    view.isClosed = true;
+    clearTimeout(view.timer);
+  };
+}
+
+/** Draws the clusters if they differ, so that an opened list of gaps stays open in a quiet system. */
+function draw(view, body, clusters) {
+  const text = JSON.stringify(clusters);
+  if (text === view.text) return;
+  view.text = text;
+  const open = new Set([...body.querySelectorAll('details[open]')].map((details) => details.dataset.cluster));
+  fill(body, clusters.length > 0 ? clusters.map((cluster) => card(cluster, open)) : el('p', {}, 'No cluster is configured, or you may see none.'));
+}
+
+function card(cluster, open) {
+  const fullName = clusterName(cluster);
+  const gaps = cluster['not-covered'] ?? [];
+  const facts = {
+    'API server': cluster['server-version'],
+    Context: cluster.origin && name(cluster.origin),
+    Selector: cluster.selector && el('code', {}, cluster.selector),
+    Objects: cluster.objects,
+    Watches: cluster.watches,
+    'Last event': cluster['last-event'] && [age(cluster['last-event']), ' ago'],
+    Coverage: cluster.coverage,
+  };
+  return el('section', { class: `card connection-${cluster.connection}` },
+    el('h2', {}, name(fullName)),
+    el('p', {}, el('span', { class: `connection ${cluster.connection}` },
+      el('span', { 'aria-hidden': 'true' }, `${SIGNS[cluster.connection] ?? '?'} `), cluster.connection), ' for ', age(cluster.since)),
+    cluster.error && el('p', { class: 'error' }, message(cluster.error)),
+    el('dl', { class: 'facts' }, Object.entries(facts).filter(([, value]) => value !== undefined && value !== '')
+      .map(([fact, value]) => [el('dt', {}, fact), el('dd', {}, value)])),
+    gaps.length > 0 && list(`${gaps.length} Kinds are not covered`, gaps, fullName, open),
+    (cluster.faults ?? []).length > 0 && list(`${cluster.faults.length} faults of reports`, cluster.faults, `${fullName} faults`, open));
+}
+
+function list(title, items, key, open) {
+  return el('details', { 'data-cluster': key, open: open.has(key) }, el('summary', {}, title),
+    el('ul', {}, items.map((item) => el('li', {}, message(item)))));
+}

@@ -1,0 +1,59 @@
+/** The history of an application as a timeline, newest first. */
+
+import { get } from './api.js';
+import { el, fill, message, name } from './dom.js';
+import { badge } from './words.js';
+
+const PAGE = 100;
+/** The shortest time between two reads of the newest page, in milliseconds. */
+const PAUSE_MS = 1000;
+
+export class History {
+  /** @param {string} path path of the application */
+  constructor(path) {
+    this.path = path;
+    /** The transitions by id, newest first. */
+    this.transitions = [];
+    this.list = el('ol', { class: 'timeline' });
+    this.more = el('p');
+    this.element = el('section', { 'aria-label': 'History', hidden: true }, this.list, this.more);
+  }
+
+  /** Reads the newest page, at most once in `PAUSE_MS`. */
+  load() {
+    if (this.timer) return;
+    this.timer = setTimeout(() => { this.timer = undefined; }, PAUSE_MS);
+    this.read();
+  }
+
+  async read(before) {
+    const query = new URLSearchParams({ limit: PAGE, ...before && { before } });
+    try {
+      const page = await get(`${this.path}/history?${query}`);
+      this.take(page, before);
+    } catch (problem) {
+      fill(this.more, el('span', { class: 'error', role: 'alert' }, problem.message));
+    }
+  }
+
+  take(page, before) {
+    const known = new Set(this.transitions.map((it) => it.id));
+    const fresh = page.transitions.filter((it) => !known.has(it.id));
+    this.transitions = before ? [...this.transitions, ...fresh] : [...fresh, ...this.transitions];
+    if (before || this.next === undefined) this.next = page.next ?? null;
+    fill(this.list, this.transitions.length > 0 ? this.transitions.map(item) : el('li', { class: 'quiet' }, page.message ?? 'There is no transition yet.'));
+    fill(this.more, this.next && el('button', { type: 'button', onclick: () => this.read(this.next) }, 'Show earlier transitions'),
+      page.dropped && el('span', { class: 'quiet' }, ` ${page.dropped} earlier transitions were dropped.`));
+  }
+}
+
+function item(it) {
+  const subject = it.GVK ? [el('span', { class: 'quiet' }, it.GVK.Kind, ' '), name(it.name), el('span', { class: 'quiet' }, ' of ', name(it.app), ' in ', name(it.cluster))]
+    : el('strong', {}, 'the application');
+  return el('li', { class: it.GVK ? undefined : 'whole' },
+    el('div', { class: 'when' }, it.at && new Date(it.at).toLocaleString()),
+    el('div', {}, subject, ' ', it.from && [badge(it.from.phase, it.from.state), ' → '],
+      it.to ? badge(it.to.phase, it.to.state) : el('span', { class: 'quiet' }, 'no longer listed'), ' ',
+      it.cause === 'interpreters' && el('span', { class: 'mark' }, 'an interpreter changed')),
+    el('div', { class: 'reason' }, el('bdi', { class: 'word' }, it.reason ?? ''), ' ', message(it.message)));
+}

@@ -1,0 +1,99 @@
+/** The page: routes to views, the header, and the signed-in user. */
+
+import { command, get } from './api.js';
+import { el, fill } from './dom.js';
+import { current, link } from './route.js';
+import { refreshAges } from './words.js';
+import * as applications from './applications.js';
+import * as application from './application.js';
+import * as clusters from './clusters.js';
+import * as interpreters from './interpreters.js';
+import * as signIn from './sign-in.js';
+
+const VIEWS = {
+  applications, application, clusters, interpreters, interpreter: interpreters.one, 'sign-in': signIn,
+};
+const TABS = { applications: 'Applications', clusters: 'Clusters', interpreters: 'Interpreters' };
+const AGES_MS = 1000;
+
+const main = document.getElementById('main');
+/** The closing function of the shown view. */
+let close = () => {};
+/** The shown view with its parts: a change of parameters alone keeps the view. */
+let shown = '';
+let session = { 'access-control': false, 'sign-in': [], roles: [] };
+
+async function start() {
+  window.addEventListener('hashchange', show);
+  window.addEventListener('signed-out', toSignIn);
+  document.getElementById('skip').addEventListener('click', (event) => {
+    event.preventDefault();
+    main.focus();
+  });
+  setInterval(refreshAges, AGES_MS);
+  await readSession();
+  show();
+}
+
+/** Reads who the user is. A server without this route has no access control. */
+async function readSession() {
+  try {
+    session = await get('/v2/session');
+  } catch (problem) {
+    if (problem.status !== 404) fill(main, el('p', { class: 'notice', role: 'alert' }, problem.message));
+  }
+  header();
+}
+
+function show() {
+  const route = current();
+  const wanted = JSON.stringify([route.view, route.parts]);
+  tabs(route.view);
+  if (wanted === shown) return;
+  if (session['access-control'] && !session.user && route.view !== 'sign-in') {
+    toSignIn();
+    return;
+  }
+  shown = wanted;
+  close();
+  const view = VIEWS[route.view] ?? applications;
+  document.title = `${TABS[route.view] ?? route.parts.at(-1) ?? 'Sign in'} – kindsight`;
+  close = view.show(main, route, { session, signedIn }) ?? (() => {});
+  window.scrollTo(0, 0);
+}
+
+function tabs(view) {
+  const of = { application: 'applications', interpreter: 'interpreters' }[view] ?? view;
+  fill(document.getElementById('views'), el('ul', {}, Object.entries(TABS).map(([tab, text]) => el('li', {},
+    el('a', { href: link(tab), 'aria-current': tab === of ? 'page' : undefined }, text)))));
+}
+
+function header() {
+  const { user } = session;
+  fill(document.getElementById('user'), user && [el('bdi', { class: 'user-name' }, user), ' ',
+    session.credential === 'cookie' && el('button', { type: 'button', onclick: signOut }, 'Sign out')]);
+}
+
+/** Leads to the form, which leads back to the present place. */
+function toSignIn() {
+  const { view } = current();
+  session = { ...session, user: undefined };
+  header();
+  if (view === 'sign-in') show();
+  else window.location.hash = link('sign-in', [], { to: window.location.hash });
+}
+
+async function signedIn(answer, to) {
+  session = answer;
+  header();
+  window.location.hash = to.startsWith('#/') && !to.startsWith('#/sign-in') ? to : link('applications');
+}
+
+async function signOut() {
+  await command('DELETE', '/v2/session');
+  await readSession();
+  shown = '';
+  toSignIn();
+}
+
+start();
