@@ -109,8 +109,9 @@ export class Tree {
     const place = [app, clusterName(cluster), resourceKey(resource)];
     return el('button', { type: 'button', class: 'row', 'data-key': JSON.stringify(place), onclick: () => this.select(place) },
       badge(resource.phase, resource['cluster-status']),
-      el('span', {}, el('span', { class: 'quiet' }, kindOf(resource.GVK), ' '), name(resource.name),
-        resource.hook && el('span', { class: 'mark' }, 'hook')),
+      el('span', {}, el('span', { class: 'quiet' }, resource.GVK.Kind, ' '), name(resource.name),
+        resource.hook && el('span', { class: 'mark' }, 'hook'),
+        resource.GVK.Group && el('span', { class: 'quiet group-name' }, resource.GVK.Group)),
       el('span', { class: 'reason' }, el('bdi', { class: 'word' }, resource.reason ?? ''), ' ', message(resource.message),
         resource.restarts && el('span', { class: 'mark' }, `${resource.restarts} restarts`)),
       el('span', { class: 'quiet' }, resource['rsync-status'] ?? ''),
