@@ -84,6 +84,8 @@ pub struct Caller {
     rights: Arc<Rights>,
     /// The time at which the credential must be verified again, in Unix milliseconds; `None` without access control.
     until_ms: Option<i64>,
+    /// The time at which the credential expires, in Unix milliseconds; `None` if it is not known.
+    expires_ms: Option<i64>,
 }
 
 /// The reason why a request is not accepted. The texts are for the client and show nothing about other users.
@@ -264,6 +266,7 @@ impl AccessControl {
             rights: Arc::new(self.roles.load().rights_of(&user)),
             user: Some(Arc::new(user)),
             until_ms: Some(expires_ms.map_or(until_ms, |expires_ms| expires_ms.min(until_ms))),
+            expires_ms,
         })
     }
 }
@@ -282,6 +285,7 @@ impl Caller {
             user: None,
             rights: Arc::new(Rights::all()),
             until_ms: None,
+            expires_ms: None,
         }
     }
 
@@ -291,12 +295,18 @@ impl Caller {
             user: None,
             rights: Arc::default(),
             until_ms: None,
+            expires_ms: None,
         }
     }
 
     /// The user; `None` without access control and without a valid credential.
     pub fn user(&self) -> Option<&User> {
         self.user.as_deref()
+    }
+
+    /// The time at which the credential expires, in Unix milliseconds; `None` if it is not known.
+    pub fn expires_ms(&self) -> Option<i64> {
+        self.expires_ms
     }
 
     /// The rights of the user.

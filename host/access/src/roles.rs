@@ -33,6 +33,9 @@ pub enum Role {
 }
 
 impl Role {
+    /// Every role.
+    pub const ALL: [Self; 4] = [Self::Viewer, Self::Operator, Self::Approver, Self::Deployer];
+
     /// The word in bindings and errors.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -72,6 +75,12 @@ impl Rights {
             Role::Approver => &self.approver,
             Role::Deployer => &self.deployer,
         }
+    }
+
+    /// The roles that the user has for at least one subject.
+    pub fn roles(&self) -> impl Iterator<Item = Role> {
+        let is_held = |role: &Role| !self.subjects(*role).is_nothing();
+        Role::ALL.into_iter().filter(is_held)
     }
 
     fn add(&mut self, binding: &Binding) {

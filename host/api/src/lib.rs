@@ -27,6 +27,7 @@ pub mod interpret;
 pub mod interpreters;
 mod name_lists;
 pub mod problem;
+pub mod session;
 pub mod status;
 pub mod store;
 pub mod watch;

@@ -1,34 +1,39 @@
 //! The sender of a request, for handlers.
 
+mod credential;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Request};
-use axum::http::header;
 use axum::http::request::Parts;
-use kindsight_access::{AccessControl, Caller, ClientCertificate, Credential, Lease, Role};
+use axum::http::{Method, StatusCode};
+use kindsight_access::{AccessControl, Caller, Credential, Lease, Role};
+use kindsight_api::session::PresentedCredential;
 use kindsight_model::SubjectSet;
 use kindsight_read_model::VisibleModel;
 
 use crate::AppState;
 use crate::answer::internal;
+use crate::middleware::is_of_own_page;
 use crate::problem::Problem;
 use crate::serve::PeerAddress;
 
-/// The scheme of the `Authorization` header, in lower case.
-const BEARER: &[u8] = b"bearer ";
+pub(crate) use credential::COOKIE;
 
 /// The authenticated sender of a request, in the extensions of the request.
 #[derive(Debug, Clone)]
 pub(crate) struct Sender {
     pub(crate) caller: Caller,
     credential: Credential,
+    /// The part of the request with the credential; `None` without one.
+    presented: Option<PresentedCredential>,
     from: IpAddr,
 }
 
 /// The credential that a request presents, and the address of its client.
 pub(crate) struct Presented {
-    credential: Result<Credential, Problem>,
+    credential: Result<(Credential, Option<PresentedCredential>), Problem>,
     from: IpAddr,
 }
 
@@ -36,7 +41,7 @@ impl Presented {
     pub(crate) fn by(request: &Request) -> Self {
         let peer = request.extensions().get::<PeerAddress>();
         Self {
-            credential: credential(request),
+            credential: credential::credential(request).and_then(|found| checked(found, request)),
             from: peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0),
         }
     }
@@ -52,11 +57,12 @@ impl Sender {
         presented: Presented,
     ) -> Result<Self, Problem> {
         let Presented { credential, from } = presented;
-        let credential = credential?;
+        let (credential, presented) = credential?;
         let caller = control.authenticate(&credential, from).await?;
         Ok(Self {
             caller,
             credential,
+            presented,
             from,
         })
     }
@@ -66,8 +72,19 @@ impl Sender {
         Self {
             caller,
             credential: Credential::Missing,
+            presented: None,
             from: Ipv4Addr::UNSPECIFIED.into(),
         }
+    }
+
+    /// The address of the client, whose failed attempts are limited.
+    pub(crate) fn from(&self) -> IpAddr {
+        self.from
+    }
+
+    /// The part of the request with the credential; `None` without a valid one.
+    pub(crate) fn presented(&self) -> Option<PresentedCredential> {
+        self.presented
     }
 
     /// The lease of a stream.
@@ -107,26 +124,16 @@ impl FromRequestParts<AppState> for Visible {
     }
 }
 
-/// The credential of a request: the token in its header, else the certificate of its connection.
-///
-/// # Errors
-/// A header with another scheme, or several headers, of which a proxy and this server may take different ones.
-fn credential(request: &Request) -> Result<Credential, Problem> {
-    let mut headers = request.headers().get_all(header::AUTHORIZATION).iter();
-    let (header, another) = (headers.next(), headers.next());
-    let Some(header) = header else {
-        let certificate = request.extensions().get::<Arc<ClientCertificate>>();
-        let certificate = certificate.map(|it| Credential::Certificate(Arc::clone(it)));
-        return Ok(certificate.unwrap_or(Credential::Missing));
-    };
-    let (scheme, token) = header
-        .as_bytes()
-        .split_at_checked(BEARER.len())
-        .unwrap_or_default();
-    let token = std::str::from_utf8(token).unwrap_or_default().trim();
-    if another.is_some() || !scheme.eq_ignore_ascii_case(BEARER) || token.is_empty() {
-        let detail = "the header `Authorization` must be given once, as `Bearer TOKEN`";
-        return Err(Problem::unauthorized(detail));
+/// Refuses a cookie with a command that no page of this server sent: another page may have caused it.
+fn checked<T>(
+    (credential, presented): (T, Option<PresentedCredential>),
+    request: &Request,
+) -> Result<(T, Option<PresentedCredential>), Problem> {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let is_cookie = presented == Some(PresentedCredential::Cookie);
+    if is_cookie && !is_read && !is_of_own_page(request.headers()) {
+        let detail = "a command with the cookie of a browser must come from a page of this server; programs send the token in the header `Authorization`";
+        return Err(Problem::new(StatusCode::FORBIDDEN, detail));
     }
-    Ok(Credential::Bearer(token.to_owned().into()))
+    Ok((credential, presented))
 }

@@ -21,6 +21,9 @@ pub const COMPONENT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// The largest body of every other command to an interpreter, in bytes: the size of the largest schema
 /// of settings.
 pub const CATALOG_JSON_BYTES_MAX: usize = 64 * 1024;
+/// The largest body of a sign-in, in bytes: the longest token that fits into a cookie, with its name.
+pub(crate) const SIGN_IN_BYTES_MAX: usize = 8 * 1024;
+
 /// The most bytes of request bodies in memory at a time, including bodies that are still being
 /// sent: four of the largest components and sixteen of the largest `POST /v2/interpret`.
 pub const BODIES_BYTES_MAX: usize = 256 * 1024 * 1024;

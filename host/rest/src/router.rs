@@ -16,12 +16,13 @@ use utoipa_axum::routes;
 
 use crate::answer::Answers;
 use crate::connections::Pace;
-use crate::limits::METRICS_REQUESTS_MAX;
+use crate::limits::{METRICS_REQUESTS_MAX, SIGN_IN_BYTES_MAX};
 use crate::middleware::{self, AnswerBytes, Authorization, BodyRules, RequestIds, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{
-    applications, confirmation, history, interpret, interpreters, page, service, status, watch,
+    applications, confirmation, history, interpret, interpreters, page, service, session, status,
+    watch,
 };
 use crate::stream::Streams;
 use crate::{AppState, Limits, Slots};
@@ -211,6 +212,7 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .routes(routes!(service::healthz))
         .routes(routes!(service::readyz))
         .merge(metrics())
+        .merge(sessions(&bodies))
         .routes(routes!(service::openapi_json))
         .layer(time!(limits.request_time_max, ""));
     OpenApiRouter::with_openapi(ApiDoc::openapi())
@@ -218,6 +220,14 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .merge(heavy)
         .merge(quick)
         .merge(service)
+}
+
+/// The routes of sign-in.
+fn sessions(bodies: &Bodies) -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(session::show, session::sign_in, session::sign_out))
+        .layer(DefaultBodyLimit::disable())
+        .layer(body!(bodies, SIGN_IN_BYTES_MAX, &JSON))
 }
 
 /// The route of the metrics, with few requests at a time.

@@ -10,5 +10,6 @@ pub(crate) mod interpreters;
 pub(crate) mod page;
 mod paths;
 pub(crate) mod service;
+pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod watch;

@@ -37,6 +37,7 @@ mod limited;
 mod metrics;
 mod page;
 mod request_ids;
+mod session;
 mod streams;
 mod tls;
 

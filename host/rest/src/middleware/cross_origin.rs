@@ -55,3 +55,14 @@ fn is_cross_origin(allowed: &AllowedNames, headers: &HeaderMap) -> bool {
     let is_excused = !origins.is_empty() && origins.iter().all(is_listed);
     !origins.iter().all(is_allowed) || (is_other_site && !is_excused)
 }
+
+/// Returns whether a browser states that a page of this server sent the request: `Sec-Fetch-Site`, or an `Origin` that
+/// equals the host. Programs and old browsers state nothing.
+pub(crate) fn is_of_own_page(headers: &HeaderMap) -> bool {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(header::HOST).and_then(Authority::read);
+    let origin = text(header::ORIGIN).and_then(Origin::read);
+    let listed = AllowedNames::default();
+    text(SEC_FETCH_SITE) == Some("same-origin")
+        || origin.is_some_and(|origin| listed.allows_origin(&origin, host.as_ref()))
+}
