@@ -39,6 +39,17 @@ const publicClient = (client_id, id_token_signed_response_alg) => ({
   token_endpoint_auth_method: 'none',
 });
 
+// A client that signs browsers in. The port of a redirect URI on loopback is free (RFC 8252, 7.3).
+const webClient = {
+  client_id: 'kindsight-web',
+  client_secret: 'known to all tests',
+  application_type: 'native',
+  grant_types: ['authorization_code'],
+  redirect_uris: ['http://127.0.0.1/v2/session/oidc/callback'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'client_secret_basic',
+};
+
 // Lifetimes in seconds, which `POST /control/lifetimes` changes.
 const lifetimes = { id_token: TOKEN_SECONDS, device_code: TOKEN_SECONDS };
 
@@ -55,6 +66,7 @@ const configuration = {
     publicClient('kindsight-cli', 'RS256'),
     publicClient('kindsight-cli-es256', 'ES256'),
     publicClient('another-client', 'RS256'),
+    webClient,
   ],
   // ID tokens contain the claims of all granted scopes, as the tokens of most issuers do.
   conformIdTokenClaims: false,

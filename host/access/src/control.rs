@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::attempts::Attempts;
 use crate::files::follow_files;
+use crate::oidc::CodeFlow;
 use crate::roles::{Rights, RoleBindings, RoleFileError};
 use crate::tokens::{TokenFile, TokenFileError};
 use crate::user::{Method, User};
@@ -38,6 +39,8 @@ pub struct AccessSettings {
     pub tokens: Option<PathBuf>,
     /// Verifiers of tokens of other issuers, in the order in which they are asked.
     pub verifiers: Vec<Arc<dyn VerifyToken>>,
+    /// The sign-in of browsers at an issuer; `None` if browsers sign in with tokens alone.
+    pub code_flow: Option<CodeFlow>,
 }
 
 /// Authenticates the senders of requests, and looks up their rights.
@@ -168,6 +171,11 @@ impl AccessControl {
             tracing::info!("the tokens or roles changed");
             self.changes.send_modify(|generation| *generation += 1);
         }
+    }
+
+    /// The sign-in of browsers at an issuer, if it is enabled.
+    pub fn code_flow(&self) -> Option<&CodeFlow> {
+        self.settings.code_flow.as_ref()
     }
 
     /// Finds out who sent a request. Called for each request; verified tokens are kept for [`VERIFIED_MAX`].

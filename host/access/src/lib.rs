@@ -35,8 +35,8 @@ pub use control::{
 };
 pub use files::{AccessFileError, follow_files};
 pub use oidc::{
-    IssuerClientError, IssuerUrl, IssuerUrlError, Oidc, OidcSettings, SignatureAlgorithm,
-    SignatureAlgorithmError,
+    CodeFlow, CodeFlowError, CodeFlowSettings, IssuerClientError, IssuerUrl, IssuerUrlError, Oidc,
+    OidcSettings, SignInAttempt, SignatureAlgorithm, SignatureAlgorithmError,
 };
 pub use roles::{Rights, Role, RoleBindings, RoleFileError};
 pub use tls::{TlsError, TlsFile, TlsProblem, TlsServer, TlsSettings, TlsStream};

@@ -12,6 +12,7 @@
 
 mod algorithm;
 mod claims;
+mod code_flow;
 mod issuer_client;
 mod issuer_url;
 mod key_set;
@@ -33,6 +34,7 @@ use self::keys::IssuerKeys;
 use crate::verify::{TokenError, Verified, VerifyToken};
 
 pub use algorithm::{SignatureAlgorithm, SignatureAlgorithmError};
+pub use code_flow::{CodeFlow, CodeFlowError, CodeFlowSettings, SignInAttempt};
 pub use issuer_client::IssuerClientError;
 pub use issuer_url::{IssuerUrl, IssuerUrlError};
 
@@ -89,6 +91,21 @@ impl Oidc {
             keys: IssuerKeys::new(),
             settings,
         })
+    }
+
+    /// Makes the sign-in of browsers at this issuer. Blocks while it reads the trusted certificates.
+    ///
+    /// # Errors
+    /// [`IssuerClientError`] if the certificates cannot be used.
+    pub fn code_flow(&self, settings: CodeFlowSettings) -> Result<CodeFlow, IssuerClientError> {
+        let OidcSettings {
+            issuer,
+            ca,
+            audience,
+            ..
+        } = &self.settings;
+        let client = IssuerClient::new(issuer.clone(), ca.as_deref())?;
+        Ok(CodeFlow::new(client, audience.clone(), settings))
     }
 
     async fn check(&self, token: &str) -> Result<Verified, TokenError> {

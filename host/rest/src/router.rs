@@ -226,6 +226,8 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
 fn sessions(bodies: &Bodies) -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(session::show, session::sign_in, session::sign_out))
+        .routes(routes!(session::oidc::begin))
+        .routes(routes!(session::oidc::callback))
         .layer(DefaultBodyLimit::disable())
         .layer(body!(bodies, SIGN_IN_BYTES_MAX, &JSON))
 }

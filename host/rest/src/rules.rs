@@ -68,6 +68,8 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("GET", "/v2/session", "", Rule::Open),
     ("POST", "/v2/session", "", Rule::Open),
     ("DELETE", "/v2/session", "", Rule::Open),
+    ("GET", "/v2/session", "/oidc", Rule::Open),
+    ("GET", "/v2/session", "/oidc/callback", Rule::Open),
     ("GET", "/v2/applications", "", Rule::Viewer),
     ("GET", "/v2/applications/watch", "", Rule::Viewer),
     ("GET", "/v2/clusters", "", Rule::Viewer),

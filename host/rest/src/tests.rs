@@ -38,6 +38,7 @@ mod metrics;
 mod page;
 mod request_ids;
 mod session;
+mod session_oidc;
 mod streams;
 mod tls;
 

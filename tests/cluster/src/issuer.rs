@@ -25,7 +25,8 @@ const HEALTH_MAX: Duration = Duration::from_secs(1);
 /// Its users are `alice` (groups `team-a` and `everyone`), `bob` (`team-b` and `everyone`) and
 /// `carol` (no groups, an email address that is not verified). Its clients `kindsight-cli` and
 /// `another-client` get ID tokens with RS256, and `kindsight-cli-es256` with ES256. All clients use
-/// the device flow without a secret.
+/// the device flow without a secret. The client `kindsight-web` with the secret [`Issuer::WEB_SECRET`] signs browsers in,
+/// and returns them to `/v2/session/oidc/callback` on any port of 127.0.0.1.
 #[derive(Debug)]
 pub struct Issuer {
     process: Process,
@@ -36,6 +37,9 @@ pub struct Issuer {
 }
 
 impl Issuer {
+    /// The secret of the client `kindsight-web`.
+    pub const WEB_SECRET: &str = "known to all tests";
+
     /// Starts an issuer that serves HTTP on loopback.
     ///
     /// # Panics

@@ -59,6 +59,7 @@ impl Stage {
             roles,
             tokens: Some(tokens),
             verifiers: vec![verifier],
+            code_flow: None,
         };
         let control = Arc::new(AccessControl::new(settings).unwrap());
         Self {

@@ -66,7 +66,9 @@ impl AccessArgs {
             );
         }
         let mut verifiers: Vec<Arc<dyn VerifyToken>> = Vec::new();
+        let mut code_flow = None;
         if let Some(oidc) = self.oidc.verifier()? {
+            code_flow = self.oidc.code_flow(&oidc)?;
             verifiers.push(Arc::new(oidc));
         }
         // The last one, because it refuses every token that it does not know.
@@ -77,6 +79,7 @@ impl AccessArgs {
             roles,
             tokens: self.tokens.clone(),
             verifiers,
+            code_flow,
         }))
     }
 

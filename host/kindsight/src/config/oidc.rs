@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use kindsight_server::access::{IssuerUrl, Oidc, OidcSettings, SignatureAlgorithm};
+use kindsight_server::access::{
+    CodeFlow, CodeFlowSettings, IssuerUrl, Oidc, OidcSettings, SignatureAlgorithm,
+};
+
+use crate::config::password::password;
 
 /// The issuer whose tokens are accepted.
 #[derive(Debug, Clone, Args)]
@@ -65,7 +69,29 @@ pub(crate) struct OidcArgs {
         default_values_t = SignatureAlgorithm::DEFAULT.to_vec()
     )]
     algorithms: Vec<SignatureAlgorithm>,
+    /// URL of this server for browsers, which enables the sign-in of browsers at the issuer. Register
+    /// URL/v2/session/oidc/callback as redirect URI at the issuer.
+    #[arg(
+        id = "oidc_public_url",
+        long = "oidc-public-url",
+        env = "KINDSIGHT_OIDC_PUBLIC_URL",
+        value_name = "URL",
+        requires = "oidc_issuer"
+    )]
+    public_url: Option<IssuerUrl>,
+    /// File with the secret of a confidential client, for the sign-in of browsers. The client id is the audience.
+    #[arg(
+        id = "oidc_client_secret_file",
+        long = "oidc-client-secret-file",
+        env = "KINDSIGHT_OIDC_CLIENT_SECRET_FILE",
+        value_name = "FILE",
+        requires = "oidc_public_url"
+    )]
+    client_secret_file: Option<PathBuf>,
 }
+
+/// The path to which the issuer returns a browser.
+const REDIRECT_PATH: &str = "/v2/session/oidc/callback";
 
 impl OidcArgs {
     /// Returns whether tokens of an issuer are accepted.
@@ -80,6 +106,27 @@ impl OidcArgs {
     pub(crate) fn verifier(&self) -> anyhow::Result<Option<Oidc>> {
         let settings = self.settings().map(Oidc::new).transpose();
         settings.context("cannot verify tokens of the OIDC issuer")
+    }
+
+    /// The sign-in of browsers at the issuer, if the flags enable it. Reads the secret of the client.
+    ///
+    /// # Errors
+    /// The secret or the trusted certificates cannot be read.
+    pub(super) fn code_flow(&self, oidc: &Oidc) -> anyhow::Result<Option<CodeFlow>> {
+        let Some(public_url) = &self.public_url else {
+            return Ok(None);
+        };
+        let secret = self.client_secret_file.as_deref().map(password);
+        let settings = CodeFlowSettings {
+            redirect_url: format!(
+                "{}{REDIRECT_PATH}",
+                public_url.as_str().trim_end_matches('/')
+            ),
+            client_secret: secret.transpose()?.map(Into::into),
+        };
+        let flow = oidc.code_flow(settings);
+        flow.map(Some)
+            .context("cannot sign browsers in at the OIDC issuer")
     }
 
     fn settings(&self) -> Option<OidcSettings> {

@@ -79,7 +79,7 @@ fn after_scheme(value: &[u8]) -> &[u8] {
 ///
 /// # Errors
 /// Several cookies of this name: a page of a sibling domain may have set one of them.
-fn cookie(headers: &HeaderMap, name: &str) -> Result<Option<String>, Problem> {
+pub(crate) fn cookie(headers: &HeaderMap, name: &str) -> Result<Option<String>, Problem> {
     let texts = headers.get_all(header::COOKIE).iter();
     let texts = texts.filter_map(|value| value.to_str().ok());
     let cookies = texts.flat_map(Cookie::split_parse).filter_map(Result::ok);

@@ -1,7 +1,9 @@
-//! Sign-in of browsers with a token.
+//! Sign-in of browsers with a token, or at an issuer.
 //!
 //! The cookie has the token itself. So a session needs no state on the server, works with every server that accepts the
 //! token, and ends when the token expires or is revoked.
+
+pub(crate) mod oidc;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -11,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use cookie::time::Duration;
 use cookie::{Cookie, SameSite};
 use jiff::Timestamp;
-use kindsight_access::{AccessControl, Caller, Credential};
+use kindsight_access::{AccessControl, Caller, Credential, Refusal};
 use kindsight_api::problem::ProblemDocument;
 use kindsight_api::session::{PresentedCredential, Session, SignIn, SignInMethod};
 
@@ -35,8 +37,11 @@ const COOKIE_BYTES_MAX: usize = 4096;
     responses((status = 200, description = "The user, if the request has a valid credential.", body = Session), CommonErrors),
 )]
 pub(crate) async fn show(State(app): State<AppState>, sender: Sender) -> Json<Session> {
-    let is_controlled = app.access.is_some();
-    Json(session(is_controlled, &sender.caller, sender.presented()))
+    Json(session(
+        app.access.as_deref(),
+        &sender.caller,
+        sender.presented(),
+    ))
 }
 
 /// Sign in
@@ -68,8 +73,8 @@ pub(crate) async fn sign_in(
         Problem::new(StatusCode::BAD_REQUEST, detail)
     })?;
     let caller = authenticate(control, &sender, &token).await?;
-    let cookie = signed_in(&token, &caller, (app.clock)())?;
-    let answer = session(true, &caller, Some(PresentedCredential::Cookie));
+    let cookie = signed_in(COOKIE, &token, &caller, (app.clock)())?;
+    let answer = session(Some(control), &caller, Some(PresentedCredential::Cookie));
     with_cookie(Json(answer).into_response(), &cookie)
 }
 
@@ -88,22 +93,26 @@ pub(crate) async fn sign_out() -> Result<Response, Problem> {
     with_cookie(StatusCode::NO_CONTENT.into_response(), &cookie.build())
 }
 
+/// Verifies the token of a sign-in. A failure counts as a failed attempt of the client's address.
 async fn authenticate(
     control: &AccessControl,
     sender: &Sender,
     token: &str,
-) -> Result<Caller, Problem> {
-    let caller = control
-        .authenticate(&Credential::Bearer(token.to_owned().into()), sender.from())
-        .await;
-    caller.map_err(Problem::from)
+) -> Result<Caller, Refusal> {
+    let credential = Credential::Bearer(token.to_owned().into());
+    control.authenticate(&credential, sender.from()).await
 }
 
 /// The cookie with a verified token, which expires with the token.
 ///
 /// # Errors
 /// A token that is too long for a cookie, or that has characters which a cookie cannot have.
-fn signed_in(token: &str, caller: &Caller, now_ms: i64) -> Result<Cookie<'static>, Problem> {
+fn signed_in(
+    name: &'static str,
+    token: &str,
+    caller: &Caller,
+    now_ms: i64,
+) -> Result<Cookie<'static>, Problem> {
     let is_plain =
         |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b',' | b';' | b'\\');
     if !token.bytes().all(is_plain) {
@@ -111,7 +120,7 @@ fn signed_in(token: &str, caller: &Caller, now_ms: i64) -> Result<Cookie<'static
             "the token has characters that no token has",
         ));
     }
-    let mut cookie = host_cookie(COOKIE, token.to_owned());
+    let mut cookie = host_cookie(name, token.to_owned());
     if let Some(expires_ms) = caller.expires_ms() {
         let left = expires_ms.saturating_sub(now_ms).max(0);
         cookie = cookie.max_age(Duration::milliseconds(left));
@@ -142,22 +151,23 @@ fn with_cookie(mut answer: Response, cookie: &Cookie<'_>) -> Result<Response, Pr
     Ok(answer)
 }
 
+/// The user of a request; `control` is `None` without access control.
 fn session(
-    is_controlled: bool,
+    control: Option<&AccessControl>,
     caller: &Caller,
     presented: Option<PresentedCredential>,
 ) -> Session {
     let expires = caller.expires_ms().map(Timestamp::from_millisecond);
     let roles = caller.rights().roles();
+    let token = control.map(|_| SignInMethod::Token);
+    let oidc = control.and_then(AccessControl::code_flow);
+    let oidc = oidc.map(|_| SignInMethod::Oidc);
     Session {
-        access_control: is_controlled,
+        access_control: control.is_some(),
         user: caller.user().map(|user| user.name().to_owned()),
         credential: caller.user().and(presented),
         expires: expires.and_then(Result::ok),
-        sign_in: is_controlled
-            .then_some(SignInMethod::Token)
-            .into_iter()
-            .collect(),
+        sign_in: token.into_iter().chain(oidc).collect(),
         roles: roles.map(|role| role.as_str().to_owned()).collect(),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use expect_test::expect_file;
-use kindsight_access::{AccessControl, AccessSettings, TokenFile};
+use kindsight_access::{AccessControl, AccessSettings, CodeFlow, TokenFile, VerifyToken};
 use tempfile::TempDir;
 
 use super::applications::SHOP;
@@ -16,22 +16,32 @@ use crate::rules::{RULES, Rule};
 /// A server with access control, and one user with a token.
 pub(super) struct Guarded {
     folder: TempDir,
-    control: Arc<AccessControl>,
+    pub(super) control: Arc<AccessControl>,
     pub(super) token: String,
 }
 
 impl Guarded {
     /// `bindings` are the bindings of the user `token:ci`, each without its user.
     pub(super) fn new(bindings: &[&str]) -> Self {
+        Self::with(&of_user(bindings), Vec::new(), None)
+    }
+
+    /// A server with a role file, and with methods besides the token file.
+    pub(super) fn with(
+        bindings: &str,
+        verifiers: Vec<Arc<dyn VerifyToken>>,
+        code_flow: Option<CodeFlow>,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (roles, tokens) = (folder.path().join("roles"), folder.path().join("tokens"));
-        fs::write(&roles, of_user(bindings)).unwrap();
+        fs::write(&roles, bindings).unwrap();
         let expires = "2999-01-01T00:00:00Z".parse().unwrap();
         let token = TokenFile::create(&tokens, "ci".parse().unwrap(), expires).unwrap();
         let settings = AccessSettings {
             roles,
             tokens: Some(tokens),
-            verifiers: Vec::new(),
+            verifiers,
+            code_flow,
         };
         Self {
             control: Arc::new(AccessControl::new(settings).unwrap()),
@@ -145,7 +155,14 @@ async fn a_request_without_a_valid_token_is_refused_on_every_route_but_the_open_
         let presented: [&[&str]; 5] = [&[], &[&wrong], &twice, &[&basic], &["Bearer "]];
         for authorization in presented {
             let answer = guarded.send(&method, &uri, authorization).await;
-            if let "/" | "/page/{file}" | "/v2/session" | "/healthz" | "/readyz" = &*path {
+            if let "/"
+            | "/page/{file}"
+            | "/v2/session"
+            | "/v2/session/oidc"
+            | "/v2/session/oidc/callback"
+            | "/healthz"
+            | "/readyz" = &*path
+            {
                 assert!(!answer.text.contains("secret+edge"), "{}", answer.text);
                 continue;
             }
