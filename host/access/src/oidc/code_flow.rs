@@ -1,4 +1,4 @@
-//! Sign-in of browsers at the issuer: the authorization code flow with PKCE (`OpenID` Connect Core 3.1, RFC 7636).
+//! Sign-in of browsers at the issuer: the authorization code flow with PKCE (OpenID Connect Core 3.1, RFC 7636).
 //!
 //! ```text
 //! begin ──▶ browser ──▶ issuer ──code──▶ browser ──▶ finish ──code, verifier──▶ issuer
