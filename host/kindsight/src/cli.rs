@@ -21,16 +21,23 @@ use crate::output_format::OutputFormat;
 use crate::server_args::ServerArgs;
 use crate::table::clean_lines;
 
-/// Tells what the raw status of Kubernetes resources means, across many clusters.
+/// Explains the meaning of the raw status of Kubernetes resources, for whole applications in many clusters.
 ///
-/// Each object gets a verdict from a WebAssembly interpreter for its Kind: a state such as Ready,
-/// Pending or Failed, a reason and a message. `serve` rolls the verdicts of a composite application
-/// up by cluster and app and answers status queries; `interpret` judges objects without a server.
+/// Each object gets a verdict from an interpreter for its Kind: a state such as Ready, Pending or Failed, a reason and a
+/// message. A server watches clusters and answers with the state of each application.
 #[derive(Debug, Parser)]
 #[command(
     name = "kindsight",
     version,
     after_help = "\
+First steps:
+  kindsight demo                                     a recorded application, without a cluster
+  kubectl get all -A -o json | kindsight interpret   verdicts without a server
+  kindsight serve --kubeconfig ~/.kube/config        a server for your clusters
+  kindsight applications                             its applications and their states
+  kindsight status NAME                              one application, resource by resource
+`kindsight COMMAND --help` describes a command.
+
 Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line; 3 a
 verdict or a change that was asked for with --fail-on, or that `interpreters diff` found; 4 an
 application that was waited for failed; 5 the time to wait is up."
@@ -43,15 +50,15 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serves a recorded composite application: three apps on two clusters, some resources broken.
+    /// Serves a recorded application: three apps on two clusters, some resources broken.
     ///
     /// Everything but the clusters is real: it runs the store, watcher, interpreters and server of
     /// `serve` on reports recorded from two Kubernetes clusters.
     Demo(DemoArgs),
-    /// Runs a server that answers status queries about composite applications.
-    Serve(Box<ServeArgs>),
     /// Judges Kubernetes objects, as `kubectl get -o json` or `-o yaml` prints them.
     Interpret(InterpretArgs),
+    /// Runs a server that watches clusters and answers with the state of each application.
+    Serve(Box<ServeArgs>),
     /// Lists the applications of a running server with their states.
     Applications(ApplicationsArgs),
     /// Lists the clusters of a running server with their connections.
@@ -305,24 +312,24 @@ fn query_type() -> impl TypedValueParser<Value = QueryType> {
 /// Prints an error with its causes to standard error.
 pub(crate) fn complain(error: &anyhow::Error) {
     // If standard error is closed, the failure cannot be reported anywhere.
-    let _ = writeln!(
-        std::io::stderr(),
-        "kindsight: {}",
-        clean_lines(&format!("{error:#}"))
-    );
+    let text = clean_lines(&format!("{error:#}"));
+    let _ = writeln!(std::io::stderr(), "kindsight: {text}");
 }
 
 /// Prints a hint to standard error.
 pub(crate) fn hint(text: &str) {
-    let _ = writeln!(std::io::stderr(), "kindsight: {}", clean_lines(text));
+    let text = clean_lines(text);
+    let _ = writeln!(std::io::stderr(), "kindsight: {text}");
 }
 
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
 
+    use super::*;
+
     #[test]
     fn the_command_line_is_consistent() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
     }
 }

@@ -18,8 +18,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgAction, Args};
 use kindsight_api::status::Dialect;
 use kindsight_server::LogFormat;
 use kindsight_server::clusters::ClusterSource;
@@ -35,24 +35,55 @@ use crate::config::store::StoreArgs;
 use crate::config::tls::TlsArgs;
 use crate::config::watch::WatchArgs;
 
+/// Flags that `serve --help` shows: the flags that a new user needs first. `serve --help-limits` shows all flags.
+const FIRST: [&str; 18] = [
+    "config",
+    "data-dir",
+    "store",
+    "cluster",
+    "kubeconfig",
+    "interpreters",
+    "listen",
+    "allowed-host",
+    "roles",
+    "tokens",
+    "token-review-cluster",
+    "oidc-issuer",
+    "oidc-audience",
+    "log",
+    "tls-cert",
+    "tls-key",
+    "help",
+    "help-limits",
+];
+
 /// `kindsight serve`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Every setting can be a flag, the environment variable shown with it, or a key of the --config file
-(TOML; keys are the names of the flags without dashes, a flag that can be repeated is a list).
-Precedence: flag, environment variable, file, default.
+#[command(
+    disable_help_flag = true,
+    mut_args = in_help,
+    after_help = "\
+Every setting can be a flag (--data-dir), an environment variable (KINDSIGHT_DATA_DIR), or a key of
+the --config file (data-dir; a flag that can be repeated is a list). Precedence: flag, environment
+variable, file, default.
 
 Examples:
   kindsight serve --kubeconfig ~/.kube/config
-  kindsight serve --data-dir /var/lib/kindsight \\
-    --cluster vfw-cluster-provider+edge01=/var/lib/kindsight/clusters/edge01
-  kindsight serve --observe --store etcd://emco-etcd:2379 --mongodb mongodb://emco-mongo:27017")]
+  kindsight serve --config /etc/kindsight/kindsight.toml --data-dir /var/lib/kindsight"
+)]
 pub(crate) struct ServeArgs {
+    /// Prints the settings that a new user needs first.
+    #[arg(short, long, action = ArgAction::HelpShort)]
+    help: Option<bool>,
+    /// Prints all settings, with all limits.
+    #[arg(long, action = ArgAction::HelpLong)]
+    help_limits: Option<bool>,
     /// Configuration file (TOML).
     #[arg(long, env = "KINDSIGHT_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Directory of compiled interpreters, of the last-known state, and of the store unless --store sets another
-    /// one; created if it does not exist.
+    /// Directory of the store, the compiled interpreters and the last-known state.
+    ///
+    /// It is created if it does not exist. --store sets another place for the store.
     #[arg(
         long,
         env = "KINDSIGHT_DATA_DIR",
@@ -60,11 +91,9 @@ pub(crate) struct ServeArgs {
         default_value = "kindsight-data"
     )]
     pub(crate) data_dir: PathBuf,
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
-    #[command(flatten)]
-    pub(crate) mongodb: MongodbArgs,
-    /// Cluster whose ResourceBundleState resources are the files of a directory; can be repeated.
+    /// Cluster whose reports are the files of a directory; can be repeated.
+    ///
+    /// The files (`*.json`) are ResourceBundleState resources.
     #[arg(
         long = "cluster",
         env = "KINDSIGHT_CLUSTER",
@@ -78,8 +107,9 @@ pub(crate) struct ServeArgs {
     /// An `[[application]]` of the configuration file, as JSON.
     #[arg(long = "application-table", hide = true, value_name = "JSON")]
     pub(crate) application_tables: Vec<ApplicationTable>,
-    /// Kubeconfig of clusters to watch. Each context, or only the context after a `:`, is the cluster
-    /// `kubeconfig+<context>`; can be repeated.
+    /// Kubeconfig of clusters to watch: all its contexts, or one; can be repeated.
+    ///
+    /// A context is the cluster `kubeconfig+<context>`.
     #[arg(
         long = "kubeconfig",
         env = "KINDSIGHT_KUBECONFIG",
@@ -95,9 +125,10 @@ pub(crate) struct ServeArgs {
     /// stale, such as `60s`. Afterwards such a Kind is listed as not answered. `GET /readyz` waits as long.
     #[arg(long, env = "KINDSIGHT_KIND_GRACE", value_name = "TIME", value_parser = duration, default_value = "60s")]
     pub(crate) kind_grace: Duration,
-    /// Directory of interpreters (`*.wasm`) to watch: a file that is added goes live, a file that is
-    /// deleted is unloaded. An interpreter in it overrides a built-in one of the same name; an
-    /// uploaded one overrides both.
+    /// Directory of interpreters (`*.wasm`) to watch.
+    ///
+    /// A file that is added goes live, a file that is deleted is unloaded. An interpreter in it overrides a built-in
+    /// one of the same name; an uploaded one overrides both.
     #[arg(long, env = "KINDSIGHT_INTERPRETERS", value_name = "DIR")]
     pub(crate) interpreters: Option<PathBuf>,
     /// Lets a file of --interpreters take the name of a built-in interpreter although it does not judge all of
@@ -114,8 +145,10 @@ pub(crate) struct ServeArgs {
     /// Adds a metric with the name and the phase of each application. Every reader of the metrics sees the names.
     #[arg(long, env = "KINDSIGHT_METRICS_APPLICATIONS")]
     pub(crate) metrics_applications: bool,
-    /// Allowed host name or address of the server, in addition to localhost and its own addresses;
-    /// can be repeated. With a port for that port alone; `*` for any name, behind a proxy that checks.
+    /// Host name of the server, in addition to localhost and its own addresses; can be repeated.
+    ///
+    /// Requests under any other name are refused. With a port for that port alone; `*` for any name, behind a proxy
+    /// that checks.
     #[arg(
         long = "allowed-host",
         env = "KINDSIGHT_ALLOWED_HOST",
@@ -132,8 +165,6 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) allowed_origins: Vec<AllowedOrigin>,
-    #[command(flatten)]
-    pub(crate) access: AccessArgs,
     /// Wire dialect of answers to status queries: the dialect of the specification, or the dialect of EMCO up to
     /// v22.09 for its own clients. A request can select the other dialect.
     #[arg(long, env = "KINDSIGHT_DIALECT", value_parser = dialect(), default_value = Dialect::default().as_str())]
@@ -144,6 +175,13 @@ pub(crate) struct ServeArgs {
     /// Format of log lines.
     #[arg(long, env = "KINDSIGHT_LOG_FORMAT", value_parser = log_format(), default_value = "text")]
     pub(crate) log_format: LogFormat,
+    // The headings of these groups apply to all flags after them.
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) mongodb: MongodbArgs,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
     #[command(flatten)]
     pub(crate) tls: TlsArgs,
     #[command(flatten)]
@@ -174,6 +212,13 @@ impl ServeArgs {
         let clusters = clusters.map(|it| it.with_applications(&applications));
         Ok(clusters.collect())
     }
+}
+
+/// Shows a flag in `serve --help` if it is one of [`FIRST`]. One sentence of the help states the environment variables
+/// of all flags.
+fn in_help(flag: Arg) -> Arg {
+    let is_first = flag.get_long().is_some_and(|long| FIRST.contains(&long));
+    flag.hide_short_help(!is_first).hide_env(true)
 }
 
 /// Parser of a time span with its unit.

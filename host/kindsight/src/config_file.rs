@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser};
 
 use crate::cli::Cli;
 use crate::config::mongodb::refuse_password;
@@ -73,13 +73,13 @@ fn flags(file: &Path, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
         .context("serve is a command")?;
     let mut flags = Vec::new();
     for (name, value) in table {
-        let mut known = serve
-            .get_arguments()
-            .filter(|arg| arg.get_long() != Some("config"));
+        let mut known = serve.get_arguments().filter(|arg| is_setting(arg));
         let arg = known
             .find(|arg| arg.get_long() == Some(&*flag_of(&name)))
             .with_context(|| {
-                format!("unknown setting `{name}`; `kindsight serve --help` lists all settings")
+                format!(
+                    "unknown setting `{name}`; `kindsight serve --help-limits` lists all settings"
+                )
             })?;
         let source = given.value_source(arg.get_id().as_str());
         if matches!(source, None | Some(ValueSource::DefaultValue)) {
@@ -87,6 +87,12 @@ fn flags(file: &Path, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
         }
     }
     Ok(flags)
+}
+
+/// Returns whether a flag of `serve` is a setting that the file may have.
+fn is_setting(arg: &Arg) -> bool {
+    let is_help = matches!(arg.get_action(), ArgAction::HelpShort | ArgAction::HelpLong);
+    !is_help && arg.get_long() != Some("config")
 }
 
 /// The flag of a setting. An `[[application]]` table is passed in a hidden flag.

@@ -17,10 +17,14 @@ use super::tls::TlsArgs;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Access control")]
 pub(crate) struct AccessArgs {
-    /// File that binds roles to users and groups; enables access control. Read again when it changes.
+    /// File that binds roles to users and groups; enables access control.
+    ///
+    /// The file is read again when it changes.
     #[arg(long, env = "KINDSIGHT_ROLES", value_name = "FILE")]
     roles: Option<PathBuf>,
-    /// File of tokens that `kindsight token new` creates; read again when it changes.
+    /// File of tokens that `kindsight token new` creates.
+    ///
+    /// The file is read again when it changes.
     #[arg(
         long,
         env = "KINDSIGHT_TOKENS",
@@ -28,7 +32,9 @@ pub(crate) struct AccessArgs {
         requires = "roles"
     )]
     tokens: Option<PathBuf>,
-    /// Watched cluster (`PROVIDER+NAME`) whose API server reviews tokens of Kubernetes with the audience `kindsight`.
+    /// Watched cluster whose API server reviews tokens of Kubernetes.
+    ///
+    /// A token must have the audience `kindsight`.
     #[arg(
         long,
         env = "KINDSIGHT_TOKEN_REVIEW_CLUSTER",
@@ -36,8 +42,6 @@ pub(crate) struct AccessArgs {
         requires = "roles"
     )]
     token_review_cluster: Option<ClusterName>,
-    #[command(flatten)]
-    pub(super) oidc: OidcArgs,
     /// Serves an address that other machines reach without TLS, behind a proxy that ends TLS. Prints a warning.
     #[arg(long, env = "KINDSIGHT_INSECURE_NO_TLS")]
     insecure_no_tls: bool,
@@ -45,6 +49,8 @@ pub(crate) struct AccessArgs {
     /// client. Prints a warning.
     #[arg(long, env = "KINDSIGHT_INSECURE_NO_AUTH")]
     insecure_no_auth: bool,
+    #[command(flatten)]
+    pub(super) oidc: OidcArgs,
 }
 
 impl AccessArgs {

@@ -14,7 +14,7 @@ use crate::config::password::password;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Access control by OpenID Connect")]
 pub(crate) struct OidcArgs {
-    /// URL of an OIDC issuer whose tokens are accepted, exactly as its tokens name it.
+    /// URL of an OIDC issuer whose tokens are accepted, as its tokens name it.
     #[arg(
         id = "oidc_issuer",
         long = "oidc-issuer",
@@ -23,7 +23,7 @@ pub(crate) struct OidcArgs {
         requires_all = ["oidc_audience", "roles"]
     )]
     issuer: Option<IssuerUrl>,
-    /// Audience of the tokens. For ID tokens, this is the client id.
+    /// Audience of the tokens, which is the client id for ID tokens.
     #[arg(
         id = "oidc_audience",
         long = "oidc-audience",

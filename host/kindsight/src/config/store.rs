@@ -11,8 +11,10 @@ use super::etcd::EtcdArgs;
 /// The store of a server.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
-    /// Store of `AppContext`s, of records and of uploaded interpreters: `file:PATH`,
-    /// `etcd://HOST:2379,HOST:2379`, or `memory:` to keep nothing. Without it a file in --data-dir.
+    /// Store: `file:PATH` or `etcd://HOST:2379` [default: a file in --data-dir].
+    ///
+    /// It keeps `AppContext`s, records and uploaded interpreters. Several members of an etcd are separated by commas.
+    /// `memory:` keeps nothing.
     #[arg(long = "store", env = "KINDSIGHT_STORE", value_name = "ADDRESS")]
     address: Option<StoreAddress>,
     /// Only reads the `AppContext`s of the store of another orchestrator, and never writes to it. Everything else is

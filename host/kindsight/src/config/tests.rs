@@ -3,8 +3,10 @@ use kindsight_server::interpreter::{Isolation, Limits};
 
 use std::ffi::OsString;
 
+use clap::CommandFactory as _;
+
 use super::*;
-use crate::cli::Command;
+use crate::cli::{Cli, Command};
 use crate::config_file::read;
 
 fn serve(toml: &str, args: &[&str]) -> anyhow::Result<ServeArgs> {
@@ -101,5 +103,19 @@ fn an_application_is_a_table_of_the_file() {
     for wrong in ["application = \"shop\"", "application-table = \"{}\""] {
         let error = format!("{:#}", serve(wrong, &[]).unwrap_err());
         assert!(error.contains("[[application]]"), "{error}");
+    }
+}
+
+#[test]
+fn each_setting_has_an_environment_variable_with_its_name() {
+    let command = Cli::command();
+    let serve = command.find_subcommand("serve").unwrap();
+    for flag in serve.get_arguments().filter(|flag| !flag.is_hide_set()) {
+        let long = flag.get_long().unwrap();
+        if long.starts_with("help") {
+            continue;
+        }
+        let expected = format!("KINDSIGHT_{}", long.to_uppercase().replace('-', "_"));
+        assert_eq!(flag.get_env(), Some(expected.as_ref()), "--{long}");
     }
 }

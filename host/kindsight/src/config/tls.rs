@@ -9,7 +9,9 @@ use kindsight_server::access::TlsSettings;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "TLS")]
 pub(crate) struct TlsArgs {
-    /// PEM file with the certificate of the server, followed by the intermediate certificates; enables TLS.
+    /// PEM file with the certificate of the server; enables TLS.
+    ///
+    /// The intermediate certificates follow it in the file.
     #[arg(
         id = "tls_cert",
         long = "tls-cert",

@@ -299,8 +299,42 @@ fn two_servers_do_not_share_a_store() {
 }
 
 #[test]
-fn help_names_every_limit_with_its_default() {
-    let help = text(&run(&["serve", "--help"], "").stdout);
+fn serve_help_fits_on_one_screen_and_names_the_first_settings() {
+    for flag in ["--help", "-h"] {
+        let help = text(&run(&["serve", flag], "").stdout);
+        assert!(help.lines().count() <= 50, "{help}");
+        assert!(
+            help.lines().all(|line| line.chars().count() <= 100),
+            "{help}"
+        );
+        for shown in ["--kubeconfig", "--tls-cert", "--roles", "--help-limits"] {
+            assert!(help.contains(shown), "{shown}: {help}");
+        }
+        for hidden in ["--call-deadline-ms", "--etcd-ca", "-table", "[env"] {
+            assert!(!help.contains(hidden), "{hidden}: {help}");
+        }
+    }
+}
+
+#[test]
+fn a_help_flag_is_no_setting_of_the_configuration_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kindsight.toml");
+    for name in ["help", "help-limits"] {
+        std::fs::write(&file, format!("{name} = true\n")).unwrap();
+        let output = run(&["serve", "--config", file.to_str().unwrap()], "");
+        let error = text(&output.stderr);
+        assert!(
+            error.contains(&format!("unknown setting `{name}`")),
+            "{error}"
+        );
+        assert!(error.contains("serve --help-limits"), "{error}");
+    }
+}
+
+#[test]
+fn help_limits_names_every_limit_with_its_default() {
+    let help = text(&run(&["serve", "--help-limits"], "").stdout);
     for (flag, default) in [
         ("--call-deadline-ms", "50"),
         ("--memory-bytes-max", "67108864"),
