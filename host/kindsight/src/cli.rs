@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use kindsight_api::status::QueryType;
 use kindsight_model::{InterpreterName, Phase};
 
@@ -18,6 +18,7 @@ use crate::commands::store::StoreArgs;
 use crate::commands::token::TokenArgs;
 use crate::config::ServeArgs;
 use crate::output_format::OutputFormat;
+use crate::progress;
 use crate::server_args::ServerArgs;
 use crate::table::clean_lines;
 
@@ -45,6 +46,16 @@ application that was waited for failed; 5 the time to wait is up."
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Colours of states; `auto` means only on a terminal and without `NO_COLOR`.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value_t = ColorChoice::Auto,
+        hide_default_value = true,
+        display_order = 1000
+    )]
+    pub(crate) color: ColorChoice,
 }
 
 /// The commands.
@@ -313,13 +324,13 @@ fn query_type() -> impl TypedValueParser<Value = QueryType> {
 pub(crate) fn complain(error: &anyhow::Error) {
     // If standard error is closed, the failure cannot be reported anywhere.
     let text = clean_lines(&format!("{error:#}"));
-    let _ = writeln!(std::io::stderr(), "kindsight: {text}");
+    let _ = progress::above(|| writeln!(std::io::stderr(), "kindsight: {text}"));
 }
 
 /// Prints a hint to standard error.
 pub(crate) fn hint(text: &str) {
     let text = clean_lines(text);
-    let _ = writeln!(std::io::stderr(), "kindsight: {text}");
+    let _ = progress::above(|| writeln!(std::io::stderr(), "kindsight: {text}"));
 }
 
 #[cfg(test)]

@@ -8,12 +8,14 @@ mod age;
 mod cli;
 mod client;
 mod client_config;
+mod color;
 mod commands;
 mod config;
 mod config_file;
 mod explanation;
 mod login;
 mod output_format;
+mod progress;
 mod server_args;
 mod store_line;
 mod table;
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    color::set(cli.color);
     match cli.command {
         Command::Demo(args) => demo::run(&args)?,
         Command::Serve(args) => serve::run(args)?,

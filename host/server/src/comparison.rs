@@ -9,7 +9,7 @@ use kindsight_interpreter::{
 };
 use kindsight_model::Source;
 
-use crate::engine::{SettingsByName, member, start_interpreters};
+use crate::engine::{OnLoaded, SettingsByName, member, start_interpreters};
 use crate::error::Error;
 use crate::shadow::shadow_report;
 
@@ -39,10 +39,12 @@ impl ComponentComparer {
         cache: Option<&Path>,
         old: &ComponentFile,
         new: &ComponentFile,
+        on_loaded: &OnLoaded,
     ) -> Result<Self, Error> {
         let limits = Limits::default();
         let none = SettingsByName::new();
-        let interpreters = start_interpreters(limits.clone(), cache, &[], &none)?.interpreters;
+        let started = start_interpreters(limits.clone(), cache, &[], &none, on_loaded)?;
+        let interpreters = started.interpreters;
         let (old, new) = (load(&interpreters, old)?, load(&interpreters, new)?);
         let sets = (set(&interpreters, &old)?, set(&interpreters, &new)?);
         Ok(Self {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kindsight_catalog::{checked_settings, lost_kinds};
 use kindsight_interpreter::{
@@ -20,6 +21,27 @@ const COMPILE: &str = "compile-component";
 
 /// The settings of interpreters, by their names.
 pub type SettingsByName = BTreeMap<InterpreterName, Map<String, Value>>;
+
+/// Receiver of the progress of a start: a function that is called after each built-in interpreter that was loaded, with
+/// the number of loaded interpreters and the number of all. Several threads call it. The default does nothing.
+#[derive(Clone, Default)]
+pub struct OnLoaded(Option<Arc<LoadProgress>>);
+
+/// The function of an [`OnLoaded`].
+type LoadProgress = dyn Fn(usize, usize) + Send + Sync;
+
+impl OnLoaded {
+    /// A receiver that calls this function.
+    pub fn new(progress: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(progress)))
+    }
+
+    fn call(&self, loaded: usize, total: usize) {
+        if let Some(progress) = &self.0 {
+            progress(loaded, total);
+        }
+    }
+}
 
 /// Interpreters of a program without a server.
 pub struct LocalInterpreters {
@@ -45,10 +67,11 @@ pub fn start_interpreters(
     cache: Option<&Path>,
     files: &[PathBuf],
     settings: &SettingsByName,
+    on_loaded: &OnLoaded,
 ) -> Result<LocalInterpreters, Error> {
     let bytes_max = limits.component_bytes_max;
     let interpreters = start(limits, cache)?;
-    let built_in = built_in(&interpreters)?;
+    let built_in = built_in(&interpreters, on_loaded)?;
     let from_files = files
         .iter()
         .map(|file| load_file(&interpreters, file, bytes_max));
@@ -171,14 +194,22 @@ pub fn is_compiler() -> bool {
 }
 
 /// Loads all built-in interpreters, each on its own thread. A component that is not in the cache is compiled.
-pub(crate) fn built_in(interpreters: &Interpreters) -> Result<Vec<Arc<Interpreter>>, Error> {
+pub(crate) fn built_in(
+    interpreters: &Interpreters,
+    on_loaded: &OnLoaded,
+) -> Result<Vec<Arc<Interpreter>>, Error> {
+    let all = kindsight_plugins::BUILT_IN;
+    let count = AtomicUsize::new(0);
+    let load = |wasm| {
+        let loaded = interpreters.load_built_in(wasm);
+        on_loaded.call(count.fetch_add(1, Ordering::Relaxed) + 1, all.len());
+        loaded
+    };
     std::thread::scope(|scope| {
-        let loads: Vec<_> = kindsight_plugins::BUILT_IN
+        let load = &load;
+        let loads: Vec<_> = all
             .iter()
-            .map(|built_in| {
-                let load = scope.spawn(|| interpreters.load_built_in(built_in.wasm));
-                (built_in.name, load)
-            })
+            .map(|built_in| (built_in.name, scope.spawn(move || load(built_in.wasm))))
             .collect();
         let loaded = loads.into_iter().map(|(name, load)| {
             let loaded = load.join().map_err(|_| Error::BuiltInPanicked(name))?;

@@ -65,7 +65,7 @@ pub use data_dir::{DataDir, StoreSettings};
 pub use demo::Demo;
 pub use documents::{Document, Group, read_documents};
 pub use engine::{
-    LocalInterpreters, SettingsByName, cache_folder, is_compiler, start_interpreters,
+    LocalInterpreters, OnLoaded, SettingsByName, cache_folder, is_compiler, start_interpreters,
 };
 pub use error::{ApplicationError, Error, TaskError};
 pub use kindsight_model::TREE_BUDGET_BYTES as PARSED_BYTES_MAX;

@@ -195,7 +195,7 @@ impl Loaded {
 fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, Error> {
     let limits = settings.interpreter_limits.clone();
     let interpreters = engine::start(limits, settings.cache.as_deref())?;
-    let built_in = engine::built_in(&interpreters)?;
+    let built_in = engine::built_in(&interpreters, &settings.on_loaded)?;
     let swapped = Arc::clone(swapped);
     let options = CatalogOptions {
         interpreters: Arc::new(interpreters),

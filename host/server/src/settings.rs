@@ -16,6 +16,7 @@ use kindsight_rest::AllowedNames;
 use kindsight_store::Store;
 use tokio::sync::watch;
 
+use crate::engine::OnLoaded;
 use crate::error::Error;
 use crate::mongodb::MongodbSettings;
 
@@ -69,6 +70,8 @@ pub struct Settings {
     pub rest_limits: kindsight_rest::Limits,
     /// The metrics at `/metrics`.
     pub metrics: MetricsSettings,
+    /// Receives the progress of the start.
+    pub on_loaded: OnLoaded,
 }
 
 /// Settings of metrics.
@@ -167,6 +170,7 @@ impl Settings {
             catalog_limits: CatalogLimits::default(),
             rest_limits: kindsight_rest::Limits::default(),
             metrics: MetricsSettings::default(),
+            on_loaded: OnLoaded::default(),
         }
     }
 

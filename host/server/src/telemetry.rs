@@ -1,4 +1,4 @@
-//! Logging to standard error.
+//! Logging.
 
 mod guest_lines;
 
@@ -75,11 +75,17 @@ const QUIET: &str = "kube_client::client::tls=error";
 
 /// Starts logging at `level` (a tracing filter such as `info` or `kindsight=debug`).
 ///
+/// Each line is written to a new value of `to`, such as standard error.
+///
 /// A program calls it once, at its start. A program that embeds a server and has its own logging does not call it.
 ///
 /// # Errors
 /// [`Error::LogFilter`] if the filter cannot be parsed, [`Error::Logging`] if the process already has a logger.
-pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
+pub fn start_logging<W: Write + 'static>(
+    level: &str,
+    format: LogFormat,
+    to: fn() -> W,
+) -> Result<(), Error> {
     let filter =
         EnvFilter::try_new(format!("{QUIET},{level}")).map_err(|error| Error::LogFilter {
             filter: level.to_owned(),
@@ -88,10 +94,7 @@ pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
     let builder = fmt()
         .with_env_filter(filter)
         .with_ansi(false)
-        .with_writer(move || CleanLines {
-            to: io::stderr(),
-            format,
-        });
+        .with_writer(move || CleanLines { to: to(), format });
     let started = match format {
         LogFormat::Text => builder.with_target(false).try_init(),
         LogFormat::Json => builder.json().try_init(),
@@ -100,22 +103,20 @@ pub fn start_logging(level: &str, format: LogFormat) -> Result<(), Error> {
 }
 
 /// Starts logging of an interactive program: errors of the host, and every line that an interpreter logs, as
-/// `name: level: text`. A program calls it once, instead of [`start_logging`].
+/// `name: level: text`. Each line is written to a new value of `to`. A program calls it once, instead of
+/// [`start_logging`].
 ///
 /// # Errors
 /// [`Error::Logging`] if the process already has a logger.
-pub fn start_local_logging() -> Result<(), Error> {
+pub fn start_local_logging<W: Write + 'static>(to: fn() -> W) -> Result<(), Error> {
     let format = LogFormat::Text;
-    let stderr = move || CleanLines {
-        to: io::stderr(),
-        format,
-    };
+    let lines = move || CleanLines { to: to(), format };
     let of_host = fmt::layer()
         .with_ansi(false)
         .with_target(false)
-        .with_writer(stderr)
+        .with_writer(lines)
         .with_filter(LevelFilter::ERROR);
-    let of_guests = GuestLines { to: stderr };
+    let of_guests = GuestLines { to: lines };
     let started = tracing_subscriber::registry()
         .with(of_host)
         .with(of_guests)
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_wrong_filter_is_reported_once_with_its_reason() {
-        let error = start_logging("nonsense===", LogFormat::Text).expect_err("no filter");
+        let error = start_logging("nonsense===", LogFormat::Text, io::sink).expect_err("no filter");
         let text = chain(&error);
         assert!(
             text.starts_with("invalid log filter `nonsense===`: "),

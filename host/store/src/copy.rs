@@ -79,7 +79,8 @@ pub fn walk<E: From<Error>>(
 
 /// Copies all keys under a prefix in their order of creation, then compares both stores. Never
 /// changes a key of the target: the target must have no keys under the prefix or, with
-/// `into_existing`, no key with a different value.
+/// `into_existing`, no key with a different value. Calls `progress` before each key, with the number of processed keys and
+/// the number of all keys.
 ///
 /// # Errors
 /// [`CopyError`]. Use `into_existing` to complete a copy that was interrupted.
@@ -88,6 +89,7 @@ pub fn copy(
     to: &dyn Store,
     prefix: &str,
     into_existing: bool,
+    mut progress: impl FnMut(usize, usize),
 ) -> Result<Copied, CopyError> {
     let there = to.keys(prefix).map_err(CopyError::Target)?.keys;
     let there: BTreeSet<String> = there
@@ -108,7 +110,9 @@ pub fn copy(
         created: Revision::default(),
         differing: Vec::new(),
     };
-    for (_, key) in order {
+    let total = order.len();
+    for (position, (_, key)) in order.into_iter().enumerate() {
+        progress(position, total);
         // A key that was deleted since the listing no longer belongs to the data set.
         let Some(entry) = from.entry(&key).map_err(CopyError::Source)? else {
             continue;

@@ -11,10 +11,11 @@ use kindsight_server::now_ms;
 
 use crate::age::age;
 use crate::client::{self, Request, Server};
+use crate::color;
 use crate::output_format::OutputFormat;
 use crate::server_args::ServerArgs;
 use crate::store_line;
-use crate::table::{Table, clean};
+use crate::table::{Cell, Table, clean};
 
 /// Path of the list below the server's address.
 const PATH: &str = "/v2/applications";
@@ -63,10 +64,12 @@ pub(crate) fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
         cluster: args.clusters.clone(),
     };
     let answer = request(&parameters).ask(&args.server.connect()?)?;
-    let out = io::stdout().lock();
     match args.output {
-        OutputFormat::Json => client::print_as_is(out, &answer),
-        OutputFormat::Table => Ok(print(out, &client::read(&answer)?, now_ms())?),
+        OutputFormat::Json => client::print_as_is(io::stdout().lock(), &answer),
+        OutputFormat::Table => {
+            let out = anstream::stdout().lock();
+            Ok(print(out, &client::read(&answer)?, now_ms())?)
+        }
     }
 }
 
@@ -133,14 +136,14 @@ fn print(mut to: impl Write, list: &ApplicationList<'_>, now_ms: i64) -> io::Res
         let whole = application.message.as_deref();
         let whole = whole.or(application.readiness.ready_reason.as_deref());
         let message = message.or_else(|| whole.map(str::to_owned));
-        table.row(&[
-            &shown_name(application),
-            &clusters(application),
-            &state(application),
-            &age(application.since, now_ms),
-            &counts(application),
-            worst.map_or("", |it| &it.reason),
-            &message.unwrap_or_default(),
+        table.cells(&[
+            Cell::plain(shown_name(application)),
+            Cell::plain(clusters(application)),
+            state(application),
+            Cell::plain(age(application.since, now_ms)),
+            Cell::plain(counts(application)),
+            Cell::plain(worst.map_or("", |it| &it.reason)),
+            Cell::plain(message.unwrap_or_default()),
         ])?;
     }
     table.flush()?;
@@ -161,14 +164,18 @@ fn print(mut to: impl Write, list: &ApplicationList<'_>, now_ms: i64) -> io::Res
     Ok(())
 }
 
-fn state(application: &Application<'_>) -> String {
+fn state(application: &Application<'_>) -> Cell<'static> {
     let readiness = &application.readiness;
     let state = readiness.ready_status.as_deref().unwrap_or_default();
-    match readiness.stale_since {
-        Some(_) => format!("{state} (stale)"),
-        None if !readiness.unanswered.is_empty() => format!("{state} (partial)"),
-        None => state.to_owned(),
-    }
+    let is_stale = readiness.stale_since.is_some();
+    let text = if is_stale {
+        format!("{state} (stale)")
+    } else if readiness.unanswered.is_empty() {
+        state.to_owned()
+    } else {
+        format!("{state} (partial)")
+    };
+    Cell::styled(text, color::of_phase(readiness.ready_phase, is_stale))
 }
 
 /// The Kinds that clusters have not answered for, each once; at most [`UNANSWERED_SHOWN_MAX`].

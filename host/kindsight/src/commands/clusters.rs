@@ -10,10 +10,11 @@ use kindsight_server::now_ms;
 
 use crate::age::age;
 use crate::client::{self, Request};
+use crate::color;
 use crate::output_format::OutputFormat;
 use crate::server_args::ServerArgs;
 use crate::store_line;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// Maximum number of uncovered Kinds with the same reason that get a line each.
 const KINDS_ALIKE_MAX: usize = 3;
@@ -36,19 +37,23 @@ pub(crate) struct ClustersArgs {
 /// When the server cannot be reached, or refuses.
 pub(crate) fn run(args: &ClustersArgs) -> anyhow::Result<()> {
     let answer = Request::get("/v2/clusters".to_owned()).ask(&args.server.connect()?)?;
-    let out = io::stdout().lock();
     match args.output {
-        OutputFormat::Json => client::print_as_is(out, &answer),
-        OutputFormat::Table => Ok(print(out, &client::read(&answer)?, now_ms())?),
+        OutputFormat::Json => client::print_as_is(io::stdout().lock(), &answer),
+        OutputFormat::Table => {
+            let out = anstream::stdout().lock();
+            Ok(print(out, &client::read(&answer)?, now_ms())?)
+        }
     }
 }
 
 /// The state of the connection, and whether some Kinds are not covered.
-fn connection(cluster: &ClusterConnection<'_>) -> String {
-    match (cluster.connection, cluster.coverage) {
-        (Connection::Connected, Some(ClusterCoverage::Partial)) => "connected, partial".to_owned(),
-        (state, _) => state.to_string(),
-    }
+fn connection(cluster: &ClusterConnection<'_>) -> Cell<'static> {
+    let is_partial = cluster.coverage == Some(ClusterCoverage::Partial);
+    let text = match cluster.connection {
+        Connection::Connected if is_partial => "connected, partial".to_owned(),
+        state => state.to_string(),
+    };
+    Cell::styled(text, color::of_connection(cluster.connection, is_partial))
 }
 
 /// Prints one line per cluster. Lines below it show its mode (unless `auto`), its selector, uncovered Kinds and
@@ -67,15 +72,15 @@ fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<
     let mut table = Table::new(&mut to, &head);
     for cluster in &list.clusters {
         let objects = cluster.objects.map(|it| it.to_string());
-        table.row(&[
-            &name(cluster),
-            &connection(cluster),
-            &age(cluster.since, now_ms),
-            cluster.server_version.as_deref().unwrap_or_default(),
-            &objects.unwrap_or_default(),
-            &age(cluster.last_event, now_ms),
-            &cluster.origin,
-            cluster.error.as_deref().unwrap_or_default(),
+        table.cells(&[
+            Cell::plain(name(cluster)),
+            connection(cluster),
+            Cell::plain(age(cluster.since, now_ms)),
+            Cell::plain(cluster.server_version.as_deref().unwrap_or_default()),
+            Cell::plain(objects.unwrap_or_default()),
+            Cell::plain(age(cluster.last_event, now_ms)),
+            Cell::plain(&*cluster.origin),
+            Cell::plain(cluster.error.as_deref().unwrap_or_default()),
         ])?;
         if let Some(mode) = cluster.mode {
             table.note(&format!("  mode: {}", mode.as_str()))?;

@@ -7,23 +7,27 @@ use crate::cli::{self, DemoArgs};
 use crate::client::Server;
 use crate::commands::status::{self, StatusQuery};
 use crate::output_format::OutputFormat;
+use crate::progress::{self, LogLines, Progress};
 
 /// Runs the command.
 ///
 /// # Errors
 /// When the server cannot be started, or its own server does not answer.
 pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
-    start_logging("warn", LogFormat::Text)?;
+    start_logging("warn", LogFormat::Text, || LogLines)?;
     let folder = tempfile::Builder::new()
         .prefix("kindsight-demo-")
         .tempdir()?;
     let Demo { mut settings, dig } = Demo::write_to(folder.path())?;
+    settings.on_loaded = progress::of_interpreters();
     // With --once the server stops before a client can query it, so any free port is suitable.
     if !args.once {
         settings.listen = args.listen;
     }
     kindsight_server::run(settings, async |server, mut signals| {
+        let waiting = Progress::waiting("waiting for the reports of the clusters");
         server.synced().await;
+        drop(waiting);
         let asked = Server::open(&format!("http://{}", server.address()))?;
         let query = StatusQuery::about(&dig.to_string())?;
         let (output, once) = (args.output, args.once);

@@ -19,6 +19,7 @@ use crate::commands::interpret::findings::Findings;
 use crate::commands::interpret::judged::{Show, judged};
 use crate::commands::interpret::output::Printer;
 use crate::commands::interpreters::{requests, tables};
+use crate::progress::{self, LogLines};
 
 /// Runs the command; the exit code says whether there was a verdict of `--fail-on`.
 ///
@@ -26,7 +27,7 @@ use crate::commands::interpreters::{requests, tables};
 /// When an interpreter or its settings are refused, an input cannot be read, or the output cannot be
 /// written. Input that can be read is judged and printed all the same.
 pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
-    start_local_logging()?;
+    start_local_logging(|| LogLines)?;
     let settings = settings(&args.settings)?;
     let cache = cache_folder();
     let local = start_interpreters(
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
         cache.as_deref(),
         &args.interpreters,
         &settings,
+        &progress::of_interpreters(),
     )?;
     for hint in &local.hidden {
         cli::hint(hint);
@@ -45,7 +47,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
         explain: args.explain,
         input: args.show_input,
     };
-    let mut printer = Printer::new(std::io::stdout().lock(), args.output, args.explain);
+    let mut printer = Printer::new(anstream::stdout().lock(), args.output, args.explain);
     let mut findings = Findings::new(&args.fail_on);
     let mut unread = 0;
     for source in input::sources(&args.inputs) {

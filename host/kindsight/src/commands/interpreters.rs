@@ -12,6 +12,7 @@ pub(crate) mod tables;
 use std::io::{self, StdoutLock, Write as _};
 use std::process::ExitCode;
 
+use anstream::AutoStream;
 use kindsight_api::interpreters::{
     InterpreterDetail, InterpreterList, Outcome, RemovedNames, ShadowReport,
 };
@@ -24,6 +25,7 @@ use crate::commands::interpreters::args::{
     Action, InterpretersArgs, SettingsArgs, ShadowArgs, ShadowFailure, To,
 };
 use crate::output_format::OutputFormat;
+use crate::progress::Progress;
 
 /// Runs the command; returns the exit code of the process.
 ///
@@ -42,7 +44,14 @@ pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
                 tables::inspect(out, answer)
             })?;
         }
-        Action::Load(args) => change(to, &requests::load(args)?)?,
+        Action::Load(args) => {
+            let request = requests::load(args)?;
+            let file = args.file.display();
+            let _progress = Progress::waiting(&format!(
+                "uploading {file}; the server compiles and tries it"
+            ));
+            change(to, &request)?;
+        }
         Action::Shadow(args) => return shadow(to, args),
         Action::Promote(args) => change(to, &requests::promote(args)?)?,
         Action::Rollback(args) => change(to, &requests::rollback(args))?,
@@ -65,20 +74,25 @@ pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
 fn show<T: DeserializeOwned>(
     to: &To,
     request: &Request,
-    print: impl FnOnce(&mut StdoutLock<'static>, &T) -> io::Result<()>,
+    print: impl FnOnce(&mut AutoStream<StdoutLock<'static>>, &T) -> io::Result<()>,
 ) -> anyhow::Result<()> {
     let answer = request.ask(&to.server.connect()?)?;
-    let mut out = io::stdout().lock();
     match to.output {
-        OutputFormat::Json => client::print_as_is(out, &answer),
-        OutputFormat::Table => Ok(print(&mut out, &client::read(&answer)?)?),
+        OutputFormat::Json => client::print_as_is(io::stdout().lock(), &answer),
+        OutputFormat::Table => {
+            let mut out = anstream::stdout().lock();
+            Ok(print(&mut out, &client::read(&answer)?)?)
+        }
     }
 }
 
 /// Prints the report on the candidate; the exit code says whether it has what the command fails on.
 fn shadow(to: &To, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
     let request = requests::command(&args.of.name, "shadow");
-    let answer = request.ask(&to.server.connect()?)?;
+    let server = to.server.connect()?;
+    let progress = Progress::waiting("the server compares both versions on every object");
+    let answer = request.ask(&server)?;
+    drop(progress);
     let report: ShadowReport = client::read(&answer)?;
     let out = io::stdout().lock();
     match to.output {

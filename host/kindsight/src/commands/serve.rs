@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use crate::config::ServeArgs;
 use crate::config::follow::follow;
+use crate::progress::{self, LogLines};
 
 /// Maximum number of names of one sort in the line about the start.
 const STARTED_NAMES_MAX: usize = 50;
@@ -15,7 +16,7 @@ const STARTED_NAMES_MAX: usize = 50;
 /// # Errors
 /// When the server cannot be started, or one of its tasks fails.
 pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
-    start_logging(&args.log, args.log_format)?;
+    start_logging(&args.log, args.log_format, || LogLines)?;
     let (changed, changes) = watch::channel(args.sources()?);
     let started = Started::of(&args, &changes);
     let settings = settings(*args, changes)?;
@@ -133,5 +134,6 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
             names_applications: args.metrics_applications,
         },
         interpreter_limits: limits,
+        on_loaded: progress::of_interpreters(),
     })
 }

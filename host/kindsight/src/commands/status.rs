@@ -181,10 +181,13 @@ pub(crate) fn show(
     output: OutputFormat,
     now_ms: i64,
 ) -> anyhow::Result<()> {
-    let out = std::io::stdout().lock();
     match output {
-        OutputFormat::Json => client::print_as_is(out, &query.request(None).ask(server)?),
+        OutputFormat::Json => {
+            let answer = query.request(None).ask(server)?;
+            client::print_as_is(std::io::stdout().lock(), &answer)
+        }
         OutputFormat::Table => {
+            let out = anstream::stdout().lock();
             let request = query.request(Some(Output::Detail));
             let answer = request.ask(server)?;
             if query.parameters.instance.as_deref() == Some("") {

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::FOUND;
 use crate::config::etcd::EtcdArgs;
+use crate::progress::Progress;
 use crate::table::clean;
 
 /// `kindsight store`.
@@ -103,7 +104,19 @@ fn copy(args: &CopyArgs, out: &mut impl Write) -> anyhow::Result<ExitCode> {
     let options = under(&args.prefix, args.etcd.options()?);
     let from = existing(&args.from, &options)?;
     let to = store::open(&args.to, &options).with_context(|| failed(&args.to))?;
-    let copied = store::copy(&*from, &*to, &args.prefix, args.into_existing);
+    let mut progress = None;
+    let copied = store::copy(
+        &*from,
+        &*to,
+        &args.prefix,
+        args.into_existing,
+        |done, total| {
+            let progress =
+                progress.get_or_insert_with(|| Progress::counting("keys are copied", total));
+            progress.done(done);
+        },
+    );
+    drop(progress);
     let copied = copied.with_context(|| format!("from {} to {}", args.from, args.to))?;
     write!(out, "{} keys copied", copied.written)?;
     if copied.were_there > 0 {

@@ -26,4 +26,5 @@ mod serve;
 mod stopping;
 mod store;
 mod store_command;
+mod terminal;
 mod token_command;

@@ -52,7 +52,7 @@ fn a_walk_visits_every_key_once_and_in_order() {
 #[test]
 fn a_copy_has_the_same_keys_in_the_same_order_of_creation() {
     let (from, to) = (store(SET), store(&[]));
-    let copied = copy(&from, &to, "", false).unwrap();
+    let copied = copy(&from, &to, "", false, |_, _| ()).unwrap();
     let expect = Copied {
         written: SET.len(),
         were_there: 0,
@@ -69,22 +69,22 @@ fn a_copy_has_the_same_keys_in_the_same_order_of_creation() {
 fn a_target_that_is_not_empty_is_rejected_and_not_changed() {
     let (from, to) = (store(SET), store(&[("/mine/", "x")]));
     let before = entries(&to);
-    let refused = copy(&from, &to, "", false).unwrap_err();
+    let refused = copy(&from, &to, "", false, |_, _| ()).unwrap_err();
     let expect = "the target is not empty, it has 1 keys such as `/mine/`";
     assert_eq!(refused.to_string(), expect);
     assert_eq!(entries(&to), before);
-    copy(&from, &to, "/context/", false).unwrap();
-    let again = copy(&from, &to, "/context/", true).unwrap();
+    copy(&from, &to, "/context/", false, |_, _| ()).unwrap();
+    let again = copy(&from, &to, "/context/", true, |_, _| ()).unwrap();
     assert_eq!((again.written, again.were_there), (0, 3));
 }
 
 #[test]
 fn a_copy_that_was_broken_off_is_completed_and_changes_nothing() {
     let (from, to) = (store(SET), store(&[("/context/2/", "2"), ("/mine/", "x")]));
-    let copied = copy(&from, &to, "", true).unwrap();
+    let copied = copy(&from, &to, "", true, |_, _| ()).unwrap();
     assert_eq!((copied.written, copied.were_there), (SET.len() - 1, 1));
     let other = store(&[("/context/1/", "another")]);
-    let refused = copy(&from, &other, "", true).unwrap_err();
+    let refused = copy(&from, &other, "", true, |_, _| ()).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "the target differs from the source in: /context/1/"
@@ -140,14 +140,16 @@ fn batches_are_as_large_as_the_target_takes() {
     }
     from.apply(&all).unwrap();
     let to = Small(store(&[]));
-    assert_eq!(copy(&from, &to, "", false).unwrap().written, 30);
+    assert_eq!(copy(&from, &to, "", false, |_, _| ()).unwrap().written, 30);
     assert_eq!(entries(&to), entries(&from));
     for key in ["/context/a/", "/context/b/"] {
         from.apply(&Batch::new().put(key, "x".repeat(1001)))
             .unwrap();
     }
     let to = Small(store(&[]));
-    let refused = copy(&from, &to, "", false).unwrap_err().to_string();
+    let refused = copy(&from, &to, "", false, |_, _| ())
+        .unwrap_err()
+        .to_string();
     let expect = "values over the target's limit of 1000 bytes: /context/a/, /context/b/";
     assert_eq!(refused, expect);
     assert_eq!(to.keys("/context/").unwrap().keys, [""; 0]);

@@ -2,6 +2,7 @@ use expect_test::expect;
 use serde_json::json;
 
 use super::*;
+use crate::table::without_styles;
 
 #[test]
 fn every_application_is_a_line_with_its_worst_resource() {
@@ -38,7 +39,7 @@ fn every_application_is_a_line_with_its_worst_resource() {
         web/shop     k+a and 3 more  Failed (stale)  5m     1 Failed, 11 Ready  Crashing  Deployment front: it  [31mcrashes
         p/ca/v1/dig  -               -               -      -                   -         it was never instantiated
         and 3 more; --state, --cluster or a name lists fewer
-    "#]].assert_eq(&String::from_utf8(out).unwrap());
+    "#]].assert_eq(&without_styles(&out));
 }
 
 #[test]

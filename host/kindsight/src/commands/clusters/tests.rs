@@ -2,6 +2,7 @@ use expect_test::expect;
 use serde_json::json;
 
 use super::*;
+use crate::table::without_styles;
 
 #[test]
 fn every_cluster_is_a_line_followed_by_its_uncovered_kinds() {
@@ -32,7 +33,7 @@ fn every_cluster_is_a_line_followed_by_its_uncovered_kinds() {
           selector: team=web
           not covered: Secret: forbidden
           not readable: report `x.json`: bad
-    "#]].assert_eq(&String::from_utf8(out).unwrap());
+    "#]].assert_eq(&without_styles(&out));
 }
 
 #[test]

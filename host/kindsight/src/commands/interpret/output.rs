@@ -8,9 +8,10 @@ use kindsight_model::clean_json;
 use serde::Serialize;
 
 use crate::cli::VerdictOutput;
+use crate::color;
 use crate::commands::interpret::judged::{Input, Judged};
 use crate::explanation;
-use crate::table::{Table, clean_lines};
+use crate::table::{Cell, Table, clean_lines};
 
 /// Prints verdicts in one of the formats. All but tables are flushed after each group, so that
 /// verdicts can be piped on while input arrives.
@@ -135,30 +136,33 @@ impl Columns {
     }
 
     fn print(self, table: &mut Table<impl Write>, line: &ObjectVerdict) -> io::Result<()> {
-        let mut cells: Vec<&str> = vec![
-            &line.kind,
-            &line.namespace,
-            &line.name,
-            &line.state,
-            &line.reason,
-        ];
+        let mut cells: Vec<Cell<'_>> = [&*line.kind, &line.namespace, &line.name]
+            .map(Cell::plain)
+            .into();
+        cells.push(Cell::styled(
+            &*line.state,
+            color::of_phase(Some(line.phase), false),
+        ));
+        cells.push(Cell::plain(&*line.reason));
         if self.wide {
-            cells.splice(0..0, [line.api_version.as_str()]);
-            cells.push(line.phase.as_str());
+            cells.insert(0, Cell::plain(&*line.api_version));
+            cells.push(Cell::plain(line.phase.as_str()));
         }
         let by = line.interpreter.as_ref();
         let since = line.since.map_or_else(String::new, |it| it.to_string());
         if self.explain || self.wide {
-            cells.extend([
+            let by = [
                 by.map_or("", |by| &by.name),
                 by.map_or("", |by| &by.version),
-            ]);
+            ];
+            cells.extend(by.map(Cell::plain));
         }
         if self.explain {
-            cells.extend([by.map_or("", |by| by.digest.as_str()), &since]);
+            cells.push(Cell::plain(by.map_or("", |by| by.digest.as_str())));
+            cells.push(Cell::plain(since));
         }
-        cells.push(&line.message);
-        table.row(&cells)
+        cells.push(Cell::plain(&*line.message));
+        table.cells(&cells)
     }
 }
 

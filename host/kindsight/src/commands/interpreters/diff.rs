@@ -19,6 +19,7 @@ use crate::commands::interpret::input;
 use crate::commands::interpreters::args::DiffArgs;
 use crate::commands::interpreters::{requests, tables};
 use crate::output_format::OutputFormat;
+use crate::progress::{self, LogLines};
 
 /// Runs the command; the exit code says whether verdicts would change.
 ///
@@ -26,10 +27,11 @@ use crate::output_format::OutputFormat;
 /// When a component is refused, an input cannot be read, or the output cannot be written. Input
 /// that can be read is compared and printed all the same.
 pub(crate) fn run(args: &DiffArgs, output: OutputFormat) -> anyhow::Result<ExitCode> {
-    start_logging("error", LogFormat::Text)?;
+    start_logging("error", LogFormat::Text, || LogLines)?;
     let (old, new) = (component(&args.old)?, component(&args.new)?);
+    let (cache, on_loaded) = (cache_folder(), progress::of_interpreters());
     let mut comparing = InputComparer {
-        comparer: ComponentComparer::start(cache_folder().as_deref(), &old, &new)?,
+        comparer: ComponentComparer::start(cache.as_deref(), &old, &new, &on_loaded)?,
         now_ms: args
             .now
             .map_or_else(now_ms, jiff::Timestamp::as_millisecond),

@@ -11,7 +11,8 @@ use kindsight_model::{Digest, Source, clean_json};
 use kindsight_server::catalog::takeover_lines;
 use serde::Serialize;
 
-use crate::table::{Table, clean};
+use crate::color;
+use crate::table::{Cell, Table, clean};
 
 pub(crate) use inspect::{inspect, settings};
 pub(crate) use shadow::{diff, shadow};
@@ -38,18 +39,22 @@ pub(crate) fn list(mut to: impl Write, list: &InterpreterList) -> io::Result<()>
     }
     let mut table = Table::new(&mut to, &LIST_HEAD);
     for it in &list.interpreters {
-        table.row(&[
-            &it.name,
-            text(it.version.as_ref()),
-            it.source.map_or("", Source::as_str),
-            it.faulting
-                .as_ref()
-                .map_or(it.status.as_str(), |_| "faulting"),
-            it.digest.as_ref().map_or("", Digest::short),
-            &it.calls.to_string(),
-            &it.faults.to_string(),
-            it.candidate.as_ref().map_or("", Digest::short),
-            &cut(&it.kinds),
+        let is_faulting = it.faulting.is_some();
+        let status = if is_faulting {
+            "faulting"
+        } else {
+            it.status.as_str()
+        };
+        table.cells(&[
+            Cell::plain(&*it.name),
+            Cell::plain(text(it.version.as_ref())),
+            Cell::plain(it.source.map_or("", Source::as_str)),
+            Cell::styled(status, color::of_interpreter(it.status, is_faulting)),
+            Cell::plain(it.digest.as_ref().map_or("", Digest::short)),
+            Cell::plain(it.calls.to_string()),
+            Cell::plain(it.faults.to_string()),
+            Cell::plain(it.candidate.as_ref().map_or("", Digest::short)),
+            Cell::plain(cut(&it.kinds)),
         ])?;
     }
     table.flush()?;

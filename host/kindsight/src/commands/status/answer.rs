@@ -15,9 +15,10 @@ use serde_json::Value;
 
 use super::states;
 use crate::age::span;
+use crate::color;
 use crate::explanation;
 use crate::store_line;
-use crate::table::{Table, clean};
+use crate::table::{Cell, Table, clean};
 
 /// Prints one line per resource of an answer to a query of this type, and the totals of `scope`, the selected part of
 /// the application. Ages are relative to `now_ms`.
@@ -149,7 +150,8 @@ fn covered_state(to: &mut impl Write, status: &Status<'_>, scope: Option<&str>) 
         return Ok(());
     };
     let covered = clean(scope.unwrap_or("as a whole"));
-    let mut line = format!("{covered}: {state}");
+    let style = color::of_phase(readiness.ready_phase, readiness.stale_since.is_some());
+    let mut line = format!("{covered}: {style}{}{style:#}", clean(state));
     if let Some(reason) = &readiness.ready_reason {
         line.extend([": ", &clean(reason)]);
     }
@@ -194,35 +196,32 @@ impl Columns {
         cluster: &Cluster<'_>,
         resource: &Resource<'_>,
     ) -> io::Result<()> {
-        let mut cells: Vec<Cow<'_, str>> = vec![
-            app.into(),
-            (&*cluster.cluster).into(),
-            (&*resource.gvk.kind).into(),
-            (&*resource.name).into(),
+        let mut cells = vec![
+            Cell::plain(app),
+            Cell::plain(&*cluster.cluster),
+            Cell::plain(&*resource.gvk.kind),
+            Cell::plain(&*resource.name),
         ];
-        let states = states::cells(self.kind, cluster, resource);
-        cells.extend(states.into_iter().map(Cow::Owned));
+        cells.extend(states::cells(self.kind, cluster, resource));
         cells.extend([
-            (&*resource.reason).into(),
-            age(resource.detail.as_ref(), self.now_ms).into(),
+            Cell::plain(&*resource.reason),
+            Cell::plain(age(resource.detail.as_ref(), self.now_ms)),
         ]);
         if self.owners {
             let owner = resource.owner.as_ref();
-            cells.push(text(
-                owner.map(|owner| format!("{} {}", owner.gvk.kind, owner.name)),
-            ));
+            let owner = owner.map(|owner| format!("{} {}", owner.gvk.kind, owner.name));
+            cells.push(text(owner));
         }
         if self.explain {
             let by = resource.interpreter.as_deref();
             cells.extend([
                 text(resource.since),
                 text(by.map(|by| format!("{} {}", by.name, by.version))),
-                by.map_or("", |by| by.digest.short()).into(),
+                Cell::plain(by.map_or("", |by| by.digest.short())),
             ]);
         }
-        cells.push((&*resource.message).into());
-        let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
-        table.row(&cells)?;
+        cells.push(Cell::plain(&*resource.message));
+        table.cells(&cells)?;
         if resource.spec == Some(SpecSource::Manifest) {
             table.note("spec: manifest (the report of the cluster has no spec)")?;
         }
@@ -239,9 +238,10 @@ impl Columns {
     }
 }
 
-/// Text of an optional value; empty if there is no value.
-fn text<'a>(maybe: Option<impl Display>) -> Cow<'a, str> {
-    maybe.map_or_else(|| "".into(), |value| value.to_string().into())
+/// Cell of an optional value; empty if there is no value.
+fn text(maybe: Option<impl Display>) -> Cell<'static> {
+    let text = maybe.map(|value| value.to_string());
+    Cell::plain(text.unwrap_or_default())
 }
 
 /// Time since the object's creation, as `kubectl` shows it; empty if it is not known.
@@ -262,6 +262,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::table::without_styles;
 
     #[test]
     fn a_found_application_is_shown_with_its_hooks_and_gone_objects() {
@@ -299,7 +300,7 @@ mod tests {
 
             web/shop; 1 Failed, 1 NotPresent, 1 Ready
             as a whole: Ready
-        "#]].assert_eq(&String::from_utf8(out).unwrap());
+        "#]].assert_eq(&without_styles(&out));
     }
 
     #[test]
@@ -337,7 +338,7 @@ mod tests {
 
             dig: Instantiated; only app sink: sent 1 Applied, 1 Failed; reported 1 NotPresent, 2 Pending
             only app sink: NotPresent
-        "#]].assert_eq(&String::from_utf8(out).unwrap());
+        "#]].assert_eq(&without_styles(&out));
     }
 
     #[test]
@@ -367,7 +368,7 @@ mod tests {
               it belongs to this application by label a; -/chart/-/web claims it by label b; -/base/-/flux claims it by label c
 
             web/shop
-        "#]].assert_eq(&String::from_utf8(out).unwrap());
+        "#]].assert_eq(&without_styles(&out));
     }
 
     #[test]
@@ -385,6 +386,6 @@ mod tests {
             web/shop; only app front: 1 Ready
             only app front: Ready
         "#]]
-        .assert_eq(&String::from_utf8(out).unwrap());
+        .assert_eq(&without_styles(&out));
     }
 }

@@ -3,6 +3,9 @@
 use kindsight_api::status::{Cluster, QueryType, Resource};
 use kindsight_model::RsyncStatus;
 
+use crate::color;
+use crate::table::Cell;
+
 /// The heads of the columns for the states.
 pub(super) fn heads(kind: QueryType) -> &'static [&'static str] {
     match kind {
@@ -12,15 +15,21 @@ pub(super) fn heads(kind: QueryType) -> &'static [&'static str] {
 }
 
 /// The cells of a resource in these columns.
-pub(super) fn cells(
+pub(super) fn cells<'r>(
     kind: QueryType,
     cluster: &Cluster<'_>,
-    resource: &Resource<'_>,
-) -> Vec<String> {
+    resource: &'r Resource<'_>,
+) -> Vec<Cell<'r>> {
+    let of_sent = || Cell::styled(sent(resource), color::of_sent(resource.rsync_status));
+    let of_reported = || {
+        let is_stale = cluster.readiness.stale_since.is_some();
+        let style = color::of_phase(resource.phase, is_stale);
+        Cell::styled(reported(cluster, resource), style)
+    };
     match kind {
-        QueryType::Rsync => vec![sent(resource).to_owned()],
-        QueryType::Cluster => vec![reported(cluster, resource)],
-        QueryType::All => vec![sent(resource).to_owned(), reported(cluster, resource)],
+        QueryType::Rsync => vec![of_sent()],
+        QueryType::Cluster => vec![of_reported()],
+        QueryType::All => vec![of_sent(), of_reported()],
     }
 }
 

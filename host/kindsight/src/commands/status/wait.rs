@@ -7,6 +7,7 @@ mod past;
 mod restarts;
 mod standing;
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ use super::subject::{self, Resolved};
 use super::{StatusQuery, parameters};
 use crate::cli::{StatusArgs, hint};
 use crate::client::{Refused, Server};
+use crate::progress::Progress;
 use crate::{FAILED, INVALID, TIME_IS_UP};
 use heard::{Begun, clusters, not_heard};
 use observer::Observer;
@@ -36,7 +38,8 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let begun = Begun::now();
     let until = begun.at + args.timeout;
     let server = args.server.connect()?;
-    let name = match found(&server, args, until)? {
+    let waiting = Waiting::begin(&waited_for(args));
+    let name = match found(&server, args, until, &waiting)? {
         Found::One(name) => name,
         Found::Ambiguous(names) => {
             hint(&subject::ambiguous(&args.subject, &names));
@@ -46,7 +49,6 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     };
     let query = StatusQuery::of(&server, args, &name)?;
     let mut observer = Observer::begin(&server, query, Wanted::of(args), begun);
-    let mut printed = String::new();
     let mut held: Option<(Standing, Instant)> = None;
     let mut not_held = format!("its state did not hold for {:?} yet", args.hold);
     loop {
@@ -61,10 +63,7 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
             standing = observer.confirmed();
         }
         if let Standing::Waiting(why) = &standing {
-            if *why != printed {
-                hint(&format!("waiting: {why}"));
-                printed.clone_from(why);
-            }
+            waiting.tell(why);
             if is_held {
                 not_held.clone_from(why);
             }
@@ -80,6 +79,34 @@ pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
         held = Some((standing, since));
         if left(until).is_zero() {
             return Ok(time_is_up(args, &not_held));
+        }
+    }
+}
+
+/// The reason of the wait: in place on a terminal, else a line for each reason.
+struct Waiting {
+    progress: Progress,
+    printed: RefCell<String>,
+}
+
+impl Waiting {
+    fn begin(name: &str) -> Self {
+        Self {
+            progress: Progress::waiting(&format!("waiting for {name}")),
+            printed: RefCell::default(),
+        }
+    }
+
+    fn tell(&self, why: &str) {
+        let before = self.printed.replace(why.to_owned());
+        if before == why {
+            return;
+        }
+        let text = format!("waiting: {why}");
+        if self.progress.is_shown() {
+            self.progress.text(&text);
+        } else {
+            hint(&text);
         }
     }
 }
@@ -127,8 +154,12 @@ enum Found {
 }
 
 /// Looks for the application until it exists, or the time is up.
-fn found(server: &Server, args: &StatusArgs, until: Instant) -> anyhow::Result<Found> {
-    let mut is_printed = false;
+fn found(
+    server: &Server,
+    args: &StatusArgs,
+    until: Instant,
+    waiting: &Waiting,
+) -> anyhow::Result<Found> {
     loop {
         let error = match subject::resolved(server, &args.subject) {
             Ok(Resolved::One(name)) => return Ok(Found::One(name.into_owned())),
@@ -143,9 +174,7 @@ fn found(server: &Server, args: &StatusArgs, until: Instant) -> anyhow::Result<F
         if left(until).is_zero() {
             return Ok(Found::Never(why));
         }
-        if !std::mem::replace(&mut is_printed, true) {
-            hint(&format!("waiting: {why}"));
-        }
+        waiting.tell(&why);
         std::thread::sleep(FIND.min(left(until)));
     }
 }

@@ -11,11 +11,12 @@ use kindsight_model::{CatalogAction, LoadStep, Phase, VersionOutcome};
 use serde_json::json;
 
 use super::*;
+use crate::table::without_styles;
 
 fn check(print: impl FnOnce(&mut Vec<u8>) -> io::Result<()>, expected: &Expect) {
     let mut out = Vec::new();
     print(&mut out).unwrap();
-    expected.assert_eq(&String::from_utf8(out).unwrap());
+    expected.assert_eq(&without_styles(&out));
 }
 
 fn digest(digit: &str) -> Digest {

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
 use kindsight_api::status::{QueryType, Status};
 use rustix::termios::tcgetwinsize;
 
 use super::super::answer::{resources, totals};
 use super::super::states;
 use crate::age::age;
-use crate::table::{Table, clean};
+use crate::table::{Cell, Table, clean, cut};
 
 /// Size of a terminal whose size is unknown, in lines and characters.
 const SIZE: (usize, usize) = (24, 80);
@@ -37,7 +39,10 @@ pub(super) fn draw(to: &mut impl Write, shown: &Shown<'_>, now_ms: i64) -> io::R
     let size = tcgetwinsize(io::stdout()).ok();
     let size = size.map(|size| (usize::from(size.ws_row), usize::from(size.ws_col)));
     let size = size.filter(|&(lines, width)| lines > 0 && width > 0);
-    let text = text(shown, now_ms)?;
+    let mut text = text(shown, now_ms)?;
+    if AutoStream::choice(&io::stdout()) == ColorChoice::Never {
+        text = strip_str(&text).to_string();
+    }
     to.write_all(frame(&text, size.unwrap_or(SIZE)).as_bytes())?;
     to.flush()
 }
@@ -56,17 +61,17 @@ fn text(shown: &Shown<'_>, now_ms: i64) -> io::Result<String> {
         head.extend(["SINCE", "REASON", "MESSAGE"]);
         let mut table = Table::new(&mut text, &head);
         for (app, cluster, resource) in resources(status) {
-            let states = states::cells(shown.kind, cluster, resource);
-            let since = age(resource.since, now_ms);
-            let mut cells: Vec<&str> = vec![
+            let names = [
                 &app.name,
                 &cluster.cluster,
-                &resource.gvk.kind,
+                &*resource.gvk.kind,
                 &resource.name,
             ];
-            cells.extend(states.iter().map(String::as_str));
-            cells.extend([&*since, &*resource.reason, &*resource.message]);
-            table.row(&cells)?;
+            let mut cells: Vec<Cell<'_>> = names.map(Cell::plain).into();
+            cells.extend(states::cells(shown.kind, cluster, resource));
+            cells.push(Cell::plain(age(resource.since, now_ms)));
+            cells.extend([&*resource.reason, &*resource.message].map(Cell::plain));
+            table.cells(&cells)?;
         }
         table.flush()?;
     }
@@ -85,8 +90,7 @@ fn frame(text: &str, (lines_max, width): (usize, usize)) -> String {
     };
     let mut frame = String::from(HOME);
     for line in lines.iter().take(shown) {
-        frame.extend(line.chars().take(width));
-        frame.extend([CLEAR_LINE, "\r\n"]);
+        frame.extend([&*cut(line, width), CLEAR_LINE, "\r\n"]);
     }
     if shown < lines.len() {
         // Writing to a String does not fail.
@@ -128,7 +132,7 @@ mod tests {
                 scope: None,
                 notice: None,
             };
-            text(&shown, 0).unwrap()
+            strip_str(&text(&shown, 0).unwrap()).to_string()
         };
         let table = [QueryType::All, QueryType::Rsync, QueryType::Cluster].map(shown);
         expect![[r#"
