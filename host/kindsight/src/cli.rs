@@ -11,9 +11,11 @@ use kindsight_model::{InterpreterName, Phase};
 
 use crate::commands::applications::ApplicationsArgs;
 use crate::commands::clusters::ClustersArgs;
+use crate::commands::completion::CompletionArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::commands::login::LoginArgs;
+use crate::commands::man::ManArgs;
 use crate::commands::store::StoreArgs;
 use crate::commands::token::TokenArgs;
 use crate::config::ServeArgs;
@@ -22,13 +24,16 @@ use crate::progress;
 use crate::server_args::ServerArgs;
 use crate::table::clean_lines;
 
+/// The name of the command.
+pub(crate) const NAME: &str = "kindsight";
+
 /// Explains the meaning of the raw status of Kubernetes resources, for whole applications in many clusters.
 ///
 /// Each object gets a verdict from an interpreter for its Kind: a state such as Ready, Pending or Failed, a reason and a
 /// message. A server watches clusters and answers with the state of each application.
 #[derive(Debug, Parser)]
 #[command(
-    name = "kindsight",
+    name = NAME,
     version,
     after_help = "\
 First steps:
@@ -88,6 +93,10 @@ pub(crate) enum Command {
     Logout(LoginArgs),
     /// Creates, lists and revokes the tokens of a server.
     Token(TokenArgs),
+    /// Prints the script with which a shell completes this command line.
+    Completion(CompletionArgs),
+    /// Prints the manual page, or writes one page for each command.
+    Man(ManArgs),
 }
 
 /// `kindsight demo`.

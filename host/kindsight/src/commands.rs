@@ -2,11 +2,13 @@
 
 pub(crate) mod applications;
 pub(crate) mod clusters;
+pub(crate) mod completion;
 pub(crate) mod demo;
 pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
 pub(crate) mod login;
+pub(crate) mod man;
 pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod store;

@@ -73,6 +73,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Login(args) => commands::login::log_in(&args)?,
         Command::Logout(args) => commands::login::log_out(&args)?,
         Command::Token(args) => commands::token::run(&args)?,
+        Command::Completion(args) => commands::completion::run(&args)?,
+        Command::Man(args) => commands::man::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

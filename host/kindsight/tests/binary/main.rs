@@ -13,6 +13,7 @@ mod dialect;
 mod diff;
 mod emco;
 mod following;
+mod generated;
 mod goldens;
 mod history;
 mod interpret;
