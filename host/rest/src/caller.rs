@@ -19,7 +19,7 @@ use crate::middleware::is_of_own_page;
 use crate::problem::Problem;
 use crate::serve::PeerAddress;
 
-pub(crate) use credential::{COOKIE, cookie};
+pub(crate) use credential::{COOKIE, TOKEN_HEADER, cookie};
 
 /// The authenticated sender of a request, in the extensions of the request.
 #[derive(Debug, Clone)]

@@ -19,7 +19,7 @@ pub(crate) use answers::{AnswerBytes, count_answer};
 pub(crate) use authorize::{Authorization, authorize};
 pub(crate) use body::{BodyRules, read_body};
 pub(crate) use cross_origin::{is_of_own_page, refuse_cross_origin};
-pub(crate) use host::refuse_foreign_host;
+pub(crate) use host::{HostNames, refuse_foreign_host};
 pub(crate) use limits::{TimeLimit, limit_requests, limit_time, limit_uri};
 pub(crate) use panic::answer_panic;
 pub use request_id::REQUEST_ID_BYTES_MAX;

@@ -17,7 +17,9 @@ use utoipa_axum::routes;
 use crate::answer::Answers;
 use crate::connections::Pace;
 use crate::limits::{METRICS_REQUESTS_MAX, SIGN_IN_BYTES_MAX};
-use crate::middleware::{self, AnswerBytes, Authorization, BodyRules, RequestIds, TimeLimit};
+use crate::middleware::{
+    self, AnswerBytes, Authorization, BodyRules, HostNames, RequestIds, TimeLimit,
+};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{
@@ -126,6 +128,10 @@ fn guarded(
     let metrics = Arc::clone(&state.metrics);
     let allowed = Arc::clone(&state.allowed_names);
     let control = state.access.clone();
+    let names = HostNames {
+        allowed: Arc::clone(&allowed),
+        has_access_control: control.is_some(),
+    };
     let authorization = Authorization::new(control, state.limits.request_time_max);
     routes
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
@@ -134,11 +140,11 @@ fn guarded(
             Arc::new(authorization),
             middleware::authorize,
         ))
+        .layer(from_fn_with_state(allowed, middleware::refuse_cross_origin))
         .layer(from_fn_with_state(
-            Arc::clone(&allowed),
-            middleware::refuse_cross_origin,
+            Arc::new(names),
+            middleware::refuse_foreign_host,
         ))
-        .layer(from_fn_with_state(allowed, middleware::refuse_foreign_host))
         .layer(from_fn_with_state(
             state.limits.uri_bytes_max,
             middleware::limit_uri,

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use kindsight_status::clipped;
 
 use crate::allowed::{AllowedNames, Authority};
+use crate::caller::TOKEN_HEADER;
 use crate::problem::Problem;
 use crate::serve::LocalAddress;
 
@@ -19,17 +20,32 @@ const READINESS: &str = "/readyz";
 /// an unknown name, the answers contain no details.
 const HEALTH: [&str; 2] = ["/healthz", READINESS];
 
+/// The host names under which requests are answered.
+pub(crate) struct HostNames {
+    pub(crate) allowed: Arc<AllowedNames>,
+    /// True if each request needs a credential.
+    pub(crate) has_access_control: bool,
+}
+
 /// Refuses requests under a name that does not belong to this server.
 ///
 /// The owner of a domain name can direct it to this machine. A page under that name then has the same origin as the
 /// server, and a browser lets the page read and change everything (DNS rebinding). The name is in the header `Host`,
 /// which pages cannot set. A client without this header is not a browser.
+///
+/// The service proxy of an API server passes requests on under its own name, which this server does not know. Its
+/// clients send their token in a header of its own. With access control, such a request is not refused: a page of another
+/// site has no token, and the token in this header is the only credential of the request.
 pub(crate) async fn refuse_foreign_host(
-    State(allowed): State<Arc<AllowedNames>>,
+    State(names): State<Arc<HostNames>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let Some(foreign) = foreign_host(&allowed, &request) else {
+    let has_token = request.headers().contains_key(TOKEN_HEADER);
+    if names.has_access_control && has_token {
+        return next.run(request).await;
+    }
+    let Some(foreign) = foreign_host(&names.allowed, &request) else {
         return next.run(request).await;
     };
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
