@@ -32,6 +32,7 @@ mod shallow;
 mod start;
 mod stream;
 mod token_review;
+mod user_cluster;
 mod watches;
 
 use std::collections::BTreeSet;
@@ -53,6 +54,10 @@ pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use selection::{CHILD_KINDS, Selection};
 pub use start::Starts;
 pub use token_review::{ReviewedUser, TokenReviewError, TokenReviewer};
+pub use user_cluster::{
+    IssuedToken, NameError, NamespacedName, ProxiedService, ServiceAnswer, ServiceName,
+    UserCluster, UserClusterError,
+};
 
 /// Maximum length of a reported reason, in bytes.
 const REASON_BYTES_MAX: usize = 600;

@@ -31,8 +31,10 @@ pub use kindsight_cluster_index::{
     ApplicationRule, ConfiguredApp, ConfiguredApplication, RelatedKinds, RelatedRules,
 };
 pub use kubernetes::{
-    CHILD_KINDS, Identities, KubeconfigError, KubernetesCluster, LEFT_OUT, ReviewedUser, Selection,
-    Starts, TokenReviewError, TokenReviewer, WatchOptions, kubeconfig_clusters,
+    CHILD_KINDS, Identities, IssuedToken, KubeconfigError, KubernetesCluster, LEFT_OUT, NameError,
+    NamespacedName, ProxiedService, ReviewedUser, Selection, ServiceAnswer, ServiceName, Starts,
+    TokenReviewError, TokenReviewer, UserCluster, UserClusterError, WatchOptions,
+    kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use remote_inventories::RemoteInventories;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use kindsight_api::status::QueryType;
 use kindsight_model::{InterpreterName, Phase};
 
@@ -19,6 +19,7 @@ use crate::commands::man::ManArgs;
 use crate::commands::store::StoreArgs;
 use crate::commands::token::TokenArgs;
 use crate::config::ServeArgs;
+use crate::kubectl;
 use crate::output_format::OutputFormat;
 use crate::progress;
 use crate::server_args::ServerArgs;
@@ -61,6 +62,15 @@ pub(crate) struct Cli {
         display_order = 1000
     )]
     pub(crate) color: ColorChoice,
+}
+
+/// The command line, with the name under which the user runs it.
+pub(crate) fn command() -> clap::Command {
+    let command = Cli::command();
+    if kubectl::is_plugin() {
+        return command.bin_name(kubectl::COMMAND);
+    }
+    command
 }
 
 /// The commands.
@@ -344,8 +354,6 @@ pub(crate) fn hint(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -3,7 +3,9 @@
 //! A refusal becomes an error with the text of the server's problem document, which says what is wrong
 //! and often what is expected.
 
+mod cluster_route;
 mod server;
+mod service_account;
 mod tls;
 mod token;
 
@@ -23,8 +25,10 @@ use ureq::http::{self, Method, header};
 
 use crate::table::clean;
 
+pub(crate) use cluster_route::{ClusterRoute, KubeContext};
 use server::Deadline;
 pub(crate) use server::{Connection, Server, agent, is_loopback};
+pub(crate) use service_account::ServiceAccountToken;
 pub(crate) use tls::{TlsFiles, advice};
 pub(crate) use token::{Token, TokenSource};
 
@@ -184,7 +188,7 @@ impl Request {
         if let Some(last) = last {
             request = request.header("Last-Event-ID", last);
         }
-        let mut response = server.send(request.body(())?, Deadline::Head(STREAM_WAIT_MAX))?;
+        let mut response = server.send(request.body(None)?, Deadline::Head(STREAM_WAIT_MAX))?;
         let status = response.status();
         if !status.is_success() {
             return Err(refusal(server, status.as_u16(), &text(&mut response)?));
@@ -213,16 +217,16 @@ impl Request {
         match &self.body {
             // An empty body of a known length, where a method has one.
             None if self.method == Method::POST => {
-                server.send(request.body([].as_slice())?, deadline)
+                server.send(request.body(Some([].as_slice()))?, deadline)
             }
-            None => server.send(request.body(())?, deadline),
+            None => server.send(request.body(None)?, deadline),
             Some(body) => {
                 // A server that refuses a body by its size does so before the body is sent:
                 // otherwise its answer is lost if the body is far too large.
                 let request = request
                     .header(header::CONTENT_TYPE, body.media_type)
                     .header(header::EXPECT, "100-continue");
-                server.send(request.body(body.bytes.as_slice())?, deadline)
+                server.send(request.body(Some(body.bytes.as_slice()))?, deadline)
             }
         }
     }
@@ -274,10 +278,25 @@ pub(crate) fn print_as_is(mut to: impl Write, answer: &str) -> anyhow::Result<()
     Ok(())
 }
 
+/// The reason of a refusal of an API server that passes requests on; empty for any other text.
+fn of_api_server(body: &str) -> String {
+    let status: Value = serde_json::from_str(body).unwrap_or_default();
+    match (status["kind"].as_str(), status["message"].as_str()) {
+        (Some("Status"), Some(message)) => format!("the API server of the cluster: {message}"),
+        _ => String::new(),
+    }
+}
+
 /// The error for a refusal, with the text of its problem document and the advice about credentials.
 fn refusal(server: &Server, status: u16, body: &str) -> anyhow::Error {
     let problem: ProblemDocument = serde_json::from_str(body).unwrap_or_default();
-    let words = [problem.detail.as_str(), &problem.title, "no reason given"];
+    let api_server = of_api_server(body);
+    let words = [
+        &problem.detail,
+        &problem.title,
+        &api_server,
+        "no reason given",
+    ];
     let words = words.into_iter().find(|words| !words.is_empty());
     let mut words = clean(words.unwrap_or_default());
     if let Some(step) = problem.step {

@@ -12,7 +12,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser};
 
-use crate::cli::Cli;
+use crate::cli::{self, Cli};
 use crate::config::mongodb::refuse_password;
 
 /// Largest configuration file, in bytes.
@@ -24,7 +24,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// When the file cannot be read or has an unknown key, or the command line has a password. A command line that cannot be parsed ends the
 /// process with code 2.
 pub(crate) fn read(argv: Vec<OsString>) -> anyhow::Result<Cli> {
-    let matches = Cli::command().get_matches_from(&argv);
+    let matches = cli::command().get_matches_from(&argv);
     let serve = matches.subcommand_matches("serve");
     serve.map_or(Ok(()), refuse_password)?;
     let file = serve.and_then(|serve| Some((serve, serve.get_one::<PathBuf>("config")?)));

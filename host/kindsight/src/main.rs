@@ -13,6 +13,7 @@ mod commands;
 mod config;
 mod config_file;
 mod explanation;
+mod kubectl;
 mod login;
 mod output_format;
 mod progress;

@@ -1,14 +1,18 @@
 //! The options that name a server and a credential.
 
+mod in_cluster;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
 
-use crate::client::{Connection, Server, TlsFiles, Token, TokenSource};
+use crate::client::{Connection, Server, ServiceAccountToken, TlsFiles, Token, TokenSource};
 use crate::client_config::{ClientConfig, NamedServer};
+use crate::kubectl;
 use crate::login::Login;
+use in_cluster::InClusterArgs;
 
 /// The URL without any setting.
 const DEFAULT_URL: &str = "http://127.0.0.1:9015";
@@ -47,6 +51,8 @@ pub(crate) struct ServerArgs {
     /// PEM file with the private key of that certificate.
     #[arg(long, value_name = "FILE", global = true, env = "KINDSIGHT_CLIENT_KEY")]
     client_key: Option<PathBuf>,
+    #[command(flatten)]
+    in_cluster: InClusterArgs,
 }
 
 /// The credential that the environment sets.
@@ -74,7 +80,39 @@ impl ServerArgs {
     /// The configuration or a file is unusable, no server has the name, or a token would be sent without TLS.
     pub(crate) fn connect(&self) -> anyhow::Result<Server> {
         let config = ClientConfig::read()?;
+        if self.in_cluster.are_used() {
+            return self.connect_in_cluster(&config, Environment::read());
+        }
         Server::new(self.connection(&config, Environment::read())?)
+    }
+
+    /// Finds the server in a cluster. A named server gives only its credential, and only if it is named for this command:
+    /// the credential of the default server may be meant for another cluster.
+    fn connect_in_cluster(
+        &self,
+        config: &ClientConfig,
+        environment: Environment,
+    ) -> anyhow::Result<Server> {
+        let named = match self.server.as_deref() {
+            Some(url) if url.contains("://") => anyhow::bail!(
+                "--server {url} reaches a server directly, and {command} or its options reach it through the API server of a cluster; `kindsight --server` without these options connects directly",
+                command = kubectl::COMMAND
+            ),
+            Some(name) => Some((name, config.server(name)?)),
+            None => None,
+        };
+        let given = self.given_token(environment)?;
+        let route = self.in_cluster.route()?;
+        let token = match (&self.in_cluster.as_service_account, given, named) {
+            (Some(account), ..) => {
+                let token = ServiceAccountToken::new(Arc::clone(&route), account.clone());
+                TokenSource::ServiceAccount(Arc::new(token))
+            }
+            (None, Some(token), _) => token,
+            (None, None, Some((name, named))) => of_named(name, named)?,
+            (None, None, None) => TokenSource::None,
+        };
+        Ok(Server::in_cluster(route, token))
     }
 
     fn connection(
@@ -87,14 +125,10 @@ impl ServerArgs {
             url => (None, NamedServer::at(url.unwrap_or(DEFAULT_URL))),
         };
         let given = self.given_token(environment)?;
-        let token = match (given, &named.token_file, &named.oidc, name) {
-            (Some(token), ..) => token,
-            (None, Some(file), ..) => TokenSource::file(file.clone()),
-            (None, None, Some(oidc), Some(name)) => Login::load(name, oidc)?
-                .map_or(TokenSource::None, |login| {
-                    TokenSource::Login(Arc::new(login))
-                }),
-            _ => TokenSource::None,
+        let token = match (given, name) {
+            (Some(token), _) => token,
+            (None, Some(name)) => of_named(name, &named)?,
+            (None, None) => TokenSource::None,
         };
         let is_given = self.client_cert.is_some() || self.client_key.is_some();
         let (client_cert, client_key) = if is_given {
@@ -132,6 +166,18 @@ impl ServerArgs {
             }
             Environment { token_file, .. } => Ok(token_file.map(TokenSource::file)),
         }
+    }
+}
+
+/// The token of a named server: its file, or the login to it.
+fn of_named(name: &str, named: &NamedServer) -> anyhow::Result<TokenSource> {
+    match (&named.token_file, &named.oidc) {
+        (Some(file), _) => Ok(TokenSource::file(file.clone())),
+        (None, Some(oidc)) => {
+            let login = Login::load(name, oidc)?.map(Arc::new);
+            Ok(login.map_or(TokenSource::None, TokenSource::Login))
+        }
+        (None, None) => Ok(TokenSource::None),
     }
 }
 

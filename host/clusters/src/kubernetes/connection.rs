@@ -2,6 +2,7 @@
 
 mod connect;
 mod error;
+mod exchange;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

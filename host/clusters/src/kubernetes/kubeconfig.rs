@@ -90,7 +90,7 @@ pub fn kubeconfig_clusters(
 }
 
 /// The reason why a kubeconfig cannot be used. The caller names the file.
-fn unreadable(error: &UnusableConfig) -> String {
+pub(super) fn unreadable(error: &UnusableConfig) -> String {
     match error {
         UnusableConfig::ReadConfig(error, _) => error.to_string(),
         UnusableConfig::KindMismatch | UnusableConfig::ApiVersionMismatch => {

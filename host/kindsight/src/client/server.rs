@@ -1,26 +1,38 @@
 //! The connection of a command to a server: URL, TLS and token.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use ureq::config::ConfigBuilder;
-use ureq::http::{self, Uri, header};
+use ureq::http::{self, HeaderName, Uri, header};
 use ureq::typestate::AgentScope;
 use ureq::{AsSendBody, RequestExt as _};
 
+use super::cluster_route::ClusterRoute;
 use super::tls::{self, TlsFiles};
 use super::token::TokenSource;
+
+/// The header for a token behind an API server, which removes `Authorization`.
+const TOKEN_HEADER: HeaderName = HeaderName::from_static("kindsight-token");
 
 /// A server that a command asks. Clones share connections.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     url: String,
-    agent: ureq::Agent,
+    route: Route,
     token: TokenSource,
     has_certificate: bool,
     /// The name with which `kindsight login` works.
     login_name: Option<String>,
+}
+
+/// The way to a server.
+#[derive(Debug, Clone)]
+enum Route {
+    Direct(ureq::Agent),
+    Cluster(Arc<ClusterRoute>),
 }
 
 /// Settings of a connection to a server.
@@ -63,7 +75,7 @@ impl Server {
         );
         Ok(Self {
             url: url.trim_end_matches('/').to_owned(),
-            agent: agent(host, &tls)?.build().into(),
+            route: Route::Direct(agent(host, &tls)?.build().into()),
             token,
             has_certificate: tls.client_cert.is_some(),
             login_name,
@@ -81,7 +93,18 @@ impl Server {
         })
     }
 
-    /// The URL without a slash at its end.
+    /// A server in a cluster. The API server of the cluster can read the token.
+    pub(crate) fn in_cluster(route: Arc<ClusterRoute>, token: TokenSource) -> Self {
+        Self {
+            url: route.path().to_owned(),
+            route: Route::Cluster(route),
+            token,
+            has_certificate: false,
+            login_name: None,
+        }
+    }
+
+    /// The URL, or the path on the API server of a cluster, without a slash at its end.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -92,28 +115,25 @@ impl Server {
     /// There is no token where one was set, or the server cannot be reached.
     pub(super) fn send(
         &self,
-        mut request: http::Request<impl AsSendBody>,
+        mut request: http::Request<Option<&[u8]>>,
         deadline: Deadline,
     ) -> anyhow::Result<http::Response<ureq::Body>> {
         if let Some(token) = self.token.token()? {
-            let authorization = token.authorization()?;
-            request
-                .headers_mut()
-                .insert(header::AUTHORIZATION, authorization);
+            let (name, value) = match &self.route {
+                Route::Direct(_) => (header::AUTHORIZATION, token.authorization()?),
+                Route::Cluster(_) => (TOKEN_HEADER, token.header()?),
+            };
+            request.headers_mut().insert(name, value);
         }
-        let url = request.uri().to_string();
-        let request = request.with_agent(&self.agent).configure();
-        let request = match deadline {
-            Deadline::Answer(time) => request.timeout_global(Some(time)),
-            Deadline::Head(time) => request
-                .timeout_connect(Some(time))
-                .timeout_recv_response(Some(time)),
+        let agent = match &self.route {
+            Route::Direct(agent) => agent,
+            Route::Cluster(route) => return route.send(request, deadline),
         };
-        request.run().map_err(|error| {
-            let advice = tls::advice(&error)
-                .unwrap_or("is `kindsight serve` running there? --server sets its URL");
-            anyhow::Error::new(error).context(format!("request {url}; {advice}"))
-        })
+        let (head, body) = request.into_parts();
+        match body {
+            Some(body) => direct(agent, http::Request::from_parts(head, body), deadline),
+            None => direct(agent, http::Request::from_parts(head, ()), deadline),
+        }
     }
 
     /// The explanation of a refusal that another credential, or another URL, may avoid.
@@ -141,6 +161,9 @@ impl Server {
 
     /// The way to a credential.
     fn remedy(&self) -> String {
+        if let Route::Cluster(_) = self.route {
+            return "--as-service-account NAMESPACE/NAME requests a token from the API server, --server NAME takes the login or the token file of a named server, --token-file FILE a token of a file".to_owned();
+        }
         match (&self.token, &self.login_name) {
             (TokenSource::None | TokenSource::Login(_), Some(name)) => {
                 format!("`kindsight login --server {name}` logs in")
@@ -148,6 +171,27 @@ impl Server {
             _ => "--token-file FILE, KINDSIGHT_TOKEN_FILE or KINDSIGHT_TOKEN sets a token (`kindsight token new` makes one on the server), --client-cert and --client-key a client certificate".to_owned(),
         }
     }
+}
+
+/// Sends a request to the server itself.
+fn direct(
+    agent: &ureq::Agent,
+    request: http::Request<impl AsSendBody>,
+    deadline: Deadline,
+) -> anyhow::Result<http::Response<ureq::Body>> {
+    let url = request.uri().to_string();
+    let request = request.with_agent(agent).configure();
+    let request = match deadline {
+        Deadline::Answer(time) => request.timeout_global(Some(time)),
+        Deadline::Head(time) => request
+            .timeout_connect(Some(time))
+            .timeout_recv_response(Some(time)),
+    };
+    request.run().map_err(|error| {
+        let advice = tls::advice(&error)
+            .unwrap_or("is `kindsight serve` running there? --server sets its URL");
+        anyhow::Error::new(error).context(format!("request {url}; {advice}"))
+    })
 }
 
 /// Settings of a client that sends tokens to a host.

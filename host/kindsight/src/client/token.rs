@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use ureq::http::HeaderValue;
 
+use super::ServiceAccountToken;
 use crate::cli::hint;
 use crate::login::Login;
 
@@ -59,16 +60,25 @@ impl Token {
 
     /// The value of the header `Authorization`.
     pub(super) fn authorization(&self) -> anyhow::Result<HeaderValue> {
-        let mut value = HeaderValue::try_from(format!("Bearer {}", self.0))
-            .map_err(|_| anyhow::anyhow!("the token cannot be sent in a header"))?;
-        value.set_sensitive(true);
-        Ok(value)
+        sensitive(&format!("Bearer {}", self.0))
+    }
+
+    /// The value of the header `Kindsight-Token`.
+    pub(super) fn header(&self) -> anyhow::Result<HeaderValue> {
+        sensitive(&self.0)
     }
 
     /// The token, for the file of a login and for requests to its issuer.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
+}
+
+fn sensitive(text: &str) -> anyhow::Result<HeaderValue> {
+    let mut value = HeaderValue::try_from(text)
+        .map_err(|_| anyhow::anyhow!("the token cannot be sent in a header"))?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 impl TryFrom<String> for Token {
@@ -103,6 +113,8 @@ pub(crate) enum TokenSource {
     File(PathBuf),
     /// A login at the issuer of a named server.
     Login(Arc<Login>),
+    /// A `ServiceAccount` of the cluster.
+    ServiceAccount(Arc<ServiceAccountToken>),
 }
 
 impl TokenSource {
@@ -128,6 +140,7 @@ impl TokenSource {
             Self::Environment(token) => Ok(Some(token.clone())),
             Self::File(path) => Token::read(path).map(Some),
             Self::Login(login) => login.token().map(Some),
+            Self::ServiceAccount(account) => account.token().map(Some),
         }
     }
 
@@ -144,6 +157,7 @@ impl fmt::Display for TokenSource {
             Self::Environment(_) => f.write_str("the token of KINDSIGHT_TOKEN"),
             Self::File(path) => write!(f, "the token of {}", path.display()),
             Self::Login(login) => login.fmt(f),
+            Self::ServiceAccount(account) => account.fmt(f),
         }
     }
 }

@@ -20,6 +20,7 @@ mod interpret;
 mod interpreters;
 mod killed;
 mod kubeconfig;
+mod kubectl;
 mod local;
 mod monitor;
 mod process;

@@ -24,7 +24,14 @@ pub(crate) fn kindsight(args: &[&str]) -> Command {
     command
         .env("XDG_CONFIG_HOME", none)
         .env("XDG_STATE_HOME", none);
-    for name in ["CLIENT_CONFIG", "SERVER", "TOKEN", "TOKEN_FILE", "CA"] {
+    for name in [
+        "CLIENT_CONFIG",
+        "SERVER",
+        "SERVICE",
+        "TOKEN",
+        "TOKEN_FILE",
+        "CA",
+    ] {
         command.env_remove(format!("KINDSIGHT_{name}"));
     }
     command
@@ -72,10 +79,15 @@ impl Server {
 
     /// Starts `serve` as [`Server::start_with`] does, and waits only until it listens.
     pub(crate) fn start_unready(data: &Path, clusters: &[String], more: &[&str]) -> Self {
+        Self::start_on("127.0.0.1:0", data, clusters, more)
+    }
+
+    /// Starts `serve` on this address, and waits until it listens.
+    pub(crate) fn start_on(address: &str, data: &Path, clusters: &[String], more: &[&str]) -> Self {
         let data = data.to_str().expect("a UTF-8 path");
         let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache/kindsight");
         std::fs::create_dir_all(cache).expect("the shared cache");
-        let mut command = kindsight(&["serve", "--listen", "127.0.0.1:0", "--data-dir", data]);
+        let mut command = kindsight(&["serve", "--listen", address, "--data-dir", data]);
         for cluster in clusters {
             command.args(["--cluster", cluster]);
         }

@@ -132,7 +132,7 @@ impl ApiError {
     }
 
     /// The error for a failed connection.
-    pub(super) fn unreachable(error: impl Into<BoxError>) -> Self {
+    pub(in crate::kubernetes) fn unreachable(error: impl Into<BoxError>) -> Self {
         Self::Unreachable(without_credentials(&*error.into()))
     }
 }
