@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::{EtcdOptions, EtcdStore, RedbStore, Result, Store};
+use crate::{EtcdOptions, EtcdStore, RedbStore, Result, Store, read_only};
 
 /// The port of an etcd endpoint that gives no port.
 const ETCD_PORT: u16 = 2379;
@@ -44,6 +44,18 @@ pub fn open(address: &StoreAddress, etcd: &EtcdOptions) -> Result<Arc<dyn Store>
         StoreAddress::File(path) => Arc::new(RedbStore::open(path)?),
         StoreAddress::Etcd(endpoints) => Arc::new(EtcdStore::connect(endpoints, etcd)?),
     })
+}
+
+/// Opens the store at an address for reading. Creates no file, and does not upgrade a file. The
+/// options apply only to etcd.
+///
+/// # Errors
+/// The errors of [`RedbStore::open_existing`] and [`EtcdStore::connect`].
+pub fn open_existing(address: &StoreAddress, etcd: &EtcdOptions) -> Result<Arc<dyn Store>> {
+    match address {
+        StoreAddress::File(path) => Ok(Arc::new(RedbStore::open_existing(path)?)),
+        other => open(other, etcd).map(read_only),
+    }
 }
 
 impl FromStr for StoreAddress {

@@ -41,7 +41,7 @@ mod watch;
 
 use std::path::PathBuf;
 
-pub use address::{AddressError, StoreAddress, open};
+pub use address::{AddressError, StoreAddress, open, open_existing};
 pub use batch::{Batch, Condition, OPERATION_BYTES, Write};
 pub use change_log::{CHANGES_KEPT_MAX, VALUES_KEPT_BYTES_MAX};
 pub use changes::{Change, ChangeKind, Changes};
@@ -171,7 +171,9 @@ pub enum Error {
         why: String,
     },
     /// The store has the layout of another release, most likely of a newer one: use that release.
-    #[error("`{key}` has version {found}, this release supports {known}")]
+    #[error(
+        "`{key}` has version {found}, this release supports versions up to {known}: use the release that wrote it, or restore a backup that an earlier release made"
+    )]
     UnknownVersion {
         /// The key of the mark.
         key: String,

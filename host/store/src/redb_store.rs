@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, DatabaseError, StorageBackend};
@@ -13,8 +13,8 @@ use self::tables::Tables;
 use self::write::Outcome;
 use crate::change_log::ChangeLog;
 use crate::{
-    Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
-    format,
+    Batch, Connection, Entry, Error, Keys, Range, ReadOnly, Result, Revision, Store, StoreLimits,
+    Watch, format,
 };
 
 mod file;
@@ -79,32 +79,46 @@ impl RedbStore {
     /// operating system.
     pub fn open(path: &Path) -> Result<Self> {
         let path = path.to_owned();
-        Self::open_with(move || file::open(&path))
+        let store = Self::open_with(move || file::open(&path))?;
+        format::establish(&store)?;
+        Ok(store)
+    }
+
+    /// Opens the store in a file for reading. Creates no file, and does not upgrade the layout, so
+    /// that the release that wrote the store can still open it.
+    ///
+    /// # Errors
+    /// The errors of [`RedbStore::open`], and [`Error::Open`] if there is no file.
+    pub fn open_existing(path: &Path) -> Result<ReadOnly<Arc<dyn Store>>> {
+        let path = path.to_owned();
+        let store = Self::open_with(move || file::open_existing(&path))?;
+        format::check_mark(&store)?;
+        Ok(ReadOnly::new(Arc::new(store)))
     }
 
     /// Makes an empty store in memory for tests. Its data is lost when it is dropped.
     pub fn in_memory() -> Result<Self> {
         let memory = Mutex::new(Some(InMemoryBackend::new()));
-        Self::open_with(move || {
+        let store = Self::open_with(move || {
             let backend = memory.lock().unwrap_or_else(PoisonError::into_inner).take();
             let lost = || Error::Backend("memory that failed cannot be opened again".into());
             build(backend.ok_or_else(lost)?).map_err(|error| Error::Backend(Box::new(error)))
-        })
+        })?;
+        format::establish(&store)?;
+        Ok(store)
     }
 
     fn open_with(open: impl Fn() -> Result<Database> + Send + Sync + 'static) -> Result<Self> {
         let database = open()?;
         let latest = tables::latest(&database).map_err(failed)?;
-        let store = Self {
+        Ok(Self {
             database: RwLock::new(Some(database)),
             open: Box::new(open),
             commit: Mutex::default(),
             log: ChangeLog::new(latest),
             is_in_doubt: AtomicBool::new(false),
             connection: watch::Sender::new(Connection::Connected),
-        };
-        format::establish(&store)?;
-        Ok(store)
+        })
     }
 
     /// Runs `work`. If redb rejects all calls because of an earlier fault, opens the file again

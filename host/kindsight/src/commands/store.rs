@@ -189,8 +189,7 @@ fn existing(address: &StoreAddress, options: &EtcdOptions) -> anyhow::Result<Arc
     if let StoreAddress::File(path) = address {
         anyhow::ensure!(path.is_file(), "{} is no file", path.display());
     }
-    let store = store::open(address, options).with_context(|| failed(address))?;
-    Ok(store::read_only(store))
+    store::open_existing(address, options).with_context(|| failed(address))
 }
 
 fn failed(address: &StoreAddress) -> String {

@@ -21,17 +21,30 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Opens or creates the file, locks it, and repairs it after a crash.
 pub(super) fn open(path: &Path) -> Result<Database> {
+    open_by(path, open_or_create)
+}
+
+/// Opens the file, locks it, and repairs it after a crash.
+pub(super) fn open_existing(path: &Path) -> Result<Database> {
+    open_by(path, |path| {
+        File::options().read(true).write(true).open(path)
+    })
+}
+
+type OpenFile = fn(&Path) -> io::Result<File>;
+
+fn open_by(path: &Path, open_file: OpenFile) -> Result<Database> {
     let start = Instant::now();
     loop {
-        match open_once(path) {
+        match open_once(path, open_file) {
             Err(Error::Locked { .. }) if start.elapsed() < LOCK_MAX => sleep(LOCK_INTERVAL),
             opened => return opened,
         }
     }
 }
 
-fn open_once(path: &Path) -> Result<Database> {
-    let file = open_or_create(path).map_err(|source| Error::Open {
+fn open_once(path: &Path, open_file: OpenFile) -> Result<Database> {
+    let file = open_file(path).map_err(|source| Error::Open {
         path: path.to_owned(),
         source,
     })?;
@@ -69,7 +82,11 @@ fn refused(path: &Path, error: DatabaseError) -> Error {
             path: path.to_owned(),
         },
         DatabaseError::Storage(StorageError::Io(error))
-            if error.kind() == ErrorKind::InvalidData =>
+            if matches!(
+                error.kind(),
+                // A truncated file ends before its last page.
+                ErrorKind::InvalidData | ErrorKind::UnexpectedEof
+            ) =>
         {
             foreign(path, &error)
         }

@@ -204,8 +204,10 @@ fn a_damaged_file_is_refused() {
         .windows(13)
         .rposition(|window| window == b"acknowledged ");
     bytes[at.unwrap()] ^= 1;
-    File::create(&path).unwrap().write_all(&bytes).unwrap();
-    assert!(matches!(refusal(&path), Error::ForeignStore { .. }));
+    for damaged in [&bytes[..], &bytes[..bytes.len() / 2], &bytes[..100]] {
+        File::create(&path).unwrap().write_all(damaged).unwrap();
+        assert!(matches!(refusal(&path), Error::ForeignStore { .. }));
+    }
 }
 
 #[test]
@@ -214,8 +216,25 @@ fn a_store_of_a_newer_release_is_refused() {
     let store = RedbStore::open(&path).unwrap();
     put(&store, "/kindsight/format/", r#"{"version":3,"more":true}"#).unwrap();
     drop(store);
-    let expect = "`/kindsight/format/` has version 3, this release supports 2";
+    let expect = "`/kindsight/format/` has version 3, this release supports versions up to 2: use the release that wrote it, or restore a backup that an earlier release made";
     assert_eq!(refusal(&path).to_string(), expect);
+}
+
+#[test]
+fn a_store_that_is_opened_for_reading_is_not_created_or_upgraded() {
+    let (_folder, path) = folder();
+    let missing = RedbStore::open_existing(&path).map(drop).unwrap_err();
+    assert!(matches!(missing, Error::Open { path: named, .. } if named == path));
+    assert!(!path.exists());
+    let store = RedbStore::open(&path).unwrap();
+    let old = r#"{"version":1}"#;
+    put(&store, "/kindsight/format/", old).unwrap();
+    drop(store);
+    let store = RedbStore::open_existing(&path).unwrap();
+    let mark = store.get("/kindsight/format/").unwrap();
+    assert_eq!(mark.as_deref(), Some(old.as_bytes()));
+    let written = store.apply(&Batch::new().put("/t/a/", "x"));
+    assert!(matches!(written, Err(Error::ReadOnly)));
 }
 
 #[test]
