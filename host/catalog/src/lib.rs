@@ -54,5 +54,5 @@ pub use incoming::IncomingComponent;
 pub use reconcile::OpenError;
 pub use refused::RefusedComponent;
 pub use settings::checked_settings;
-pub use state::{Entry, Event, SourceVersions, Version};
+pub use state::{Entry, Event, FORMAT as STATE_FORMAT, SourceVersions, Version};
 pub use takeover::{lost_kinds, pattern_text, takeover_lines};

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome, clean};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use stored::{FORMAT, Head, StoredError, read_entry, read_legacy, write_entry};
+pub use stored::FORMAT;
+pub(crate) use stored::{Head, StoredError, read_entry, read_legacy, write_entry};
 
 /// Maximum number of names in a state.
 pub(crate) const NAMES_MAX: usize = 1000;

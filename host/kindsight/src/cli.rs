@@ -10,6 +10,7 @@ use kindsight_api::status::QueryType;
 use kindsight_model::{InterpreterName, Phase};
 
 use crate::commands::applications::ApplicationsArgs;
+use crate::commands::backup::{BackupArgs, RestoreArgs};
 use crate::commands::clusters::ClustersArgs;
 use crate::commands::completion::CompletionArgs;
 use crate::commands::history::HistoryArgs;
@@ -95,6 +96,10 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// Copies, checks and prints what is in a store.
     Store(StoreArgs),
+    /// Writes the state of a server that does not run into one file.
+    Backup(BackupArgs),
+    /// Makes the state of a server from the file of a backup.
+    Restore(RestoreArgs),
     /// Shows and changes the interpreters of a running server.
     Interpreters(InterpretersArgs),
     /// Logs in at the OIDC issuer of a server, with a code that is approved in a browser.

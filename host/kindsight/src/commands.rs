@@ -1,6 +1,7 @@
 //! The commands, a module each.
 
 pub(crate) mod applications;
+pub(crate) mod backup;
 pub(crate) mod clusters;
 pub(crate) mod completion;
 pub(crate) mod demo;

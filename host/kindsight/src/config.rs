@@ -10,7 +10,7 @@ mod limits;
 pub(crate) mod mongodb;
 mod oidc;
 mod password;
-mod store;
+pub(crate) mod store;
 mod tls;
 mod watch;
 
@@ -57,6 +57,9 @@ const FIRST: [&str; 18] = [
     "help-limits",
 ];
 
+/// Data folder of a server without `--data-dir`.
+pub(crate) const DATA_DIR: &str = "kindsight-data";
+
 /// `kindsight serve`.
 #[derive(Debug, Args)]
 #[command(
@@ -88,7 +91,7 @@ pub(crate) struct ServeArgs {
         long,
         env = "KINDSIGHT_DATA_DIR",
         value_name = "DIR",
-        default_value = "kindsight-data"
+        default_value = DATA_DIR
     )]
     pub(crate) data_dir: PathBuf,
     /// Cluster whose reports are the files of a directory; can be repeated.

@@ -70,6 +70,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Status(args) => return status::run(&args),
         Command::History(args) => return history::run(&args),
         Command::Store(args) => return store::run(&args),
+        Command::Backup(args) => commands::backup::back_up(&args)?,
+        Command::Restore(args) => commands::backup::restore(&args)?,
         Command::Interpreters(args) => return interpreters::run(&args),
         Command::Login(args) => commands::login::log_in(&args)?,
         Command::Logout(args) => commands::login::log_out(&args)?,

@@ -13,13 +13,13 @@ use kindsight_store::{
 use crate::error::Error;
 
 /// Name of the file of the store.
-const STORE: &str = "store.redb";
+pub(crate) const STORE: &str = "store.redb";
 
 /// Prefix of the keys of `AppContext`s. An observed store is read only below this prefix.
-const CONTEXTS: &str = "/context/";
+pub(crate) const CONTEXTS: &str = "/context/";
 
 /// Name of the file with the last-known state.
-const REMEMBERED: &str = "remembered.redb";
+pub(crate) const REMEMBERED: &str = "remembered.redb";
 
 /// Extension of an unusable file that was set aside. It replaces an earlier such file.
 const ASIDE: &str = "set-aside";

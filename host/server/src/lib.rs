@@ -20,6 +20,7 @@
     clippy::print_stdout
 )]
 
+mod backup;
 mod catalog_api;
 mod clock;
 mod comparison;
@@ -59,6 +60,7 @@ pub use {
     kindsight_store as store,
 };
 
+pub use backup::{BackupContent, BackupError, StoppedServer, back_up, restore};
 pub use clock::now_ms;
 pub use comparison::{ComponentComparer, ComponentFile};
 pub use data_dir::{DataDir, StoreSettings};

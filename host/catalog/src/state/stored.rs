@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use super::{CatalogState, Entry};
 
-/// The format that is written: a value for each name, and a head that every change replaces. Later
+/// The format of a stored catalog that this release writes: a value for each name, and a head that every change replaces. Later
 /// formats are not supported. Earlier releases find the head where they expect the complete state,
 /// and refuse its format.
-pub(crate) const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 3;
 /// The previous format: one document with all entries.
 const FORMAT_OF_ENTRIES: u32 = 2;
 /// The format before that one: entries were `pages`, the versions of a source were `slots`, a

@@ -6,6 +6,7 @@
 
 mod access;
 mod applications;
+mod backup;
 mod children;
 mod client;
 mod demo;

@@ -76,6 +76,17 @@ impl Stage {
         Server::start_with(self.data.path(), &[cluster], &arguments)
     }
 
+    /// The data folder.
+    pub(crate) fn data(&self) -> &Path {
+        self.data.path()
+    }
+
+    /// Removes the content of the data folder.
+    pub(crate) fn lose_data(&self) {
+        fs::remove_dir_all(self.data.path()).unwrap();
+        fs::create_dir(self.data.path()).unwrap();
+    }
+
     /// The watched folder of interpreters.
     pub(crate) fn folder(&self) -> PathBuf {
         self.place.path().join("interpreters")
