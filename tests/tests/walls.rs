@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const NAMED_BY: &[(&str, &[&str])] = &[
     ("backon", &["kindsight-clusters"]),
     ("fastrand", &["kindsight-clusters"]),
+    ("flate2", &["kindsight"]),
     ("hashbrown", &["kindsight-cluster-index"]),
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),

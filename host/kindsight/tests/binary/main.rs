@@ -24,6 +24,7 @@ mod kubeconfig;
 mod kubectl;
 mod local;
 mod monitor;
+mod old_stores;
 mod process;
 mod serve;
 mod stopping;
