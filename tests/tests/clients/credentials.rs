@@ -11,7 +11,7 @@ const GUESSES: usize = 200;
 
 impl Stage {
     /// Asks for the list of applications with these headers.
-    fn list(&self, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) fn list(&self, headers: &[(&str, &str)]) -> Answer {
         self.send(&Request {
             method: "GET",
             target: "/v2/applications",

@@ -12,11 +12,15 @@ mod heads;
 mod health;
 mod http;
 mod interpret;
+mod issuer;
 mod names;
+mod oidc;
 mod origins;
 mod rechecks;
+mod routes;
 mod secrets;
 mod slow;
+mod smuggling;
 mod stage;
 mod transport;
 mod unread;
@@ -59,6 +63,7 @@ const CASES: &[Case] = &cases![
     slow::more_slow_heads_than_connections_do_not_block_other_clients,
     slow::slow_bodies_do_not_delay_other_requests,
     slow::slow_uploads_do_not_delay_rollbacks,
+    smuggling::a_request_that_hides_in_a_body_is_not_carried_out,
     unread::unread_answers_on_a_status_are_bounded,
     unread::unread_verdicts_are_bounded,
 ];
@@ -74,6 +79,15 @@ const HTTPS_CASES: &[Case] = &cases![
     handshakes::an_endless_handshake_is_cut_off,
     handshakes::garbage_does_not_affect_other_clients,
     handshakes::more_slow_handshakes_than_connections_do_not_block_other_clients,
+    oidc::a_key_set_that_is_huge_or_never_arrives_delays_no_other_client,
+    oidc::an_hmac_made_with_the_public_key_is_refused,
+    oidc::expired_future_and_foreign_tokens_are_refused,
+    oidc::keys_and_claims_of_the_sender_are_refused,
+    oidc::known_tokens_work_until_they_expire_without_their_issuer,
+    oidc::tokens_with_unknown_keys_flood_neither_issuer_nor_server,
+    oidc::tokens_without_a_signature_are_refused,
+    routes::each_role_uses_only_its_routes_and_sees_only_its_applications,
+    smuggling::a_credential_in_an_unusual_place_is_not_accepted,
 ];
 
 fn main() -> ExitCode {

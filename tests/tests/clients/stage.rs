@@ -2,12 +2,15 @@
 
 mod filling;
 
+pub(crate) use filling::fill;
+
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kindsight_model::DigName;
 use kindsight_server::{Server, Settings};
 use kindsight_store::{RedbStore, Store};
 use tempfile::TempDir;
@@ -69,7 +72,8 @@ impl Stage {
         change: impl FnOnce(&mut Settings, &Path),
     ) -> Self {
         Self::with(transport, |settings, folder| {
-            filling::fill(&settings.store, resources);
+            let name = DigName::new("p", "c", "v1", "d").expect("a name");
+            fill(&settings.store, &name, "7", resources);
             change(settings, folder);
         })
     }

@@ -1,4 +1,4 @@
-//! A store with one deployment intent group.
+//! A store with deployment intent groups.
 
 use std::sync::Arc;
 
@@ -10,9 +10,8 @@ use kindsight_model::{ContextId, DigName};
 use kindsight_store::Store;
 use serde_json::json;
 
-/// Stores a group of one app in one cluster, with `resources` resources.
-pub(super) fn fill(store: &Arc<dyn Store>, resources: usize) {
-    let dig = DigName::new("p", "c", "v1", "d").expect("a name");
+/// Stores a group of one app in one cluster, with `resources` resources, and its context with this id.
+pub(crate) fn fill(store: &Arc<dyn Store>, dig: &DigName, id: &str, resources: usize) {
     let resources = (0..resources).map(|number| {
         let name = format!("{}-{number}", "x".repeat(200));
         NewResource {
@@ -26,20 +25,22 @@ pub(super) fn fill(store: &Arc<dyn Store>, resources: usize) {
         resources: resources.collect(),
     };
     let context = NewContext {
-        meta: ContextMeta::of_dig(&dig),
+        meta: ContextMeta::of_dig(dig),
         apps: vec![NewApp {
             name: "app".to_owned(),
             clusters: vec![cluster],
         }],
     };
-    let id: ContextId = "7".parse().expect("an id");
+    let context_id: ContextId = id.parse().expect("an id");
     let contexts = AppContexts::new(Arc::clone(store));
-    contexts.create_as(&id, &context).expect("a context");
-    let action = json!({"state": "Instantiated", "instance": "7", "time": "2026-11-22T12:00:00Z"});
+    contexts
+        .create_as(&context_id, &context)
+        .expect("a context");
+    let action = json!({"state": "Instantiated", "instance": id, "time": "2026-11-22T12:00:00Z"});
     let record = DigRecord {
         profile: None,
         actions: vec![serde_json::from_value(action).expect("an action")],
     };
     let records = Records::new(Arc::clone(store));
-    records.create_dig(&dig, &record).expect("a record");
+    records.create_dig(dig, &record).expect("a record");
 }
