@@ -82,6 +82,7 @@ fn access(folder: &std::path::Path) -> (AccessSettings, String) {
         roles,
         tokens: Some(tokens),
         verifiers: Vec::new(),
+        code_flow: None,
     };
     (settings, token.expect("a token").text.to_string())
 }

@@ -15,7 +15,7 @@ use crate::redact::redacted;
 use crate::texts::Texts;
 use crate::{BUNDLE_ITEMS_MAX, Gvk};
 use parsed::Parsed;
-pub use parsed::{TREE_BUDGET_BYTES, set_tree_budget, text_bytes, tree_budget, tree_bytes};
+pub use parsed::{PARSED_BYTES_MAX, set_tree_budget, text_bytes, tree_budget, tree_bytes};
 use restarts::most_restarts;
 pub use scale_target::ScaleTarget;
 

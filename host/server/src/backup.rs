@@ -235,7 +235,7 @@ fn copy_range(
     to: &dyn Store,
     prefix: &'static str,
 ) -> Result<usize, BackupError> {
-    let copied = copy(from, to, prefix, false);
+    let copied = copy(from, to, prefix, false, |_, _| {});
     copied
         .map(|copied| copied.written)
         .map_err(|source| BackupError::Copy { prefix, source })

@@ -70,7 +70,7 @@ pub use engine::{
     LocalInterpreters, OnLoaded, SettingsByName, cache_folder, is_compiler, start_interpreters,
 };
 pub use error::{ApplicationError, Error, TaskError};
-pub use kindsight_model::TREE_BUDGET_BYTES as PARSED_BYTES_MAX;
+pub use kindsight_model::PARSED_BYTES_MAX;
 pub use mongodb::{MONGODB_POLL, MongodbSettings, MongodbUri};
 pub use run::run;
 pub use server::Server;

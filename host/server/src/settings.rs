@@ -10,7 +10,7 @@ use kindsight_access::{AccessSettings, TlsSettings};
 use kindsight_api::status::Dialect;
 use kindsight_catalog::{CatalogLimits, ComponentDirectory};
 use kindsight_clusters::ClusterSource;
-use kindsight_model::{ClusterName, TREE_BUDGET_BYTES};
+use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
 use kindsight_pipeline::{GONE_FOR, KIND_GRACE, RememberedFile};
 use kindsight_rest::AllowedNames;
 use kindsight_store::Store;
@@ -158,7 +158,7 @@ impl Settings {
             clusters: Vec::new(),
             cluster_changes: None,
             gone_for: GONE_FOR,
-            parsed_bytes_max: TREE_BUDGET_BYTES,
+            parsed_bytes_max: PARSED_BYTES_MAX,
             kind_grace: KIND_GRACE,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             access: None,

@@ -81,6 +81,7 @@ impl Transport {
             roles: file("roles.toml", ROLES),
             tokens: Some(file("tokens.toml", "version = 1")),
             verifiers: Vec::new(),
+            code_flow: None,
         });
         let mut roots = RootCertStore::empty();
         roots

@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use kindsight_contract::Tree;
 
 /// Memory for parsed trees unless [`set_tree_budget`] is called, in bytes.
-pub const TREE_BUDGET_BYTES: usize = 64 * 1024 * 1024;
+pub const PARSED_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Queue entries of dropped objects that are kept before they are removed.
 const DEAD_ENTRIES_MAX: usize = 4096;
 
 static CACHE: Cache = Cache {
-    budget: AtomicUsize::new(TREE_BUDGET_BYTES),
+    budget: AtomicUsize::new(PARSED_BYTES_MAX),
     bytes: AtomicUsize::new(0),
     queue: Mutex::new(VecDeque::new()),
 };
@@ -178,6 +178,6 @@ mod tests {
                     parsed
                 })
         );
-        set_tree_budget(TREE_BUDGET_BYTES);
+        set_tree_budget(PARSED_BYTES_MAX);
     }
 }
