@@ -1,4 +1,4 @@
-//! Every limit of the host, by name: the tables of `docs/security.md` are generated from the code.
+//! Limits of the host: the table of `docs/serving.md` is generated from the code.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p kindsight-tests --test limits` writes them again.
 
@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The document, from the root of the repository.
-const DOCUMENT: &str = "docs/security.md";
-/// The lines between which the tables are.
+const DOCUMENT: &str = "docs/serving.md";
+/// The lines between which the table is.
 const BEGIN: &str = "<!-- limits: made from the code by tests/tests/limits.rs -->\n";
 const END: &str = "<!-- end of limits -->\n";
 
@@ -26,12 +26,12 @@ struct Limit {
 }
 
 #[test]
-fn the_document_lists_every_limit_of_the_code() {
+fn the_document_lists_every_limit_that_can_be_set() {
     let path = root().join(DOCUMENT);
     let document = fs::read_to_string(&path).expect("the document");
-    let (before, rest) = document.split_once(BEGIN).expect("where the tables begin");
-    let (found, after) = rest.split_once(END).expect("where the tables end");
-    let expected = tables();
+    let (before, rest) = document.split_once(BEGIN).expect("where the table begins");
+    let (found, after) = rest.split_once(END).expect("where the table ends");
+    let expected = table();
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         let document = [before, BEGIN, &expected, END, after].concat();
         fs::write(path, document).expect("the document is written");
@@ -73,10 +73,9 @@ fn values_are_shown_in_units() {
     }
 }
 
-/// Both tables in the form of the document.
-fn tables() -> String {
-    let mut text =
-        String::from("\n### Settings\n\n| flag of `serve` | default | |\n|---|---|---|\n");
+/// The table in the form of the document.
+fn table() -> String {
+    let mut text = String::from("\n| flag of `serve` | default | |\n|---|---|---|\n");
     for Limit {
         name,
         value,
@@ -84,17 +83,6 @@ fn tables() -> String {
     } in settings()
     {
         let _ = writeln!(text, "| `--{name}` | {value} | {summary} |");
-    }
-    text.push_str("\n### Fixed limits\n\n| crate | name | value | |\n|---|---|---|---|\n");
-    for (krate, limits) in constants() {
-        for Limit {
-            name,
-            value,
-            summary,
-        } in limits
-        {
-            let _ = writeln!(text, "| `{krate}` | `{name}` | {value} | {summary} |");
-        }
     }
     text.push('\n');
     text
@@ -124,11 +112,29 @@ fn constants() -> BTreeMap<String, Vec<Limit>> {
     found
 }
 
-/// The flags of `serve` that are limits.
+/// The flags of `serve` that are limits, with the values of the constants that are their defaults.
 fn settings() -> Vec<Limit> {
     let file = root().join("host/kindsight/src/config/limits.rs");
     let text = fs::read_to_string(file).expect("the declaration of the flags");
-    declared(&text, flag)
+    let mut constants = constants();
+    // Most defaults are limits of the REST API. Other crates have constants of the same names.
+    let rest = constants.remove("rest").unwrap_or_default();
+    let constants: Vec<Limit> = rest
+        .into_iter()
+        .chain(constants.into_values().flatten())
+        .collect();
+    let mut settings = declared(&text, flag);
+    for setting in &mut settings {
+        let constant = setting
+            .value
+            .trim_matches('`')
+            .trim_end_matches(".as_secs()");
+        let constant = constants.iter().find(|limit| limit.name == constant);
+        if let Some(constant) = constant {
+            setting.value.clone_from(&constant.value);
+        }
+    }
+    settings
 }
 
 /// The limits in a source file, without its tests. `read` reads a declaration from a line and the previous line.
