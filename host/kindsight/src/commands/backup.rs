@@ -53,7 +53,7 @@ pub(crate) struct RestoreArgs {
     state: StateArgs,
 }
 
-/// The place of a server's state. The flags have the names and the meaning of those of `serve`.
+/// The place of a server's state. `serve` has the same flags, with the same meaning.
 #[derive(Debug, Args)]
 struct StateArgs {
     /// Data folder of the server; without it `kindsight-data`, unless --store is an etcd.
