@@ -281,7 +281,7 @@ pub(crate) fn print_as_is(mut to: impl Write, answer: &str) -> anyhow::Result<()
 /// The reason of a refusal of an API server that passes requests on; empty for any other text.
 fn of_api_server(body: &str) -> String {
     let status: Value = serde_json::from_str(body).unwrap_or_default();
-    let text = |member: &str| status.get(member).and_then(Value::as_str);
+    let text = |member| status.get(member).and_then(Value::as_str);
     match (text("kind"), text("message")) {
         (Some("Status"), Some(message)) => format!("the API server of the cluster: {message}"),
         _ => String::new(),

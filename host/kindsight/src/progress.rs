@@ -79,7 +79,7 @@ pub(crate) fn of_interpreters() -> OnLoaded {
         if loaded == total {
             progress.take();
         } else if begun.elapsed() >= LOAD_SHOWN_AFTER {
-            let text = "interpreters are compiled, once for this version of kindsight";
+            let text = "interpreters compiled (at the first start only)";
             let progress = progress.get_or_insert_with(|| Progress::counting(text, total));
             progress.done(loaded);
         }

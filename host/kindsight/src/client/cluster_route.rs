@@ -166,7 +166,7 @@ impl std::fmt::Debug for ClusterRoute {
     }
 }
 
-/// Returns whether a refusal comes from kindsight and not from the API server.
+/// Returns whether kindsight sent a refusal, and not the API server.
 fn is_of_kindsight<T>(answer: &Response<T>) -> bool {
     let media_type = answer.headers().get(header::CONTENT_TYPE);
     media_type.is_some_and(|it| it.as_bytes().starts_with(PROBLEM.as_bytes()))

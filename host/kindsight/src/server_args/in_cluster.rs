@@ -27,7 +27,7 @@ pub(super) struct InClusterArgs {
     /// Context of the kubeconfig [default: the current one].
     #[arg(long, value_name = "NAME", global = true)]
     context: Option<String>,
-    /// Sends a token of this ServiceAccount, which the API server issues for the audience `kindsight`.
+    /// Sends a token of this `ServiceAccount`, which the API server issues for the audience `kindsight`.
     #[arg(
         long,
         value_name = "NAMESPACE/NAME",

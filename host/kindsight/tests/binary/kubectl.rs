@@ -1,6 +1,6 @@
 //! `kubectl kindsight`, through the service proxy of a real API server.
 //!
-//! The proxy refuses loopback addresses, so the test runs again in a network namespace of its own, in which kindsight
+//! The proxy refuses loopback addresses, so the test runs again in a network namespace of its own. There, kindsight
 //! listens on an address of a pair of virtual interfaces. The namespace ends with its processes.
 
 mod namespace;

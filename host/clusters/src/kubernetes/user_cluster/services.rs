@@ -26,7 +26,7 @@ impl ProxiedService {
         }
     }
 
-    /// The path on the API server, to which the path of a request to the service is appended.
+    /// The path of the service on the API server. The path of a request follows it.
     pub fn path(&self) -> &str {
         &self.path
     }

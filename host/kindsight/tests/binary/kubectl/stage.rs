@@ -18,10 +18,10 @@ use crate::process::{Server, kindsight, run, text};
 const ADDRESS: &str = "10.99.0.1";
 /// The port of kindsight.
 const PORT: u16 = 9015;
-/// Time in which the server must list the application.
+/// Time limit until the server lists the application.
 pub(super) const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The flag of a ServiceAccount, and the name of the account.
+/// The flag of a `ServiceAccount`, and the name of the account.
 pub(super) const AS: &str = "--as-service-account";
 pub(super) const READER: &str = "default/reader";
 
@@ -34,7 +34,7 @@ pub(super) struct Stage {
     _etcd: Etcd,
 }
 
-/// Roles of kindsight. The ServiceAccount `reader` is a viewer, and so is the user of the token file.
+/// Roles of kindsight. The `ServiceAccount` `reader` is a viewer, and so is the user of the token file.
 const ROLES: &str = r#"
 [[binding]]
 role = "viewer"
@@ -143,7 +143,7 @@ impl Stage {
     }
 }
 
-/// The Service and the Pod of kindsight, a ServiceAccount, an application, and the rights of the user `ann`.
+/// The Service and the Pod of kindsight, a `ServiceAccount`, an application, and the rights of the user `ann`.
 fn objects() -> Vec<Value> {
     let labels = json!({"app.kubernetes.io/name": "kindsight"});
     let port = json!([{"name": "https", "port": 443, "targetPort": PORT}]);
