@@ -110,16 +110,22 @@ pub struct InterpreterSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub unavailable: Option<String>,
-    /// Number of calls since it went live on this server.
-    pub calls: u64,
-    /// Number of these calls that ended in a fault.
-    pub faults: u64,
+    /// Number of calls since it went live on this server. Omitted if the user may not see every application.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u64)]
+    pub calls: Option<u64>,
+    /// Number of these calls that ended in a fault. Omitted if the user may not see every application.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u64)]
+    pub faults: Option<u64>,
     /// Present while too many of its calls end in a fault. Omitted otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faulting: Option<Faulting>,
-    /// Number of times that it began to fail too frequently since this server started.
-    #[serde(default)]
-    pub trips: u64,
+    /// Number of times that it began to fail too frequently since this server started. Omitted if the user may not see
+    /// every application.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u64)]
+    pub trips: Option<u64>,
 }
 
 /// The answer to a command, written as its content.

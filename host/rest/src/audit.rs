@@ -57,8 +57,12 @@ impl Audited<'_> {
     /// See [`InterpreterCatalog::load`](crate::InterpreterCatalog::load).
     pub(crate) async fn load(&self, upload: Upload) -> Result<CommandAnswer, Refusal> {
         let mut entry = self.entry("load", String::new());
+        // The name is not known before the load.
+        let before = self.app.catalog.list().interpreters;
         let answer = self.app.catalog.load(upload).await;
         if let Ok(CommandAnswer::Outcome(Outcome { name, .. })) = &answer {
+            let replaced = before.into_iter().find(|it| it.name == name.as_str());
+            entry.from = replaced.and_then(|it| it.digest);
             entry.interpreter = name.to_string();
             entry.to = self.live(name);
         }

@@ -18,6 +18,9 @@ pub(crate) enum Rule {
     Viewer,
     /// The role `viewer` for everything.
     ViewerOfEverything,
+    /// The role `operator`, or `viewer` for at least one subject. The handler removes counts over subjects that the user
+    /// may not see.
+    OperatorOrAnyViewer,
     /// The role `operator`, or `viewer` for everything.
     OperatorOrViewer,
     /// The role `operator`.
@@ -33,6 +36,7 @@ impl Rule {
             Self::Open | Self::User => true,
             Self::Viewer => !viewer.is_nothing(),
             Self::ViewerOfEverything => viewer.is_everything(),
+            Self::OperatorOrAnyViewer => !viewer.is_nothing() || !operator.is_nothing(),
             Self::OperatorOrViewer => viewer.is_everything() || !operator.is_nothing(),
             Self::Operator => !operator.is_nothing(),
         }
@@ -45,6 +49,7 @@ impl Rule {
             Self::User => "an authenticated user",
             Self::Viewer => "the role `viewer`",
             Self::ViewerOfEverything => "the role `viewer` for everything",
+            Self::OperatorOrAnyViewer => "the role `operator` or `viewer`",
             Self::OperatorOrViewer => "the role `operator`, or `viewer` for everything",
             Self::Operator => "the role `operator`",
         }
@@ -84,7 +89,7 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("GET", LOGICAL_CLOUD, "/status/watch", Rule::Viewer),
     ("GET", LOGICAL_CLOUD, "/status/confirmation", Rule::Viewer),
     ("POST", "/v2/interpret", "", Rule::Viewer),
-    ("GET", INTERPRETERS, "", Rule::OperatorOrViewer),
+    ("GET", INTERPRETERS, "", Rule::OperatorOrAnyViewer),
     ("POST", INTERPRETERS, "", Rule::Operator),
     ("DELETE", INTERPRETERS, "", Rule::Operator),
     ("GET", INTERPRETER, "", Rule::OperatorOrViewer),

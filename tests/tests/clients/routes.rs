@@ -145,9 +145,8 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
     match (method, path) {
         ("GET", "/" | "/healthz" | "/readyz" | "/openapi.json") => true,
         ("GET", "/metrics") => user == "everything",
-        ("GET", "/v2/interpreters" | "/v2/interpreters/{name}") => {
-            matches!(user, "everything" | "operator")
-        }
+        ("GET", "/v2/interpreters") => is_viewer || user == "operator",
+        ("GET", "/v2/interpreters/{name}") => matches!(user, "everything" | "operator"),
         (_, path) if path.starts_with("/v2/interpreters") => user == "operator",
         ("GET", path) if path.starts_with("/v2/") => is_viewer,
         ("POST", "/v2/interpret") => is_viewer,

@@ -9,8 +9,8 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use kindsight_api::interpreters::{
-    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, LoadParameters, Outcome,
-    Refusal,
+    CommandAnswer, InterpreterDetail, InterpreterList, InterpreterSummary, LiveCondition,
+    LoadParameters, Outcome, Refusal,
 };
 use kindsight_api::problem::ProblemDocument;
 use kindsight_model::InterpreterName;
@@ -23,6 +23,7 @@ use crate::catalog::{Command, Upload};
 use crate::command::{self, IfMatch, IfMatchHeader, Load, Name, NoParameters};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
+use crate::rules::Rule;
 
 /// Advice to the sender of a command that took too long.
 pub(crate) const TOO_LONG: &str = "; the command may still take effect: query the interpreter";
@@ -39,7 +40,8 @@ pub(crate) struct Component(Vec<u8>);
 /// List interpreters
 ///
 /// Lists all interpreters with the Kinds they judge, their source and version, and counts of their
-/// calls and faults.
+/// calls and faults. A user who is neither an operator nor a viewer of every application gets the list without counts,
+/// candidates and refused components.
 #[utoipa::path(
     get,
     path = "/v2/interpreters",
@@ -50,8 +52,34 @@ pub(crate) struct Component(Vec<u8>);
         CommonErrors,
     ),
 )]
-pub(crate) async fn list(State(app): State<AppState>, _: NoParameters) -> Json<InterpreterList> {
-    Json(app.catalog.list())
+pub(crate) async fn list(
+    State(app): State<AppState>,
+    sender: Sender,
+    _: NoParameters,
+) -> Json<InterpreterList> {
+    let list = app.catalog.list();
+    let is_complete = Rule::OperatorOrViewer.allows(sender.caller.rights());
+    Json(if is_complete { list } else { judging(list) })
+}
+
+/// The interpreters that judge, without data about the objects of hidden applications: their number and their faults.
+fn judging(list: InterpreterList) -> InterpreterList {
+    let interpreters = list.interpreters.into_iter();
+    InterpreterList {
+        generation: list.generation,
+        interpreters: interpreters
+            .map(|it| InterpreterSummary {
+                candidate: None,
+                unavailable: None,
+                calls: None,
+                faults: None,
+                faulting: None,
+                trips: None,
+                ..it
+            })
+            .collect(),
+        refused: Vec::new(),
+    }
 }
 
 /// Inspect an interpreter

@@ -196,6 +196,7 @@ async fn each_role_may_use_the_routes_of_its_rules_alone() {
                 Rule::Open | Rule::User => true,
                 Rule::Viewer => is_viewer || bindings == [SHOP_VIEWER],
                 Rule::ViewerOfEverything => is_viewer,
+                Rule::OperatorOrAnyViewer => !bindings.is_empty(),
                 Rule::OperatorOrViewer => is_viewer || bindings == [OPERATOR],
                 Rule::Operator => bindings == [OPERATOR],
             };
@@ -206,6 +207,31 @@ async fn each_role_may_use_the_routes_of_its_rules_alone() {
                 assert!(detail.contains("token:ci") && detail.contains(rule.as_str()));
             }
         }
+    }
+}
+
+/// The sample catalog has an interpreter with calls, faults and a candidate, and a refused component.
+#[tokio::test]
+async fn the_list_of_interpreters_has_counts_only_for_users_who_may_see_everything() {
+    for bindings in [&[SHOP_VIEWER][..], &[VIEWER], &[OPERATOR, SHOP_VIEWER]] {
+        let list = Guarded::new(bindings).get("/v2/interpreters").await;
+        assert_eq!(list.status, StatusCode::OK, "{}", list.text);
+        let apps = &list.json()["interpreters"][0];
+        assert_eq!(apps["name"], "apps");
+        assert_eq!(apps["version"], "1.0.0");
+        assert_eq!(apps["kinds"][0], "apps/*/Deployment");
+        let is_complete = bindings != [SHOP_VIEWER];
+        for name in [
+            "calls",
+            "faults",
+            "faulting",
+            "candidate",
+            "unavailable",
+            "trips",
+        ] {
+            assert_eq!(apps[name].is_null(), !is_complete, "{bindings:?} {name}");
+        }
+        assert_eq!(list.json()["refused"].is_array(), is_complete);
     }
 }
 

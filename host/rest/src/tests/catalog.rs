@@ -155,10 +155,10 @@ pub(super) fn summary() -> InterpreterSummary {
         kinds: vec!["apps/*/Deployment".to_owned()],
         candidate: Some(digest(CANDIDATE)),
         unavailable: Some("received: too large".to_owned()),
-        calls: 12,
-        faults: 3,
+        calls: Some(12),
+        faults: Some(3),
         faulting: Some(faulting()),
-        trips: 0,
+        trips: Some(0),
     }
 }
 

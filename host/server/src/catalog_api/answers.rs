@@ -64,10 +64,10 @@ fn summary(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> api::Int
         kinds: kinds.map(|kind| pattern_text(&kind.pattern)).collect(),
         candidate: entry.candidate().map(|(_, version)| version.digest.clone()),
         unavailable: unavailable(entry),
-        calls: counted.calls,
-        faults: counted.faults_total(),
+        calls: Some(counted.calls),
+        faults: Some(counted.faults_total()),
         faulting: breaker.faulting.as_ref().map(faulting),
-        trips: breaker.trips,
+        trips: Some(breaker.trips),
     }
 }
 

@@ -51,8 +51,8 @@ pub(crate) fn list(mut to: impl Write, list: &InterpreterList) -> io::Result<()>
             Cell::plain(it.source.map_or("", Source::as_str)),
             Cell::styled(status, color::of_interpreter(it.status, is_faulting)),
             Cell::plain(it.digest.as_ref().map_or("", Digest::short)),
-            Cell::plain(it.calls.to_string()),
-            Cell::plain(it.faults.to_string()),
+            Cell::plain(number(it.calls)),
+            Cell::plain(number(it.faults)),
             Cell::plain(it.candidate.as_ref().map_or("", Digest::short)),
             Cell::plain(cut(&it.kinds)),
         ])?;
@@ -160,6 +160,11 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
 }
 
 /// An optional text; empty if it is absent.
+/// A count, or an empty text if the user may not see the count.
+fn number(maybe: Option<u64>) -> String {
+    maybe.map_or_else(String::new, |number| number.to_string())
+}
+
 fn text(maybe: Option<&String>) -> &str {
     maybe.map_or("", String::as_str)
 }

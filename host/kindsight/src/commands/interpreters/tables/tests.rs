@@ -33,10 +33,10 @@ fn summary(name: &str, kinds: &[&str]) -> InterpreterSummary {
         kinds: kinds.iter().map(|&kind| kind.to_owned()).collect(),
         candidate: None,
         unavailable: None,
-        calls: 1234,
-        faults: 0,
+        calls: Some(1234),
+        faults: Some(0),
         faulting: None,
-        trips: 0,
+        trips: Some(0),
     }
 }
 
@@ -61,7 +61,7 @@ fn a_list_is_a_line_each_with_as_many_kinds_as_fit() {
                 status: InterpreterStatus::Disabled,
                 source: Some(Source::Upload),
                 candidate: Some(digest("b")),
-                faults: 3,
+                faults: Some(3),
                 ..summary("gadgets", &[long, "v1/Gadget"])
             },
             InterpreterSummary {
@@ -69,7 +69,7 @@ fn a_list_is_a_line_each_with_as_many_kinds_as_fit() {
                 source: None,
                 version: None,
                 digest: None,
-                calls: 0,
+                calls: Some(0),
                 ..summary("new\u{1b}[31mname", &[])
             },
         ],
