@@ -79,7 +79,7 @@ function versions(list) {
 
 function faults(statistics) {
   const kinds = Object.entries(statistics?.faults ?? {});
-  return el('p', {}, `${statistics?.calls ?? 0} calls`, kinds.length > 0 ? kinds.map(([kind, count]) => `; ${count} ${kind}`) : '; no fault');
+  return el('p', {}, statistics?.calls === undefined ? 'Calls are not shown to you' : `${statistics.calls} calls`, kinds.length > 0 ? kinds.map(([kind, count]) => `; ${count} ${kind}`) : '; no fault');
 }
 
 /** For each candidate, a button that compares it with the live version on every known object. */
