@@ -15,6 +15,7 @@ use tracing::Span;
 use crate::compile::Compiler;
 use crate::engine::Engine;
 use crate::failed_input::{FailedInput, count_failures};
+use crate::guarded_worker::{Case, GuardedWorker, lost};
 use crate::interpreter::Interpreter;
 use crate::limits::{Limits, SENT_SLICE_OBJECTS};
 use crate::load_error::LoadError;
@@ -23,16 +24,16 @@ use crate::parts;
 use crate::priority::lower_priority;
 use crate::published::{PublishError, Published, SetMember};
 use crate::related::Siblings;
-use crate::worker::Worker;
-use crate::worker_thread::{Queues, Slice, WorkerThread, lost, queues};
+use crate::worker::Purpose;
+use crate::worker_thread::{Queues, Slice, WorkerThread, queues};
 
 /// Number of objects in one slice of a batch: large enough to outweigh the cost of passing it on,
 /// and small enough that the workers share a batch.
 const SLICE_OBJECTS: usize = 64;
 
-/// Maximum number of objects in a batch for which the caller's own thread searches the memo first.
-/// The search takes less time than passing the batch to another thread.
-const RECALLED_OBJECTS_MAX: usize = 8;
+/// Maximum number of objects in a batch that the caller's own thread judges. Passing a batch to
+/// another thread and waiting for it takes longer than some calls.
+const INLINE_OBJECTS_MAX: usize = 8;
 
 /// Failures to start the engine or its workers.
 #[derive(Debug, thiserror::Error)]
@@ -64,8 +65,8 @@ pub struct Interpreters {
     /// The last generation that was assigned to a set.
     generation: AtomicU64,
     memo: Arc<Memo>,
-    /// Searches the memo on a caller's thread.
-    recaller: Mutex<Worker>,
+    /// Judges small batches on a caller's thread.
+    inline: Arc<Mutex<GuardedWorker>>,
     queues: Option<Queues>,
     workers: Vec<JoinHandle<()>>,
 }
@@ -79,13 +80,16 @@ impl Interpreters {
         let engine = Engine::new().map_err(|error| StartError::Engine(format!("{error:#}")))?;
         let memo = Arc::new(Memo::new(limits.memo_bytes_max));
         let (queues, work) = queues(limits.queue_max);
+        let worker = || GuardedWorker::new(limits.clone(), Arc::clone(&memo));
+        let inline = Arc::new(Mutex::new(worker()));
         let workers = (0..limits.workers.max(1))
             .map(|number| {
-                let (limits, memo, work) = (limits.clone(), Arc::clone(&memo), work.clone());
-                let idle_max = limits.idle_max;
-                let make = move || Worker::new(limits.clone(), Arc::clone(&memo));
+                let mut running = WorkerThread::new(worker(), work.clone(), limits.idle_max);
+                if number == 0 {
+                    running = running.sweeping(Arc::clone(&inline));
+                }
                 let thread = thread::Builder::new().name(format!("interpreter-{number}"));
-                thread.spawn(move || WorkerThread::new(make, work, idle_max).run())
+                thread.spawn(move || running.run())
             })
             .collect::<io::Result<_>>()?;
         Ok(Self {
@@ -95,7 +99,7 @@ impl Interpreters {
             cache,
             published: ArcSwap::default(),
             generation: AtomicU64::new(0),
-            recaller: Mutex::new(Worker::new(Limits::default(), Arc::clone(&memo))),
+            inline,
             memo,
             queues: Some(queues),
             workers,
@@ -196,6 +200,9 @@ impl Interpreters {
 
     /// The same as [`Self::judge`] with a set that the caller chooses. `siblings` may contain more
     /// than `objects`: after a swap, only some objects of a report are judged again.
+    ///
+    /// The caller's thread judges a batch of at most 8 objects, unless another caller does so at the
+    /// same time.
     pub fn judge_among(
         &self,
         set: &Arc<Published>,
@@ -203,43 +210,21 @@ impl Interpreters {
         siblings: &Arc<Siblings>,
         now_ms: i64,
     ) -> Vec<Verdict> {
-        if objects.len() > RECALLED_OBJECTS_MAX {
-            return self.judge_reported(set, objects, siblings, now_ms);
+        if objects.len() <= INLINE_OBJECTS_MAX
+            && let Ok(mut worker) = self.inline.try_lock()
+        {
+            let verdicts = objects.iter().map(|object| {
+                worker.judge(Case {
+                    purpose: Purpose::Reported,
+                    set,
+                    object,
+                    siblings,
+                    now_ms,
+                })
+            });
+            return verdicts.collect();
         }
-        let mut recalled = self.recall(set, objects, siblings, now_ms);
-        let unknown = objects
-            .iter()
-            .zip(&recalled)
-            .filter(|(_, verdict)| verdict.is_none());
-        let unknown: Arc<[Object]> = unknown.map(|(object, _)| object.clone()).collect();
-        if !unknown.is_empty() {
-            let mut judged = self
-                .judge_reported(set, &unknown, siblings, now_ms)
-                .into_iter();
-            let missing = recalled.iter_mut().filter(|verdict| verdict.is_none());
-            missing.for_each(|verdict| *verdict = judged.next());
-        }
-        recalled
-            .into_iter()
-            .map(|verdict| verdict.unwrap_or_else(lost))
-            .collect()
-    }
-
-    /// The verdicts that are in the memo, found on the caller's thread, so that a small report with
-    /// few changes is not passed to another thread. All verdicts are `None` if another caller uses
-    /// this at the same time.
-    fn recall(
-        &self,
-        set: &Arc<Published>,
-        objects: &[Object],
-        siblings: &Siblings,
-        now_ms: i64,
-    ) -> Vec<Option<Verdict>> {
-        let Ok(mut recaller) = self.recaller.try_lock() else {
-            return vec![None; objects.len()];
-        };
-        let recall = |object| recaller.recall(set, object, siblings, now_ms);
-        objects.iter().map(recall).collect()
+        self.judge_reported(set, objects, siblings, now_ms)
     }
 
     fn judge_reported(

@@ -32,6 +32,7 @@ mod failed_input;
 mod fault;
 mod file_kind;
 mod given_input;
+mod guarded_worker;
 mod guest_log;
 mod imports;
 mod instance_context;

@@ -110,49 +110,6 @@ impl Worker {
         judged
     }
 
-    /// The verdict on a reported object, if it is in the memo. Does not call a component.
-    pub(crate) fn recall(
-        &mut self,
-        set: &Published,
-        object: &Object,
-        siblings: &Siblings,
-        now_ms: i64,
-    ) -> Option<Verdict> {
-        self.follow(set);
-        let tree = object.tree();
-        let objects = InputObjects {
-            object,
-            tree: &tree,
-            siblings,
-        };
-        let question = Question {
-            gvk: &object.gvk,
-            objects: Some(objects),
-            purpose: Purpose::Reported,
-            now_ms,
-        };
-        let mut recalled = None;
-        for route in self.routes_of(set, question).iter() {
-            let (Some(handled), live) = (route.handled(), &route.live) else {
-                continue;
-            };
-            let encoding = live.interpreter.exports().encoding();
-            self.input.fill(encoding, handled, objects, &live.settings);
-            let now_ms = handled.uses_now.then_some(question.now_ms);
-            match self.memo.get(live.scope, self.input.key(encoding), now_ms) {
-                Some(Answer::Verdict(verdict)) => {
-                    live.stats.memo_answered();
-                    recalled = Some(dated(verdict, question.now_ms));
-                    break;
-                }
-                Some(Answer::Unsupported(_)) => {}
-                None => break,
-            }
-        }
-        self.input.clear();
-        recalled
-    }
-
     /// Judges the input that [`Self::fill`] wrote, so that only the call is measured. For
     /// benchmarks.
     pub fn judge_filled(&mut self, set: &Published, gvk: &Gvk, now_ms: i64) -> Verdict {

@@ -1,21 +1,21 @@
 //! Threads of workers: reports have priority, and requests get a fixed share of the time.
 
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
-use kindsight_model::{Object, Verdict, host_reason};
+use kindsight_model::{Object, Verdict};
 use tracing::Span;
 
+use crate::guarded_worker::{Case, GuardedWorker};
 use crate::limits::{REPORTS_PER_SENT, SENT_TURN};
 use crate::priority::lower_priority;
 use crate::published::Published;
 use crate::related::Siblings;
-use crate::worker::{Purpose, Worker};
+use crate::worker::Purpose;
 
 /// Number of objects that a worker judges before it yields to queries: some tenths of a
 /// millisecond. The scheduler's own time slices are ten times as long, and a query is answered in
@@ -60,29 +60,36 @@ pub(crate) fn queues(queue_max: usize) -> (Queues, Work) {
     (Queues { reported, sent }, work)
 }
 
-/// One worker, which is replaced when it panics.
-pub(crate) struct WorkerThread<M> {
-    make: M,
-    worker: Worker,
+/// One worker and its work.
+pub(crate) struct WorkerThread {
+    worker: GuardedWorker,
     work: Work,
     idle_max: Duration,
+    /// A worker without a thread of its own, whose idle instances this thread retires.
+    inline: Option<Arc<Mutex<GuardedWorker>>>,
     /// A slice of a request that is judged in turns, and its verdicts so far.
     begun: Option<(Slice, Vec<Verdict>)>,
     /// The time that reports must get before the next turn of a request.
     owed: Duration,
 }
 
-impl<M: Fn() -> Worker> WorkerThread<M> {
-    /// Makes a thread whose worker is made by `make`.
-    pub(crate) fn new(make: M, work: Work, idle_max: Duration) -> Self {
+impl WorkerThread {
+    /// Makes a thread without any work.
+    pub(crate) fn new(worker: GuardedWorker, work: Work, idle_max: Duration) -> Self {
         Self {
-            worker: make(),
-            make,
+            worker,
             work,
             idle_max,
+            inline: None,
             begun: None,
             owed: SENT_TURN * REPORTS_PER_SENT,
         }
+    }
+
+    /// Also retires the idle instances of a worker without a thread of its own.
+    pub(crate) fn sweeping(mut self, inline: Arc<Mutex<GuardedWorker>>) -> Self {
+        self.inline = Some(inline);
+        self
     }
 
     /// Judges slices as they arrive, and sweeps idle instances when no slice arrives, until both
@@ -119,7 +126,7 @@ impl<M: Fn() -> Worker> WorkerThread<M> {
                 self.begun.is_some()
             }
             default(self.idle_max) => {
-                self.worker.sweep();
+                self.sweep();
                 true
             }
         }
@@ -165,34 +172,25 @@ impl<M: Fn() -> Worker> WorkerThread<M> {
         None
     }
 
-    /// Judges one object. If the worker panics, it is replaced, because its instances and buffers
-    /// may be in any state.
+    /// Judges one object of a slice.
     fn judge(&mut self, slice: &Slice, object: &Object, purpose: Purpose) -> Verdict {
-        let Slice {
-            set,
-            siblings,
-            now_ms,
-            ..
-        } = slice;
-        let judged = catch_unwind(AssertUnwindSafe(|| {
-            #[cfg(test)]
-            assert_ne!(&*object.name, tests::PANICS);
-            self.worker
-                .judge_for(purpose, set, object, siblings, *now_ms)
-        }));
-        judged.unwrap_or_else(|_| {
-            tracing::error!(object.gvk = %object.gvk, "a worker panicked and is replaced");
-            let panicked = std::mem::replace(&mut self.worker, (self.make)());
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(panicked)));
-            lost()
+        self.worker.judge(Case {
+            purpose,
+            set: &slice.set,
+            object,
+            siblings: &slice.siblings,
+            now_ms: slice.now_ms,
         })
     }
-}
 
-/// The verdict on an object whose worker panicked.
-pub(crate) fn lost() -> Verdict {
-    let message = "the worker thread that judged it panicked; this is a bug in the host";
-    Verdict::unknown(host_reason::NO_ANSWER, message)
+    fn sweep(&mut self) {
+        self.worker.sweep();
+        let inline = self.inline.as_ref();
+        // A worker that judges now is not idle.
+        if let Some(mut inline) = inline.and_then(|inline| inline.try_lock().ok()) {
+            inline.sweep();
+        }
+    }
 }
 
 #[cfg(test)]

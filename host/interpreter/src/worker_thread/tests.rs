@@ -3,10 +3,8 @@ use std::sync::mpsc;
 use kindsight_model::Phase;
 
 use super::*;
+use crate::guarded_worker::tests::PANICS;
 use crate::{Interpreters, Limits, Memo};
-
-/// Name of an object at which a worker panics. Nothing else in the host panics.
-pub(super) const PANICS: &str = "panics-in-this-test";
 
 fn objects(names: &[&str]) -> Arc<[Object]> {
     let object = |name: &&str| {
@@ -41,10 +39,10 @@ fn a_worker_that_panics_is_replaced() {
 }
 
 /// A thread that does one turn at a time, and the queues before it.
-fn stage() -> (WorkerThread<impl Fn() -> Worker>, Queues) {
+fn stage() -> (WorkerThread, Queues) {
     let (queues, work) = queues(100);
-    let make = || Worker::new(one_worker(), Arc::new(Memo::new(0)));
-    (WorkerThread::new(make, work, Duration::ZERO), queues)
+    let worker = GuardedWorker::new(one_worker(), Arc::new(Memo::new(0)));
+    (WorkerThread::new(worker, work, Duration::ZERO), queues)
 }
 
 /// A slice, and the receiver of its verdicts.
