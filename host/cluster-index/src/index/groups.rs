@@ -147,7 +147,7 @@ impl Groups {
     /// Notes the content of a report. Returns whether it differs from the content of the last report.
     pub(super) fn note_report(&mut self, id: &GroupId, contents: u64) -> bool {
         let group = self.by_id.get_mut(id);
-        group.is_none_or(|it| it.reported.replace(contents) != Some(contents))
+        group.is_none_or(|group| group.reported.replace(contents) != Some(contents))
     }
 
     /// Notes that an object left a group for this reason.
@@ -182,6 +182,20 @@ impl Groups {
     /// The groups that changed since they were last taken.
     pub(super) fn changed(&self) -> impl Iterator<Item = &GroupId> {
         self.changed.keys().map(Arc::as_ref)
+    }
+
+    /// Returns whether every change since the last call of [`take_changed`](Self::take_changed) is a later version of
+    /// an object in the last report of its group.
+    pub(super) fn are_updates(&self) -> bool {
+        let is_update = |(id, change): (&Arc<GroupId>, &GroupChange)| {
+            let last = self.last(id);
+            let is_in = |last: &LastReport| {
+                let mut updated = change.updated.iter();
+                updated.all(|member| last.positions.contains_key(member))
+            };
+            !change.is_more && last.is_some_and(is_in)
+        };
+        self.changed.iter().all(is_update)
     }
 
     /// The groups that changed since the last call.

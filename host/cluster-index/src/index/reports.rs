@@ -59,6 +59,11 @@ impl ClusterIndex {
         reports
     }
 
+    /// Returns whether the next reports only contain later versions of objects in the last reports.
+    pub fn are_updates(&self) -> bool {
+        self.groups.are_updates()
+    }
+
     /// Notes that a group waits for a body. Returns the report on the later versions of its reported objects.
     fn waiting(
         &mut self,

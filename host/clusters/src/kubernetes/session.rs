@@ -45,7 +45,8 @@ use probe::Probe;
 const NEWS_MAX: usize = 16;
 /// Parts of Kinds that are listed at a time. Together with the watches, they fit on one connection.
 const PART_LISTS_MAX: usize = 4;
-/// Time for which changes are collected before they are reported.
+/// Time for which changes are collected before they are reported. Later versions of reported objects wait only after
+/// a report: a single change of a status is reported at once.
 const GATHER: Duration = Duration::from_millis(50);
 /// Time for which a Kind keeps the coverage of the previous session while it is listed.
 const LIST_MAX: Duration = Duration::from_mins(1);
@@ -75,8 +76,9 @@ impl From<Closed> for SessionEnd {
 /// Work that runs during a session and ends with it.
 pub(super) type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Times of the next report and of the next facts.
+/// Times of the last report, the next report and the next facts.
 struct Due {
+    reported_at: Instant,
     /// `None` if nothing changed since the last report.
     report_at: Option<Instant>,
     facts_at: Instant,
@@ -87,6 +89,12 @@ impl Due {
     fn report_soon(&mut self) {
         self.report_at
             .get_or_insert_with(|| Instant::now() + GATHER);
+    }
+
+    /// Reports at once, or [`GATHER`] after the last report.
+    fn report_next(&mut self) {
+        let next_at = self.reported_at + GATHER;
+        self.report_at = Some(self.report_at.map_or(next_at, |at| at.min(next_at)));
     }
 }
 
@@ -197,6 +205,7 @@ impl Session {
         self.enter_inventories(known);
         let mut requests = self.needs.confirmations.requests(&self.cluster.name);
         let mut due = Due {
+            reported_at: Instant::now(),
             report_at: None,
             facts_at: Instant::now(),
         };
@@ -204,10 +213,14 @@ impl Session {
             let wake_at = self.wake_at(known, &due);
             tokio::select! {
                 Some(news) = self.news_rx.recv() => {
-                    if let Err(end) = self.take(news, known) {
+                    if let Err(end) = self.take_waiting(news, known) {
                         return end;
                     }
-                    due.report_soon();
+                    if self.is_update(known) {
+                        due.report_next();
+                    } else {
+                        due.report_soon();
+                    }
                 }
                 Ok(()) = self.needs.related.changed() => {
                     self.follow_needs(known);
@@ -275,6 +288,7 @@ impl Session {
         self.discovery.ask(&self.connections, now);
         if due.report_at.is_some_and(|at| at <= now) {
             due.report_at = None;
+            due.reported_at = now;
             self.report(known, events).await?;
         }
         if self.watches.next_part_at().is_some_and(|at| at <= now) {

@@ -98,3 +98,19 @@ fn later_versions_are_reported_while_a_new_member_waits_for_its_body() {
     assert_eq!(cluster.objects().len(), first.len() + 1);
     assert!(!cluster.index.is_any_waiting());
 }
+
+#[test]
+fn changes_are_updates_as_long_as_no_object_is_new_or_removed() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    cluster.apply("Pod", &pod(1, 1));
+    assert!(!cluster.index.are_updates(), "nothing was reported yet");
+    let _ = cluster.objects();
+    cluster.apply("Pod", &pod(1, 2));
+    assert!(cluster.index.are_updates());
+    cluster.apply("Pod", &pod(2, 3));
+    assert!(!cluster.index.are_updates(), "a Pod is new");
+    let _ = cluster.objects();
+    cluster.remove("Pod", &pod(2, 3));
+    assert!(!cluster.index.are_updates(), "a Pod was removed");
+}

@@ -58,6 +58,12 @@ impl Session {
         }
     }
 
+    /// Returns whether the changes since the last report are only later versions of reported objects. Anything else
+    /// may come with further changes: a deleted object with the object that replaces it.
+    pub(super) fn is_update(&self, known: &Known) -> bool {
+        self.is_synced && !self.is_coverage_due && known.index.are_updates()
+    }
+
     /// Returns whether every Kind was listed or could not be listed, or the time for that is over.
     fn are_listed(&self) -> bool {
         self.watches.are_listed() || self.list_until <= Instant::now()

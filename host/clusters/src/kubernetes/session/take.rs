@@ -6,7 +6,7 @@ use std::time::Duration;
 use kindsight_cluster_index::Needed as _;
 use tokio::time::Instant;
 
-use super::{Session, SessionEnd};
+use super::{NEWS_MAX, Session, SessionEnd};
 use crate::kubernetes::connection::{ApiError, ResponseClass};
 use crate::kubernetes::decode::{Decoder, Detail};
 use crate::kubernetes::discovery::is_of_kinds;
@@ -19,6 +19,22 @@ use crate::kubernetes::watches::WatchState;
 const DISCOVER_AFTER: Duration = Duration::from_secs(1);
 
 impl Session {
+    /// Takes the news of a watch, and the news that wait behind it.
+    pub(super) fn take_waiting(
+        &mut self,
+        first: WatchNews,
+        known: &mut Known,
+    ) -> Result<(), SessionEnd> {
+        self.take(first, known)?;
+        for _ in 1..NEWS_MAX {
+            let Ok(news) = self.news_rx.try_recv() else {
+                break;
+            };
+            self.take(news, known)?;
+        }
+        Ok(())
+    }
+
     /// Takes the news of a watch.
     pub(super) fn take(&mut self, news: WatchNews, known: &mut Known) -> Result<(), SessionEnd> {
         let WatchNews { watch, what } = news;
