@@ -78,23 +78,23 @@ pub(super) type Beside = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Times of the last report, the next report and the next facts.
 struct Due {
-    reported_at: Instant,
+    last_report: Instant,
     /// `None` if nothing changed since the last report.
-    report_at: Option<Instant>,
-    facts_at: Instant,
+    next_report: Option<Instant>,
+    next_facts: Instant,
 }
 
 impl Due {
     /// Reports soon, with the changes that arrive until then.
     fn report_soon(&mut self) {
-        self.report_at
+        self.next_report
             .get_or_insert_with(|| Instant::now() + GATHER);
     }
 
     /// Reports at once, or [`GATHER`] after the last report.
     fn report_next(&mut self) {
-        let next_at = self.reported_at + GATHER;
-        self.report_at = Some(self.report_at.map_or(next_at, |at| at.min(next_at)));
+        let next_at = self.last_report + GATHER;
+        self.next_report = Some(self.next_report.map_or(next_at, |at| at.min(next_at)));
     }
 }
 
@@ -205,9 +205,9 @@ impl Session {
         self.enter_inventories(known);
         let mut requests = self.needs.confirmations.requests(&self.cluster.name);
         let mut due = Due {
-            reported_at: Instant::now(),
-            report_at: None,
-            facts_at: Instant::now(),
+            last_report: Instant::now(),
+            next_report: None,
+            next_facts: Instant::now(),
         };
         loop {
             let wake_at = self.wake_at(known, &due);
@@ -266,9 +266,9 @@ impl Session {
     fn wake_at(&self, known: &Known, due: &Due) -> Instant {
         let (part_at, settle_at) = (self.watches.next_part_at(), self.settle_at(known));
         let (probe_at, discover_at) = (self.probe.at(), self.discovery.at());
-        let times = [due.report_at, part_at, settle_at, probe_at, discover_at];
+        let times = [due.next_report, part_at, settle_at, probe_at, discover_at];
         let times = times.into_iter().flatten();
-        times.fold(due.facts_at, Instant::min)
+        times.fold(due.next_facts, Instant::min)
     }
 
     /// Takes every action that is due: requests, reports, lists of parts and facts.
@@ -280,22 +280,22 @@ impl Session {
     ) -> Result<(), Closed> {
         let now = Instant::now();
         if self.settle_at(known).is_some_and(|at| at <= now) {
-            due.report_at.get_or_insert(now);
+            due.next_report.get_or_insert(now);
         }
         let watches = &self.watches;
         self.probe
             .ask(&self.connections, now, || watches.consistent_read());
         self.discovery.ask(&self.connections, now);
-        if due.report_at.is_some_and(|at| at <= now) {
-            due.report_at = None;
-            due.reported_at = now;
+        if due.next_report.is_some_and(|at| at <= now) {
+            due.next_report = None;
+            due.last_report = now;
             self.report(known, events).await?;
         }
         if self.watches.next_part_at().is_some_and(|at| at <= now) {
             self.list_parts(known);
         }
-        if due.facts_at <= now {
-            due.facts_at = now + FACTS_EVERY;
+        if due.next_facts <= now {
+            due.next_facts = now + FACTS_EVERY;
             self.send_facts_if_changed(known, events).await?;
         }
         Ok(())
