@@ -6,6 +6,7 @@
 //! processor time of each counts. The time of a run with one object is the cost of the start.
 //!
 //! `cargo bench -p kindsight-tests --bench peers`; the peers need Go. Without Go, a line says so.
+//! `-- verdicts` compares the verdicts of these and other tools instead of their cost.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,9 @@ use std::process::{Command, Stdio};
 
 use kindsight_model::decode_bundle;
 use serde_json::{Value, json};
+
+#[path = "peers/verdicts.rs"]
+mod verdicts;
 
 const OBJECTS: u32 = 20_000;
 /// Turns of the programs; the least times count.
@@ -64,6 +68,12 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let kindsight = build_kindsight();
     let peers = build_peers(folder.path());
+    if std::env::args().any(|argument| argument == "verdicts") {
+        if let Some(peers) = peers {
+            verdicts::compare(&kindsight, &peers, folder.path());
+        }
+        return;
+    }
     let objects = recorded();
     let one = folder.path().join("one.jsonl");
     for (name, kinds, judges) in MIXES {
@@ -154,17 +164,25 @@ fn interpret(kindsight: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Builds the binary in the profile of this executable, which is `<target>/<profile>/deps/peers-…`.
 fn build_kindsight() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let own = std::env::current_exe().expect("this executable");
+    let folder = own.ancestors().nth(2).expect("its folder");
+    let profile = if folder.ends_with("debug") {
+        "dev"
+    } else {
+        "release"
+    };
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--bin", "kindsight"])
+        .args(["build", "--bin", "kindsight", "--profile", profile])
         .current_dir(root)
         .status();
-    assert!(built.is_ok_and(|it| it.success()), "cargo build failed");
-    // This is `<target>/release/deps/peers-…`.
-    let own = std::env::current_exe().expect("this executable");
-    let release = own.ancestors().nth(2).expect("its folder");
-    release.join("kindsight")
+    assert!(
+        built.is_ok_and(|status| status.success()),
+        "cargo build failed"
+    );
+    folder.join("kindsight")
 }
 
 /// Builds the program around the peers, if Go is installed.

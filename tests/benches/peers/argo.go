@@ -21,7 +21,11 @@ const scriptTimeout = time.Second
 // package is not imported because it brings all of Argo CD; its replacement of `os` is left out.
 func argoLua(object *unstructured.Unstructured) (string, string, error) {
 	kind := object.GroupVersionKind()
-	script, err := resource_customizations.Embedded.ReadFile(path.Join(kind.Group, kind.Kind, "health.lua"))
+	return runScript(object, path.Join(kind.Group, kind.Kind, "health.lua"))
+}
+
+func runScript(object *unstructured.Unstructured, name string) (string, string, error) {
+	script, err := resource_customizations.Embedded.ReadFile(name)
 	if err != nil {
 		return "", "", fmt.Errorf("Argo CD has no script for it: %w", err)
 	}

@@ -1,9 +1,9 @@
 // Judges objects as other projects do, for comparison with `kindsight interpret`.
 //
-//	peers kstatus|argo-lua FILE
+//	peers kstatus|argo-lua|argo-cd|is-healthy|karmada|kubectl-rollout FILE
 //
 // FILE has one JSON object a line. Standard output gets one line for each object: name, status and
-// message. Both peers decode with apimachinery's quickest decoder that keeps integers.
+// message. All peers decode with apimachinery's quickest decoder that keeps integers.
 package main
 
 import (
@@ -26,7 +26,7 @@ type judge func(*unstructured.Unstructured) (string, string, error)
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 3 {
-		log.Fatal("usage: peers kstatus|argo-lua FILE")
+		log.Fatal("usage: peers kstatus|argo-lua|argo-cd|is-healthy|karmada|kubectl-rollout FILE")
 	}
 	var judge judge
 	switch os.Args[1] {
@@ -34,8 +34,16 @@ func main() {
 		judge = kstatus
 	case "argo-lua":
 		judge = argoLua
+	case "argo-cd":
+		judge = argoCD
+	case "is-healthy":
+		judge = isHealthy
+	case "karmada":
+		judge = karmadaHealth()
+	case "kubectl-rollout":
+		judge = kubectlRollout
 	default:
-		log.Fatalf("no peer %q: kstatus or argo-lua", os.Args[1])
+		log.Fatalf("no peer %q", os.Args[1])
 	}
 	if err := run(judge, os.Args[2]); err != nil {
 		log.Fatal(err)
@@ -76,7 +84,8 @@ func run(judge judge, path string) error {
 func kstatus(object *unstructured.Unstructured) (string, string, error) {
 	result, err := status.Compute(object)
 	if err != nil {
-		return "", "", err
+		// A member of another type, for example. Users of kstatus get this error and no status.
+		return "Unknown", err.Error(), nil
 	}
 	return result.Status.String(), result.Message, nil
 }
