@@ -25,6 +25,8 @@ pub enum Binary {
     Scheduler,
     /// Simulates the kubelet of fake nodes.
     Kwok,
+    /// Renders the chart.
+    Helm,
 }
 
 impl Binary {
@@ -51,6 +53,7 @@ impl Binary {
             Self::ControllerManager => "kube-controller-manager",
             Self::Scheduler => "kube-scheduler",
             Self::Kwok => "kwok",
+            Self::Helm => "helm",
         }
     }
 }
@@ -94,9 +97,11 @@ impl Binaries {
         or_skip("tests on real clusters", Self::find(needed), &TOLD)
     }
 
+    /// The path of an executable.
+    ///
     /// # Panics
     /// If the binary was not requested.
-    pub(crate) fn path(&self, binary: Binary) -> &Path {
+    pub fn path(&self, binary: Binary) -> &Path {
         let path = self.paths.get(&binary);
         path.unwrap_or_else(|| panic!("ask `Binaries` for {binary:?} too"))
     }

@@ -33,6 +33,7 @@ fn recipe(binary: Binary) -> Recipe {
         ),
         Binary::Scheduler => ("control-plane", "k8s.io/kubernetes/cmd/kube-scheduler"),
         Binary::Kwok => ("nodes", "sigs.k8s.io/kwok/cmd/kwok"),
+        Binary::Helm => ("helm", "helm.sh/helm/v3/cmd/helm"),
     };
     let built_as = match binary {
         Binary::Etcd => "server",
@@ -165,7 +166,8 @@ fn minutes(binaries: &[Binary]) -> u32 {
     let control_plane = control_plane.into_iter().any(has);
     let first = if control_plane { 9 } else { 0 };
     let kwok = if has(Binary::Kwok) { 2 } else { 0 };
-    (first + kwok).max(1)
+    let helm = if has(Binary::Helm) { 3 } else { 0 };
+    (first + kwok + helm).max(1)
 }
 
 /// Bytes as text.

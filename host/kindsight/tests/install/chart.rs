@@ -1,0 +1,148 @@
+//! The chart without a cluster: valid values, least privilege, and the plain manifests that are made from it.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::helm::{Helm, object, objects};
+use crate::root;
+
+/// Plain manifests, and the values of the chart that they are made with.
+const MANIFESTS: &[(&str, &[&str])] = &[
+    ("deploy/manifests/cluster.yaml", &[]),
+    (
+        "deploy/manifests/namespaces.yaml",
+        &[r#"namespaces=["web"]"#],
+    ),
+    (
+        "deploy/manifests/etcd.yaml",
+        &["replicas=2", r#"etcd.endpoints=["etcd:2379"]"#],
+    ),
+];
+
+fn kinds(objects: &[Value]) -> Vec<&str> {
+    let kinds = objects.iter().filter_map(|object| object["kind"].as_str());
+    let mut kinds: Vec<&str> = kinds.collect();
+    kinds.sort_unstable();
+    kinds
+}
+
+#[test]
+fn helm_lint_accepts_the_chart() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let output = helm.run(&["lint", "--strict", "deploy/chart"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+}
+
+/// `UPDATE_EXPECT=1 cargo test --workspace --test install plain_manifests` writes the files again.
+#[test]
+fn the_plain_manifests_are_the_output_of_the_chart() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    for (file, values) in MANIFESTS {
+        let path = root().join(file);
+        let expected = helm.template(values).expect("manifests");
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            fs::write(path, expected).expect("the file is written");
+            continue;
+        }
+        let found = fs::read_to_string(path).unwrap_or_default();
+        assert!(found == expected, "{file} differs from the chart");
+    }
+}
+
+#[test]
+fn the_cluster_role_has_the_permissions_of_the_documented_role() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let documented = fs::read_to_string(root().join("deploy/rbac.yaml")).expect("roles");
+    let documented = objects(&documented);
+    let documented = documented
+        .iter()
+        .find(|role| role["metadata"]["name"] == "kindsight-built-in");
+    let rendered = helm.objects(&[]);
+    let role = object(&rendered, "ClusterRole");
+    assert_eq!(role["rules"], documented.expect("the role")["rules"]);
+}
+
+#[test]
+fn the_namespace_variant_has_no_permission_outside_its_namespaces() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let rendered = helm.objects(&[r#"namespaces=["web","shop"]"#]);
+    assert!(
+        !kinds(&rendered)
+            .iter()
+            .any(|kind| kind.starts_with("Cluster"))
+    );
+    for kind in ["Role", "RoleBinding"] {
+        let of_kind = rendered.iter().filter(|it| it["kind"] == kind);
+        let namespaces: Vec<_> = of_kind.map(|it| &it["metadata"]["namespace"]).collect();
+        assert_eq!(namespaces, ["web", "shop"], "{kind}");
+    }
+}
+
+#[test]
+fn only_several_pods_have_a_disruption_budget() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let budget = |values| kinds(&helm.objects(values)).contains(&"PodDisruptionBudget");
+    assert!(!budget(&[]));
+    assert!(budget(&["replicas=3", r#"etcd.endpoints=["etcd:2379"]"#]));
+}
+
+#[test]
+fn the_pod_has_no_privileges() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let rendered = helm.objects(&[]);
+    let pod = &object(&rendered, "StatefulSet")["spec"]["template"]["spec"];
+    assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+    assert_eq!(
+        pod["securityContext"]["seccompProfile"]["type"],
+        "RuntimeDefault"
+    );
+    assert_eq!(
+        pod["containers"][0]["securityContext"],
+        json!({
+            "allowPrivilegeEscalation": false,
+            "readOnlyRootFilesystem": true,
+            "capabilities": {"drop": ["ALL"]},
+        })
+    );
+}
+
+#[test]
+fn contradictory_and_unknown_values_are_refused_with_the_reason() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let cases: [(&[&str], &str); 5] = [
+        (
+            &["replicas=2"],
+            "`replicas` is larger than 1: several Pods share their data in an etcd",
+        ),
+        (
+            &[r#"namespaces=["web"]"#, "access.tokenReview=true"],
+            "`access.tokenReview` needs a ClusterRoleBinding",
+        ),
+        (&[r#"tls.secretName="a""#], "secretName"),
+        (&[r#"clusterName="here""#], "clusterName"),
+        (
+            &[r#"extraRules=[{"apiGroups":["a"],"resources":["b"],"verbs":["delete"]}]"#],
+            "verbs",
+        ),
+    ];
+    for (values, reason) in cases {
+        let refused = helm.template(values).expect_err("a refusal");
+        assert!(refused.contains(reason), "{values:?}: {refused}");
+    }
+}

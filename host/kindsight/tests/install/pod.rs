@@ -1,0 +1,198 @@
+//! A process that runs as in the Pod of the chart: the files of the image as a read-only root, a user without
+//! privileges, the volumes of the Pod, and no environment but that of the image and of the test.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _, stderr};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Once;
+
+use crate::image::Image;
+
+/// User and group of the Pod.
+const USER: u32 = 65532;
+
+/// Mounts what a container runtime mounts, and becomes the program of the image. Arguments: the root folder, and
+/// triples of a folder, its path in the root and `ro` or `rw`, up to `--`.
+const CONTAINER: &str = r#"
+set -eu
+root=$1; shift
+mount --bind "$root" "$root"
+while [ "$1" != -- ]; do
+    mount --bind "$1" "$root$2"
+    mount -o "remount,bind,$3" "$root$2"
+    shift 3
+done
+shift
+mount --rbind /proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+mount -o remount,bind,ro "$root"
+exec setpriv --no-new-privs chroot --userspec=65532:65532 --groups=65532 "$root" "$@"
+"#;
+
+/// A folder in the Pod.
+pub(crate) struct Mount {
+    from: PathBuf,
+    to: &'static str,
+    mode: &'static str,
+}
+
+impl Mount {
+    /// A volume of the Pod. As with `fsGroup`, its group is the group of the Pod.
+    pub(crate) fn volume(from: &Path, to: &'static str) -> Self {
+        chown(from, Some(0), Some(USER)).expect("the group of a volume");
+        let shared = fs::Permissions::from_mode(0o2775);
+        fs::set_permissions(from, shared).expect("the permissions of a volume");
+        Self::new(from, to, "rw")
+    }
+
+    /// The folder of a ConfigMap or Secret with these files, which the Pod may only read.
+    pub(crate) fn files(folder: &Path, to: &'static str, files: &[(&str, &str)]) -> Self {
+        let from = folder.join(to.trim_matches('/').replace('/', "-"));
+        fs::create_dir(&from).expect("a folder");
+        fs::set_permissions(&from, fs::Permissions::from_mode(0o755)).expect("permissions");
+        for (name, content) in files {
+            let file = from.join(name);
+            fs::write(&file, content).expect("a file");
+            chown(&file, Some(0), Some(USER)).expect("the group of a file");
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).expect("permissions");
+        }
+        Self::new(&from, to, "ro")
+    }
+
+    fn new(from: &Path, to: &'static str, mode: &'static str) -> Self {
+        let from = from.to_owned();
+        Self { from, to, mode }
+    }
+}
+
+/// Whether this process may start a [`Pod`]. If not, one line says so.
+///
+/// # Panics
+/// With the same line if `CI` is `true`.
+pub(crate) fn can_start() -> bool {
+    static TOLD: Once = Once::new();
+    let tried = Command::new("unshare").args(["--mount", "true"]).output();
+    if tried.is_ok_and(|output| output.status.success()) {
+        return true;
+    }
+    let line = "tests of the image did not run: they need root and the right to mount (`unshare --mount true`)";
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{line}");
+    TOLD.call_once(|| drop(writeln!(stderr(), "{line}")));
+    false
+}
+
+/// A running process of the image, killed when it is dropped.
+pub(crate) struct Pod {
+    child: Child,
+    port: u16,
+}
+
+impl Pod {
+    /// Starts the entrypoint of the image, and waits until the server listens.
+    pub(crate) fn start(
+        image: &Image,
+        mounts: &[Mount],
+        environment: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> Self {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", CONTAINER, "sh"]);
+        command.arg(&image.files);
+        let runtime = ["/proc", "/dev", "/tmp"];
+        for point in mounts.iter().map(|mount| mount.to).chain(runtime) {
+            let point = image.files.join(point.trim_start_matches('/'));
+            fs::create_dir_all(point).expect("a mount point");
+        }
+        for mount in mounts {
+            command.arg(&mount.from).args([mount.to, mount.mode]);
+        }
+        command.arg("--");
+        let config = &image.config["config"];
+        let texts = |key: &str| {
+            let texts = config[key].as_array().into_iter().flatten();
+            texts.filter_map(|text| text.as_str())
+        };
+        command.args(texts("Entrypoint")).args(arguments);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.env_clear().env("PATH", path);
+        for variable in texts("Env") {
+            let (name, value) = variable.split_once('=').expect("NAME=VALUE");
+            command.env(name, value);
+        }
+        command.envs(environment.iter().copied());
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("unshare");
+        let lines = BufReader::new(child.stderr.take().expect("its log")).lines();
+        let mut lines = lines.map_while(Result::ok);
+        let mut log = Vec::new();
+        let port = lines.find_map(|line| {
+            let port = listening_port(&line);
+            log.push(line);
+            port
+        });
+        let port = port.unwrap_or_else(|| panic!("it ended instead of serving: {log:#?}"));
+        // A process that writes to a closed pipe ends, so the log is read until the server ends.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, port }
+    }
+
+    /// The address of the server on loopback.
+    pub(crate) fn url(&self, scheme: &str) -> String {
+        format!("{scheme}://127.0.0.1:{}", self.port)
+    }
+
+    /// Real, effective, saved and file system user of the process.
+    pub(crate) fn users(&self) -> Vec<String> {
+        let status = self.proc("status");
+        let status = fs::read_to_string(status).expect("the status of the process");
+        let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+        let users = users.expect("users").split_whitespace();
+        users.map(str::to_owned).collect()
+    }
+
+    /// Tries to create a file in the file system of the Pod, as root, so that only the mounts can refuse it.
+    pub(crate) fn create_file(&self, path: &str) -> Result<(), &'static str> {
+        let path = self.proc("root").join(path.trim_start_matches('/'));
+        match fs::write(&path, "") {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::ReadOnlyFilesystem => {
+                Err("Read-only file system")
+            }
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
+    }
+
+    fn proc(&self, entry: &str) -> PathBuf {
+        Path::new("/proc")
+            .join(self.child.id().to_string())
+            .join(entry)
+    }
+
+    /// Sends SIGTERM and waits for the end; returns whether the exit code is 0.
+    pub(crate) fn stop(mut self) -> bool {
+        let pid = i32::try_from(self.child.id()).expect("a process id");
+        let pid = rustix::process::Pid::from_raw(pid).expect("a process id");
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("SIGTERM");
+        self.child.wait().expect("its end").success()
+    }
+}
+
+impl Drop for Pod {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The port in the line of the log that announces the address.
+fn listening_port(line: &str) -> Option<u16> {
+    let (_, address) = line
+        .split_once("https://")
+        .or_else(|| line.split_once("http://"))?;
+    let (_, port) = address.split_whitespace().next()?.rsplit_once(':')?;
+    port.trim_end_matches(|it: char| !it.is_ascii_digit())
+        .parse()
+        .ok()
+}
