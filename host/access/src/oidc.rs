@@ -125,10 +125,10 @@ impl Oidc {
         let allowed = &self.settings.algorithms;
         // An unknown algorithm is an error of the header.
         let header = decode_header(token).ok();
-        let header = header.filter(|header| allowed.iter().any(|it| it.0 == header.alg));
+        let header = header.filter(|header| allowed.iter().any(|known| known.0 == header.alg));
         let header = header
             .ok_or_else(|| refused(format!("its algorithm is not one of {}", names(allowed))))?;
-        let is_accepted = |typ: &String| TYPES.iter().any(|it| it.eq_ignore_ascii_case(typ));
+        let is_accepted = |typ: &String| TYPES.iter().any(|known| known.eq_ignore_ascii_case(typ));
         if !header.typ.as_ref().is_none_or(is_accepted) {
             return Err(refused("its type is neither JWT nor at+jwt"));
         }

@@ -301,9 +301,10 @@ fn patterns(document: &BindingDocument) -> Result<Vec<SubjectPattern>, BindingEr
         document.applications.as_deref(),
         SubjectPattern::Application,
     )?);
-    patterns.extend(parsed(document.clusters.as_deref(), |it: NamePattern| {
-        SubjectPattern::Cluster(it)
-    })?);
+    patterns.extend(parsed(
+        document.clusters.as_deref(),
+        |pattern: NamePattern| SubjectPattern::Cluster(pattern),
+    )?);
     patterns.extend(parsed(
         document.logical_clouds.as_deref(),
         SubjectPattern::LogicalCloud,

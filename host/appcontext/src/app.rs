@@ -101,18 +101,22 @@ impl App {
             let above = self.context.apps();
             let range = self.handle.store.range(&above)?;
             let mut removal = Removal::new(self.handle.deletion());
-            let find = |key: &str| range.entries.iter().find(|it| it.key == key);
+            let find = |key: &str| range.entries.iter().find(|entry| entry.key == key);
             let order = self.context.app_order();
-            removal.take_out(&order, find(&order), |it: &mut AppOrder| {
-                Ok(it.remove(&self.name))
+            removal.take_out(&order, find(&order), |order: &mut AppOrder| {
+                Ok(order.remove(&self.name))
             })?;
             let all = self.context.app_dependency();
-            removal.take_out(&all, find(&all), |it: &mut AppsDependency| {
-                Ok(it.remove(&self.name))
+            removal.take_out(&all, find(&all), |dependency: &mut AppsDependency| {
+                Ok(dependency.remove(&self.name))
             })?;
-            for entry in range.entries.iter().filter(|it| self.is_waited_for(it)) {
-                removal.take_out(&entry.key, Some(entry), |it: &mut AppDependency| {
-                    Ok(it.remove(&self.name))
+            for entry in range
+                .entries
+                .iter()
+                .filter(|entry| self.is_waited_for(entry))
+            {
+                removal.take_out(&entry.key, Some(entry), |dependency: &mut AppDependency| {
+                    Ok(dependency.remove(&self.name))
                 })?;
             }
             removal.apply(&*self.handle.store, &self.handle.key)
@@ -126,6 +130,7 @@ impl App {
             return false;
         }
         let dependency = <AppDependency as Sealed>::decode(&entry.value);
-        dependency.is_ok_and(|it| it.apps.iter().any(|it| it.app == self.name))
+        dependency
+            .is_ok_and(|dependency| dependency.apps.iter().any(|other| other.app == self.name))
     }
 }

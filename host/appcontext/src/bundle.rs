@@ -86,7 +86,7 @@ pub(crate) fn record(store: &dyn Store, keys: &ClusterKeys, status_json: &str) -
         let batch = Batch::new().present(keys.root()).put(&key, next.clone());
         let written = if is_large {
             parts::write(store, &prefix, status_json.as_bytes(), batch)
-        } else if stored.is_some_and(|it| is_marked(&it)) {
+        } else if stored.is_some_and(|value| is_marked(&value)) {
             store.apply(&batch.delete_prefix(&prefix))
         } else {
             store.apply(&batch)

@@ -78,7 +78,7 @@ fn with_names(stored: &Members, name: &str, list: &[String]) -> Result<Members> 
 /// Removes all of one name. Returns whether there was one.
 fn remove_name(list: &mut Vec<String>, name: &str) -> bool {
     let before = list.len();
-    list.retain(|it| it != name);
+    list.retain(|known| known != name);
     list.len() != before
 }
 

@@ -23,7 +23,7 @@ impl Members {
 
     /// The JSON text of a member; the last of several of one name.
     pub fn json(&self, name: &str) -> Option<&str> {
-        let mut found = self.0.iter().rev().filter(|(it, _)| it == name);
+        let mut found = self.0.iter().rev().filter(|(known, _)| known == name);
         found.next().map(|(_, raw)| raw.get())
     }
 
@@ -49,7 +49,7 @@ impl Members {
     /// Sets a member in its place, or at the end when it is new.
     pub(crate) fn set<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<()> {
         let raw = raw(value)?;
-        match self.0.iter_mut().rev().find(|(it, _)| it == name) {
+        match self.0.iter_mut().rev().find(|(known, _)| known == name) {
             Some((_, stored)) => *stored = raw,
             None => self.0.push((name.to_owned(), raw)),
         }

@@ -82,7 +82,8 @@ impl ContextMeta {
 
     /// The unknown fields, in their stored order.
     pub fn unknown(&self) -> impl Iterator<Item = (&str, &str)> {
-        let known = |name: &&str| *name == CHILDREN || self.texts().iter().any(|it| it.0 == *name);
+        let known =
+            |name: &&str| *name == CHILDREN || self.texts().iter().any(|text| text.0 == *name);
         let names = self.stored.names().filter(move |name| !known(name));
         names.filter_map(|name| Some((name, self.stored.json(name)?)))
     }

@@ -80,13 +80,15 @@ impl Resource {
             removal.take_out(
                 &order,
                 store.entry(&order)?.as_ref(),
-                |it: &mut ResourceOrder| Ok(it.remove(&name)),
+                |order: &mut ResourceOrder| Ok(order.remove(&name)),
             )?;
             let dependency = self.cluster.resource_dependency();
             let read = store.entry(&dependency)?;
-            removal.take_out(&dependency, read.as_ref(), |it: &mut ResourceDependency| {
-                it.remove(&name)
-            })?;
+            removal.take_out(
+                &dependency,
+                read.as_ref(),
+                |dependency: &mut ResourceDependency| dependency.remove(&name),
+            )?;
             removal.apply(store, &self.handle.key)
         })
     }

@@ -76,7 +76,10 @@ impl<T: Stored> Value<T> {
                 return Err(Error::NotFound { key });
             }
             let before = entry.as_ref().map(|it| it.value.clone());
-            let value = before.as_ref().map(|it| self.decode(it)).transpose()?;
+            let value = before
+                .as_ref()
+                .map(|value| self.decode(value))
+                .transpose()?;
             let next = change(value);
             let encoded = next.as_ref().map(T::encode).transpose()?;
             if encoded.as_ref().map(String::as_bytes) != before.as_deref() {

@@ -31,7 +31,7 @@ impl ConfiguredApplication {
     /// Returns whether the application is searched in a cluster.
     pub fn is_in(&self, cluster: &ClusterName) -> bool {
         let name = cluster.to_string();
-        self.clusters.is_empty() || self.clusters.iter().any(|it| it.matches(&name))
+        self.clusters.is_empty() || self.clusters.iter().any(|pattern| pattern.matches(&name))
     }
 
     /// The app that an object with this `metadata` belongs to.
@@ -44,7 +44,7 @@ impl ConfiguredApplication {
         let labels = metadata.get("labels");
         let label = |key: &str| labels.get(key).text();
         let mut apps = self.apps.iter();
-        apps.find(|it| it.selector.selects(label))
+        apps.find(|app| app.selector.selects(label))
             .map(|it| &it.name)
     }
 }

@@ -250,7 +250,10 @@ impl ClusterIndex {
     /// Removes an object of the same Kind and name from other scopes: the configuration names other namespaces now. The
     /// object is the same, or it replaces the other one.
     fn leave_old_scope(&mut self, scope: ScopeId, decoded: &Decoded) {
-        let others = self.scopes.get(&scope).map(|it| Arc::clone(&it.others));
+        let others = self
+            .scopes
+            .get(&scope)
+            .map(|scope| Arc::clone(&scope.others));
         // Items without a name are not the same object.
         let others = others.filter(|others| !others.is_empty() && !decoded.name.is_empty());
         for other in others.iter().flat_map(|others| others.iter()) {

@@ -71,13 +71,16 @@ impl Inventory {
         let deployer = Deployer::of(gvk)?;
         let metadata = root.get("metadata");
         let labels = metadata.get("labels");
-        let selects = |it: &LabelSelector| it.selects(|key| labels.get(key).text());
+        let selects = |selector: &LabelSelector| selector.selects(|key| labels.get(key).text());
         let is_selected = rules.selector.as_ref().is_none_or(selects);
         let is_deleted = metadata.get("deletionTimestamp").is_present();
         if is_deleted || !is_selected {
             return None;
         }
-        let at = rules.found.iter().position(|it| *it == deployer.rule())?;
+        let at = rules
+            .found
+            .iter()
+            .position(|rule| *rule == deployer.rule())?;
         let (namespace, name) = (metadata.get("namespace"), metadata.get("name"));
         let (namespace, name) = (namespace.text_or_empty(), name.text_or_empty());
         let application = deployer.application(root, namespace, name)?;
@@ -108,11 +111,14 @@ impl ListedResource {
     /// None if a part cannot be what it must be.
     fn new([group, version, kind]: [&str; 3], namespace: &str, name: &str) -> Option<Self> {
         let is_word = |text: &str| {
-            let is_valid = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-');
+            let is_valid = |character: char| {
+                character.is_ascii_alphanumeric() || matches!(character, '.' | '-')
+            };
             text.len() <= LISTED_NAME_BYTES_MAX && text.chars().all(is_valid)
         };
         let is_name = |text: &str| {
-            let is_valid = |it: char| it.is_ascii_graphic() && !matches!(it, '/' | '%');
+            let is_valid =
+                |character: char| character.is_ascii_graphic() && !matches!(character, '/' | '%');
             text.len() <= LISTED_NAME_BYTES_MAX && text.chars().all(is_valid)
         };
         let are_words = [group, version, kind, namespace].into_iter().all(is_word);

@@ -261,12 +261,13 @@ impl<'t> Metadata<'t> {
     /// The claims, each application once, and the app that the metadata names.
     fn claims(&self, rules: &MembershipRules) -> (Box<[Claim]>, Option<Arc<str>>) {
         let labels = self.node.get("labels");
-        let selects = |it: &LabelSelector| it.selects(|key| labels.get(key).text());
+        let selects = |selector: &LabelSelector| selector.selects(|key| labels.get(key).text());
         if !rules.selector.as_ref().is_none_or(selects) {
             return (Box::default(), None);
         }
         let configured = rules.configured.iter();
-        let configured = configured.filter_map(|it| Some((it, it.app_of(self.node)?)));
+        let configured = configured
+            .filter_map(|application| Some((application, application.app_of(self.node)?)));
         let app = configured.clone().next().map(|(_, app)| Arc::clone(app));
         let app = app.or_else(|| {
             let mut labels = APP_LABELS.iter();
@@ -279,7 +280,10 @@ impl<'t> Metadata<'t> {
         });
         let mut claims: Vec<Claim> = Vec::new();
         for claim in configured.chain(self.found(&rules.found)) {
-            if claims.iter().all(|it| it.application != claim.application) {
+            if claims
+                .iter()
+                .all(|other| other.application != claim.application)
+            {
                 claims.push(claim);
             }
         }

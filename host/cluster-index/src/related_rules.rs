@@ -28,7 +28,7 @@ impl RelatedRules {
         (group, version, kind): (&str, &str, &str),
     ) -> impl Iterator<Item = &RelatedKinds> {
         let rules = self.0.iter();
-        rules.filter(move |it| it.judged.matches(group, version, kind))
+        rules.filter(move |rule| rule.judged.matches(group, version, kind))
     }
 
     /// The relations whose related objects are of this Kind.
@@ -37,7 +37,7 @@ impl RelatedRules {
         (group, version, kind): (&str, &str, &str),
     ) -> impl Iterator<Item = &RelatedKinds> {
         let rules = self.0.iter();
-        rules.filter(move |it| it.related.matches(group, version, kind))
+        rules.filter(move |rule| rule.related.matches(group, version, kind))
     }
 }
 

@@ -19,7 +19,7 @@ impl Uid {
         if text.is_empty() {
             return Self::NONE;
         }
-        Self(uuid(text).unwrap_or_else(|| HASHERS.each_ref().map(|it| it.hash_one(text))))
+        Self(uuid(text).unwrap_or_else(|| HASHERS.each_ref().map(|hasher| hasher.hash_one(text))))
     }
 
     /// Returns whether the object has no uid.

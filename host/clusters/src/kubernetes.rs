@@ -192,7 +192,9 @@ impl KubernetesCluster {
     /// The same cluster with those of these applications that may be in it.
     #[must_use]
     pub fn with_applications(mut self, applications: &[ConfiguredApplication]) -> Self {
-        let of_cluster = applications.iter().filter(|it| it.is_in(&self.name));
+        let of_cluster = applications
+            .iter()
+            .filter(|application| application.is_in(&self.name));
         self.options.applications = of_cluster.cloned().collect();
         self
     }

@@ -212,7 +212,7 @@ impl ServeArgs {
         }
         let applications = applications(&self.application_tables).map_err(anyhow::Error::msg)?;
         let clusters = clusters.into_iter();
-        let clusters = clusters.map(|it| it.with_applications(&applications));
+        let clusters = clusters.map(|cluster| cluster.with_applications(&applications));
         Ok(clusters.collect())
     }
 }

@@ -18,7 +18,8 @@ pub(crate) fn line(state: &str, reason: &str, explanation: &Explanation) -> Stri
 /// One line for people: why the object belongs to its application, and which other applications claim it.
 pub(crate) fn claims_line(claims: &Claims) -> String {
     let others = claims.others.iter();
-    let others = others.map(|it| format!("{} claims it by {}", it.application, it.evidence));
+    let others =
+        others.map(|claim| format!("{} claims it by {}", claim.application, claim.evidence));
     let others: Vec<String> = others.collect();
     let Claims { evidence, .. } = claims;
     format!(

@@ -114,9 +114,9 @@ impl Publisher {
     ) -> Option<ApplicationHistory> {
         let is_silent = |view: &ContextView| {
             let mut views = view.apps.iter().flat_map(|app| &app.clusters);
-            views.any(|it| *it.report() == Report::NotYet)
+            views.any(|view| *view.report() == Report::NotYet)
         };
-        if shown.is_some_and(|it| !is_silent(it)) {
+        if shown.is_some_and(|view| !is_silent(view)) {
             return None;
         }
         let (_, history) = self.read_model().application_history(key);

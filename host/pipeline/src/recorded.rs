@@ -85,10 +85,10 @@ impl RecordedApps {
         }
         self.is_changed = true;
         let (before, after) = (before.labelled(), after.labelled());
-        for (cluster, deployment) in before.keys().filter(|it| !after.contains_key(it)) {
+        for (cluster, deployment) in before.keys().filter(|key| !after.contains_key(key)) {
             // Instances of one group share their labels.
             let mut others = self.by_context.values();
-            if !others.any(|it| it.labels(cluster, deployment)) {
+            if !others.any(|other| other.labels(cluster, deployment)) {
                 Arc::make_mut(&mut self.recorded).remove(cluster, deployment);
             }
         }

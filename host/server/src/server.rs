@@ -41,7 +41,8 @@ const BACKLOG: u32 = 1024;
 
 /// Listens on an address. Returns the listener with its address, which has the port that was taken for port 0.
 fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
-    let listening = listen_on(address).and_then(|it| it.local_addr().map(|at| (it, at)));
+    let listening =
+        listen_on(address).and_then(|listener| listener.local_addr().map(|at| (listener, at)));
     listening.map_err(|source| Error::Listen { address, source })
 }
 

@@ -89,7 +89,8 @@ fn changed_apps<'a>(
         let known = known.get(&*app.name);
         let clusters = known.map_or(&[][..], |it| &it.clusters);
         let clusters = changed_clusters(&app.name, clusters, &app.clusters, gone);
-        let is_same = clusters.is_empty() && known.is_some_and(|it| it.readiness == app.readiness);
+        let is_same =
+            clusters.is_empty() && known.is_some_and(|known| known.readiness == app.readiness);
         (!is_same).then(|| App {
             name: app.name.clone(),
             readiness: app.readiness.clone(),

@@ -41,7 +41,7 @@ impl Clusters {
         let clusters = self
             .connections
             .iter()
-            .map(|(name, it)| connection(name, it));
+            .map(|(name, view)| connection(name, view));
         ClusterList {
             clusters: clusters.collect(),
             store: self.store.as_ref().map(StoreAway::shown),

@@ -84,7 +84,7 @@ impl Claims {
         };
         let since_epoch = time.as_f64().map(SignedDuration::try_from_secs_f64);
         let since_epoch = since_epoch.and_then(Result::ok);
-        let time = since_epoch.and_then(|it| Timestamp::from_duration(it).ok());
+        let time = since_epoch.and_then(|time| Timestamp::from_duration(time).ok());
         let time = time.ok_or_else(|| refused(format!("its `{claim}` is not a time")))?;
         Ok(Some(time.as_millisecond()))
     }

@@ -60,7 +60,9 @@ fn is_allowed(uri: &Uri, text: &str) -> bool {
     let Some(host) = uri.host().filter(|host| !host.is_empty()) else {
         return false;
     };
-    let has_user = uri.authority().is_some_and(|it| it.as_str().contains('@'));
+    let has_user = uri
+        .authority()
+        .is_some_and(|authority| authority.as_str().contains('@'));
     let is_secure = match uri.scheme_str() {
         Some("https") => true,
         Some("http") => is_loopback(host),

@@ -25,13 +25,13 @@ const WAITING_TOKENS_MAX: usize = 16;
 
 /// The keys of one issuer. One task fetches them; requests read them and ask for a fetch.
 pub(super) struct IssuerKeys {
-    state: watch::Sender<State>,
+    fetched: watch::Sender<Fetched>,
     wanted: Notify,
     waiting: Semaphore,
 }
 
 #[derive(Default)]
-struct State {
+struct Fetched {
     /// The keys of the last successful fetch, and its time.
     keys: Option<(KeySet, Instant)>,
     /// The last fetch.
@@ -46,7 +46,7 @@ struct Fetch {
 impl IssuerKeys {
     pub(super) fn new() -> Self {
         Self {
-            state: watch::Sender::default(),
+            fetched: watch::Sender::default(),
             wanted: Notify::new(),
             waiting: Semaphore::new(WAITING_TOKENS_MAX),
         }
@@ -68,12 +68,12 @@ impl IssuerKeys {
         let at = Instant::now();
         let failure = fetched.as_ref().err().map(ToString::to_string);
         let wait = failure.as_ref().map_or(FETCH_INTERVAL, |_| RETRY_INTERVAL);
-        self.state.send_modify(|state| {
-            state.log_change(failure.as_deref());
+        self.fetched.send_modify(|known| {
+            known.log_change(failure.as_deref());
             if let Ok(keys) = fetched {
-                state.keys = Some((keys, at));
+                known.keys = Some((keys, at));
             }
-            state.last = Some(Fetch { at, failure });
+            known.last = Some(Fetch { at, failure });
         });
         wait
     }
@@ -84,8 +84,8 @@ impl IssuerKeys {
         id: Option<&str>,
         algorithm: Algorithm,
     ) -> Result<DecodingKey, TokenError> {
-        let mut state = self.state.subscribe();
-        if let Some(found) = state.borrow_and_update().find(id, algorithm) {
+        let mut fetched = self.fetched.subscribe();
+        if let Some(found) = fetched.borrow_and_update().find(id, algorithm) {
             return found;
         }
         let unavailable = |why: &str| TokenError::Unavailable(why.to_owned());
@@ -93,13 +93,13 @@ impl IssuerKeys {
         let _permit = permit.map_err(|_| unavailable("too many tokens with unknown keys"))?;
         self.wanted.notify_one();
         // The search after it finds nothing if no fetch ended in time.
-        let _ = timeout(KEY_WAIT_MAX, state.changed()).await;
-        let found = state.borrow().find(id, algorithm);
+        let _ = timeout(KEY_WAIT_MAX, fetched.changed()).await;
+        let found = fetched.borrow().find(id, algorithm);
         found.unwrap_or_else(|| Err(unavailable("the keys of the issuer have not arrived")))
     }
 }
 
-impl State {
+impl Fetched {
     /// Finds a key, or the reason why there is none. `None` if the issuer may have published the key since the last
     /// fetch.
     fn find(
@@ -148,11 +148,11 @@ impl IssuerKeys {
 
     /// Lets tokens with unknown keys cause a fetch at once.
     pub(super) fn end_pause(&self) {
-        self.state.send_modify(|state| state.last = None);
+        self.fetched.send_modify(|fetched| fetched.last = None);
     }
 
     /// The reason of the last failure.
     pub(super) fn failure(&self) -> Option<String> {
-        self.state.borrow().last.as_ref()?.failure.clone()
+        self.fetched.borrow().last.as_ref()?.failure.clone()
     }
 }

@@ -61,7 +61,7 @@ impl Counting {
 
     fn take_hook(&self, number: usize) -> Option<Box<dyn FnOnce() + Send>> {
         let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = hooks.iter().position(|it| it.0 == number)?;
+        let at = hooks.iter().position(|counted| counted.0 == number)?;
         Some(hooks.swap_remove(at).1)
     }
 }

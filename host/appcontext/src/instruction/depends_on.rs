@@ -45,14 +45,6 @@ impl AppsDependency {
         self.apps.get(app).ok().flatten()
     }
 
-    /// Sets the word of an app.
-    ///
-    /// # Errors
-    /// None that this leads to: see [`Error::Encode`](crate::Error::Encode).
-    pub fn set_word(&mut self, app: &str, word: &str) -> Result<()> {
-        self.apps.set(app, word)
-    }
-
     /// Takes an app out. Returns whether it was in.
     pub fn remove(&mut self, app: &str) -> bool {
         !self.apps.retain(|name, _| name != app)
@@ -166,7 +158,7 @@ impl AppDependency {
     /// Takes an app out. Returns whether it was in.
     pub fn remove(&mut self, app: &str) -> bool {
         let before = self.apps.len();
-        self.apps.retain(|it| it.app != app);
+        self.apps.retain(|dependency| dependency.app != app);
         self.apps.len() != before
     }
 }

@@ -39,21 +39,13 @@ impl ResourceDependency {
     /// The hook that a resource is; none for one of normal operation.
     pub fn hook(&self, resource: &str) -> Option<Hook> {
         let mut hooks = Hook::ALL.iter().copied();
-        hooks.find(|hook| self.resources(*hook).iter().any(|it| it == resource))
+        hooks.find(|hook| self.resources(*hook).iter().any(|known| known == resource))
     }
 
     /// The resources that are a hook, each as `<name>+<Kind>`, in their order.
     pub fn resources(&self, hook: Hook) -> Vec<String> {
         let list = self.dependencies.get(hook.as_str());
         list.ok().flatten().unwrap_or_default()
-    }
-
-    /// Replaces the list of a hook.
-    ///
-    /// # Errors
-    /// None that this leads to: see [`Error::Encode`](crate::Error::Encode).
-    pub fn set_resources(&mut self, hook: Hook, resources: &[String]) -> Result<()> {
-        self.dependencies.set(hook.as_str(), resources)
     }
 
     /// The word of a resource, in the first generation; none in the later one.

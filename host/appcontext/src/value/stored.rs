@@ -85,13 +85,13 @@ stored! {
     String: json, go_json::encode;
     ContextMeta: json, go_json::encode;
     Connectivity: json, go_json::encode;
-    ContextStatus: |it| Ok(json::<StatusValue<_>>(it)?.status),
+    ContextStatus: |value| Ok(json::<StatusValue<_>>(value)?.status),
         |status| go_json::encode(&StatusValue { status });
-    RsyncStatus: |it| Ok(json::<StatusValue<_>>(it)?.status),
+    RsyncStatus: |value| Ok(json::<StatusValue<_>>(value)?.status),
         |status| go_json::encode(&StatusValue { status });
-    ContextId: |it| json::<String>(it)?.parse().map_err(|error| format!("{error}")),
+    ContextId: |value| json::<String>(value)?.parse().map_err(|error| format!("{error}")),
         |id| go_json::encode(id.as_str());
-    Json: |it| Ok(Self(json::<Box<RawValue>>(it)?.get().into())), |it| Ok(it.as_str().to_owned());
+    Json: |value| Ok(Self(json::<Box<RawValue>>(value)?.get().into())), |value| Ok(value.as_str().to_owned());
     AppOrder: instruction, encode_instruction;
     AppsDependency: instruction, encode_instruction;
     AppDependency: instruction, encode_instruction;

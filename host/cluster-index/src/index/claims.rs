@@ -37,9 +37,9 @@ impl ClusterIndex {
         let mut others: Vec<OtherClaim> = Vec::new();
         let claims = self.with_owners(id);
         let claims = claims.flat_map(|entry| self.claims_of(entry));
-        for claimed in claims.filter(|it| it.by != winner.by) {
+        for claimed in claims.filter(|claim| claim.by != winner.by) {
             let application = self.name_of(&claimed.by);
-            let is_known = others.iter().any(|it| it.application == application)
+            let is_known = others.iter().any(|claim| claim.application == application)
                 || application == self.name_of(&winner.by);
             if is_known || others.len() >= OTHERS_MAX {
                 continue;

@@ -147,7 +147,12 @@ impl Inventories {
         application: &DigName,
     ) -> impl Iterator<Item = (&ListedResource, &Arc<str>)> {
         let inventories = self.of(application);
-        inventories.flat_map(|it| it.listed.iter().map(|listed| (listed, &it.text)))
+        inventories.flat_map(|inventory| {
+            inventory
+                .listed
+                .iter()
+                .map(|listed| (listed, &inventory.text))
+        })
     }
 
     /// Returns whether any inventory lists a resource of this name.
@@ -177,7 +182,8 @@ impl Inventories {
             return HashSet::new();
         }
         let applications = before.keys().chain(uncompared.keys());
-        let is_changed = |it: &&DigName| before.get(*it) != uncompared.get(*it);
+        let is_changed =
+            |application: &&DigName| before.get(*application) != uncompared.get(*application);
         applications.filter(is_changed).cloned().collect()
     }
 
@@ -267,7 +273,10 @@ impl ClusterIndex {
         } else {
             &before | &after
         };
-        let objects: Vec<Id> = changed.iter().flat_map(|it| self.listed_as(it)).collect();
+        let objects: Vec<Id> = changed
+            .iter()
+            .flat_map(|listed| self.listed_as(listed))
+            .collect();
         for object in objects {
             self.place(object, Removal::LeftApplication);
             self.place_owned(object, Removal::LeftApplication);
@@ -316,7 +325,8 @@ impl ClusterIndex {
     pub(super) fn are_inventories_awaited(&self) -> bool {
         self.inventories.scopes.iter().any(|scope| {
             let coverage = self.coverage_of(*scope);
-            let is_listed = coverage.is_none_or(|it| it.state.presence() == Presence::Current);
+            let is_listed =
+                coverage.is_none_or(|coverage| coverage.state.presence() == Presence::Current);
             is_listed && self.missing.are_any_of(*scope)
         })
     }

@@ -123,7 +123,7 @@ impl Needed for NeededOf<'_> {
         let mut objects = places.flat_map(|(_, objects)| objects);
         objects.all(|id| {
             let entry = self.index.objects.get(*id);
-            entry.is_none_or(|it| it.version > 0)
+            entry.is_none_or(|missing| missing.version > 0)
         })
     }
 }

@@ -83,7 +83,7 @@ impl Objects {
 
     /// The object with this uid.
     pub(super) fn with_uid(&self, uid: Uid) -> Option<Id> {
-        let has_uid = |id: &Id| self.get(*id).is_some_and(|it| it.uid == uid);
+        let has_uid = |id: &Id| self.get(*id).is_some_and(|entry| entry.uid == uid);
         let id = self.by_uid.find(self.hasher.hash_one(uid), has_uid);
         id.copied()
     }
@@ -159,7 +159,7 @@ impl Objects {
         if let Some(collections) = self.collections.get_mut(scope) {
             if let Some(collection) = collections.get_mut(namespace) {
                 let hash = hasher.hash_one(&*entry.name);
-                if let Ok(named) = collection.by_name.find_entry(hash, |it| *it == id) {
+                if let Ok(named) = collection.by_name.find_entry(hash, |known| *known == id) {
                     named.remove();
                 }
                 if collection.by_name.is_empty() {
@@ -182,7 +182,10 @@ impl Objects {
             return;
         }
         let hash = |id: &Id| hasher.hash_one(uid_of(id));
-        match self.by_uid.entry(hash(&id), |it| uid_of(it) == uid, hash) {
+        match self
+            .by_uid
+            .entry(hash(&id), |known| uid_of(known) == uid, hash)
+        {
             Bucket::Occupied(mut known) => *known.get_mut() = id,
             Bucket::Vacant(new) => {
                 new.insert(id);
@@ -194,7 +197,7 @@ impl Objects {
     pub(super) fn forget_uid(&mut self, id: Id) {
         let uid = self.get(id).map_or(Uid::NONE, |it| it.uid);
         let hash = self.hasher.hash_one(uid);
-        if let Ok(known) = self.by_uid.find_entry(hash, |it| *it == id) {
+        if let Ok(known) = self.by_uid.find_entry(hash, |known| *known == id) {
             known.remove();
         }
     }

@@ -72,7 +72,7 @@ impl ClusterIndex {
             group, is_anchor, ..
         } = place;
         if before.group != group || before.is_anchor != is_anchor {
-            let after = group.map(|it| (it, is_anchor));
+            let after = group.map(|group| (group, is_anchor));
             self.move_to(id, before.group, after, before.is_anchor);
         } else if let Some(group) = group {
             self.groups.note_changed(group);
@@ -141,7 +141,7 @@ impl ClusterIndex {
         }
         for name in names {
             let floating = self.floating.get(&name).into_iter().flatten();
-            let floating: Vec<Id> = floating.copied().filter(|it| *it != id).collect();
+            let floating: Vec<Id> = floating.copied().filter(|owned| *owned != id).collect();
             for floating in floating {
                 self.place(floating, Removal::LeftApplication);
                 self.place_owned(floating, Removal::LeftApplication);
@@ -209,7 +209,7 @@ impl ClusterIndex {
     pub(super) fn claims_of<'e>(&'e self, entry: &'e Entry) -> impl Iterator<Item = Claimed<'e>> {
         let membership = entry.membership();
         let deployment = membership.deployment.as_deref();
-        let deployment = deployment.filter(|it| self.deployments.contains_key(it));
+        let deployment = deployment.filter(|deployment| self.deployments.contains_key(deployment));
         let listed = self.inventories_of(entry).map(|it| &it.claim);
         let mut claims: Vec<&Claim> = listed.chain(&membership.claims).collect();
         // Applications of the configuration keep their order.

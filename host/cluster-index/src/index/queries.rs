@@ -128,7 +128,7 @@ impl Queries {
     /// All objects that the searches of a group found.
     pub(super) fn found(&self, group: &GroupId) -> BTreeSet<Id> {
         let queries = self.by_group.get(group).into_iter().flat_map(Sorted::iter);
-        let asked = queries.filter_map(|it| self.asked.get(it.0));
+        let asked = queries.filter_map(|found| self.asked.get(found.0));
         asked.flat_map(|it| it.found.iter().copied()).collect()
     }
 
@@ -207,7 +207,7 @@ impl Queries {
         }
         let after = Sorted::from(after);
         let mut dropped = BTreeSet::new();
-        for id in before.iter().filter(|it| !after.contains(it)) {
+        for id in before.iter().filter(|id| !after.contains(id)) {
             self.drop_group(group, *id, &mut dropped);
         }
         for id in &new {
@@ -222,7 +222,11 @@ impl Queries {
     /// The number of a search. If the search is new, its number is added to `new`.
     fn id_of(&mut self, query: Query, new: &mut Vec<QueryId>) -> QueryId {
         let hash = self.hasher.hash_one(&query);
-        let is_same = |id: &QueryId| self.asked.get(id.0).is_some_and(|it| it.query == query);
+        let is_same = |id: &QueryId| {
+            self.asked
+                .get(id.0)
+                .is_some_and(|asked| asked.query == query)
+        };
         if let Some(id) = self.by_query.find(hash, is_same) {
             return *id;
         }
@@ -271,7 +275,7 @@ impl Queries {
         let reads = asked.query.reads();
         let found = Sorted::from(found);
         let before = std::mem::replace(&mut asked.found, found.clone());
-        for id in found.iter().filter(|it| !before.contains(it)) {
+        for id in found.iter().filter(|id| !before.contains(id)) {
             self.find(reads, *id);
         }
     }
@@ -285,7 +289,7 @@ impl Queries {
             return;
         }
         let hash = self.hasher.hash_one(&asked.query);
-        if let Ok(known) = self.by_query.find_entry(hash, |it| *it == id) {
+        if let Ok(known) = self.by_query.find_entry(hash, |known| *known == id) {
             known.remove();
         }
         let Some(asked) = self.asked.remove(id.0) else {

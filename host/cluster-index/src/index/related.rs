@@ -41,7 +41,7 @@ impl ClusterIndex {
         self.rules = rules;
         self.resolve();
         let members = self.objects.iter();
-        let members = members.filter(|(_, it)| it.place().group.is_some());
+        let members = members.filter(|(_, entry)| entry.place().group.is_some());
         let members: Vec<Id> = members.map(|(id, _)| id).collect();
         for id in members {
             self.read_sought(id);
@@ -52,7 +52,7 @@ impl ClusterIndex {
     pub(super) fn resolve(&mut self) {
         let kinds = self.scopes.iter();
         let rules: BTreeMap<ScopeId, _> = kinds
-            .map(|(id, it)| (*id, rules_of(&self.rules, &it.kind, &self.scopes)))
+            .map(|(id, watched)| (*id, rules_of(&self.rules, &watched.kind, &self.scopes)))
             .collect();
         for (id, rules) in rules {
             if let Some(watched) = self.scopes.get_mut(&id) {
@@ -250,7 +250,10 @@ impl ClusterIndex {
             for (id, entry) in self.objects.of_namespace(scope, &namespace) {
                 for query in self.queries.near(entry) {
                     if let Some(found) = selected.get_mut(&query)
-                        && self.queries.get(query).is_some_and(|it| it.finds(entry))
+                        && self
+                            .queries
+                            .get(query)
+                            .is_some_and(|asked| asked.finds(entry))
                     {
                         found.push(id);
                     }

@@ -69,8 +69,8 @@ pub(super) fn rules_of(
     watched: &BTreeMap<ScopeId, Watched>,
 ) -> Arc<[Rule]> {
     let rule = |rule: &RelatedKinds| {
-        let related = watched.iter().filter(|(_, it)| {
-            let (group, version, kind) = it.kind.names();
+        let related = watched.iter().filter(|(_, watched)| {
+            let (group, version, kind) = watched.kind.names();
             rule.related.matches(group, version, kind)
         });
         Rule {
@@ -100,7 +100,9 @@ pub(super) fn sought(rules: &[Rule], object: &Object) -> Sought {
         Relation::Owner => Names::Owners,
         Relation::Named(at) => Names::Texts(texts_at(root, at).into()),
         Relation::SelectedBy(at) => LabelSelector::of(root.at(at))
-            .map_or(Names::Nothing, |it| Names::Selector(Arc::new(it))),
+            .map_or(Names::Nothing, |selector| {
+                Names::Selector(Arc::new(selector))
+            }),
         Relation::Labelled(_) if object.name.is_empty() => Names::Nothing,
         Relation::Labelled(key) => {
             Names::Selector(Arc::new(LabelSelector::labelled(key, &object.name)))

@@ -108,7 +108,7 @@ impl ClusterIndex {
         let Some(watched) = self.scopes.get_mut(&scope) else {
             return;
         };
-        let is_current = |it: &KindCoverage| it.state.presence() == Presence::Current;
+        let is_current = |coverage: &KindCoverage| coverage.state.presence() == Presence::Current;
         let is_listed = is_current(&coverage);
         let was_listed = watched.coverage.replace(coverage);
         let was_listed = was_listed.as_ref().is_none_or(is_current);

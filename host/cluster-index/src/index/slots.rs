@@ -46,7 +46,7 @@ impl<T> Slots<T> {
     /// All values with their numbers, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         let all = (0..).zip(self.chunks.iter().flatten());
-        all.filter_map(|(number, it)| Some((number, it.as_ref()?)))
+        all.filter_map(|(number, slot)| Some((number, slot.as_ref()?)))
     }
 
     /// Adds a value, and returns its number.
@@ -59,7 +59,7 @@ impl<T> Slots<T> {
         }
         // The limits on all users of slots are far below this number.
         let number = u32::try_from(self.made()).unwrap_or(u32::MAX);
-        if self.chunks.last().is_none_or(|it| it.len() >= CHUNK) {
+        if self.chunks.last().is_none_or(|chunk| chunk.len() >= CHUNK) {
             self.chunks.push(Vec::with_capacity(CHUNK));
         }
         if let Some(chunk) = self.chunks.last_mut() {

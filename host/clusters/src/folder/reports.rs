@@ -316,7 +316,9 @@ impl Reports {
             .map(|(deployment, _)| deployment.clone())
             .or_else(|| named_for(file));
         known.blamed.clone_from(&deployment);
-        let counting = deployment.as_ref().and_then(|it| self.counting(it));
+        let counting = deployment
+            .as_ref()
+            .and_then(|version| self.counting(version));
         ClusterEvent::Unreadable {
             cluster: self.cluster.clone(),
             // The last file by name is used for a deployment.

@@ -74,7 +74,7 @@ pub(super) enum Content {
 impl BundleState {
     /// Reads the metadata of a resource. `json` is the resource if the status was requested.
     fn read(metadata: Node<'_>, json: Option<&str>) -> Self {
-        let content = match json.map(|it| decode_bundle(it.as_bytes())) {
+        let content = match json.map(|status| decode_bundle(status.as_bytes())) {
             None => Content::NotAsked,
             Some(Ok(bundle)) => Content::Read(Box::new(bundle)),
             Some(Err(error)) => Content::Refused(error),
@@ -162,7 +162,7 @@ impl BundleStates {
     /// Removes the resources that this pass did not contain.
     pub(super) fn sweep(&mut self, watch: ScopeId, pass: u64) {
         let states = self.states.iter();
-        let old = states.filter(|(key, it)| key.watch == watch && it.pass != pass);
+        let old = states.filter(|(key, read)| key.watch == watch && read.pass != pass);
         let old: Vec<StateKey> = old.map(|(key, _)| key.clone()).collect();
         for key in old {
             self.remove_key(&key);
@@ -195,7 +195,7 @@ impl BundleStates {
     }
 
     pub(super) fn get_mut(&mut self, key: &StateKey) -> Option<&mut BundleState> {
-        self.states.get_mut(key).map(|it| &mut it.state)
+        self.states.get_mut(key).map(|read| &mut read.state)
     }
 
     /// Removes the resources of other scopes.

@@ -39,7 +39,7 @@ impl ShownDeployments {
 
     /// The source of the last report under this number of the deployment's record.
     pub(super) fn get(&self, id: &DeploymentId, number: u64) -> Option<Shown> {
-        let shown = self.0.get(id).filter(|it| it.0 == number);
+        let shown = self.0.get(id).filter(|recorded| recorded.0 == number);
         shown.map(|it| it.1)
     }
 

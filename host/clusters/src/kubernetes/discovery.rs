@@ -155,8 +155,8 @@ impl Discovered {
                 let of_objects = list
                     .resources
                     .into_iter()
-                    .filter(|it| !it.name.contains('/'));
-                let kinds = of_objects.filter(|it| is_watchable(&it.verbs));
+                    .filter(|resource| !resource.name.contains('/'));
+                let kinds = of_objects.filter(|resource| is_watchable(&resource.verbs));
                 self.kinds.extend(kinds.map(|resource| ApiKind {
                     gvk: Gvk::new(group, version, &resource.kind),
                     plural: resource.name,
@@ -175,7 +175,7 @@ impl Discovered {
 fn is_watchable(verbs: &[String]) -> bool {
     ["list", "watch"]
         .iter()
-        .all(|verb| verbs.iter().any(|it| it == verb))
+        .all(|verb| verbs.iter().any(|known| known == verb))
 }
 
 /// A response in either form.

@@ -151,7 +151,9 @@ async fn answer(
             // Permissions may be withdrawn, and the Kind may be removed.
             Err(ApiError::Forbidden(_) | ApiError::NotFound(_)) => {}
             Err(_) if ready.is_ok() => return Ok(false),
-            version => return version.map(|version| version.is_some_and(|it| it < read.seen)),
+            version => {
+                return version.map(|version| version.is_some_and(|version| version < read.seen));
+            }
         }
     }
     if ready.is_ok() {

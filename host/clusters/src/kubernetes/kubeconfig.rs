@@ -77,7 +77,7 @@ pub fn kubeconfig_clusters(
     let named = all
         .into_iter()
         .map(|context| (cluster_name(&context, &mut taken), context));
-    let asked = named.filter(|(_, it)| context.is_none_or(|context| it == context));
+    let asked = named.filter(|(_, name)| context.is_none_or(|context| name == context));
     Ok(asked
         .filter_map(|(name, context)| {
             let cluster = KubernetesCluster::from_kubeconfig(name?, &path, Some(context));
@@ -132,10 +132,13 @@ fn cluster_name(context: &str, taken: &mut BTreeSet<String>) -> Option<ClusterNa
 pub(super) fn content(path: &Path, context: Option<&str>) -> Option<u64> {
     let kubeconfig = Kubeconfig::read_from(path).ok()?;
     let context = context.or(kubeconfig.current_context.as_deref())?;
-    let named = kubeconfig.contexts.iter().find(|it| it.name == context)?;
+    let named = kubeconfig
+        .contexts
+        .iter()
+        .find(|named| named.name == context)?;
     let of = named.context.as_ref()?;
     let mut clusters = kubeconfig.clusters.iter();
-    let cluster = clusters.find(|it| it.name == of.cluster);
+    let cluster = clusters.find(|named| named.name == of.cluster);
     let mut users = kubeconfig.auth_infos.iter();
     let user = users.find(|user| of.user.as_deref() == Some(&user.name));
     let json = serde_json::to_string(&(named, cluster, user)).ok()?;

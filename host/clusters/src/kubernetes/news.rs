@@ -85,6 +85,6 @@ impl News {
             Self::Failed(error) => Some(error),
             _ => None,
         };
-        error.filter(|it| matches!(it, ApiError::Unauthorized(_)))
+        error.filter(|error| matches!(error, ApiError::Unauthorized(_)))
     }
 }

@@ -141,7 +141,7 @@ impl Plugin {
         let mut backoff = Backoff::default();
         while let Some(end) = ends_at {
             let left = Timestamp::now().until(end).ok();
-            let left = left.and_then(|it| Duration::try_from(it).ok());
+            let left = left.and_then(|left| Duration::try_from(left).ok());
             let wait = left.unwrap_or_default().saturating_sub(REFRESH_BEFORE);
             sleep(wait.max(REFRESH_EVERY_MIN)).await;
             match self.run().await {

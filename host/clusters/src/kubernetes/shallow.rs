@@ -15,7 +15,9 @@ impl<'j> Members<'j> {
     /// The text of a member; the last one if the key is repeated.
     pub(super) fn get(&self, key: &str) -> Option<&'j str> {
         let mut members = self.0.iter().rev();
-        members.find(|(it, _)| it == key).map(|(_, it)| it.get())
+        members
+            .find(|(name, _)| name == key)
+            .map(|(_, name)| name.get())
     }
 
     /// The object with each value replaced by the result of `change`. A member is omitted if the result is none.

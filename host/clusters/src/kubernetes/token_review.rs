@@ -97,7 +97,12 @@ impl TokenReviewer {
             let why = status.error.filter(|error| !error.is_empty());
             return Err(why.unwrap_or_else(|| "the API server does not know the token".to_owned()));
         }
-        if !status.audiences.iter().flatten().any(|it| it == audience) {
+        if !status
+            .audiences
+            .iter()
+            .flatten()
+            .any(|known| known == audience)
+        {
             return Err(format!(
                 "the token was not issued for the audience `{audience}`"
             ));

@@ -127,7 +127,7 @@ impl Watches {
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (WatchId, &mut WatchState)> {
-        self.by_id.iter_mut().map(|(id, it)| (*id, it))
+        self.by_id.iter_mut().map(|(id, state)| (*id, state))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &WatchState> {

@@ -215,8 +215,8 @@ pub(crate) fn agent(host: &str, tls: &TlsFiles) -> anyhow::Result<ConfigBuilder<
 pub(crate) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     let address: Result<IpAddr, _> = address.parse();
-    address.map_or(host.eq_ignore_ascii_case("localhost"), |it| {
-        it.is_loopback()
+    address.map_or(host.eq_ignore_ascii_case("localhost"), |address| {
+        address.is_loopback()
     })
 }
 

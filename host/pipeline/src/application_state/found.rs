@@ -27,7 +27,8 @@ impl ApplicationState {
 
     /// Apps that show their last-known state in this cluster.
     pub(crate) fn unconfirmed_in(&self, cluster: &ClusterName) -> Vec<Arc<str>> {
-        let is_unconfirmed = |it: &Placement| it.cluster() == cluster && it.is_unconfirmed();
+        let is_unconfirmed =
+            |placement: &Placement| placement.cluster() == cluster && placement.is_unconfirmed();
         let apps = self.apps.iter();
         let apps = apps.filter(|(_, placements)| placements.iter().any(is_unconfirmed));
         apps.map(|(app, _)| Arc::clone(app)).collect()
@@ -68,7 +69,10 @@ impl ApplicationState {
         }
         let mut changes = Changes::default();
         for (app, placements) in &mut self.apps {
-            if let Some(placement) = placements.iter_mut().find(|it| it.cluster() == cluster) {
+            if let Some(placement) = placements
+                .iter_mut()
+                .find(|placement| placement.cluster() == cluster)
+            {
                 let change = Change::Missing(by_app.remove(app).unwrap_or_default());
                 let env = shared.environment(cluster, &self.shown_by, now_ms);
                 changes.add(app, cluster, placement.apply(change, env));
@@ -88,11 +92,13 @@ impl ApplicationState {
             return apps;
         }
         for (app, placements) in &self.apps {
-            let placements = placements.iter().filter(|it| it.cluster() == cluster);
+            let placements = placements
+                .iter()
+                .filter(|placement| placement.cluster() == cluster);
             for view in placements.filter_map(Placement::view) {
                 let listed = view.resources().iter().map(ResourceView::identity);
-                let listed = listed.filter(|it| resources.contains(it));
-                apps.extend(listed.map(|it| (it, Arc::clone(app))));
+                let listed = listed.filter(|resource| resources.contains(resource));
+                apps.extend(listed.map(|resource| (resource, Arc::clone(app))));
             }
         }
         apps
@@ -107,7 +113,9 @@ impl ApplicationState {
         now_ms: i64,
     ) -> Changes {
         let coverage = shared.clusters.get(cluster).coverage().cloned();
-        let is_waiting = |it: &Placement| it.cluster() == cluster && it.awaits_first_report();
+        let is_waiting = |placement: &Placement| {
+            placement.cluster() == cluster && placement.awaits_first_report()
+        };
         let change = || {
             Change::Report(Report {
                 coverage: coverage.clone().unwrap_or_default(),
@@ -127,7 +135,7 @@ impl ApplicationState {
             at
         });
         let (_, placements) = self.apps.get_mut(at)?;
-        let at = placements.binary_search_by(|it| it.cluster().cmp(cluster));
+        let at = placements.binary_search_by(|placement| placement.cluster().cmp(cluster));
         let at = at.unwrap_or_else(|at| {
             placements.insert(at, Placement::found(cluster.clone()));
             at
@@ -142,12 +150,14 @@ impl ApplicationState {
 
     /// Forgets everything in a cluster. Returns whether there was anything.
     pub(crate) fn forget_cluster(&mut self, cluster: &ClusterName) -> bool {
-        self.remove_placements(|it| it.cluster() == cluster)
+        self.remove_placements(|placement| placement.cluster() == cluster)
     }
 
     /// Forgets the last-known state in a cluster. Returns whether there was any.
     pub(crate) fn forget_unconfirmed(&mut self, cluster: &ClusterName) -> bool {
-        self.remove_placements(|it| it.cluster() == cluster && it.is_unconfirmed())
+        self.remove_placements(|placement| {
+            placement.cluster() == cluster && placement.is_unconfirmed()
+        })
     }
 
     /// Returns whether nothing is left of it.
@@ -160,7 +170,7 @@ impl ApplicationState {
         let mut is_any = false;
         for (_, placements) in &mut self.apps {
             let before = placements.len();
-            placements.retain(|it| !is_removed(it));
+            placements.retain(|placement| !is_removed(placement));
             is_any |= placements.len() < before;
         }
         self.apps.retain(|(_, placements)| !placements.is_empty());

@@ -36,7 +36,8 @@ impl ApplicationState {
             for placement in placements {
                 let cluster = placement.cluster().clone();
                 let own = resources.iter();
-                let own = own.filter(|it| it.app == *app && it.cluster == cluster);
+                let own =
+                    own.filter(|placement| placement.app == *app && placement.cluster == cluster);
                 let own: Vec<&Unconfirmed> = own.collect();
                 let env = shared.environment(&cluster, &self.shown_by, now_ms);
                 placement.apply(Change::Unconfirmed(&own), env);

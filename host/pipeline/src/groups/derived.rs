@@ -57,13 +57,13 @@ impl Instance {
     fn is_begun(&self) -> bool {
         let status = self.status.as_ref();
         // A status that cannot be read was written.
-        self.status_changed.is_some() && status.is_none_or(|it| it.as_str() != CREATED)
+        self.status_changed.is_some() && status.is_none_or(|action| action.as_str() != CREATED)
     }
 
     /// Returns whether another instance took its place, or is about to.
     fn is_replaced(&self) -> bool {
         let status = self.status.as_ref();
-        status.is_some_and(|it| REPLACED.contains(&it.as_str()))
+        status.is_some_and(|action| REPLACED.contains(&action.as_str()))
     }
 
     /// The state that it came to after it was sent; none where it is as it was sent.
@@ -92,7 +92,7 @@ fn subjects(context: &ContextSnapshot) -> BTreeSet<RecordSubject> {
         let name = name.ok().filter(|it| !it.is_found());
         return name.map(RecordSubject::Group).into_iter().collect();
     }
-    if let Some(meta) = meta.filter(|it| !it.logical_cloud.is_empty() && makes_cloud(context)) {
+    if let Some(meta) = meta.filter(|meta| !meta.logical_cloud.is_empty() && makes_cloud(context)) {
         let name = LogicalCloudName::new(&meta.project, &meta.logical_cloud);
         return name
             .ok()
@@ -100,10 +100,13 @@ fn subjects(context: &ContextSnapshot) -> BTreeSet<RecordSubject> {
             .into_iter()
             .collect();
     }
-    let intents = context.apps.iter().filter(|it| it.name == NETWORK_INTENTS);
+    let intents = context
+        .apps
+        .iter()
+        .filter(|app| app.name == NETWORK_INTENTS);
     let clusters = intents.flat_map(|app| &app.clusters);
     clusters
-        .map(|it| RecordSubject::Cluster(it.cluster.clone()))
+        .map(|placed| RecordSubject::Cluster(placed.cluster.clone()))
         .collect()
 }
 
@@ -111,7 +114,7 @@ fn subjects(context: &ContextSnapshot) -> BTreeSet<RecordSubject> {
 /// have no app.
 fn makes_cloud(context: &ContextSnapshot) -> bool {
     let apps = &context.apps;
-    apps.is_empty() || apps.iter().any(|it| it.name == LOGICAL_CLOUD)
+    apps.is_empty() || apps.iter().any(|app| app.name == LOGICAL_CLOUD)
 }
 
 impl Derived {
@@ -228,9 +231,11 @@ impl Derived {
         let ids = self.by_subject.get(subject);
         let instances = ids.filter_map(|id| Some((id, self.instances.get(id)?)));
         let mut instances: Vec<(&ContextId, &Instance)> = instances
-            .filter(|(id, it)| it.is_begun() && !self.is_child(id) && asked(id, it.created))
+            .filter(|(id, instance)| {
+                instance.is_begun() && !self.is_child(id) && asked(id, instance.created)
+            })
             .collect();
-        instances.sort_by_key(|(id, it)| (it.created, *id));
+        instances.sort_by_key(|(id, instance)| (instance.created, *id));
         let sent = match subject {
             RecordSubject::Group(_) | RecordSubject::LogicalCloud(_) => {
                 LifecycleState::Instantiated
@@ -244,7 +249,9 @@ impl Derived {
 /// The actions that lead to the states of instances, which are in the order of their creation. The last action is
 /// about the current instance. `None` without instances.
 fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Option<RecordView> {
-    let by_change = |(_, it): &&(&ContextId, &Instance)| (!it.is_replaced(), it.status_changed);
+    let by_change = |(_, instance): &&(&ContextId, &Instance)| {
+        (!instance.is_replaced(), instance.status_changed)
+    };
     // The last of several equal instances is the newest.
     let (current, instance) = instances.iter().max_by_key(by_change)?;
     let mut actions = Vec::new();

@@ -34,7 +34,9 @@ impl Pipeline {
         };
         let last_ms = known.heard_ms.unwrap_or(i64::MIN);
         if now_ms.saturating_sub(last_ms) >= HEARD_EVERY_MS {
-            self.change_connection(cluster, now_ms, |it| it.heard_ms = Some(now_ms));
+            self.change_connection(cluster, now_ms, |connection| {
+                connection.heard_ms = Some(now_ms)
+            });
         }
     }
 
@@ -127,7 +129,7 @@ impl Pipeline {
             tracing::warn!(%cluster, "another cluster has this name since the start; the last-known state is forgotten");
             self.forget_last_known(cluster, now_ms);
         }
-        self.change_connection(cluster, now_ms, |it| it.facts = Some(facts));
+        self.change_connection(cluster, now_ms, |connection| connection.facts = Some(facts));
     }
 
     fn synced(&mut self, cluster: &ClusterName, now_ms: i64) {

@@ -98,7 +98,7 @@ impl Pipeline {
             let known = placement.filter(|it| it.is_unconfirmed());
             let known = known.and_then(Placement::view);
             let known = known.iter().flat_map(|view| view.resources().iter());
-            let left = known.map(|it| (it.identity(), Removal::LeftApplication));
+            let left = known.map(|object| (object.identity(), Removal::LeftApplication));
             report.removed.extend(left);
         }
     }

@@ -84,7 +84,8 @@ impl Confirmations {
             return;
         }
         let known = before.expected.iter();
-        let known: BTreeMap<Key, &Expected> = known.map(|it| (key(it), it)).collect();
+        let known: BTreeMap<Key, &Expected> =
+            known.map(|resource| (key(resource), resource)).collect();
         let changed = expected.iter().filter(|next| {
             let known = known.get(&key(next));
             known.is_some_and(|known| has_other_spec(known, next))
@@ -140,11 +141,14 @@ impl Confirmations {
     pub(super) fn settle(&mut self, now: Manifested<'_>, now_ms: i64) -> bool {
         let mut positions = BTreeSet::new();
         if !self.waiting.is_empty() {
-            let expected: BTreeMap<Key, &Expected> =
-                now.expected.iter().map(|it| (key(it), it)).collect();
+            let expected: BTreeMap<Key, &Expected> = now
+                .expected
+                .iter()
+                .map(|resource| (key(resource), resource))
+                .collect();
             self.waiting.retain(|key, waiting| {
                 let expected = expected.get(key);
-                expected.is_some_and(|it| waiting.note_rsync(it.rsync, now_ms))
+                expected.is_some_and(|resource| waiting.note_rsync(resource.rsync, now_ms))
             });
             for (expected, position, object) in now.matched() {
                 let key = key(expected);

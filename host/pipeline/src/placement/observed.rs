@@ -159,7 +159,7 @@ impl Observed {
     /// when an inventory lists it.
     pub(super) fn restored(view: &ClusterView, since_ms: i64) -> Self {
         let gone = view.resources().iter();
-        let gone = gone.filter(|it| matches!(it.role, Role::Gone | Role::Missing));
+        let gone = gone.filter(|resource| matches!(resource.role, Role::Gone | Role::Missing));
         let gone = gone.map(|resource| {
             let gone_ms = resource.since_ms.or(Some(since_ms));
             let absent = Absent {
@@ -188,17 +188,18 @@ impl Observed {
         let present: Identities = objects.chain(rejected).collect();
         self.absent
             .retain(|identity, _| !present.contains(identity));
-        for (view, resource) in view
-            .iter()
-            .flat_map(|view| view.resources().iter().map(move |it| (view, it)))
-        {
+        for (view, resource) in view.iter().flat_map(|view| {
+            view.resources()
+                .iter()
+                .map(move |resource| (view, resource))
+        }) {
             let is_listed = matches!(resource.role, Role::Unsent | Role::Hook);
             let identity = resource.identity();
             if is_listed && !present.contains(&identity) {
                 let inventory = self
                     .listed
                     .get(&identity)
-                    .map(|it| Arc::clone(&it.inventory));
+                    .map(|listed| Arc::clone(&listed.inventory));
                 let absent = || Absent {
                     inventory,
                     ..Absent::of(resource, view, is_last_known)

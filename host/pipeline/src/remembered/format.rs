@@ -66,7 +66,8 @@ impl StoredCluster {
             current_until_ms,
             selector: connection.selector().cloned(),
             identity: facts.and_then(|facts| facts.identity.clone()),
-            not_covered: coverage.map(|it| it.not_covered().filter_map(StoredKind::of).collect()),
+            not_covered: coverage
+                .map(|coverage| coverage.not_covered().filter_map(StoredKind::of).collect()),
         }
     }
 
@@ -182,7 +183,7 @@ impl StoredPlacement {
         let mut interpreters: Vec<InterpretedBy> = Vec::new();
         let mut by = |verdict: &Verdict| {
             let by = verdict.by.as_deref()?;
-            let is_it = |it: &InterpretedBy| it.digest == by.digest && it.name == by.name;
+            let is_it = |known: &InterpretedBy| known.digest == by.digest && known.name == by.name;
             let known = interpreters.iter().position(is_it);
             Some(known.unwrap_or_else(|| {
                 interpreters.push(by.clone());
@@ -190,25 +191,25 @@ impl StoredPlacement {
             }))
         };
         let resources = view.resources().iter().enumerate();
-        let resources = resources.map(|(at, it)| StoredResource {
-            gvk: it.gvk.clone(),
-            namespace: Arc::clone(&it.namespace),
-            name: Arc::clone(&it.name),
-            role: match it.role {
+        let resources = resources.map(|(at, resource)| StoredResource {
+            gvk: resource.gvk.clone(),
+            namespace: Arc::clone(&resource.namespace),
+            name: Arc::clone(&resource.name),
+            role: match resource.role {
                 Role::Sent | Role::Unsent => StoredRole::Here,
                 Role::Hook | Role::SentHook => StoredRole::Hook,
                 Role::Gone | Role::Missing => StoredRole::Gone,
             },
-            is_missing: it.role == Role::Missing,
-            phase: it.verdict.phase,
-            state: Arc::clone(&it.verdict.state),
-            reason: Arc::clone(&it.verdict.reason),
-            message: Arc::clone(&it.verdict.message),
-            told_since_ms: it.verdict.since_ms,
-            since_ms: it.since_ms,
-            by: by(&it.verdict),
-            owner: it.owner,
-            object: match &it.object {
+            is_missing: resource.role == Role::Missing,
+            phase: resource.verdict.phase,
+            state: Arc::clone(&resource.verdict.state),
+            reason: Arc::clone(&resource.verdict.reason),
+            message: Arc::clone(&resource.verdict.message),
+            told_since_ms: resource.verdict.since_ms,
+            since_ms: resource.since_ms,
+            by: by(&resource.verdict),
+            owner: resource.owner,
+            object: match &resource.object {
                 Some(object) => Some(object_mark(object)),
                 None => view.object_mark(at).cloned(),
             },
@@ -226,35 +227,35 @@ impl StoredPlacement {
     pub(super) fn read(self) -> Option<RememberedPlacement> {
         let interpreters: Vec<_> = self.interpreters.into_iter().map(Arc::new).collect();
         let count = self.resources.len();
-        let resources = self.resources.into_iter().enumerate().map(|(at, it)| {
+        let resources = self.resources.into_iter().enumerate().map(|(at, stored)| {
             let verdict = Verdict {
-                phase: it.phase,
-                state: it.state,
-                reason: it.reason,
-                message: it.message,
-                since_ms: it.told_since_ms,
+                phase: stored.phase,
+                state: stored.state,
+                reason: stored.reason,
+                message: stored.message,
+                since_ms: stored.told_since_ms,
                 recheck_at_ms: None,
-                by: it.by.and_then(|by| interpreters.get(by).cloned()),
+                by: stored.by.and_then(|by| interpreters.get(by).cloned()),
             };
             let resource = ResourceView {
-                gvk: it.gvk,
-                namespace: it.namespace,
-                name: it.name,
+                gvk: stored.gvk,
+                namespace: stored.namespace,
+                name: stored.name,
                 manifest: None,
                 rsync: None,
                 object: None,
                 verdict,
-                since_ms: it.since_ms,
-                role: match it.role {
+                since_ms: stored.since_ms,
+                role: match stored.role {
                     StoredRole::Here => Role::Unsent,
                     StoredRole::Hook => Role::Hook,
-                    StoredRole::Gone if it.is_missing => Role::Missing,
+                    StoredRole::Gone if stored.is_missing => Role::Missing,
                     StoredRole::Gone => Role::Gone,
                 },
-                owner: it.owner.filter(|owner| *owner < count && *owner != at),
+                owner: stored.owner.filter(|owner| *owner < count && *owner != at),
                 claims: None,
             };
-            (resource, it.object)
+            (resource, stored.object)
         });
         Some(RememberedPlacement {
             application: name(&self.application)?,

@@ -44,7 +44,7 @@ impl WaitingValues {
 
     /// The latest time at which all values of a cluster in the file were right; none if no value of the cluster waits.
     pub(super) fn first_of(&self, cluster: &ClusterName) -> Option<i64> {
-        let waiting = self.0.values().filter(|it| it.cluster == *cluster);
+        let waiting = self.0.values().filter(|value| value.cluster == *cluster);
         waiting.map(|it| it.since_ms).min()
     }
 }

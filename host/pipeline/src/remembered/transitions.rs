@@ -74,13 +74,16 @@ impl StoredTransition {
             phase: state.phase,
             state: Arc::clone(&state.state),
         };
-        let resource = transition.resource.as_ref().map(|it| StoredResourceId {
-            app: Arc::clone(&it.app),
-            cluster: it.cluster.to_string(),
-            gvk: it.gvk.clone(),
-            namespace: Arc::clone(&it.namespace),
-            name: Arc::clone(&it.name),
-        });
+        let resource = transition
+            .resource
+            .as_ref()
+            .map(|resource| StoredResourceId {
+                app: Arc::clone(&resource.app),
+                cluster: resource.cluster.to_string(),
+                gvk: resource.gvk.clone(),
+                namespace: Arc::clone(&resource.namespace),
+                name: Arc::clone(&resource.name),
+            });
         Self {
             of: of.to_string(),
             id: recorded.id,
@@ -98,9 +101,9 @@ impl StoredTransition {
 
     /// The transition; none where the name of a cluster in it cannot be one.
     pub(super) fn read(self) -> Option<Recorded> {
-        let state = |it: StoredState| PhaseState {
-            phase: it.phase,
-            state: it.state,
+        let state = |stored: StoredState| PhaseState {
+            phase: stored.phase,
+            state: stored.state,
         };
         let resource = match self.resource {
             None => None,

@@ -61,14 +61,14 @@ impl StoredUnconfirmed {
 
     /// The resources. `None` if the name of a cluster is invalid.
     pub(super) fn read(self) -> Option<Vec<Unconfirmed>> {
-        let resources = self.resources.into_iter().map(|it| {
+        let resources = self.resources.into_iter().map(|stored| {
             Some(Unconfirmed {
-                app: it.app,
-                cluster: it.cluster.parse().ok()?,
-                kind: it.kind,
-                namespace: it.namespace,
-                name: it.name,
-                status: it.status,
+                app: stored.app,
+                cluster: stored.cluster.parse().ok()?,
+                kind: stored.kind,
+                namespace: stored.namespace,
+                name: stored.name,
+                status: stored.status,
             })
         });
         resources.collect()

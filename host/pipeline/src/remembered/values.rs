@@ -82,10 +82,11 @@ pub(super) fn clusters(
     let connections: Vec<_> = read_model.inspect(|snapshot| {
         let connections = snapshot.connections();
         connections
-            .map(|(name, it)| {
+            .map(|(name, connection)| {
                 let first_waiting_ms = waiting.first_of(name).unwrap_or(i64::MAX);
-                let current_until_ms = current_until(it, now_ms).map(|at| at.min(first_waiting_ms));
-                let stored = current_until_ms.map(|at| StoredCluster::of(name, it, at));
+                let current_until_ms =
+                    current_until(connection, now_ms).map(|at| at.min(first_waiting_ms));
+                let stored = current_until_ms.map(|at| StoredCluster::of(name, connection, at));
                 (name.clone(), stored)
             })
             .collect()

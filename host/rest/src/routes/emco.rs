@@ -64,7 +64,9 @@ async fn written(
     query: EmcoQuery,
 ) -> Result<Response, Problem> {
     let is_small = is_probably_small(&subject, &query.selection);
-    let warning = subject.emco_staleness(&query).and_then(|it| warning(&it));
+    let warning = subject
+        .emco_staleness(&query)
+        .and_then(|text| warning(&text));
     let kind = query.subject;
     let write = move |to: &mut Chunks| match subject.emco_answer(&query) {
         Ok(answer) => to.go_json(&answer),

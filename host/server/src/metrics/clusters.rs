@@ -115,9 +115,14 @@ impl Collector for ClusterCollector {
 
 fn encode_staleness(to: &mut DescriptorEncoder<'_>, all: &ByName) -> fmt::Result {
     let help = "1 if the cluster cannot be reached, else 0.";
-    gauges(to, "cluster_stale", help, each(all, |it| number(it.stale)))?;
+    gauges(
+        to,
+        "cluster_stale",
+        help,
+        each(all, |cluster| number(cluster.stale)),
+    )?;
     let help = "Time since the cluster cannot be reached; 0 if it can be reached.";
-    let stale = each(all, |it| seconds(it.stale_ms));
+    let stale = each(all, |cluster| seconds(cluster.stale_ms));
     gauges(to, "cluster_stale_seconds", help, stale)?;
     let help = "Time of the last event of the cluster, since 1970; none before the first event.";
     let heard = all.iter().filter_map(|(name, values)| {
@@ -129,7 +134,7 @@ fn encode_staleness(to: &mut DescriptorEncoder<'_>, all: &ByName) -> fmt::Result
         to,
         "cluster_faults",
         help,
-        each(all, |it| number(it.faults)),
+        each(all, |cluster| number(cluster.faults)),
     )?;
     let help = "Kinds in their scopes by coverage: only `complete`, `presumed` and `selected` Kinds are known completely.";
     let kinds = all.iter().flat_map(|(name, values)| {
@@ -150,14 +155,14 @@ fn encode_watches(to: &mut DescriptorEncoder<'_>, all: &ByName) -> fmt::Result {
         to,
         "cluster_watches",
         help,
-        each(all, |it| number(it.watches)),
+        each(all, |cluster| number(cluster.watches)),
     )?;
     let help = "Objects of applications in memory.";
     gauges(
         to,
         "cluster_objects",
         help,
-        each(all, |it| number(it.objects)),
+        each(all, |cluster| number(cluster.objects)),
     )?;
     let help = "Sessions that the API server accepted: the first one and each reconnect.";
     counters(to, "cluster_sessions", help, each(all, |it| it.sessions))?;

@@ -55,7 +55,7 @@ impl Collector for QueueCollector {
         let queues = self.queues(bundles);
         let values = |value: fn(&SlotsUse) -> usize| {
             let queues = queues.iter();
-            queues.map(move |(name, it)| ([("queue", *name)], number(value(it))))
+            queues.map(move |(name, queue)| ([("queue", *name)], number(value(queue))))
         };
         let help = "Items in a queue, and open requests, streams and connections.";
         gauges(to, "queue_length", help, values(|it| it.taken))?;

@@ -71,8 +71,9 @@ fn counted<'a>(
     all: &'a ByName,
     count: impl Fn(&CallSnapshot) -> u64 + 'a,
 ) -> impl Iterator<Item = ([(&'static str, &'a str); 1], u64)> {
-    all.iter()
-        .map(move |(name, it)| ([("interpreter", name.as_str())], count(&it.counts)))
+    all.iter().map(move |(name, interpreter)| {
+        ([("interpreter", name.as_str())], count(&interpreter.counts))
+    })
 }
 
 impl Collector for InterpreterCollector {
@@ -82,9 +83,9 @@ impl Collector for InterpreterCollector {
         let to = &mut encoder;
         let live = number(set.interpreters().count());
         gauge(to, "interpreters", "Live interpreters.", live)?;
-        let verdicts = all.iter().flat_map(|(name, it)| {
+        let verdicts = all.iter().flat_map(|(name, interpreter)| {
             let labels = |source| [("interpreter", name.as_str()), ("source", source)];
-            let counts = &it.counts;
+            let counts = &interpreter.counts;
             [
                 (labels("call"), counts.calls),
                 (labels("memo"), counts.remembered),
@@ -92,8 +93,8 @@ impl Collector for InterpreterCollector {
         });
         let help = "Verdicts on objects that clusters reported, by calls of the interpreter and from the memo. A call that ends in a fault counts.";
         counters(to, "interpreter_verdicts", help, verdicts)?;
-        let faults = all.iter().flat_map(|(name, it)| {
-            let faults = it.counts.faults.iter();
+        let faults = all.iter().flat_map(|(name, interpreter)| {
+            let faults = interpreter.counts.faults.iter();
             faults.map(|(reason, faults)| {
                 (
                     [("interpreter", name.as_str()), ("reason", *reason)],
@@ -110,8 +111,8 @@ impl Collector for InterpreterCollector {
         let dropped = counted(&all, |it| it.log_lines_dropped);
         counters(to, "interpreter_log_lines_dropped", help, dropped)?;
         encode_seconds(to, &all)?;
-        let instances = all.iter().map(|(name, it)| {
-            let instances = usize::try_from(it.counts.instances).unwrap_or(usize::MAX);
+        let instances = all.iter().map(|(name, interpreter)| {
+            let instances = usize::try_from(interpreter.counts.instances).unwrap_or(usize::MAX);
             ([("interpreter", name.as_str())], number(instances))
         });
         gauges(
@@ -120,8 +121,8 @@ impl Collector for InterpreterCollector {
             "Instances of the component.",
             instances,
         )?;
-        let memory = all.iter().map(|(name, it)| {
-            let memory = usize::try_from(it.counts.memory_high_water_bytes);
+        let memory = all.iter().map(|(name, interpreter)| {
+            let memory = usize::try_from(interpreter.counts.memory_high_water_bytes);
             let memory = bytes(memory.unwrap_or(usize::MAX));
             ([("interpreter", name.as_str())], memory)
         });

@@ -12,7 +12,9 @@ pub(super) fn with_counter_suffix(open: &str) -> String {
     let counters: HashSet<&str> = counters.collect();
     let mut text = String::with_capacity(open.len() + 16 * counters.len());
     for line in open.lines() {
-        let name = line.strip_prefix("# ").and_then(|it| it.split(' ').nth(1));
+        let name = line
+            .strip_prefix("# ")
+            .and_then(|line| line.split(' ').nth(1));
         match name.filter(|name| counters.contains(name)) {
             Some(name) => text.push_str(&line.replacen(name, &format!("{name}_total"), 1)),
             None => text.push_str(line),

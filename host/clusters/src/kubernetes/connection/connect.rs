@@ -105,8 +105,10 @@ fn decoded(part: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|it| str::from_utf8(it).ok());
-        let escaped = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
+        let digits = after
+            .get(..2)
+            .and_then(|digits| str::from_utf8(digits).ok());
+        let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         let escaped = escaped.filter(|_| byte == b'%');
         bytes.push(escaped.unwrap_or(byte));
         rest = if escaped.is_some() {

@@ -12,7 +12,7 @@ impl Session {
     pub(super) fn filter(&self, kind: &ApiKind) -> Arc<str> {
         let selection = self.cluster.options.selection.as_ref();
         let selection = selection.filter(|_| !self.is_related(kind) && !self.is_sent_to());
-        selection.map_or_else(Arc::default, |it| it.filter(kind))
+        selection.map_or_else(Arc::default, |selector| selector.filter(kind))
     }
 
     /// Requests needed objects that a selector left out. They are requested until the session ends.

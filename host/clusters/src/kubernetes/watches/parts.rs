@@ -75,7 +75,7 @@ impl WatchState {
             return Vec::new();
         }
         let waiting = self.parts.by_namespace.iter();
-        let due = waiting.filter(|(_, it)| !it.is_running && it.at <= now);
+        let due = waiting.filter(|(_, part)| !part.is_running && part.at <= now);
         let due: BTreeSet<Arc<str>> = due.map(|(namespace, _)| Arc::clone(namespace)).collect();
         let mut parts = Vec::new();
         let (mut requests, mut objects) = (0_usize, 0_usize);

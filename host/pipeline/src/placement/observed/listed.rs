@@ -13,7 +13,9 @@ impl Observed {
     /// Takes the missing resources of inventories, which replace the previous ones. A resource that inventories no
     /// longer list is no longer wanted: if it existed, it is an object that is gone. Returns whether the view changes.
     pub(in crate::placement) fn miss(&mut self, resources: Vec<MissingResource>) -> bool {
-        let listed = resources.into_iter().map(|it| (Identity::from(&it), it));
+        let listed = resources
+            .into_iter()
+            .map(|resource| (Identity::from(&resource), resource));
         let listed: BTreeMap<Identity, MissingResource> = listed.collect();
         if self.listed == listed {
             return false;
@@ -21,7 +23,7 @@ impl Observed {
         self.listed = listed;
         for (identity, absent) in &mut self.absent {
             let resource = self.listed.get(identity);
-            absent.inventory = resource.map(|it| Arc::clone(&it.inventory));
+            absent.inventory = resource.map(|listed| Arc::clone(&listed.inventory));
         }
         self.absent.retain(|_, absent| {
             let may_exist = absent.is_known && absent.gone_ms.is_none();

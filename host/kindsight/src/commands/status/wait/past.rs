@@ -25,7 +25,7 @@ const FAILED_RUNS: [&str; 8] = [
 /// is a CronJob, because of past runs.
 pub(super) fn works(status: &Status<'_>) -> bool {
     let remaining = resources(status).map(|(.., resource)| resource);
-    let remaining: Vec<_> = remaining.filter(|it| !is_gone(it)).collect();
+    let remaining: Vec<_> = remaining.filter(|resource| !is_gone(resource)).collect();
     let deciding = remaining.iter().map(|resource| rank(resource)).min();
     let mut deciding = remaining
         .iter()
