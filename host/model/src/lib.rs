@@ -73,7 +73,7 @@ pub use names::{
     NAME_BYTES_MAX, NAME_GRAMMAR, NameError, is_label_value, is_name,
 };
 pub use object::{
-    OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner, ScaleTarget, PARSED_BYTES_MAX,
+    OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner, PARSED_BYTES_MAX, ScaleTarget,
     set_tree_budget, text_bytes, tree_budget, tree_bytes,
 };
 pub use object_list::ObjectList;
