@@ -35,7 +35,7 @@ impl Pipeline {
         let last_ms = known.heard_ms.unwrap_or(i64::MIN);
         if now_ms.saturating_sub(last_ms) >= HEARD_EVERY_MS {
             self.change_connection(cluster, now_ms, |connection| {
-                connection.heard_ms = Some(now_ms)
+                connection.heard_ms = Some(now_ms);
             });
         }
     }
