@@ -144,7 +144,7 @@ function makeRow(app) {
     el('td', {}, badge(phase(app), app['ready-status']), staleMark(app)),
     el('td', {}, age(app.since)),
     el('td', { class: 'reason' }, worst ? [el('bdi', { class: 'word' }, worst.reason), ' ',
-      el('span', { class: 'quiet' }, worst.GVK.Kind, ' ', name(worst.name)), message(worst.message)] : message(app.message)),
+      el('span', { class: 'quiet' }, name(worst.GVK.Kind), ' ', name(worst.name)), message(worst.message)] : message(app.message)),
     el('td', { class: 'clusters' }, app.clusters.length > 2 ? `${app.clusters.length} clusters` : app.clusters.map((cluster) => el('div', {}, name(cluster)))),
     el('td', {}, counts(app['ready-counts'])));
 }

@@ -48,7 +48,7 @@ export class History {
 }
 
 function item(it) {
-  const subject = it.GVK ? [el('span', { class: 'quiet' }, it.GVK.Kind, ' '), name(it.name), el('span', { class: 'quiet' }, ' of ', name(it.app), ' in ', name(it.cluster))]
+  const subject = it.GVK ? [el('bdi', { class: 'quiet' }, it.GVK.Kind), ' ', name(it.name), el('span', { class: 'quiet' }, ' of ', name(it.app), ' in ', name(it.cluster))]
     : el('strong', {}, 'the application');
   return el('li', { class: it.GVK ? undefined : 'whole' },
     el('div', { class: 'when' }, it.at && new Date(it.at).toLocaleString()),

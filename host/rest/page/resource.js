@@ -6,6 +6,14 @@ import { resourceKey } from './merge.js';
 import { link } from './route.js';
 import { age, badge, clusterName, kindOf } from './words.js';
 
+/**
+ * Names that a query may have. A report can have others, which Kubernetes would not accept: then the page reads all
+ * objects of the app in the cluster.
+ */
+const QUERY_NAME = /^[!-$&-.0-~]{1,253}$/;
+/** Characters that change the direction of the text around them. */
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 export class ResourceDetails {
   /**
    * @param {string} path path of the application
@@ -50,7 +58,8 @@ export class ResourceDetails {
     }
     const object = el('div', {}, el('p', { class: 'quiet' }, 'Loading the object…'));
     fill(this.element, this.head(resource), verdict(resource, app, cluster), el('h3', {}, 'Object'), object);
-    const query = new URLSearchParams({ type: 'all', output: 'detail', app, cluster, resource: resource.name });
+    const query = new URLSearchParams({ type: 'all', output: 'detail', app, cluster });
+    if (QUERY_NAME.test(resource.name)) query.set('resource', resource.name);
     try {
       const answer = await get(`${this.path}/status?${query}`);
       const found = find(answer, this.place);
@@ -62,7 +71,7 @@ export class ResourceDetails {
 
   head(resource) {
     return el('div', { class: 'details-head' },
-      el('h2', {}, resource ? [el('span', { class: 'quiet' }, resource.GVK.Kind, ' '), name(resource.name)] : 'Resource'),
+      el('h2', {}, resource ? [el('bdi', { class: 'quiet' }, resource.GVK.Kind), ' ', name(resource.name)] : 'Resource'),
       el('button', { type: 'button', 'aria-label': 'Close the details', onclick: () => this.close() }, '×'));
   }
 }
@@ -75,7 +84,8 @@ function find(status, [appName, cluster, key]) {
 
 function objectText(detail) {
   if (detail === undefined) return el('p', { class: 'quiet' }, 'There is no object: the cluster reports none, and none was sent.');
-  return el('pre', { tabindex: '0', 'aria-label': 'Object as JSON' }, JSON.stringify(detail, null, 2));
+  const json = JSON.stringify(detail, null, 2).replace(DIRECTION, (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return el('pre', { tabindex: '0', 'aria-label': 'Object as JSON' }, json);
 }
 
 function verdict(resource, app, cluster) {
@@ -87,11 +97,11 @@ function verdict(resource, app, cluster) {
     ['Message', message(resource.message)],
     ['Since', age(resource.since)],
     ['Restarts', resource.restarts],
-    ['Kind', kindOf(resource.GVK)],
+    ['Kind', name(kindOf(resource.GVK))],
     ['Namespace', resource.namespace && name(resource.namespace)],
     ['App', name(app)],
     ['Cluster', name(cluster)],
-    ['Owner', resource.owner && [resource.owner.GVK.Kind, ' ', name(resource.owner.name)]],
+    ['Owner', resource.owner && [name(resource.owner.GVK.Kind), ' ', name(resource.owner.name)]],
     ['Interpreter', by ? [el('a', { href: link('interpreter', [by.name]) }, name(by.name)), ' ', name(by.version), ' ',
       el('code', { class: 'quiet' }, (by.digest ?? '').slice(0, 19))] : 'kindsight itself'],
     ['Spec', resource.spec === 'manifest' && 'from the manifest, because the report has none'],

@@ -65,6 +65,8 @@ export class Tree {
     const body = el('div', { class: 'rows' });
     const render = () => fill(body, this.rows(group, app, cluster));
     const details = el('details', { class: 'group', open: group.isOpen, ontoggle: () => {
+      // A group that is made open gets this event too. Its rows exist already, and one of them may have the focus.
+      if (details.open === group.isOpen) return;
       group.isOpen = details.open;
       if (details.open) render();
       else fill(body);
@@ -101,7 +103,7 @@ export class Tree {
     const isOpen = own.some((child) => badness(child.phase) >= badness('degraded'));
     return el('li', {}, this.row(app, cluster, resource),
       own.length > 0 && depth < 8 && el('details', { class: 'children', open: isOpen },
-        el('summary', {}, `${own.length} owned: ${[...new Set(own.map((child) => child.GVK.Kind))].join(', ')}`),
+        el('summary', {}, `${own.length} owned: `, name([...new Set(own.map((child) => child.GVK.Kind))].join(', '))),
         el('ul', {}, own.map((child) => this.item(app, cluster, child, children, depth + 1)))));
   }
 
@@ -109,9 +111,9 @@ export class Tree {
     const place = [app, clusterName(cluster), resourceKey(resource)];
     return el('button', { type: 'button', class: 'row', 'data-key': JSON.stringify(place), onclick: () => this.select(place) },
       badge(resource.phase, resource['cluster-status']),
-      el('span', {}, el('span', { class: 'quiet' }, resource.GVK.Kind, ' '), name(resource.name),
+      el('span', {}, el('bdi', { class: 'quiet' }, resource.GVK.Kind), ' ', name(resource.name),
         resource.hook && el('span', { class: 'mark' }, 'hook'),
-        resource.GVK.Group && el('span', { class: 'quiet group-name' }, resource.GVK.Group)),
+        resource.GVK.Group && el('bdi', { class: 'quiet group-name' }, resource.GVK.Group)),
       el('span', { class: 'reason' }, el('bdi', { class: 'word' }, resource.reason ?? ''), ' ', message(resource.message),
         resource.restarts && el('span', { class: 'mark' }, `${resource.restarts} restarts`)),
       el('span', { class: 'quiet' }, resource['rsync-status'] ?? ''),
