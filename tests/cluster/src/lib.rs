@@ -1,4 +1,4 @@
-//! Real Kubernetes clusters, a real etcd, a MongoDB and an OIDC issuer, for tests.
+//! Real Kubernetes clusters, a real etcd, a MongoDB, an OIDC issuer and a browser, for tests.
 //!
 //! ```no_run
 //! use kindsight_cluster::{Binaries, Binary, Cluster, Etcd, Options};
@@ -22,15 +22,18 @@
 //! built once from the Go modules beside this crate.
 //!
 //! A MongoDB (`MongoServer`, with the feature `mongodb`) is a `mongod` if one is available, or else
-//! an in-memory server that Java runs. An [`Issuer`] is a script that Node runs.
+//! an in-memory server that Java runs. An [`Issuer`] is a script that Node runs. A [`ChromeDriver`]
+//! controls Chromium through `WebDriver`.
 //!
 //! Every process is stopped when its owner is dropped, even if a test panics. A watchdog stops the
 //! processes of a test that was killed.
 
 mod api_server;
 mod authority;
+mod axe;
 mod binaries;
 mod build;
+mod chromium;
 mod client;
 mod cluster;
 mod etcd;
@@ -38,6 +41,7 @@ mod issuer;
 mod kubeconfig;
 #[cfg(feature = "mongodb")]
 mod mongodb;
+mod npm;
 mod options;
 mod pods;
 mod ports;
@@ -46,7 +50,9 @@ mod proxy;
 mod watchdog;
 
 pub use authority::{Authority, Identity};
+pub use axe::axe_or_skip;
 pub use binaries::{Binaries, Binary, Unavailable};
+pub use chromium::{ChromeDriver, ChromiumPrograms};
 pub use client::{Answer, Client, Credentials};
 pub use cluster::Cluster;
 pub use etcd::{Etcd, EtcdKeys, KeyValue};

@@ -1,0 +1,105 @@
+//! A server for the page: started from settings in this process.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kindsight_clusters::{ClusterSource, FolderCluster};
+use kindsight_server::{Demo, Server, Settings};
+use kindsight_store::{RedbStore, Store};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::content::{CLUSTER, Content};
+
+/// The first cluster of the demo.
+pub(crate) const DEMO_CLUSTER: &str = "vfw-cluster-provider+edge01";
+
+/// A server, and the folder with its files.
+pub(crate) struct Stage {
+    runtime: Runtime,
+    server: Option<Server>,
+    origin: String,
+    /// Ends with the test.
+    folder: TempDir,
+}
+
+impl Stage {
+    /// Starts a server over the recorded application of the demo, in two clusters.
+    pub(crate) fn demo() -> Self {
+        Self::demo_with(|_| {})
+    }
+
+    /// Starts a server as [`Stage::demo`], after `fill` has written further applications of the first cluster.
+    pub(crate) fn demo_with(fill: impl FnOnce(&Content)) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let settings = Demo::write_to(folder.path()).expect("the demo").settings;
+        fill(&Content::new(&settings.store, DEMO_CLUSTER, folder.path()));
+        Self::start(settings, folder)
+    }
+
+    /// Starts a server over an empty store and one folder cluster, after `fill` has written applications and reports.
+    pub(crate) fn filled(fill: impl FnOnce(&Content)) -> Self {
+        Self::with(fill, |_, _| {})
+    }
+
+    /// Starts a server as [`Stage::filled`], with other settings; `change` also gets a folder for its files.
+    pub(crate) fn with(
+        fill: impl FnOnce(&Content),
+        change: impl FnOnce(&mut Settings, &Path),
+    ) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
+        fill(&Content::new(&store, CLUSTER, folder.path()));
+        let name = CLUSTER.parse().expect("a cluster");
+        let reports = folder.path().join(CLUSTER);
+        let cluster = ClusterSource::Folder(FolderCluster::new(name, reports));
+        let mut settings = Settings {
+            clusters: vec![cluster],
+            ..Settings::new(store)
+        };
+        change(&mut settings, folder.path());
+        Self::start(settings, folder)
+    }
+
+    /// Starts a server, and waits until its clusters have reported.
+    fn start(mut settings: Settings, folder: TempDir) -> Self {
+        settings.cache = Some(cache());
+        let scheme = settings.tls.as_ref().map_or("http", |_| "https");
+        let runtime = Runtime::new().expect("an executor");
+        let server = runtime.block_on(Server::start(settings)).expect("a server");
+        runtime.block_on(server.synced());
+        let origin = format!("{scheme}://{}", server.address());
+        Self {
+            runtime,
+            server: Some(server),
+            origin,
+            folder,
+        }
+    }
+
+    /// Scheme, address and port of the server.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The file of a report.
+    pub(crate) fn report(&self, cluster: &str, file: &str) -> PathBuf {
+        self.folder.path().join(cluster).join(file)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if let Some(server) = self.server.take() {
+            // A failed test has its own message.
+            let _ = self.runtime.block_on(server.stop());
+        }
+    }
+}
+
+/// A cache of compiled interpreters that all tests share.
+fn cache() -> PathBuf {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser-cache/kindsight");
+    std::fs::create_dir_all(&cache).expect("a folder for the cache");
+    cache.join("aot")
+}

@@ -1,0 +1,66 @@
+//! The views of clusters and interpreters, and the way between views.
+
+use std::fs;
+
+use crate::stage::{DEMO_CLUSTER, Stage};
+use crate::visit;
+
+#[test]
+fn the_clusters_show_their_connection_and_coverage() {
+    visit(Stage::demo, |_, browser| {
+        browser.open("#/clusters");
+        browser.wait_for_count(".card", 2);
+        let card = browser.text(".card");
+        for part in [DEMO_CLUSTER, "connected", "Last event"] {
+            assert!(card.contains(part), "{part} in {card}");
+        }
+    });
+}
+
+#[test]
+fn a_lost_cluster_is_stale_in_words_with_its_reason() {
+    visit(Stage::demo, |stage, browser| {
+        browser.open("#/clusters");
+        browser.wait_for_count(".card", 2);
+        let reports = stage.report(DEMO_CLUSTER, "");
+        fs::rename(&reports, reports.with_extension("away")).expect("another name");
+        browser.wait_for(".connection-stale");
+        let card = browser.text(".connection-stale");
+        assert!(card.contains("cannot be reached"), "{card}");
+        browser.click("nav a");
+        browser.wait_for_text("tbody", "stale for");
+    });
+}
+
+#[test]
+fn the_interpreters_lead_to_their_states_and_versions() {
+    visit(Stage::demo, |_, browser| {
+        browser.open("#/interpreters");
+        browser.wait_for("tbody th a");
+        assert!(browser.count("tbody tr") > 5);
+        let names = browser.text("tbody");
+        assert!(names.contains("apps"), "{names}");
+        browser.click("tbody th a");
+        browser.wait_for_text("main", "Versions");
+        for part in ["States", "Kinds", "Faults"] {
+            browser.wait_for_text("main", part);
+        }
+    });
+}
+
+#[test]
+fn the_views_are_linked_and_the_present_view_is_marked() {
+    visit(Stage::demo, |_, browser| {
+        browser.open("");
+        for (number, title) in ["Applications", "Clusters", "Interpreters"]
+            .iter()
+            .enumerate()
+        {
+            browser.click(&format!("nav li:nth-child({}) a", number + 1));
+            browser.wait_for_text("h1", title);
+            assert_eq!(browser.text("nav [aria-current=page]"), *title);
+        }
+        browser.run("window.history.back()", &[]);
+        browser.wait_for_text("h1", "Clusters");
+    });
+}
