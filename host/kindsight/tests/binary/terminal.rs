@@ -45,7 +45,8 @@ fn in_script(command: &str, variables: &[(&str, &str)]) -> String {
             None => script.env_remove(name),
         };
     }
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+    // A build server is taken for a terminal with colours.
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
         script.env_remove(name);
     }
     script
