@@ -50,7 +50,9 @@ fn show(
     status::show(server, query, output, now_ms())?;
     if !once {
         let (url, path) = (server.url(), query.path());
-        cli::hint("serving this application until Ctrl-C; queries to try:");
+        cli::hint(&format!(
+            "serving this application until Ctrl-C; its page: {url}/; queries to try:"
+        ));
         for parameters in [
             "?type=cluster",
             "?type=cluster&app=sink&output=detail",
