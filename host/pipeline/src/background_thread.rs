@@ -1,11 +1,9 @@
-//! Threads at a lower priority for work that blocks.
+//! A thread at a lower priority for steps that block.
 
 use std::{io, thread};
 
 use kindsight_interpreter::lower_priority;
-use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
 
 type Step = Box<dyn FnOnce() + Send>;
 
@@ -56,40 +54,6 @@ impl BackgroundThread {
     }
 }
 
-/// Runs work that blocks between its awaits on a thread of its own at a lower priority, and waits for the result.
-/// Returns none if the work panicked.
-///
-/// The thread itself waits for the next event of the work. With a [`BackgroundThread`], an executor's thread would
-/// wait for each event, pass it on, and wait for the end of the step: three changes of thread for each event.
-///
-/// If the caller is cancelled, the work ends at its next await.
-///
-/// # Errors
-/// The thread cannot be started.
-pub(crate) async fn on_background_thread<T, F>(
-    name: &'static str,
-    work: impl FnOnce() -> F + Send + 'static,
-) -> io::Result<Option<T>>
-where
-    T: Send + 'static,
-    F: Future<Output = T>,
-{
-    let (result_tx, result_rx) = oneshot::channel();
-    let (executor, cancelled) = (Handle::current(), CancellationToken::new());
-    let _cancels = cancelled.clone().drop_guard();
-    thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(move || {
-            lower_priority();
-            let result = executor.block_on(cancelled.run_until_cancelled(work()));
-            if let Some(result) = result {
-                // Fails if the caller was cancelled.
-                let _ = result_tx.send(result);
-            }
-        })?;
-    Ok(result_rx.await.ok())
-}
-
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
@@ -110,32 +74,6 @@ mod tests {
         let broken = background.run(move || assert_eq!(here, first)).await;
         assert_eq!(broken, None);
         assert_eq!(background.run(|| 1).await, None);
-    }
-
-    #[tokio::test]
-    async fn work_runs_on_its_own_thread_until_it_ends_or_panics() {
-        let here = thread::current().id();
-        let work = || async { thread::current().id() };
-        let there = on_background_thread("test", work).await.unwrap();
-        assert_ne!(there, Some(here));
-        let broken = on_background_thread("test", move || async move {
-            assert_eq!(thread::current().id(), here);
-        });
-        assert_eq!(broken.await.unwrap(), None);
-    }
-
-    #[tokio::test]
-    async fn work_whose_caller_was_cancelled_ends() {
-        let (held_tx, held_rx) = oneshot::channel::<()>();
-        {
-            let endless = || async move {
-                let _held_tx = held_tx;
-                std::future::pending::<()>().await;
-            };
-            let mut cancelled = pin!(on_background_thread("test", endless));
-            assert!(is_pending(cancelled.as_mut()).await);
-        }
-        assert!(held_rx.await.is_err(), "the work is dropped");
     }
 
     async fn is_pending<F: Future>(mut future: Pin<&mut F>) -> bool {
