@@ -251,16 +251,14 @@ fn a_kind_is_watched_from_its_installation_to_its_removal() {
     let versions = newer["spec"]["versions"].as_array_mut();
     versions.expect("versions").push(version);
     stage.apply(&newer);
-    let began = std::time::Instant::now();
-    while began.elapsed().as_secs() < 6 {
-        let answer = stage.server.get(SHOP).expect("the application");
-        let lines = resources(&answer);
+    stage.wait(SHOP, "the crane is watched in its new version", |answer| {
+        let lines = resources(answer);
         let cranes = lines
             .iter()
             .filter(|it| it.contains(" yard Crane/big Draining"));
         assert_eq!(cranes.count(), 2, "{lines:#?}");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+        versions_of_cranes(answer) == ["v2", "v2"]
+    });
     for cluster in &stage.clusters {
         cluster
             .delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/cranes.example.com");
@@ -269,4 +267,14 @@ fn a_kind_is_watched_from_its_installation_to_its_removal() {
         !resources(answer).iter().any(|it| it.contains("Crane/big"))
     });
     stage.wait_for_state("Present");
+}
+
+/// The version of each crane, as the answer names it.
+fn versions_of_cranes(answer: &Value) -> Vec<&str> {
+    let clusters = answer["apps"].as_array().into_iter().flatten();
+    let clusters = clusters.flat_map(|app| app["clusters"].as_array().into_iter().flatten());
+    let resources = clusters.flat_map(|cluster| cluster["resources"].as_array());
+    let kinds = resources.flatten().map(|resource| &resource["GVK"]);
+    let cranes = kinds.filter(|kind| kind["Kind"] == "Crane");
+    cranes.filter_map(|kind| kind["Version"].as_str()).collect()
 }

@@ -34,6 +34,7 @@ impl ClusterIndex {
             if watched.kind != *kind {
                 watched.kind = Arc::clone(kind);
                 self.inventories.watch(id, kind);
+                self.forget_versions(id);
                 self.resolve();
             }
             return id;
@@ -57,6 +58,17 @@ impl ClusterIndex {
             self.resolve();
         }
         id
+    }
+
+    /// Forgets which version of each object was read: the server sends the same version in another form if the Kind
+    /// has another API version.
+    fn forget_versions(&mut self, scope: ScopeId) {
+        let all: Vec<_> = self.objects.of_scope(scope).map(|(id, _)| id).collect();
+        for id in all {
+            if let Some(entry) = self.objects.get_mut(id) {
+                entry.version = 0;
+            }
+        }
     }
 
     fn remove_all(&mut self, scope: ScopeId, removal: Removal) {

@@ -72,6 +72,30 @@ fn a_removed_object_has_the_reason_of_its_removal() {
 }
 
 #[test]
+fn an_object_is_read_again_in_another_version_of_its_kind() {
+    let mut pod = object("one", "", "shop");
+    pod["resourceVersion"] = json!("7");
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.list_pods(std::slice::from_ref(&pod));
+    assert_eq!(cluster.reports(), ["-/shop/-/web one: one"]);
+    let kind = ApiKind {
+        gvk: Gvk::new("", "v2", "Pod"),
+        plural: "pod".to_owned(),
+        is_namespaced: true,
+    };
+    assert_eq!(
+        cluster.index.watch(&Arc::new(kind), None, &Labels::None),
+        PODS
+    );
+    cluster.detail = Detail::Metadata;
+    cluster.list_pods(std::slice::from_ref(&pod));
+    assert!(cluster.reports().is_empty(), "its new form was not read");
+    cluster.detail = Detail::Whole;
+    cluster.list_pods(std::slice::from_ref(&pod));
+    assert_eq!(cluster.reports(), ["-/shop/-/web one: one"]);
+}
+
+#[test]
 fn the_objects_of_a_deleted_owner_are_deleted_with_it() {
     let mut cluster = Cluster::new(Detail::Whole);
     let front = object("front", "", "shop");
