@@ -32,6 +32,8 @@ const LISTED_NAME_BYTES_MAX: usize = 253;
 /// The inventory in one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Inventory {
+    /// Kind of the object with the inventory.
+    pub(super) kind: Arc<str>,
     /// The claim on each listed resource.
     pub(super) claim: Claim,
     /// The inventory, as text for readers.
@@ -89,6 +91,7 @@ impl Inventory {
         let destination = deployer.destination(root)?;
         let (listed, is_cut) = deployer.listed(root);
         Some(Self {
+            kind: Arc::clone(&gvk.kind),
             claim: Claim {
                 application,
                 is_of_any_namespace: false,

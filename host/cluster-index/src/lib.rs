@@ -44,4 +44,6 @@ pub use kind::ApiKind;
 pub use labels::Labels;
 pub use membership::{ApplicationRule, MembershipRules};
 pub use related_rules::{RelatedKinds, RelatedRules};
-pub use remote_inventory::{Destination, RemoteInventory, UncomparedInventories};
+pub use remote_inventory::{
+    Destination, RemoteInventoriesOfCluster, RemoteInventory, UncomparedInventories,
+};

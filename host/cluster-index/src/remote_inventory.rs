@@ -1,17 +1,21 @@
 //! Inventories that list resources of another cluster than their own.
 
-use std::collections::HashMap;
+mod stored;
+
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, DigName};
+use serde::{Deserialize, Serialize};
 
 use crate::index::Id;
 use crate::inventory::Inventory;
 use crate::membership::Evidence;
 
 /// The cluster with the resources of an inventory, as its tool names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Destination {
     /// The cluster of the inventory.
     Own,
@@ -35,10 +39,20 @@ impl fmt::Display for Destination {
 }
 
 /// An inventory in one cluster that lists resources of another cluster. The source of the first cluster passes it on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "stored::StoredInventory", try_from = "stored::StoredInventory")]
 pub struct RemoteInventory {
     pub(crate) object: Id,
     pub(crate) inventory: Inventory,
+}
+
+/// The inventories of one cluster that list resources of other clusters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RemoteInventoriesOfCluster {
+    /// The inventories that the cluster has.
+    pub inventories: Arc<[RemoteInventory]>,
+    /// The Kinds whose objects have inventories, and whose objects cannot be read now.
+    pub unread: BTreeSet<Arc<str>>,
 }
 
 /// The reasons why inventories are not compared with the cluster that they list resources of, as text for readers, by
@@ -54,6 +68,27 @@ impl RemoteInventory {
     /// The application of the inventory.
     pub fn application(&self) -> &DigName {
         &self.inventory.claim.application
+    }
+
+    /// Kind of the object with the inventory.
+    pub fn kind(&self) -> &Arc<str> {
+        &self.inventory.kind
+    }
+
+    /// The object with the inventory, as text for readers, such as `Application argocd/shop`. No other object of its
+    /// cluster has the same text.
+    pub fn object_text(&self) -> &Arc<str> {
+        &self.inventory.text
+    }
+
+    /// The same inventory with the number of a restored one. `position` is its position among the restored inventories
+    /// of its cluster.
+    #[must_use]
+    pub fn restored(self, position: u32) -> Self {
+        Self {
+            object: Id::restored(position),
+            ..self
+        }
     }
 
     /// The object with the inventory, as text for readers. `cluster` has the object.

@@ -29,6 +29,7 @@ pub use event::{ClusterEvent, FACTS_EVERY};
 pub use folder::FolderCluster;
 pub use kindsight_cluster_index::{
     ApplicationRule, ConfiguredApp, ConfiguredApplication, RelatedKinds, RelatedRules,
+    RemoteInventory,
 };
 pub use kubernetes::{
     CHILD_KINDS, Identities, IssuedToken, KubeconfigError, KubernetesCluster, LEFT_OUT, NameError,

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use http::Uri;
-use kindsight_cluster_index::{Destination, RemoteInventory, UncomparedInventories};
+use kindsight_cluster_index::{
+    Destination, RemoteInventoriesOfCluster, RemoteInventory, UncomparedInventories,
+};
 use kindsight_model::ClusterName;
 use tokio::sync::watch;
 
@@ -32,10 +34,39 @@ pub(crate) struct Exchange {
 }
 
 /// One watched cluster.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Entered {
-    endpoint: Endpoint,
+    /// None before the first session: the inventories are restored ones.
+    endpoint: Option<Endpoint>,
     inventories: Arc<[RemoteInventory]>,
+    /// The inventories of the last-known state whose Kinds were not read since the start.
+    restored: Vec<RemoteInventory>,
+}
+
+impl Entered {
+    /// A cluster with inventories of the last-known state.
+    fn restored(inventories: Vec<RemoteInventory>) -> Self {
+        let restored = (0..).zip(inventories);
+        let restored: Vec<RemoteInventory> = restored.map(|(at, it)| it.restored(at)).collect();
+        Self {
+            endpoint: None,
+            inventories: restored.iter().cloned().collect(),
+            restored,
+        }
+    }
+
+    /// Replaces the inventories. A restored inventory remains while its Kind cannot be read.
+    fn replace(&mut self, published: &RemoteInventoriesOfCluster) {
+        let is_published = |text: &Arc<str>| {
+            let mut published = published.inventories.iter();
+            published.any(|it| it.object_text() == text)
+        };
+        self.restored.retain(|restored| {
+            published.unread.contains(restored.kind()) && !is_published(restored.object_text())
+        });
+        let all = published.inventories.iter().chain(&self.restored);
+        self.inventories = all.cloned().collect();
+    }
 }
 
 /// The address and the names of a watched cluster.
@@ -64,7 +95,11 @@ fn server(address: &Uri) -> Server {
 impl<'e> Directory<'e> {
     fn of(entered: &'e BTreeMap<Arc<ClusterName>, Entered>) -> Self {
         let mut directory = Self::default();
-        for (cluster, Entered { endpoint, .. }) in entered {
+        let endpoints = entered.iter().filter_map(|(cluster, entered)| {
+            let endpoint = entered.endpoint.as_ref()?;
+            Some((cluster, endpoint))
+        });
+        for (cluster, endpoint) in endpoints {
             let of_server = directory.by_server.entry(server(&endpoint.server));
             of_server.or_default().insert(cluster);
             for name in &endpoint.names {
@@ -160,17 +195,39 @@ impl RemoteInventories {
     /// Enters a cluster that is watched now.
     pub(crate) fn enter(&self, cluster: &ClusterName, endpoint: Endpoint) -> EnteredCluster {
         let cluster = Arc::new(cluster.clone());
-        let entered = Entered {
-            endpoint,
-            inventories: Arc::default(),
-        };
         self.change(|clusters| {
-            clusters.insert(Arc::clone(&cluster), entered);
+            let entered = clusters.entry(Arc::clone(&cluster)).or_default();
+            entered.endpoint = Some(endpoint);
         });
         EnteredCluster {
             all: self.clone(),
             cluster,
         }
+    }
+
+    /// Restores inventories of clusters from the last-known state. The inventories of a cluster count until the cluster
+    /// was read. To be called once, before the sources of clusters begin.
+    pub fn restore(&self, inventories: BTreeMap<Arc<ClusterName>, Vec<RemoteInventory>>) {
+        self.change(|clusters| {
+            let restored = inventories.into_iter();
+            clusters.extend(restored.map(|(cluster, all)| (cluster, Entered::restored(all))));
+        });
+    }
+
+    /// Forgets the restored inventories of a cluster that is no longer watched, and that never answered.
+    pub fn forget(&self, cluster: &ClusterName) {
+        self.change(|clusters| {
+            clusters.retain(|name, entered| **name != *cluster || entered.endpoint.is_some());
+        });
+    }
+
+    /// The inventories of each cluster that list resources of other clusters.
+    pub fn by_cluster(&self) -> BTreeMap<Arc<ClusterName>, Arc<[RemoteInventory]>> {
+        let exchange = self.0.borrow();
+        let entered = exchange.entered.iter();
+        let all = entered.map(|(cluster, it)| (Arc::clone(cluster), Arc::clone(&it.inventories)));
+        all.filter(|(_, inventories)| !inventories.is_empty())
+            .collect()
     }
 
     /// A receiver of changes.
@@ -195,16 +252,16 @@ impl EnteredCluster {
     pub(crate) fn move_to(&self, endpoint: Endpoint) {
         self.all.change(|clusters| {
             if let Some(entered) = clusters.get_mut(&self.cluster) {
-                entered.endpoint = endpoint;
+                entered.endpoint = Some(endpoint);
             }
         });
     }
 
     /// Replaces the inventories of this cluster for other clusters.
-    pub(crate) fn publish(&self, inventories: Arc<[RemoteInventory]>) {
+    pub(crate) fn publish(&self, inventories: &RemoteInventoriesOfCluster) {
         self.all.change(|clusters| {
             if let Some(entered) = clusters.get_mut(&self.cluster) {
-                entered.inventories = inventories;
+                entered.replace(inventories);
             }
         });
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, Records};
-use kindsight_clusters::{Identities, Needs};
+use kindsight_clusters::{Identities, Needs, RemoteInventories};
 use kindsight_interpreter::Interpreters;
 use kindsight_model::ClusterName;
 use kindsight_read_model::ReadModel;
@@ -64,6 +64,8 @@ pub struct Pipeline {
     reports: u64,
     swap: Swap,
     related: RelatedNeeds,
+    /// The inventories that list resources of other clusters.
+    inventories: RemoteInventories,
 }
 
 impl Pipeline {
@@ -75,6 +77,7 @@ impl Pipeline {
             records,
             swap: Swap::new(interpreters.published()),
             related: RelatedNeeds::of(&interpreters.published()),
+            inventories: RemoteInventories::default(),
             shared: Shared::new(interpreters),
             publisher: Publisher::default(),
             applications: Applications::default(),
@@ -212,6 +215,7 @@ impl Pipeline {
             related: self.related.subscribe(),
             recorded: self.recorded.subscribe(),
             identities: Identities::with_known(self.last_known.keys().cloned()),
+            inventories: self.inventories.clone(),
             ..Needs::default()
         }
     }

@@ -1,11 +1,12 @@
-//! The last-known state, which survives a restart: verdicts on found applications, all histories, and the resources
-//! whose changed manifests are not confirmed.
+//! The last-known state, which survives a restart: verdicts on found applications, all histories, the resources whose
+//! changed manifests are not confirmed, and the inventories that list resources of other clusters.
 //!
 //! It has a store of its own, apart from the store of the contexts. A task writes the changes of the read model to it
 //! after a few seconds, and the start reads it once. Objects are not kept, so a verdict is shown unchanged and marked
 //! as stale until its cluster is heard.
 
 mod format;
+mod inventories;
 mod keys;
 mod pace;
 mod pending;
@@ -18,11 +19,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
+use kindsight_clusters::RemoteInventory;
 use kindsight_model::{ClusterName, Coverage, DigName};
 use kindsight_status::{ApplicationHistory, ApplicationKey, ResourceView};
 use kindsight_store::{Batch, Error, Store};
 
 use format::{StoredCluster, StoredPlacement, StoredVersion};
+use inventories::StoredInventory;
 use transitions::{StoredHistory, StoredTransition};
 use unconfirmed::StoredUnconfirmed;
 pub(crate) use unconfirmed::Unconfirmed;
@@ -70,6 +73,8 @@ pub(crate) struct Remembered {
     pub(crate) clusters: BTreeMap<ClusterName, RememberedCluster>,
     /// The resources of each application whose changed manifests are not confirmed.
     pub(crate) unconfirmed: HashMap<ApplicationKey, Vec<Unconfirmed>>,
+    /// The inventories of each cluster that list resources of other clusters.
+    pub(crate) inventories: BTreeMap<Arc<ClusterName>, Vec<RemoteInventory>>,
 }
 
 /// A cluster, as it was when it was last heard.
@@ -190,6 +195,12 @@ impl Reader {
                 let stored: StoredUnconfirmed = serde_json::from_slice(value).ok()?;
                 let of = transitions::application(&stored.of)?;
                 self.remembered.unconfirmed.insert(of, stored.read()?);
+            }
+            keys::Kind::Inventory => {
+                let stored: StoredInventory = serde_json::from_slice(value).ok()?;
+                let (cluster, inventory) = stored.read()?;
+                let inventories = &mut self.remembered.inventories;
+                inventories.entry(cluster).or_default().push(inventory);
             }
             keys::Kind::Transition => {
                 let stored: StoredTransition = serde_json::from_slice(value).ok()?;

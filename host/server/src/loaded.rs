@@ -8,7 +8,7 @@ use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
 };
-use kindsight_clusters::ClusterSource;
+use kindsight_clusters::{ClusterSource, RemoteInventories};
 use kindsight_model::{ClusterName, Coverage};
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, StoreReader, Stores, Unsynced, follow,
@@ -138,6 +138,7 @@ impl Loaded {
             confirmations: needs.confirmations.clone(),
             events_tx: events_tx.clone(),
         };
+        let inventories = needs.inventories.clone();
         let slots = Slots::new(&self.settings.rest_limits);
         let metrics = self.metrics(&events_tx, &slots, &unsynced);
         let recorded = self.recorded;
@@ -166,7 +167,7 @@ impl Loaded {
             clock: now_ms,
         };
         tasks.spawn("pipeline", run.run(tasks.shutdown()));
-        begin_to_remember(tasks, self.settings.remembered, &read_model);
+        begin_to_remember(tasks, self.settings.remembered, &read_model, inventories);
         begin_catalog(tasks, &self.catalog);
         begin_to_follow(tasks, self.access.as_ref());
         if let Some(directory) = directory {
@@ -239,9 +240,14 @@ fn begin_catalog(tasks: &Tasks, catalog: &Arc<Catalog>) {
 }
 
 /// Begins to write the last-known state, if it has a file.
-fn begin_to_remember(tasks: &Tasks, file: Option<RememberedFile>, read_model: &ReadModel) {
+fn begin_to_remember(
+    tasks: &Tasks,
+    file: Option<RememberedFile>,
+    read_model: &ReadModel,
+    inventories: RemoteInventories,
+) {
     if let Some(file) = file {
-        let writing = file.follow(read_model.clone(), now_ms, tasks.shutdown());
+        let writing = file.follow(read_model.clone(), inventories, now_ms, tasks.shutdown());
         tasks.spawn("writer of the last-known state", writing);
     }
 }

@@ -205,6 +205,54 @@ fn an_application_counts_in_the_cluster_of_its_destination() {
 }
 
 #[test]
+fn the_inventory_of_a_cluster_that_does_not_answer_counts_after_a_restart() {
+    let options = ["hub", "edge"].map(Options::api_server);
+    let Some(mut stage) = Stage::start(&options, admin) else {
+        return;
+    };
+    let data = tempfile::tempdir().expect("a folder");
+    install(&stage.clusters[0]);
+    stage.start_server(data.path(), admin);
+    for name in ["kept", "settings"] {
+        stage.clusters[1].apply(&tracked(name, name));
+    }
+    let list = |stage: &Stage, names: &[&str]| {
+        let mut application = application(names);
+        application["spec"]["destination"] = json!({"name": "edge"});
+        stage.clusters[0].apply(&application);
+    };
+    let delete = |stage: &Stage, name: &str| {
+        let maps = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
+        assert!(stage.clusters[1].delete(&format!("{maps}/{name}")));
+    };
+    list(&stage, &["kept", "settings"]);
+    let both = ["kept Present Exists", "settings Present Exists"];
+    wait_for(&stage, SHOP, "Present", &both);
+    delete(&stage, "settings");
+    let missing = ["kept Present Exists", "settings NotPresent NotInReport"];
+    wait_for(&stage, SHOP, "NotPresent", &missing);
+
+    // The server writes its state every two seconds.
+    std::thread::sleep(Duration::from_secs(6));
+    stage.end_server();
+    stage.proxies[0].close();
+    delete(&stage, "kept");
+    stage.start_server(data.path(), admin);
+    let none = [
+        "kept NotPresent NotInReport",
+        "settings NotPresent NotInReport",
+    ];
+    wait_for(&stage, SHOP, "NotPresent", &none);
+
+    stage.clusters[1].apply(&tracked("kept", "kept"));
+    list(&stage, &["kept"]);
+    wait_for(&stage, SHOP, "NotPresent", &missing);
+    stage.proxies[0].open();
+    let unlisted = ["kept Present Exists", "settings NotPresent Gone"];
+    wait_for(&stage, SHOP, "Present", &unlisted);
+}
+
+#[test]
 fn the_deleted_resources_of_flux_are_not_present() {
     let stage = Stage::start(&[Options::api_server("edge01")], admin);
     let Some(stage) = stage else { return };

@@ -273,7 +273,7 @@ fn a_kind_is_watched_from_its_installation_to_its_removal() {
 fn versions_of_cranes(answer: &Value) -> Vec<&str> {
     let clusters = answer["apps"].as_array().into_iter().flatten();
     let clusters = clusters.flat_map(|app| app["clusters"].as_array().into_iter().flatten());
-    let resources = clusters.flat_map(|cluster| cluster["resources"].as_array());
+    let resources = clusters.filter_map(|cluster| cluster["resources"].as_array());
     let kinds = resources.flatten().map(|resource| &resource["GVK"]);
     let cranes = kinds.filter(|kind| kind["Kind"] == "Crane");
     cranes.filter_map(|kind| kind["Version"].as_str()).collect()

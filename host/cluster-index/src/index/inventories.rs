@@ -88,6 +88,11 @@ impl Inventories {
         self.scopes.contains(&scope)
     }
 
+    /// The Kinds whose objects have inventories, each in a scope.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &ScopeId> {
+        self.scopes.iter()
+    }
+
     /// Notes a Kind in a scope.
     pub(super) fn watch(&mut self, scope: ScopeId, kind: &ApiKind) {
         if Inventory::is_in(&kind.gvk) {

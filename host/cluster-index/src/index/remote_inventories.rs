@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kindsight_model::ClusterName;
+use kindsight_model::{ClusterName, Presence};
 
 use super::ClusterIndex;
 use super::inventories::{InventoryId, LISTED};
 use super::objects::Id;
 use crate::inventory::Inventory;
-use crate::remote_inventory::{RemoteInventory, UncomparedInventories};
+use crate::remote_inventory::{RemoteInventoriesOfCluster, RemoteInventory, UncomparedInventories};
 
 /// The inventories of objects of this cluster that list resources of another one.
 #[derive(Debug, Default)]
@@ -19,6 +19,8 @@ pub(super) struct RemoteInventories {
     listed: usize,
     /// True if they changed since they were last taken.
     is_changed: bool,
+    /// The Kinds that could not be read when they were last taken; none before.
+    unread: Option<BTreeSet<Arc<str>>>,
 }
 
 impl RemoteInventories {
@@ -56,14 +58,36 @@ impl ClusterIndex {
     }
 
     /// The inventories of this cluster that list resources of other clusters; none if they did not change since the
-    /// last call, or while the body of an object with an inventory is awaited.
-    pub fn take_remote_inventories(&mut self) -> Option<Arc<[RemoteInventory]>> {
-        let is_due = self.remote_inventories.is_changed && !self.are_inventories_awaited();
-        is_due.then(|| {
-            self.remote_inventories.is_changed = false;
-            let inventories = self.remote_inventories.by_object.values();
-            inventories.cloned().collect()
+    /// last call, or while the body of an object with an inventory is awaited. The first call must follow the lists of
+    /// all Kinds.
+    pub fn take_remote_inventories(&mut self) -> Option<RemoteInventoriesOfCluster> {
+        if self.are_inventories_awaited() {
+            return None;
+        }
+        let unread = self.unread_inventory_kinds();
+        let remote = &mut self.remote_inventories;
+        if !remote.is_changed && remote.unread.as_ref() == Some(&unread) {
+            return None;
+        }
+        remote.is_changed = false;
+        remote.unread = Some(unread.clone());
+        Some(RemoteInventoriesOfCluster {
+            inventories: remote.by_object.values().cloned().collect(),
+            unread,
         })
+    }
+
+    /// The Kinds whose objects have inventories, and whose objects are not known completely.
+    fn unread_inventory_kinds(&self) -> BTreeSet<Arc<str>> {
+        let scopes = self.inventories.scopes();
+        let unread = scopes.filter(|scope| {
+            let coverage = self.coverage_of(**scope);
+            coverage.is_none_or(|coverage| coverage.state.presence() != Presence::Current)
+        });
+        let kinds = unread.filter_map(|scope| self.scopes.get(scope));
+        kinds
+            .map(|watched| Arc::clone(&watched.kind.gvk.kind))
+            .collect()
     }
 
     /// Sets the inventories of other clusters that list resources of this cluster, each with the cluster of the

@@ -13,7 +13,7 @@ fn endpoint(server: &str, names: &[&str]) -> Endpoint {
 }
 
 /// The inventory of an Argo CD Application with a destination.
-fn inventory(destination: &Value) -> Arc<[RemoteInventory]> {
+fn inventory(destination: &Value) -> RemoteInventoriesOfCluster {
     let gvk = Gvk::new("argoproj.io", "v1alpha1", "Application");
     let kind = ApiKind {
         gvk: gvk.clone(),
@@ -41,7 +41,7 @@ fn inventory(destination: &Value) -> Arc<[RemoteInventory]> {
 fn found(clusters: &RemoteInventories, destination: &Value) -> String {
     let hub = "p+hub".parse().unwrap();
     let entered = clusters.enter(&hub, endpoint("https://192.0.2.1:6443", &["hub"]));
-    entered.publish(inventory(destination));
+    entered.publish(&inventory(destination));
     let receiver = clusters.subscribe();
     let exchange = receiver.borrow();
     let received = exchange.received.keys().map(ToString::to_string);
@@ -108,7 +108,7 @@ fn inventories_follow_the_clusters_that_are_watched() {
     let mut changes = clusters.subscribe();
     let hub = clusters.enter(&name("p+hub"), endpoint("https://192.0.2.1:6443", &["hub"]));
     assert!(!changes.has_changed().unwrap(), "there are no inventories");
-    hub.publish(inventory(&json!({"name": "edge"})));
+    hub.publish(&inventory(&json!({"name": "edge"})));
     let edge = name("p+edge");
     let state = |changes: &mut watch::Receiver<Exchange>| {
         let exchange = changes.borrow_and_update();
@@ -117,7 +117,7 @@ fn inventories_follow_the_clusters_that_are_watched() {
     assert_eq!(state(&mut changes), (0, 1));
     let entered = clusters.enter(&edge, endpoint("https://192.0.2.2:6443", &["edge"]));
     assert_eq!(state(&mut changes), (1, 0));
-    hub.publish(inventory(&json!({"name": "edge"})));
+    hub.publish(&inventory(&json!({"name": "edge"})));
     assert!(
         !changes.has_changed().unwrap(),
         "the inventories are the same"
@@ -131,4 +131,57 @@ fn inventories_follow_the_clusters_that_are_watched() {
     assert_eq!(state(&mut changes), (0, 1));
     drop(hub);
     assert_eq!(state(&mut changes), (0, 0));
+}
+
+#[test]
+fn a_restored_inventory_counts_until_its_kind_is_read() {
+    let clusters = RemoteInventories::default();
+    let (hub, edge): (ClusterName, ClusterName) =
+        ("p+hub".parse().unwrap(), "p+edge".parse().unwrap());
+    let published = inventory(&json!({"name": "edge"}));
+    let stored = serde_json::to_string(&published.inventories[0]).unwrap();
+    assert_eq!(
+        stored,
+        r#"{"application":"-/shop/-/-","kind":"Application","text":"Application argocd/shop","destination":{"name":"edge"},"listed":[{"GVK":{"Group":"","Version":"v1","Kind":"ConfigMap"},"namespace":"web","name":"a"}]}"#
+    );
+    let restored: RemoteInventory = serde_json::from_str(&stored).unwrap();
+    clusters.restore(BTreeMap::from([
+        (Arc::new(hub.clone()), vec![restored.clone()]),
+        (Arc::new("p+away".parse().unwrap()), vec![restored]),
+    ]));
+    let receiver = clusters.subscribe();
+    let received = || receiver.borrow().received(&edge).len();
+    assert_eq!(
+        received(),
+        0,
+        "the cluster with the resources is not known yet"
+    );
+    let _entered = clusters.enter(&edge, endpoint("https://192.0.2.2:6443", &["edge"]));
+    assert_eq!(received(), 2, "no cluster with an inventory was read");
+    clusters.forget(&"p+away".parse().unwrap());
+    assert_eq!(received(), 1);
+    let hub_entered = clusters.enter(&hub, endpoint("https://192.0.2.1:6443", &["hub"]));
+    let none = |unread: &[&str]| RemoteInventoriesOfCluster {
+        inventories: Arc::default(),
+        unread: unread.iter().copied().map(Arc::from).collect(),
+    };
+    hub_entered.publish(&none(&["Application"]));
+    assert_eq!(received(), 1, "its Kind cannot be read");
+    hub_entered.publish(&published);
+    assert_eq!(received(), 1, "the restored inventory is the same");
+    hub_entered.publish(&none(&["Application"]));
+    assert_eq!(received(), 0, "it was read and removed");
+}
+
+#[test]
+fn a_restored_inventory_ends_with_the_list_of_its_kind() {
+    let clusters = RemoteInventories::default();
+    let published = inventory(&json!({"name": "hub"}));
+    let hub: Arc<ClusterName> = Arc::new("p+hub".parse().unwrap());
+    let restored = vec![published.inventories[0].clone()];
+    clusters.restore(BTreeMap::from([(Arc::clone(&hub), restored)]));
+    let entered = clusters.enter(&hub, endpoint("https://192.0.2.1:6443", &["hub"]));
+    assert_eq!(clusters.by_cluster().len(), 1);
+    entered.publish(&RemoteInventoriesOfCluster::default());
+    assert!(clusters.by_cluster().is_empty());
 }

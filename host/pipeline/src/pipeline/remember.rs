@@ -44,6 +44,10 @@ impl Pipeline {
             }
         }
         self.unconfirmed = remembered.unconfirmed;
+        let expected = remembered.inventories.into_iter();
+        let expected = expected
+            .filter(|(cluster, _)| self.shared.clusters.get(cluster).connection().is_some());
+        self.inventories.restore(expected.collect());
         self.last_known = remembered.clusters.into_iter().collect();
         for (key, state) in self.applications.iter() {
             self.publisher.remember(key, state.view(key));

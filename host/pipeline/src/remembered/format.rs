@@ -258,19 +258,10 @@ impl StoredPlacement {
             (resource, stored.object)
         });
         Some(RememberedPlacement {
-            application: name(&self.application)?,
+            application: self.application.parse().ok()?,
             app: self.app,
             cluster: self.cluster.parse().ok()?,
             resources: resources.collect(),
         })
     }
-}
-
-/// The name of a found application.
-pub(super) fn name(text: &str) -> Option<DigName> {
-    let parts: Vec<&str> = text.split('/').collect();
-    let [project, composite_app, version, dig] = parts.as_slice() else {
-        return None;
-    };
-    DigName::new(project, composite_app, version, dig).ok()
 }

@@ -15,6 +15,9 @@ pub(super) const APPLICATIONS: &str = "/kindsight/remembered/applications/";
 /// Prefix of the keys of all clusters.
 pub(super) const CLUSTERS: &str = "/kindsight/remembered/clusters/";
 
+/// Prefix of the keys of all inventories.
+pub(super) const INVENTORIES: &str = "/kindsight/remembered/inventories/";
+
 /// Kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -23,12 +26,16 @@ pub(super) enum Kind {
     History,
     Transition,
     Unconfirmed,
+    Inventory,
 }
 
 /// The kind of the value under a key. `None` for an unknown key.
 pub(super) fn kind_of(key: &str) -> Option<Kind> {
     if key.starts_with(CLUSTERS) {
         return Some(Kind::Cluster);
+    }
+    if key.starts_with(INVENTORIES) {
+        return Some(Kind::Inventory);
     }
     let key = key.strip_prefix(APPLICATIONS)?;
     // The name of a found application has four parts; an app, at the end, may have any.
@@ -77,4 +84,9 @@ pub(super) fn unconfirmed(of: &ApplicationKey) -> String {
 /// Key of the state of a cluster.
 pub(super) fn cluster(name: &ClusterName) -> String {
     format!("{CLUSTERS}{name}/")
+}
+
+/// Key of an inventory of a cluster. `object` is the object with the inventory, as text.
+pub(super) fn inventory(cluster: &ClusterName, object: &str) -> String {
+    format!("{INVENTORIES}{cluster}/{object}/")
 }

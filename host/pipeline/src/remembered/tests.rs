@@ -1,4 +1,5 @@
 use expect_test::expect_file;
+use kindsight_clusters::RemoteInventories;
 use kindsight_model::{Digest, InterpretedBy, Object, Phase, Verdict};
 use kindsight_status::{
     AppView, ClusterInput, ContextView, Expected, LastKnown, PhaseState, Recorded, Reported,
@@ -7,7 +8,9 @@ use kindsight_status::{
 use kindsight_store::RedbStore;
 
 use super::pending::Pending;
+use super::writer::Writer;
 use super::*;
+use kindsight_read_model::ReadModelWriter;
 
 impl RememberedFile {
     /// The keys in the file.
@@ -246,4 +249,35 @@ fn the_stored_form_of_a_wait_is_what_was_reviewed() {
     let read: StoredUnconfirmed = serde_json::from_str(&text).unwrap();
     let read = read.read().unwrap();
     assert_eq!((&*read[0].app, &*read[0].name), ("web", "front"));
+}
+
+#[test]
+fn inventories_of_watched_clusters_survive_a_restart() {
+    let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
+    let open = || RememberedFile::open(Arc::clone(&store)).unwrap();
+    let inventory: RemoteInventory = serde_json::from_str(
+        r#"{"application": "-/shop/-/-", "kind": "Application", "text": "Application argocd/shop",
+            "destination": {"name": "edge"}, "listed": []}"#,
+    )
+    .unwrap();
+    let hub: Arc<ClusterName> = Arc::new("p+hub".parse().unwrap());
+    let inventories = RemoteInventories::default();
+    inventories.restore(BTreeMap::from([(Arc::clone(&hub), vec![inventory])]));
+    let mut writer = Writer::new(
+        open(),
+        ReadModelWriter::default().read_model().clone(),
+        inventories.clone(),
+    );
+    writer.write(1_000, false);
+    let key = "/kindsight/remembered/inventories/p+hub/Application argocd/shop/";
+    let mut file = open();
+    assert_eq!(file.keys(), [key]);
+    let restored = file.take().inventories;
+    assert_eq!(restored[&hub][0].kind().as_ref(), "Application");
+    // The next write changes nothing, and the write after the removal deletes the inventory.
+    writer.write(2_000, false);
+    assert_eq!(open().keys(), [key]);
+    inventories.forget(&hub);
+    writer.write(3_000, false);
+    assert!(open().keys().is_empty());
 }

@@ -8,8 +8,6 @@ use kindsight_status::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::format::name;
-
 /// The summary of a history.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -61,7 +59,7 @@ struct StoredState {
 /// The application of a stored value; none where it cannot be one.
 pub(super) fn application(of: &str) -> Option<ApplicationKey> {
     if of.contains('/') {
-        return name(of).map(ApplicationKey::Found);
+        return of.parse().ok().map(ApplicationKey::Found);
     }
     of.parse().ok().map(ApplicationKey::Context)
 }

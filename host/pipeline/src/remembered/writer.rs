@@ -3,11 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use kindsight_clusters::RemoteInventories;
 use kindsight_read_model::{Lagged, ReadModel, Subscription};
 use kindsight_status::{ApplicationKey, ChangedSubject};
 use kindsight_store::{Error, chain};
 use tokio_util::sync::CancellationToken;
 
+use super::inventories::WrittenInventories;
 use super::pace::{Pace, WaitingValues, WrittenView};
 use super::pending::Pending;
 use super::values::{application, clusters};
@@ -24,7 +26,7 @@ const NOTE_EVERY_MS: i64 = 60_000;
 const APPLICATIONS_PER_BATCH: usize = 64;
 
 impl RememberedFile {
-    /// Writes the changes of the read model every [`WRITE_EVERY`] until `shutdown`, and once more at the end. A large
+    /// Writes the changes of the read model and of the inventories every [`WRITE_EVERY`] until `shutdown`, and once more at the end. A large
     /// value is written less often. A change that cannot be written is tried again.
     ///
     /// # Errors
@@ -32,11 +34,12 @@ impl RememberedFile {
     pub async fn follow(
         self,
         read_model: ReadModel,
+        inventories: RemoteInventories,
         clock: fn() -> i64,
         shutdown: CancellationToken,
     ) -> Result<(), RunError> {
         let ((), mut changes) = read_model.subscribe(|_| ());
-        let mut writer = Writer::new(self, read_model);
+        let mut writer = Writer::new(self, read_model, inventories);
         loop {
             let waited = tokio::time::sleep(WRITE_EVERY);
             let is_last = shutdown.run_until_cancelled(waited).await.is_none();
@@ -57,12 +60,14 @@ impl RememberedFile {
 pub(crate) struct Writer {
     file: RememberedFile,
     read_model: ReadModel,
+    inventories: RemoteInventories,
     changed: BTreeSet<ApplicationKey>,
     /// True if any application may have changed.
     is_all_changed: bool,
     /// The views whose values are in the file, by the keys of the values.
     views: HashMap<String, WrittenView>,
     waiting: WaitingValues,
+    written_inventories: WrittenInventories,
     /// When it was last noted until when clusters are current.
     noted_ms: i64,
     /// True if the log says that the file is full.
@@ -70,14 +75,20 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(file: RememberedFile, read_model: ReadModel) -> Self {
+    pub(crate) fn new(
+        file: RememberedFile,
+        read_model: ReadModel,
+        inventories: RemoteInventories,
+    ) -> Self {
         Self {
             file,
             read_model,
+            inventories,
             changed: BTreeSet::new(),
             is_all_changed: true,
             views: HashMap::new(),
             waiting: WaitingValues::default(),
+            written_inventories: WrittenInventories::default(),
             noted_ms: i64::MIN,
             is_told_full: false,
         }
@@ -147,6 +158,7 @@ impl Writer {
             let entries = &self.file.entries;
             self.views.retain(|key, _| entries.contains_key(key));
         }
+        is_written |= self.write_inventories(is_all)?;
         self.tell_full(is_full);
         let is_due = now_ms.saturating_sub(self.noted_ms) >= NOTE_EVERY_MS;
         if is_written || is_due || is_last {
@@ -156,6 +168,16 @@ impl Writer {
             self.apply(pending_changes(pending))?;
         }
         Ok(())
+    }
+
+    /// Writes the changes of inventories. Returns whether there were any.
+    fn write_inventories(&mut self, is_all: bool) -> Result<bool, Error> {
+        let mut pending = Pending::new(&self.file.entries);
+        let follow = &self.written_inventories;
+        let written = follow.follow(&self.inventories, is_all, &mut pending);
+        let is_written = self.apply(pending_changes(pending))?;
+        self.written_inventories = written;
+        Ok(is_written)
     }
 
     /// Every application that is published.
@@ -173,10 +195,11 @@ impl Writer {
         let prefixes: BTreeSet<String> = published.iter().map(keys::application).collect();
         let mut pending = Pending::new(&self.file.entries);
         let known = pending.keys(keys::PREFIX);
-        for key in known
-            .into_iter()
-            .filter(|key| !key.starts_with(keys::CLUSTERS))
-        {
+        for key in known.into_iter().filter(|key| {
+            ![keys::CLUSTERS, keys::INVENTORIES]
+                .iter()
+                .any(|it| key.starts_with(it))
+        }) {
             // The prefix of an application, if it is one, comes last before its keys.
             let before = prefixes.range::<String, _>(..key).next_back();
             if !before.is_some_and(|prefix| key.starts_with(prefix)) {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_clusters::ClusterEvent;
+use kindsight_clusters::{ClusterEvent, RemoteInventories};
 use kindsight_model::{DigName, Identity, KindState, Phase, Presence, Scope};
 use kindsight_status::{ApplicationKey, ResourceView, Role};
 use kindsight_store::{RedbStore, Store};
@@ -117,7 +117,8 @@ impl<'s> Run<'s> {
             }
             Step::Restart => {
                 let read_model = self.stage.read_model.clone();
-                Writer::new(self.file(), read_model).write(self.now_ms, true);
+                Writer::new(self.file(), read_model, RemoteInventories::default())
+                    .write(self.now_ms, true);
                 self.start();
                 let server = std::mem::replace(&mut self.source.server, Server::new(0));
                 self.source = Source::new(server, self.source.configuration);

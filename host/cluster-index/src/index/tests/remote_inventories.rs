@@ -27,7 +27,7 @@ fn an_inventory_of_another_cluster_counts_in_the_cluster_of_its_resources() {
         let Some(inventories) = own.index.take_remote_inventories() else {
             return false;
         };
-        let received = inventories.iter().cloned();
+        let received = inventories.inventories.iter().cloned();
         let received: Vec<_> = received.map(|it| (Arc::clone(&hub), it)).collect();
         other
             .index
@@ -84,7 +84,7 @@ fn the_inventories_for_other_clusters_are_cut_at_the_limit() {
     own.apply("Application", &application("edge", &names));
     let inventories = own.index.take_remote_inventories().unwrap();
     let hub: Arc<ClusterName> = Arc::new("p+hub".parse().unwrap());
-    let received = [(hub, inventories[0].clone())];
+    let received = [(hub, inventories.inventories[0].clone())];
     other
         .index
         .set_remote_inventories(&received, &Arc::default());

@@ -33,7 +33,7 @@ impl Session {
         if let Some(inventories) = known.index.take_remote_inventories()
             && let Some(entered) = &known.inventories
         {
-            entered.publish(inventories);
+            entered.publish(&inventories);
         }
     }
 }

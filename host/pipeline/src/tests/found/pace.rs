@@ -29,7 +29,11 @@ fn large() -> Stage {
 fn after_a_crash(changed_ms: i64, passes_ms: &[i64]) -> (String, String) {
     let mut stage = large();
     let ((), mut changes) = stage.read_model.subscribe(|_| ());
-    let mut writer = Writer::new(stage.file(), stage.read_model.clone());
+    let mut writer = Writer::new(
+        stage.file(),
+        stage.read_model.clone(),
+        stage.pipeline.needs().inventories,
+    );
     writer.write(2000, false);
     stage.tell(has("p+a", "front", objects(false)), changed_ms);
     for now_ms in passes_ms {
@@ -57,7 +61,11 @@ fn a_change_waits_and_the_cluster_is_current_until_then() {
 fn the_last_pass_writes_what_waits() {
     let mut stage = large();
     let ((), mut changes) = stage.read_model.subscribe(|_| ());
-    let mut writer = Writer::new(stage.file(), stage.read_model.clone());
+    let mut writer = Writer::new(
+        stage.file(),
+        stage.read_model.clone(),
+        stage.pipeline.needs().inventories,
+    );
     writer.write(2000, false);
     stage.tell(has("p+a", "front", objects(false)), 3000);
     writer.note(&mut changes);

@@ -18,7 +18,12 @@ impl Stage {
 
     /// Writes what is known.
     pub(in crate::tests) fn keep(&self, now_ms: i64) {
-        Writer::new(self.file(), self.read_model.clone()).write(now_ms, true);
+        Writer::new(
+            self.file(),
+            self.read_model.clone(),
+            self.pipeline.needs().inventories,
+        )
+        .write(now_ms, true);
     }
 
     /// Starts again, over what was kept and with these clusters.
