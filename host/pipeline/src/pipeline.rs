@@ -30,7 +30,7 @@ use crate::needs::RelatedNeeds;
 use crate::progress::Progress;
 use crate::publisher::Publisher;
 use crate::recorded::RecordedApps;
-use crate::remembered::{RememberedCluster, Unconfirmed};
+use crate::remembered::{RememberedCluster, RememberedStatuses};
 use crate::shared::Shared;
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
@@ -56,7 +56,7 @@ pub struct Pipeline {
     /// The last-known state of clusters before the start.
     last_known: HashMap<ClusterName, RememberedCluster>,
     /// The resources whose changed manifests were not confirmed before the start, until their applications are loaded.
-    unconfirmed: HashMap<ApplicationKey, Vec<Unconfirmed>>,
+    last_statuses: HashMap<ApplicationKey, RememberedStatuses>,
     rechecks: Rounds,
     /// When grace times of clusters were last looked at, in Unix milliseconds.
     grace_seen_ms: i64,
@@ -88,7 +88,7 @@ impl Pipeline {
             unclaimed: Unclaimed::default(),
             recorded: RecordedApps::default(),
             last_known: HashMap::new(),
-            unconfirmed: HashMap::new(),
+            last_statuses: HashMap::new(),
             rechecks: Rounds::default(),
             grace_seen_ms: i64::MIN,
             reports: 0,

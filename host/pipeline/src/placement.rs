@@ -33,7 +33,7 @@ use crate::live_kinds::LiveKinds;
 pub(crate) use autoscalers::Autoscalers;
 pub(crate) use change::Change;
 use confirmations::{Confirmations, Manifested};
-pub(crate) use confirmations::{NOT_CONFIRMED, status_mark};
+pub(crate) use confirmations::{NOT_CONFIRMED, spec_mark, status_mark};
 use desired::Desired;
 use freshness::{Causes, Freshness};
 use held_report::{HeldReport, Unjudged};

@@ -1,5 +1,5 @@
-//! The last-known state, which survives a restart: verdicts on found applications, all histories, the resources whose
-//! changed manifests are not confirmed, and the inventories that list resources of other clusters.
+//! The last-known state, which survives a restart: verdicts on found applications, all histories, the
+//! statuses that were reported without a spec, and the inventories that list resources of other clusters.
 //!
 //! It has a store of its own, apart from the store of the contexts. A task writes the changes of the read model to it
 //! after a few seconds, and the start reads it once. Objects are not kept, so a verdict is shown unchanged and marked
@@ -10,8 +10,8 @@ mod inventories;
 mod keys;
 mod pace;
 mod pending;
+mod statuses;
 mod transitions;
-mod unconfirmed;
 mod values;
 pub(crate) mod writer;
 
@@ -26,9 +26,9 @@ use kindsight_store::{Batch, Error, Store};
 
 use format::{StoredCluster, StoredPlacement, StoredVersion};
 use inventories::StoredInventory;
+use statuses::StoredStatuses;
+pub(crate) use statuses::{RememberedStatus, RememberedStatuses};
 use transitions::{StoredHistory, StoredTransition};
-use unconfirmed::StoredUnconfirmed;
-pub(crate) use unconfirmed::Unconfirmed;
 
 /// The version of the format that this release writes.
 pub const REMEMBERED_VERSION: u64 = 1;
@@ -71,8 +71,8 @@ pub(crate) struct Remembered {
     pub(crate) placements: Vec<RememberedPlacement>,
     pub(crate) histories: BTreeMap<ApplicationKey, ApplicationHistory>,
     pub(crate) clusters: BTreeMap<ClusterName, RememberedCluster>,
-    /// The resources of each application whose changed manifests are not confirmed.
-    pub(crate) unconfirmed: HashMap<ApplicationKey, Vec<Unconfirmed>>,
+    /// The statuses of each application that were reported without a spec.
+    pub(crate) statuses: HashMap<ApplicationKey, RememberedStatuses>,
     /// The inventories of each cluster that list resources of other clusters.
     pub(crate) inventories: BTreeMap<Arc<ClusterName>, Vec<RemoteInventory>>,
 }
@@ -191,10 +191,10 @@ impl Reader {
                 let history = self.remembered.histories.entry(of).or_default();
                 history.dropped = stored.dropped;
             }
-            keys::Kind::Unconfirmed => {
-                let stored: StoredUnconfirmed = serde_json::from_slice(value).ok()?;
+            keys::Kind::Statuses => {
+                let stored: StoredStatuses = serde_json::from_slice(value).ok()?;
                 let of = transitions::application(&stored.of)?;
-                self.remembered.unconfirmed.insert(of, stored.read()?);
+                self.remembered.statuses.insert(of, stored.read()?);
             }
             keys::Kind::Inventory => {
                 let stored: StoredInventory = serde_json::from_slice(value).ok()?;

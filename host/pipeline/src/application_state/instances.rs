@@ -2,7 +2,7 @@
 
 use super::ApplicationState;
 use crate::placement::{Change, Placement};
-use crate::remembered::Unconfirmed;
+use crate::remembered::RememberedStatus;
 use crate::shared::Shared;
 
 impl ApplicationState {
@@ -25,22 +25,24 @@ impl ApplicationState {
         self.share_autoscalers(shared, now_ms);
     }
 
-    /// Continues the waits for confirmations of before the start.
-    pub(crate) fn restore_unconfirmed(
+    /// Compares the manifests with the statuses that were known before the start.
+    pub(crate) fn restore_statuses(
         &mut self,
-        resources: &[Unconfirmed],
+        last: &[&RememberedStatus],
         shared: &Shared,
         now_ms: i64,
     ) {
         for (app, placements) in &mut self.apps {
             for placement in placements {
                 let cluster = placement.cluster().clone();
-                let own = resources.iter();
-                let own =
-                    own.filter(|placement| placement.app == *app && placement.cluster == cluster);
-                let own: Vec<&Unconfirmed> = own.collect();
+                let own = last.iter().copied();
+                let own = own.filter(|status| status.app == *app && status.cluster == cluster);
+                let own: Vec<&RememberedStatus> = own.collect();
+                if own.is_empty() {
+                    continue;
+                }
                 let env = shared.environment(&cluster, &self.shown_by, now_ms);
-                placement.apply(Change::Unconfirmed(&own), env);
+                placement.apply(Change::LastStatuses(&own), env);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Contexts and records, as the store reader passes them on.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kindsight_appcontext::ContextSnapshot;
@@ -12,6 +13,7 @@ use crate::Error;
 use crate::application_state::{ApplicationState, Changes};
 use crate::groups::derived::Instance;
 use crate::placement::Change;
+use crate::remembered::{RememberedStatus, RememberedStatuses};
 use crate::store_reader::{ContextChange, RecordsChange, StoreChanges, StoreReader};
 
 impl Pipeline {
@@ -30,11 +32,12 @@ impl Pipeline {
         while reader.update_next(&mut changed, now_ms)? {
             // One by one: the reports of a context are kept in memory no longer than needed.
             for (id, change) in changed.drain(..) {
-                // A stored report may be newer or older than a changed manifest, so no resource begins to wait.
+                // A stored report may be newer or older than a changed manifest. Only the last-known statuses show
+                // that a resource must wait.
                 self.change_context(&id, change, None, now_ms);
             }
         }
-        self.unconfirmed.clear();
+        self.last_statuses.clear();
         let applications = &self.applications;
         self.publisher
             .retain_histories(|key| applications.contains(key));
@@ -165,9 +168,8 @@ impl Pipeline {
                 state.join(sibling, shared, now_ms);
             }
         }
-        if let Some(unconfirmed) = self.unconfirmed.remove(&key) {
-            state.restore_unconfirmed(&unconfirmed, shared, now_ms);
-        }
+        let last = last_statuses(&self.last_statuses, &key, &status_context);
+        state.restore_statuses(&last, shared, now_ms);
         let previous = previous.map(|id| ApplicationKey::Context(id.clone()));
         if let Some(previous) = previous.and_then(|key| self.applications.get(&key)) {
             state.succeed(previous, shared, now_ms);
@@ -183,4 +185,19 @@ impl Pipeline {
             .set_context(id, Some(instance), &mut self.publisher);
         self.claim_reports(&status_context, now_ms);
     }
+}
+
+/// The last-known statuses of a context. If there are none, the context may have replaced another instance of its group
+/// since then, which had the same status context.
+fn last_statuses<'s>(
+    all: &'s HashMap<ApplicationKey, RememberedStatuses>,
+    key: &ApplicationKey,
+    status_context: &ContextId,
+) -> Vec<&'s RememberedStatus> {
+    if let Some(own) = all.get(key) {
+        return own.resources.iter().collect();
+    }
+    let others = all.values();
+    let others = others.filter(|other| other.status_context.as_ref() == Some(status_context));
+    others.flat_map(|other| &other.resources).collect()
 }

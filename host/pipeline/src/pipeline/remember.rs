@@ -43,7 +43,7 @@ impl Pipeline {
                 }
             }
         }
-        self.unconfirmed = remembered.unconfirmed;
+        self.last_statuses = remembered.statuses;
         let expected = remembered.inventories.into_iter();
         let expected = expected
             .filter(|(cluster, _)| self.shared.clusters.get(cluster).connection().is_some());

@@ -12,7 +12,7 @@ use super::freshness::Freshness;
 use super::held_report::HeldReport;
 use super::stored::LiveReport;
 use super::{Applied, Environment, Placement, Work};
-use crate::remembered::Unconfirmed;
+use crate::remembered::RememberedStatus;
 
 /// Reason of a report on which the cluster no longer reports.
 const SILENT: &str = "the cluster no longer reports on this app; its last report is shown";
@@ -30,8 +30,8 @@ pub(crate) enum Change<'c> {
     Report(Report),
     /// The autoscalers of the application in the cluster changed.
     Autoscalers(&'c Arc<Autoscalers>),
-    /// The resources of the placement whose changed manifests were not confirmed before the start.
-    Unconfirmed(&'c [&'c Unconfirmed]),
+    /// The statuses of the placement that were reported before the start, without a spec.
+    LastStatuses(&'c [&'c RememberedStatus]),
     /// The instance replaces another instance of its group, which has this placement.
     Succession(&'c Placement),
     /// Another instance of the same group received this report of the cluster, which is about both.
@@ -75,8 +75,8 @@ impl Placement {
                 self.desired.scale(autoscalers);
                 self.complete_report()
             }
-            Change::Unconfirmed(resources) => {
-                self.confirmations.restore(resources);
+            Change::LastStatuses(last) => {
+                self.confirmations.restore(last, self.desired.expected());
                 Work::Nothing
             }
             Change::Succession(previous) => {

@@ -11,7 +11,7 @@ use kindsight_model::{Digest, Object, ObjectList, Phase, RsyncStatus, Verdict};
 use kindsight_status::{Expected, match_objects};
 use serde_json::Value;
 
-use crate::remembered::Unconfirmed;
+use crate::remembered::RememberedStatus;
 
 /// Maximum time that a resource waits for another status after its changed manifest was applied. A change that no
 /// controller reacts to never changes the status. The default deadline of a rollout is the same.
@@ -117,23 +117,32 @@ impl Confirmations {
         }
     }
 
-    /// Continues the waits of before the start. Their time begins again.
-    pub(super) fn restore(&mut self, resources: &[&Unconfirmed]) {
-        for resource in resources {
-            let Unconfirmed {
+    /// Waits for each manifest that differs from the manifests of its last-known statuses. Waits of before the start
+    /// continue, and their time begins again.
+    pub(super) fn restore(&mut self, last: &[&RememberedStatus], expected: &[Expected]) {
+        let expected = expected.iter();
+        let specs: BTreeMap<Key, Arc<str>> = expected
+            .filter_map(|it| Some((key(it), spec_mark(it.manifest.as_ref()?))))
+            .collect();
+        let mut confirmed = BTreeSet::new();
+        for status in last {
+            let RememberedStatus {
                 kind,
                 namespace,
                 name,
-                status,
                 ..
-            } = resource;
+            } = status;
             let key = (Arc::clone(kind), Arc::clone(namespace), Arc::clone(name));
+            if status.spec.is_some() && status.spec.as_ref() == specs.get(&key) {
+                confirmed.insert(key.clone());
+            }
             let waiting = AwaitedStatus {
-                before: Arc::clone(status),
+                before: Arc::clone(&status.status),
                 applied_ms: None,
             };
             self.waiting.insert(key, waiting);
         }
+        self.waiting.retain(|key, _| !confirmed.contains(key));
     }
 
     /// Ends a wait if the resource has another status, or waited for [`CONFIRMATION_MAX`]. Returns whether other objects
@@ -247,6 +256,13 @@ pub(crate) fn status_mark(object: &Object) -> Option<Arc<str>> {
     let status = object.member("status").filter(has_value)?;
     let digest = Digest::of(status.to_string().as_bytes());
     Some(digest.short().into())
+}
+
+/// A mark of the spec of a manifest, which differs for each spec. The mark is stored, so it must be the same in later
+/// releases.
+pub(crate) fn spec_mark(manifest: &Object) -> Arc<str> {
+    let spec = manifest.member("spec").unwrap_or_default();
+    Digest::of(spec.to_string().as_bytes()).short().into()
 }
 
 /// Returns whether a status says something: any number, text or truth value in it.

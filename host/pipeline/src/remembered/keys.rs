@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Placement,
     History,
     Transition,
-    Unconfirmed,
+    Statuses,
     Inventory,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn kind_of(key: &str) -> Option<Kind> {
         "history" => Some(Kind::History),
         "placements" => Some(Kind::Placement),
         "transitions" => Some(Kind::Transition),
-        "unconfirmed" => Some(Kind::Unconfirmed),
+        "unconfirmed" => Some(Kind::Statuses),
         _ => None,
     }
 }
@@ -76,8 +76,8 @@ pub(super) fn transition(of: &ApplicationKey, id: u64) -> String {
     format!("{}transitions/{id:020}/", application(of))
 }
 
-/// Key of the resources whose changed manifests are not confirmed.
-pub(super) fn unconfirmed(of: &ApplicationKey) -> String {
+/// Key of the statuses that were reported without a spec.
+pub(super) fn statuses(of: &ApplicationKey) -> String {
     format!("{}unconfirmed/", application(of))
 }
 

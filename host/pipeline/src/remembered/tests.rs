@@ -1,6 +1,6 @@
 use expect_test::expect_file;
 use kindsight_clusters::RemoteInventories;
-use kindsight_model::{Digest, InterpretedBy, Object, Phase, Verdict};
+use kindsight_model::{Digest, InterpretedBy, Object, Phase, RsyncStatus, Verdict};
 use kindsight_status::{
     AppView, ClusterInput, ContextView, Expected, LastKnown, PhaseState, Recorded, Reported,
     ResourceId, Transition, TransitionCause, Unseen, Why, project,
@@ -216,14 +216,15 @@ fn what_has_no_place_is_not_kept_and_neither_is_its_old_value() {
 }
 
 #[test]
-fn the_stored_form_of_a_wait_is_what_was_reviewed() {
-    let json = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "front"}, "spec": {},
+fn the_stored_form_of_statuses_is_what_was_reviewed() {
+    let json = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "front"}, "spec": {"replicas": 2},
         "status": {"observedGeneration": 1}}"#;
-    let reported = Object::from_json(json).unwrap();
+    let manifest = Object::from_json(json).unwrap();
+    let reported = Object::from_json(json.replace(r#""spec": {"replicas": 2},"#, "")).unwrap();
     let input = |reason: &str| ClusterInput {
         cluster: "p+c".parse().unwrap(),
         namespace: "".into(),
-        expected: vec![Expected::new(reported.clone(), None)],
+        expected: vec![Expected::new(manifest.clone(), Some(RsyncStatus::Applied))],
         reported: Some(Reported {
             objects: [reported.clone()].into(),
             verdicts: vec![Verdict::host(Phase::Pending, reason, "")],
@@ -239,16 +240,30 @@ fn the_stored_form_of_a_wait_is_what_was_reviewed() {
         };
         let view = ContextView {
             apps: vec![app],
+            status_context: Some("5".parse().unwrap()),
             ..ContextView::default()
         };
-        StoredUnconfirmed::of(&ApplicationKey::Context("7".parse().unwrap()), &view)
+        StoredStatuses::of(&ApplicationKey::Context("7".parse().unwrap()), &view)
     };
-    assert!(stored("NotReady").is_none());
-    let text = pretty(&stored("NotConfirmed").unwrap());
-    expect_file!["tests/unconfirmed.json"].assert_eq(&(text.clone() + "\n"));
-    let read: StoredUnconfirmed = serde_json::from_str(&text).unwrap();
-    let read = read.read().unwrap();
-    assert_eq!((&*read[0].app, &*read[0].name), ("web", "front"));
+    let texts = ["NotReady", "NotConfirmed"].map(|reason| pretty(&stored(reason).unwrap()));
+    expect_file!["tests/statuses.json"].assert_eq(&(texts.join("\n") + "\n"));
+    let read = |text: &str| serde_json::from_str::<StoredStatuses>(text).unwrap().read();
+    for (text, has_spec) in texts.iter().zip([true, false]) {
+        let read = read(text).unwrap();
+        assert_eq!(read.status_context, Some("5".parse().unwrap()));
+        let status = &read.resources[0];
+        assert_eq!(
+            (&*status.app, &*status.name, status.spec.is_some()),
+            ("web", "front", has_spec)
+        );
+    }
+    // As an earlier release wrote it.
+    assert!(
+        read(r#"{"of": "7", "resources": []}"#)
+            .unwrap()
+            .status_context
+            .is_none()
+    );
 }
 
 #[test]

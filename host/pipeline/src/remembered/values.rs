@@ -10,8 +10,8 @@ use super::format::{StoredCluster, StoredPlacement, written};
 use super::keys;
 use super::pace::{Pace, WaitingValues};
 use super::pending::Pending;
+use super::statuses::StoredStatuses;
 use super::transitions::{StoredHistory, StoredTransition};
-use super::unconfirmed::StoredUnconfirmed;
 
 /// The changes of one application. Returns the views that they are made of, by their keys. A view that changed shortly
 /// after its value was written waits instead.
@@ -37,11 +37,9 @@ pub(super) fn application(
             }
         }
     }
-    let unconfirmed = view
-        .as_ref()
-        .and_then(|view| StoredUnconfirmed::of(key, view));
-    if let Some(stored) = unconfirmed {
-        let at = keys::unconfirmed(key);
+    let statuses = view.as_ref().and_then(|view| StoredStatuses::of(key, view));
+    if let Some(stored) = statuses {
+        let at = keys::statuses(key);
         pending.put(at.clone(), written(&stored));
         kept.insert(at);
     }

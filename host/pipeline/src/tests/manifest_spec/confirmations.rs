@@ -229,19 +229,65 @@ fn a_wait_survives_a_restart() {
     assert_eq!(stage.state_of(ID), ready());
 }
 
+impl Stage {
+    /// The server stops. Meanwhile, this key of a context changes. The server starts again.
+    fn change_while_stopped(&mut self, id: &str, key: &str, json: &str) {
+        self.store_bundles();
+        self.keep(2000);
+        let batch = Batch::new().put(format!("/context/{id}/{key}"), json);
+        self.store.apply(&batch).unwrap();
+        self.start_again(&["p+c"], GONE_FOR, 3000);
+    }
+}
+
 #[test]
-fn a_start_without_a_wait_begins_none() {
+fn a_manifest_that_changes_while_the_server_is_stopped_waits_for_another_status() {
+    let text = |manifest: &Value| Value::String(manifest.to_string()).to_string();
+    let mut stage = stage();
+    stage.own(&[ID]);
+    stage.report(&without_spec(2));
+    let mut labelled = manifest(2);
+    labelled["metadata"]["labels"] = json!({"a": "b"});
+    stage.change_while_stopped(ID, BELOW, &text(&labelled));
+    assert_eq!(stage.state_of(ID), ready(), "the spec is the same");
+    stage.change_while_stopped(ID, BELOW, &text(&with_image("v2")));
+    assert_eq!(stage.state_of(ID), pending());
+    stage.report(&observed(2));
+    assert_eq!(stage.state_of(ID), ready());
+    // A start without a change.
+    stage.change_while_stopped(
+        ID,
+        "status/",
+        &json!({"Status": "Instantiated"}).to_string(),
+    );
+    assert_eq!(stage.state_of(ID), ready());
+}
+
+#[test]
+fn an_instance_that_begins_while_the_server_is_stopped_waits_for_another_status() {
     let mut stage = stage();
     stage.own(&[ID]);
     stage.report(&without_spec(2));
     stage.store_bundles();
     stage.keep(2000);
-    let mut other = with_image("v2");
-    other["metadata"]["labels"] = json!({"a": "b"});
-    let text = Value::String(other.to_string()).to_string();
-    // Before the start, so the change is not observed.
-    let batch = Batch::new().put(format!("/context/{ID}/{BELOW}"), text);
-    stage.store.apply(&batch).unwrap();
+    let contexts = AppContexts::new(Arc::clone(&stage.store));
+    for (id, manifest) in [("2", with_image("v2")), ("3", manifest(2))] {
+        let mut new = context(&["a"]);
+        new.apps[0].clusters[0].resources = vec![resource(&manifest)];
+        contexts.create_as(&id.parse().unwrap(), &new).unwrap();
+        let of_first = Batch::new().put(format!("/context/{id}/statusappctxid/"), "\"1\"");
+        stage.store.apply(&of_first).unwrap();
+        let sent = StatusChange {
+            app: "a",
+            cluster: &"p+c".parse().unwrap(),
+            resource: &name_of(&manifest),
+            status: RsyncStatus::Applied,
+        };
+        let _ = contexts
+            .record_resource_statuses(&id.parse().unwrap(), &[sent])
+            .unwrap();
+    }
     stage.start_again(&["p+c"], GONE_FOR, 3000);
-    assert_eq!(stage.state_of(ID), ready());
+    assert_eq!(stage.state_of("2"), pending());
+    assert_eq!(stage.state_of("3"), ready(), "it has the same spec");
 }
