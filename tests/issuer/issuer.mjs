@@ -45,7 +45,7 @@ const webClient = {
   client_secret: 'known to all tests',
   application_type: 'native',
   grant_types: ['authorization_code'],
-  redirect_uris: ['http://127.0.0.1/v2/session/oidc/callback'],
+  redirect_uris: ['127.0.0.1', 'localhost'].map((host) => `http://${host}/v2/session/oidc/callback`),
   response_types: ['code'],
   token_endpoint_auth_method: 'client_secret_basic',
 };
@@ -71,7 +71,7 @@ const configuration = {
   // ID tokens contain the claims of all granted scopes, as the tokens of most issuers do.
   conformIdTokenClaims: false,
   cookies: { keys: ['only for tests'] },
-  features: { deviceFlow: { enabled: true }, devInteractions: { enabled: true } },
+  features: { deviceFlow: { enabled: true }, devInteractions: { enabled: true }, revocation: { enabled: true } },
   findAccount: (_, sub) => users[sub] && {
     accountId: sub,
     claims: () => ({ sub, ...users[sub] }),
@@ -85,6 +85,9 @@ const configuration = {
     Session: 86400,
   },
 };
+
+// Modes (`Sec-Fetch-Mode`) of the requests that pages of other origins made browsers send.
+const browserRequests = [];
 
 let issuer;
 let keys;
@@ -157,6 +160,10 @@ const controls = {
     await code.save();
     return {};
   },
+  // Lists the modes of the requests that pages of other origins made browsers send.
+  async requests() {
+    return { modes: browserRequests };
+  },
   // Changes lifetimes: `id_token`, `device_code`, in seconds.
   async lifetimes(changed) {
     return Object.assign(lifetimes, changed);
@@ -183,6 +190,10 @@ function handle(request, response) {
   const [, name] = request.url.match(/^\/control\/(.*)$/) ?? [];
   if (request.method === 'POST' && name) {
     return control(name, request, response);
+  }
+  const { 'sec-fetch-mode': mode, 'sec-fetch-site': site } = request.headers;
+  if (mode && site !== 'same-origin') {
+    browserRequests.push(mode);
   }
   return provider.callback()(request, response);
 }

@@ -25,7 +25,7 @@ export function show(main, { parts, query }) {
   const stream = follow(`${path}/status/watch?${QUESTION}`, `${path}/status?type=all&output=summary`, {
     snapshot: (status) => take(view, status),
     change: (change) => take(view, mergeStatus(view.status, change)),
-    ended: (problem) => fill(view.head, el('p', { class: 'error', role: 'alert' }, problem.message)),
+    ended: (problem) => end(main, view, problem),
   });
   return () => stream.close();
 }
@@ -37,6 +37,12 @@ function frame(main, view) {
   fill(main, el('p', {}, el('a', { href: link('applications') }, '‹ Applications')),
     el('h1', {}, name(applicationName(view.app))), view.head, view.tabs, view.resources, view.history.element);
   choose(view, view.tab);
+}
+
+/** Shows the problem alone: the last known state of an application that the user may not see any more is removed. */
+function end(main, view, problem) {
+  fill(main, main.firstElementChild, el('h1', {}, name(applicationName(view.app))),
+    el('div', { class: 'head' }, el('p', { class: 'error', role: 'alert' }, problem.message)));
 }
 
 /** Shows the resources or the history. */

@@ -27,7 +27,10 @@ export function show(main, { query }) {
       draw(view);
     },
     ended(problem) {
-      fill(view.notice, problem.message);
+      // The last known state would look live.
+      view.list = null;
+      for (const part of [view.body, view.chips, view.more]) fill(part);
+      fill(view.notice, el('p', { class: 'error', role: 'alert' }, problem.message));
     },
   });
   return () => stream.close();

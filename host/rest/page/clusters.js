@@ -20,6 +20,8 @@ export function show(main) {
       draw(view, body, clusters);
     } catch (problem) {
       fill(notice, problem.message);
+      // The user may not see the clusters any more.
+      if (problem.status >= 400 && problem.status < 500) draw(view, body, []);
     }
     if (!view.isClosed) view.timer = setTimeout(read, PERIOD_MS);
   };

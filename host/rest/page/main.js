@@ -25,7 +25,7 @@ let session = { 'access-control': false, 'sign-in': [], roles: [] };
 
 async function start() {
   window.addEventListener('hashchange', show);
-  window.addEventListener('signed-out', toSignIn);
+  window.addEventListener('signed-out', () => toSignIn(session.user && 'expired'));
   document.getElementById('skip').addEventListener('click', (event) => {
     event.preventDefault();
     main.focus();
@@ -74,13 +74,13 @@ function header() {
     session.credential === 'cookie' && el('button', { type: 'button', onclick: signOut }, 'Sign out')]);
 }
 
-/** Leads to the form, which leads back to the present place. */
-function toSignIn() {
+/** Leads to the form, which leads back to the present place. `error` is the code of the reason. */
+function toSignIn(error) {
   const { view } = current();
   session = { ...session, user: undefined };
   header();
   if (view === 'sign-in') show();
-  else window.location.hash = link('sign-in', [], { to: window.location.hash });
+  else window.location.hash = link('sign-in', [], { to: window.location.hash, error });
 }
 
 async function signedIn(answer, to) {

@@ -9,7 +9,7 @@ const ERRORS = {
   state: 'The sign-in was begun in another browser, or took more than ten minutes. Try again.',
   issuer: 'The issuer cannot be reached. Try again later, or sign in with a token.',
   refused: 'The server does not accept the token of the issuer. An operator finds the reason in its log.',
-  expired: 'The token of the issuer has expired. Try again.',
+  expired: 'Your session has ended, because your token has expired or was revoked. Sign in again.',
 };
 
 export function show(main, { query }, { session, signedIn }) {
@@ -26,7 +26,8 @@ export function show(main, { query }, { session, signedIn }) {
       signedIn(answer, to);
     } catch (problem) {
       fill(error, problem.message);
-      token.focus();
+      // The next text replaces the refused token.
+      token.select();
     }
   };
   const oidc = `/v2/session/oidc?return=${encodeURIComponent(`/${to || '#/applications'}`)}`;

@@ -26,7 +26,7 @@ const HEALTH_MAX: Duration = Duration::from_secs(1);
 /// `carol` (no groups, an email address that is not verified). Its clients `kindsight-cli` and
 /// `another-client` get ID tokens with RS256, and `kindsight-cli-es256` with ES256. All clients use
 /// the device flow without a secret. The client `kindsight-web` with the secret [`Issuer::WEB_SECRET`] signs browsers in,
-/// and returns them to `/v2/session/oidc/callback` on any port of 127.0.0.1.
+/// and returns them to `/v2/session/oidc/callback` on any port of 127.0.0.1 or `localhost`.
 #[derive(Debug)]
 pub struct Issuer {
     process: Process,
@@ -146,6 +146,16 @@ impl Issuer {
     pub fn set_lifetimes(&self, id_token: u32, device_code: u32) {
         let lifetimes = json!({"id_token": id_token, "device_code": device_code});
         self.control("lifetimes", &lifetimes);
+    }
+
+    /// The modes (`Sec-Fetch-Mode`) of the requests that pages of other origins made browsers send, such as `navigate` or `cors`.
+    ///
+    /// # Panics
+    /// If the issuer does not answer.
+    pub fn browser_requests(&self) -> Vec<String> {
+        let answer = self.control("requests", &json!({}));
+        let modes = answer["modes"].as_array().expect("a list").iter();
+        modes.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     /// Stops the issuer. It loses its keys, codes and refresh tokens.

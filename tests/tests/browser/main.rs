@@ -18,6 +18,7 @@ mod keyboard;
 mod large;
 mod policy;
 mod screenshots;
+mod sign_in;
 mod stage;
 mod views;
 

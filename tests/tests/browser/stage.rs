@@ -82,9 +82,20 @@ impl Stage {
         &self.origin
     }
 
+    /// The server under another name of its address.
+    pub(crate) fn named(mut self, host: &str) -> Self {
+        self.origin = self.origin.replace("127.0.0.1", host);
+        self
+    }
+
+    /// A file in the folder of the server.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     /// The file of a report.
     pub(crate) fn report(&self, cluster: &str, file: &str) -> PathBuf {
-        self.folder.path().join(cluster).join(file)
+        self.file(cluster).join(file)
     }
 }
 
