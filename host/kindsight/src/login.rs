@@ -187,10 +187,42 @@ pub(crate) fn log_in(
     Ok(tokens)
 }
 
-/// Removes the tokens of a login; returns whether there were any.
+/// The result of a logout.
+pub(crate) struct LoggedOut {
+    /// False if there was no login.
+    pub(crate) was_logged_in: bool,
+    /// The reason why the issuer still accepts the refresh token.
+    pub(crate) not_revoked: Option<anyhow::Error>,
+}
+
+/// Removes the tokens of a login, and revokes the refresh token at the issuer. `client` is the configured issuer.
 ///
 /// # Errors
 /// The file cannot be removed.
-pub(crate) fn log_out(server: &str) -> anyhow::Result<bool> {
-    LoginFile::of(server)?.remove()
+pub(crate) fn log_out(server: &str, client: Option<&OidcClient>) -> anyhow::Result<LoggedOut> {
+    let file = LoginFile::of(server)?;
+    let (tokens, was_logged_in) = {
+        // A renewal at the same time would store a new refresh token.
+        let _lock = file.lock()?;
+        (file.read(), file.remove()?)
+    };
+    let revoked = tokens.and_then(|tokens| tokens.map_or(Ok(()), |tokens| revoke(&tokens, client)));
+    Ok(LoggedOut {
+        was_logged_in,
+        not_revoked: revoked.err(),
+    })
+}
+
+fn revoke(tokens: &LoginTokens, client: Option<&OidcClient>) -> anyhow::Result<()> {
+    let Some(refresh_token) = &tokens.refresh_token else {
+        return Ok(());
+    };
+    let client = client.filter(|client| tokens.is_of(client));
+    let client = client.with_context(|| {
+        format!(
+            "the login is of the issuer {} and the client `{}`, which the client configuration does not name any more",
+            tokens.issuer, tokens.client_id
+        )
+    })?;
+    Issuer::discover(client)?.revoke(refresh_token)
 }

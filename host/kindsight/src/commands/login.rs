@@ -38,16 +38,22 @@ pub(crate) fn log_in(args: &LoginArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes the tokens of the login.
+/// Removes the tokens of the login, and revokes the refresh token at the issuer. If the issuer does not revoke it, prints
+/// a warning.
 ///
 /// # Errors
 /// No server has the name, or the file cannot be removed.
 pub(crate) fn log_out(args: &LoginArgs) -> anyhow::Result<()> {
     let config = ClientConfig::read()?;
     let name = args.server(&config)?;
-    config.server(name)?;
-    let was_logged_in = login::log_out(name)?;
-    let outcome = if was_logged_in {
+    let client = config.server(name)?.oidc.as_ref();
+    let result = login::log_out(name, client)?;
+    if let Some(error) = result.not_revoked {
+        hint(&format!(
+            "warning: the refresh token was removed from this machine, but not revoked at the issuer: {error:#}"
+        ));
+    }
+    let outcome = if result.was_logged_in {
         "logged out of"
     } else {
         "there is no login to"

@@ -1,4 +1,5 @@
-//! Requests to an OIDC issuer: discovery, the device authorization grant (RFC 8628) and refresh tokens.
+//! Requests to an OIDC issuer: discovery, the device authorization grant (RFC 8628), refresh tokens and their
+//! revocation (RFC 7009).
 
 use std::fmt;
 use std::time::Duration;
@@ -36,6 +37,7 @@ struct Metadata {
     issuer: String,
     token_endpoint: String,
     device_authorization_endpoint: Option<String>,
+    revocation_endpoint: Option<String>,
     scopes_supported: Option<Vec<String>>,
 }
 
@@ -96,7 +98,7 @@ impl<'a> Issuer<'a> {
         let agent = ureq::Agent::from(agent);
         let issuer = client.issuer.trim_end_matches('/');
         let url = format!("{issuer}/.well-known/openid-configuration");
-        let metadata: Metadata = read(&url, agent.get(&url).call())?;
+        let metadata: Metadata = parse(&url, &read(&url, agent.get(&url).call())?)?;
         anyhow::ensure!(
             metadata.issuer == client.issuer,
             "the issuer at {issuer} is `{}` by its own description; `issuer` must be equal to it",
@@ -156,6 +158,25 @@ impl<'a> Issuer<'a> {
         self.post(&self.metadata.token_endpoint, &form)
     }
 
+    /// Revokes a refresh token: the issuer accepts it no longer.
+    ///
+    /// # Errors
+    /// The issuer does not revoke tokens, refuses as an [`OAuthError`], or cannot be reached.
+    pub(super) fn revoke(&self, refresh_token: &Token) -> anyhow::Result<()> {
+        let url = self.metadata.revocation_endpoint.as_deref();
+        let url = url.with_context(|| {
+            let issuer = &self.client.issuer;
+            format!("the issuer {issuer} has no `revocation_endpoint` (RFC 7009)")
+        })?;
+        checked(url)?;
+        let form = [
+            ("token", refresh_token.reveal()),
+            ("token_type_hint", "refresh_token"),
+        ];
+        // The answer has no content.
+        self.send(url, &form).map(|_| ())
+    }
+
     /// The scopes of the configuration. By default `openid`, and those of [`OPTIONAL_SCOPES`] that the issuer
     /// supports: some issuers refuse other scopes.
     fn scopes(&self) -> String {
@@ -174,17 +195,19 @@ impl<'a> Issuer<'a> {
     }
 
     fn post<T: DeserializeOwned>(&self, url: &str, form: &[(&str, &str)]) -> anyhow::Result<T> {
+        parse(url, &self.send(url, form)?)
+    }
+
+    /// Sends a form, and returns the body of the answer.
+    fn send(&self, url: &str, form: &[(&str, &str)]) -> anyhow::Result<String> {
         let client_id = ("client_id", self.client.client_id.as_str());
         let form = form.iter().copied().chain([client_id]);
         read(url, self.agent.post(url).send_form(form))
     }
 }
 
-/// Reads the answer to a request. A refusal becomes an [`OAuthError`].
-fn read<T: DeserializeOwned>(
-    url: &str,
-    answer: Result<Response<ureq::Body>, ureq::Error>,
-) -> anyhow::Result<T> {
+/// Reads the body of the answer to a request. A refusal becomes an [`OAuthError`].
+fn read(url: &str, answer: Result<Response<ureq::Body>, ureq::Error>) -> anyhow::Result<String> {
     let mut answer = answer.map_err(|error| {
         let advice = advice(&error).map_or(String::new(), |_| {
             "; `ca` of `oidc` names the PEM file with the authority of the issuer".to_owned()
@@ -200,10 +223,7 @@ fn read<T: DeserializeOwned>(
         .read_to_string()
         .with_context(|| format!("read the answer of {url}"))?;
     if status.is_success() {
-        // An error of the parser could quote a token.
-        let answer = serde_json::from_str(&body).ok();
-        return answer
-            .with_context(|| format!("{url} sent an answer without the expected members"));
+        return Ok(body);
     }
     if status.is_client_error()
         && let Ok(error) = serde_json::from_str::<OAuthError>(&body)
@@ -211,6 +231,12 @@ fn read<T: DeserializeOwned>(
         return Err(error.into());
     }
     anyhow::bail!("{url} answers {}", status.as_u16())
+}
+
+fn parse<T: DeserializeOwned>(url: &str, body: &str) -> anyhow::Result<T> {
+    // An error of the parser could quote a token.
+    let answer = serde_json::from_str(body).ok();
+    answer.with_context(|| format!("{url} sent an answer without the expected members"))
 }
 
 /// Checks an address of an issuer: tokens and codes are sent only over TLS, or within this machine.
@@ -259,6 +285,7 @@ mod tests {
                 issuer: String::new(),
                 token_endpoint: String::new(),
                 device_authorization_endpoint: None,
+                revocation_endpoint: None,
                 scopes_supported: supported.map(list),
             };
             let agent = ureq::Agent::config_builder().build().into();

@@ -1,5 +1,6 @@
 //! `kindsight login` at a real issuer.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{ExitStatus, Stdio};
 
@@ -134,6 +135,67 @@ fn a_login_that_cannot_be_renewed_names_the_way_to_a_new_one() {
         "{error}"
     );
     assert_eq!(server.authorizations(), []);
+}
+
+#[test]
+fn a_logout_revokes_the_refresh_token_at_the_issuer() {
+    let Some(programs) = IssuerPrograms::or_skip() else {
+        return;
+    };
+    let issuer = Issuer::start(&programs);
+    let server = NotingServer::plain(NO_CLUSTERS);
+    let user = user(&server.url(), &issuer, "");
+    let (login, copy) = (
+        user.path("kindsight/logins/prod.json"),
+        user.path("copy.json"),
+    );
+    // Each use of the copy renews its expired ID token.
+    issuer.set_lifetimes(1, CODE_SECONDS);
+    let (status, shown) = log_in(&user, |code| issuer.approve(code, "alice"));
+    assert!(status.success(), "{shown}");
+    let clusters = ["clusters", "--server", "prod"];
+    let output = user.run(&clusters, &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    fs::copy(&login, &copy).unwrap();
+    let output = user.run(&["logout", "--server", "prod"], &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "kindsight: logged out of `prod`\n");
+    assert!(!login.exists());
+    fs::copy(&copy, &login).unwrap();
+    let error = user.error(&clusters, &[]);
+    assert!(
+        error.contains("the issuer answers invalid_grant"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_logout_without_its_issuer_removes_the_login_and_warns() {
+    let Some(programs) = IssuerPrograms::or_skip() else {
+        return;
+    };
+    let mut issuer = Issuer::start(&programs);
+    let user = user("https://kindsight.example", &issuer, "");
+    let login = user.path("kindsight/logins/prod.json");
+    let logout = |reason: &str| {
+        let output = user.run(&["logout", "--server", "prod"], &[]);
+        let shown = text(&output.stderr);
+        assert!(output.status.success(), "{shown}");
+        let warning = "warning: the refresh token was removed from this machine, but not revoked at the issuer";
+        assert!(shown.contains(warning) && shown.contains(reason), "{shown}");
+        assert!(shown.contains("logged out of `prod`"), "{shown}");
+        assert!(!login.exists());
+    };
+    let (status, shown) = log_in(&user, |code| issuer.approve(code, "alice"));
+    assert!(status.success(), "{shown}");
+    let stored = fs::read(&login).unwrap();
+    issuer.stop();
+    logout("request http://");
+    fs::write(&login, &stored).unwrap();
+    user.configure("[servers.prod]\nurl = \"https://kindsight.example\"\n");
+    logout("does not name any more");
+    fs::write(&login, "not JSON").unwrap();
+    logout("the file has another format");
 }
 
 #[test]
