@@ -9,7 +9,6 @@ use std::sync::Arc;
 use kindsight_model::{ClusterName, DigName};
 use serde::{Deserialize, Serialize};
 
-use crate::index::Id;
 use crate::inventory::Inventory;
 use crate::membership::Evidence;
 
@@ -42,13 +41,12 @@ impl fmt::Display for Destination {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "stored::StoredInventory", try_from = "stored::StoredInventory")]
 pub struct RemoteInventory {
-    pub(crate) object: Id,
     pub(crate) inventory: Inventory,
 }
 
 /// The inventories of one cluster that list resources of other clusters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RemoteInventoriesOfCluster {
+pub struct OutgoingInventories {
     /// The inventories that the cluster has.
     pub inventories: Arc<[RemoteInventory]>,
     /// The Kinds whose objects have inventories, and whose objects cannot be read now.
@@ -77,18 +75,8 @@ impl RemoteInventory {
 
     /// The object with the inventory, as text for readers, such as `Application argocd/shop`. No other object of its
     /// cluster has the same text.
-    pub fn object_text(&self) -> &Arc<str> {
+    pub fn object(&self) -> &Arc<str> {
         &self.inventory.text
-    }
-
-    /// The same inventory with the number of a restored one. `position` is its position among the restored inventories
-    /// of its cluster.
-    #[must_use]
-    pub fn restored(self, position: u32) -> Self {
-        Self {
-            object: Id::restored(position),
-            ..self
-        }
     }
 
     /// The object with the inventory, as text for readers. `cluster` has the object.

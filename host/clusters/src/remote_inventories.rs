@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use http::Uri;
 use kindsight_cluster_index::{
-    Destination, RemoteInventoriesOfCluster, RemoteInventory, UncomparedInventories,
+    Destination, OutgoingInventories, RemoteInventory, UncomparedInventories,
 };
 use kindsight_model::ClusterName;
 use tokio::sync::watch;
@@ -39,33 +39,44 @@ struct Entered {
     /// None before the first session: the inventories are restored ones.
     endpoint: Option<Endpoint>,
     inventories: Arc<[RemoteInventory]>,
-    /// The inventories of the last-known state whose Kinds were not read since the start.
-    restored: Vec<RemoteInventory>,
+    /// The objects with inventories of the last-known state whose Kinds were not read since the start.
+    restored: BTreeSet<Arc<str>>,
 }
 
 impl Entered {
     /// A cluster with inventories of the last-known state.
     fn restored(inventories: Vec<RemoteInventory>) -> Self {
-        let restored = (0..).zip(inventories);
-        let restored: Vec<RemoteInventory> = restored.map(|(at, it)| it.restored(at)).collect();
+        let objects = inventories.iter();
+        let objects = objects.map(|inventory| Arc::clone(inventory.object()));
         Self {
             endpoint: None,
-            inventories: restored.iter().cloned().collect(),
-            restored,
+            restored: objects.collect(),
+            inventories: inventories.into(),
         }
     }
 
     /// Replaces the inventories. A restored inventory remains while its Kind cannot be read.
-    fn replace(&mut self, published: &RemoteInventoriesOfCluster) {
-        let is_published = |text: &Arc<str>| {
-            let mut published = published.inventories.iter();
-            published.any(|it| it.object_text() == text)
-        };
-        self.restored.retain(|restored| {
-            published.unread.contains(restored.kind()) && !is_published(restored.object_text())
+    fn replace(&mut self, outgoing: &OutgoingInventories) {
+        for inventory in &*outgoing.inventories {
+            self.restored.remove(inventory.object());
+        }
+        self.keep_restored(&outgoing.inventories, |it| {
+            outgoing.unread.contains(it.kind())
         });
-        let all = published.inventories.iter().chain(&self.restored);
-        self.inventories = all.cloned().collect();
+    }
+
+    /// Replaces the inventories, and keeps the restored ones to which a condition applies.
+    fn keep_restored(
+        &mut self,
+        others: &[RemoteInventory],
+        is_kept: impl Fn(&RemoteInventory) -> bool,
+    ) {
+        let restored = self.inventories.iter();
+        let restored = restored.filter(|it| self.restored.contains(it.object()) && is_kept(it));
+        let restored: Vec<RemoteInventory> = restored.cloned().collect();
+        let objects = restored.iter().map(|it| Arc::clone(it.object()));
+        self.restored = objects.collect();
+        self.inventories = others.iter().cloned().chain(restored).collect();
     }
 }
 
@@ -214,10 +225,21 @@ impl RemoteInventories {
         });
     }
 
-    /// Forgets the restored inventories of a cluster that is no longer watched, and that never answered.
-    pub fn forget(&self, cluster: &ClusterName) {
+    /// Forgets the restored inventories of a cluster that is no longer watched, or that is another cluster than before
+    /// the start.
+    pub fn forget_restored(&self, cluster: &ClusterName) {
         self.change(|clusters| {
-            clusters.retain(|name, entered| **name != *cluster || entered.endpoint.is_some());
+            let Some(entered) = clusters.get_mut(cluster) else {
+                return;
+            };
+            if entered.endpoint.is_none() {
+                clusters.remove(cluster);
+                return;
+            }
+            let published = entered.inventories.iter();
+            let published = published.filter(|it| !entered.restored.contains(it.object()));
+            let published: Vec<RemoteInventory> = published.cloned().collect();
+            entered.keep_restored(&published, |_| false);
         });
     }
 
@@ -258,10 +280,10 @@ impl EnteredCluster {
     }
 
     /// Replaces the inventories of this cluster for other clusters.
-    pub(crate) fn publish(&self, inventories: &RemoteInventoriesOfCluster) {
+    pub(crate) fn publish(&self, outgoing: &OutgoingInventories) {
         self.all.change(|clusters| {
             if let Some(entered) = clusters.get_mut(&self.cluster) {
-                entered.replace(inventories);
+                entered.replace(outgoing);
             }
         });
     }

@@ -43,32 +43,17 @@ pub(super) struct Inventories {
 
 /// The object with an inventory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct InventoryId {
-    /// The cluster of the object, if another cluster has the object.
-    cluster: Option<Arc<ClusterName>>,
-    object: Id,
+pub(super) enum InventoryId {
+    /// An object of this cluster.
+    Own(Id),
+    /// An object of another cluster, as text for readers.
+    Received(Arc<ClusterName>, Arc<str>),
 }
 
 impl InventoryId {
-    /// An object of this cluster.
-    pub(super) fn own(object: Id) -> Self {
-        Self {
-            cluster: None,
-            object,
-        }
-    }
-
     /// Returns whether the object is in this cluster.
     fn is_own(&self) -> bool {
-        self.cluster.is_none()
-    }
-
-    /// An object of another cluster.
-    pub(super) fn of(cluster: &Arc<ClusterName>, object: Id) -> Self {
-        Self {
-            cluster: Some(Arc::clone(cluster)),
-            object,
-        }
+        matches!(self, Self::Own(_))
     }
 }
 

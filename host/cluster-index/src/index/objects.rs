@@ -23,11 +23,6 @@ pub(crate) struct Id(u32);
 impl Id {
     /// The smallest number.
     pub(super) const FIRST: Self = Self(0);
-
-    /// A number that no object of an index has, for the object of a restored inventory.
-    pub(crate) fn restored(position: u32) -> Self {
-        Self(u32::MAX.saturating_sub(position))
-    }
 }
 
 /// The objects of one cluster.

@@ -9,7 +9,7 @@ use super::ClusterIndex;
 use super::inventories::{InventoryId, LISTED};
 use super::objects::Id;
 use crate::inventory::Inventory;
-use crate::remote_inventory::{RemoteInventoriesOfCluster, RemoteInventory, UncomparedInventories};
+use crate::remote_inventory::{OutgoingInventories, RemoteInventory, UncomparedInventories};
 
 /// The inventories of objects of this cluster that list resources of another one.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl RemoteInventories {
             .saturating_sub(before.as_ref().map_or(0, entries));
         let after = inventory.map(|mut inventory| {
             inventory.cut(LISTED.saturating_sub(self.listed));
-            RemoteInventory { object, inventory }
+            RemoteInventory { inventory }
         });
         self.is_changed |= before != after;
         if let Some(after) = after {
@@ -54,13 +54,13 @@ impl ClusterIndex {
             (None, inventory)
         };
         self.remote_inventories.replace(object, remote);
-        self.replace_inventory(&InventoryId::own(object), own);
+        self.replace_inventory(&InventoryId::Own(object), own);
     }
 
     /// The inventories of this cluster that list resources of other clusters; none if they did not change since the
     /// last call, or while the body of an object with an inventory is awaited. The first call must follow the lists of
     /// all Kinds.
-    pub fn take_remote_inventories(&mut self) -> Option<RemoteInventoriesOfCluster> {
+    pub fn take_remote_inventories(&mut self) -> Option<OutgoingInventories> {
         if self.are_inventories_awaited() {
             return None;
         }
@@ -71,7 +71,7 @@ impl ClusterIndex {
         }
         remote.is_changed = false;
         remote.unread = Some(unread.clone());
-        Some(RemoteInventoriesOfCluster {
+        Some(OutgoingInventories {
             inventories: remote.by_object.values().cloned().collect(),
             unread,
         })
@@ -98,7 +98,7 @@ impl ClusterIndex {
         uncompared: &Arc<UncomparedInventories>,
     ) {
         let received = inventories.iter().map(|(cluster, remote)| {
-            let id = InventoryId::of(cluster, remote.object);
+            let id = InventoryId::Received(Arc::clone(cluster), Arc::clone(remote.object()));
             (id, remote.received_from(cluster))
         });
         let received: BTreeMap<InventoryId, Inventory> = received.collect();

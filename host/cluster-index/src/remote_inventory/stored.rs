@@ -7,7 +7,6 @@ use kindsight_model::{DigName, Gvk, NameError};
 use serde::{Deserialize, Serialize};
 
 use super::{Destination, RemoteInventory};
-use crate::index::Id;
 use crate::inventory::{Inventory, ListedResource};
 use crate::membership::{Claim, Evidence};
 
@@ -70,7 +69,6 @@ impl TryFrom<StoredInventory> for RemoteInventory {
             name: resource.name,
         });
         Ok(Self {
-            object: Id::restored(0),
             inventory: Inventory {
                 kind: stored.kind,
                 claim: Claim {

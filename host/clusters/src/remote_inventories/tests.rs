@@ -13,7 +13,7 @@ fn endpoint(server: &str, names: &[&str]) -> Endpoint {
 }
 
 /// The inventory of an Argo CD Application with a destination.
-fn inventory(destination: &Value) -> RemoteInventoriesOfCluster {
+fn inventory(destination: &Value) -> OutgoingInventories {
     let gvk = Gvk::new("argoproj.io", "v1alpha1", "Application");
     let kind = ApiKind {
         gvk: gvk.clone(),
@@ -158,15 +158,17 @@ fn a_restored_inventory_counts_until_its_kind_is_read() {
     );
     let _entered = clusters.enter(&edge, endpoint("https://192.0.2.2:6443", &["edge"]));
     assert_eq!(received(), 2, "no cluster with an inventory was read");
-    clusters.forget(&"p+away".parse().unwrap());
+    clusters.forget_restored(&"p+away".parse().unwrap());
     assert_eq!(received(), 1);
     let hub_entered = clusters.enter(&hub, endpoint("https://192.0.2.1:6443", &["hub"]));
-    let none = |unread: &[&str]| RemoteInventoriesOfCluster {
+    let none = |unread: &[&str]| OutgoingInventories {
         inventories: Arc::default(),
         unread: unread.iter().copied().map(Arc::from).collect(),
     };
     hub_entered.publish(&none(&["Application"]));
     assert_eq!(received(), 1, "its Kind cannot be read");
+    hub_entered.publish(&none(&["HelmRelease"]));
+    assert_eq!(received(), 0, "its Kind was read without it");
     hub_entered.publish(&published);
     assert_eq!(received(), 1, "the restored inventory is the same");
     hub_entered.publish(&none(&["Application"]));
@@ -182,6 +184,22 @@ fn a_restored_inventory_ends_with_the_list_of_its_kind() {
     clusters.restore(BTreeMap::from([(Arc::clone(&hub), restored)]));
     let entered = clusters.enter(&hub, endpoint("https://192.0.2.1:6443", &["hub"]));
     assert_eq!(clusters.by_cluster().len(), 1);
-    entered.publish(&RemoteInventoriesOfCluster::default());
+    entered.publish(&OutgoingInventories::default());
     assert!(clusters.by_cluster().is_empty());
+}
+
+#[test]
+fn the_restored_inventories_of_another_cluster_with_the_name_are_forgotten() {
+    let clusters = RemoteInventories::default();
+    let hub: Arc<ClusterName> = Arc::new("p+hub".parse().unwrap());
+    let published = inventory(&json!({"name": "hub"}));
+    let text = serde_json::to_string(&published.inventories[0]).unwrap();
+    let restored = serde_json::from_str(&text.replace("argocd/shop", "argocd/base")).unwrap();
+    clusters.restore(BTreeMap::from([(Arc::clone(&hub), vec![restored])]));
+    let entered = clusters.enter(&hub, endpoint("https://192.0.2.1:6443", &["hub"]));
+    // The index of this test has no coverage, so no Kind counts as read.
+    entered.publish(&published);
+    assert_eq!(clusters.by_cluster()[&hub].len(), 2);
+    clusters.forget_restored(&hub);
+    assert_eq!(*clusters.by_cluster()[&hub], *published.inventories);
 }

@@ -108,7 +108,7 @@ impl Pipeline {
         tracing::info!(%cluster, "cluster is no longer configured");
         let state = self.shared.clusters.get_mut(cluster);
         let is_known = state.is_some_and(|state| state.forget(now_ms));
-        self.inventories.forget(cluster);
+        self.inventories.forget_restored(cluster);
         self.unclaimed.forget(|app| app.cluster == *cluster);
         self.forget_found(cluster, ApplicationState::forget_cluster, now_ms);
         self.change_all(cluster, now_ms, || Change::Cluster);
@@ -120,6 +120,7 @@ impl Pipeline {
     /// Forgets the last-known state of a cluster, which is of another cluster with the same name.
     pub(super) fn forget_last_known(&mut self, cluster: &ClusterName, now_ms: i64) {
         self.last_known.remove(cluster);
+        self.inventories.forget_restored(cluster);
         self.forget_found(cluster, ApplicationState::forget_unconfirmed, now_ms);
     }
 

@@ -1,6 +1,6 @@
 //! The inventories that list resources of another cluster than their own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use kindsight_clusters::{RemoteInventories, RemoteInventory};
@@ -19,57 +19,63 @@ pub(super) struct StoredInventory {
 }
 
 impl StoredInventory {
+    fn of(cluster: &ClusterName, inventory: &RemoteInventory) -> Self {
+        Self {
+            cluster: cluster.to_string(),
+            inventory: inventory.clone(),
+        }
+    }
+
     /// The inventory; none if the name of its cluster is invalid.
     pub(super) fn read(self) -> Option<(Arc<ClusterName>, RemoteInventory)> {
         Some((Arc::new(self.cluster.parse().ok()?), self.inventory))
     }
 }
 
-/// The inventories that were written last.
+/// The inventories in the file, by cluster.
 #[derive(Default)]
 pub(super) struct WrittenInventories(BTreeMap<Arc<ClusterName>, Arc<[RemoteInventory]>>);
 
 impl WrittenInventories {
-    /// Adds the changes since the last call. The first call deletes the inventories that no watched cluster has.
-    /// Returns the value of the next call, which replaces this one once the changes are written.
-    pub(super) fn follow(
+    /// Adds the changes since these inventories to `pending`. If none were written, it deletes all other values of the
+    /// file. Returns the inventories in the file once the changes are written.
+    pub(super) fn changes(
         &self,
         inventories: &RemoteInventories,
-        is_all: bool,
         pending: &mut Pending<'_>,
     ) -> Self {
         let now = inventories.by_cluster();
-        let is_written = |cluster: &Arc<ClusterName>, all: &Arc<[RemoteInventory]>| {
-            let written = self.0.get(cluster);
-            !is_all && written.is_some_and(|written| Arc::ptr_eq(written, all))
+        let is_changed = |cluster: &Arc<ClusterName>| match (self.0.get(cluster), now.get(cluster))
+        {
+            (Some(before), Some(now)) => !Arc::ptr_eq(before, now),
+            _ => true,
         };
-        for (cluster, all) in &now {
-            if is_written(cluster, all) {
-                continue;
-            }
+        for (cluster, all) in now.iter().filter(|(cluster, _)| is_changed(cluster)) {
+            let before = self.0.get(cluster).into_iter().flat_map(|all| &**all);
+            let before: HashMap<&str, &RemoteInventory> =
+                before.map(|it| (&**it.object(), it)).collect();
             for inventory in &**all {
-                let stored = StoredInventory {
-                    cluster: cluster.to_string(),
-                    inventory: inventory.clone(),
-                };
-                pending.put(
-                    keys::inventory(cluster, inventory.object_text()),
-                    written(&stored),
-                );
-            }
-        }
-        if is_all || now.len() != self.0.len() || now.iter().any(|(it, all)| !is_written(it, all)) {
-            let kept = now.iter().flat_map(|(cluster, all)| {
-                let all = all.iter();
-                all.map(move |inventory| keys::inventory(cluster, inventory.object_text()))
-            });
-            let kept: BTreeSet<String> = kept.collect();
-            for key in pending.keys(keys::INVENTORIES) {
-                if !kept.contains(key) {
-                    pending.delete(key.clone());
+                if before.get(&**inventory.object()) != Some(&inventory) {
+                    let key = keys::inventory(cluster, inventory.object());
+                    pending.put(key, written(&StoredInventory::of(cluster, inventory)));
                 }
             }
         }
+        if self.0.is_empty() {
+            let kept = now.iter().flat_map(|(cluster, all)| keys_of(cluster, all));
+            pending.retain(keys::INVENTORIES, &kept.collect());
+        }
+        for cluster in self.0.keys().filter(|cluster| is_changed(cluster)) {
+            let all = now.get(cluster).into_iter();
+            let kept = all.flat_map(|all| keys_of(cluster, all));
+            pending.retain(&keys::inventories(cluster), &kept.collect());
+        }
         Self(now)
     }
+}
+
+/// The keys of the inventories of a cluster.
+fn keys_of(cluster: &ClusterName, all: &[RemoteInventory]) -> impl Iterator<Item = String> {
+    let all = all.iter();
+    all.map(|inventory| keys::inventory(cluster, inventory.object()))
 }

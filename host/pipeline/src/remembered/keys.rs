@@ -86,7 +86,12 @@ pub(super) fn cluster(name: &ClusterName) -> String {
     format!("{CLUSTERS}{name}/")
 }
 
+/// Prefix of the keys of the inventories of one cluster.
+pub(super) fn inventories(cluster: &ClusterName) -> String {
+    format!("{INVENTORIES}{cluster}/")
+}
+
 /// Key of an inventory of a cluster. `object` is the object with the inventory, as text.
 pub(super) fn inventory(cluster: &ClusterName, object: &str) -> String {
-    format!("{INVENTORIES}{cluster}/{object}/")
+    format!("{}{object}/", inventories(cluster))
 }

@@ -1,6 +1,6 @@
 //! Changes of the file that are not written yet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kindsight_store::Batch;
 
@@ -56,6 +56,15 @@ impl<'f> Pending<'f> {
         if let Some(known) = self.entries.get(&key) {
             self.bytes = self.bytes.saturating_sub(known.bytes);
             self.changes.insert(key, None);
+        }
+    }
+
+    /// Deletes the values whose keys begin so, except these.
+    pub(super) fn retain(&mut self, prefix: &str, kept: &BTreeSet<String>) {
+        for key in self.keys(prefix) {
+            if !kept.contains(key) {
+                self.delete(key.clone());
+            }
         }
     }
 

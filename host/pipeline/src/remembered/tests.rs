@@ -289,10 +289,16 @@ fn inventories_of_watched_clusters_survive_a_restart() {
     assert_eq!(file.keys(), [key]);
     let restored = file.take().inventories;
     assert_eq!(restored[&hub][0].kind().as_ref(), "Application");
-    // The next write changes nothing, and the write after the removal deletes the inventory.
+    // The next write changes nothing. Later writes follow another inventory and the removal of all.
     writer.write(2_000, false);
     assert_eq!(open().keys(), [key]);
-    inventories.forget(&hub);
+    let text = serde_json::to_string(&restored[&hub][0]).unwrap();
+    let other = serde_json::from_str(&text.replace("argocd/shop", "argocd/base")).unwrap();
+    inventories.restore(BTreeMap::from([(Arc::clone(&hub), vec![other])]));
+    writer.write(2_500, false);
+    let other_key = "/kindsight/remembered/inventories/p+hub/Application argocd/base/";
+    assert_eq!(open().keys(), [other_key]);
+    inventories.forget_restored(&hub);
     writer.write(3_000, false);
     assert!(open().keys().is_empty());
 }

@@ -61,11 +61,7 @@ pub(super) fn application(
             kept.insert(at);
         }
     }
-    for at in pending.keys(&keys::application(key)) {
-        if !kept.contains(at) {
-            pending.delete(at.clone());
-        }
-    }
+    pending.retain(&keys::application(key), &kept);
     new_views
 }
 
@@ -97,11 +93,7 @@ pub(super) fn clusters(
         }
         kept.insert(at);
     }
-    for at in pending.keys(keys::CLUSTERS) {
-        if !kept.contains(at) {
-            pending.delete(at.clone());
-        }
-    }
+    pending.retain(keys::CLUSTERS, &kept);
 }
 
 /// The time until when what is known of a cluster is current; none where it was not heard yet.

@@ -26,8 +26,8 @@ const NOTE_EVERY_MS: i64 = 60_000;
 const APPLICATIONS_PER_BATCH: usize = 64;
 
 impl RememberedFile {
-    /// Writes the changes of the read model and of the inventories every [`WRITE_EVERY`] until `shutdown`, and once more at the end. A large
-    /// value is written less often. A change that cannot be written is tried again.
+    /// Writes the changes of the read model and of the inventories every [`WRITE_EVERY`] until `shutdown`, and once more
+    /// at the end. A large value is written less often. A change that cannot be written is tried again.
     ///
     /// # Errors
     /// [`RunError::Panicked`] if a write panicked.
@@ -170,14 +170,17 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the changes of inventories. Returns whether there were any.
+    /// Writes the changes of inventories, or all inventories. Returns whether anything was written.
     fn write_inventories(&mut self, is_all: bool) -> Result<bool, Error> {
+        let before = std::mem::take(&mut self.written_inventories);
+        let before = if is_all {
+            WrittenInventories::default()
+        } else {
+            before
+        };
         let mut pending = Pending::new(&self.file.entries);
-        let follow = &self.written_inventories;
-        let written = follow.follow(&self.inventories, is_all, &mut pending);
-        let is_written = self.apply(pending_changes(pending))?;
-        self.written_inventories = written;
-        Ok(is_written)
+        self.written_inventories = before.changes(&self.inventories, &mut pending);
+        self.apply(pending_changes(pending))
     }
 
     /// Every application that is published.
@@ -195,11 +198,9 @@ impl Writer {
         let prefixes: BTreeSet<String> = published.iter().map(keys::application).collect();
         let mut pending = Pending::new(&self.file.entries);
         let known = pending.keys(keys::PREFIX);
-        for key in known.into_iter().filter(|key| {
-            ![keys::CLUSTERS, keys::INVENTORIES]
-                .iter()
-                .any(|it| key.starts_with(it))
-        }) {
+        let others = [keys::CLUSTERS, keys::INVENTORIES];
+        let is_other = |key: &String| others.iter().any(|prefix| key.starts_with(prefix));
+        for key in known.into_iter().filter(|key| !is_other(key)) {
             // The prefix of an application, if it is one, comes last before its keys.
             let before = prefixes.range::<String, _>(..key).next_back();
             if !before.is_some_and(|prefix| key.starts_with(prefix)) {
