@@ -17,7 +17,7 @@ use kindsight_clusters::{Identities, Needs, RemoteInventories};
 use kindsight_interpreter::Interpreters;
 use kindsight_model::ClusterName;
 use kindsight_read_model::ReadModel;
-use kindsight_status::{ApplicationKey, Staleness, TransitionCause};
+use kindsight_status::{Staleness, TransitionCause};
 
 use crate::application_state::ReportedObjects;
 use crate::applications::Applications;
@@ -55,8 +55,8 @@ pub struct Pipeline {
     recorded: RecordedApps,
     /// The last-known state of clusters before the start.
     last_known: HashMap<ClusterName, RememberedCluster>,
-    /// The resources whose changed manifests were not confirmed before the start, until their applications are loaded.
-    last_statuses: HashMap<ApplicationKey, RememberedStatuses>,
+    /// The statuses that were reported without a spec before the start, until the contexts are loaded.
+    last_statuses: RememberedStatuses,
     rechecks: Rounds,
     /// When grace times of clusters were last looked at, in Unix milliseconds.
     grace_seen_ms: i64,
@@ -88,7 +88,7 @@ impl Pipeline {
             unclaimed: Unclaimed::default(),
             recorded: RecordedApps::default(),
             last_known: HashMap::new(),
-            last_statuses: HashMap::new(),
+            last_statuses: RememberedStatuses::default(),
             rechecks: Rounds::default(),
             grace_seen_ms: i64::MIN,
             reports: 0,

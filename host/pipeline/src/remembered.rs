@@ -15,7 +15,7 @@ mod transitions;
 mod values;
 pub(crate) mod writer;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
@@ -71,8 +71,8 @@ pub(crate) struct Remembered {
     pub(crate) placements: Vec<RememberedPlacement>,
     pub(crate) histories: BTreeMap<ApplicationKey, ApplicationHistory>,
     pub(crate) clusters: BTreeMap<ClusterName, RememberedCluster>,
-    /// The statuses of each application that were reported without a spec.
-    pub(crate) statuses: HashMap<ApplicationKey, RememberedStatuses>,
+    /// The statuses that were reported without a spec.
+    pub(crate) statuses: RememberedStatuses,
     /// The inventories of each cluster that list resources of other clusters.
     pub(crate) inventories: BTreeMap<Arc<ClusterName>, Vec<RemoteInventory>>,
 }
@@ -193,8 +193,7 @@ impl Reader {
             }
             keys::Kind::Statuses => {
                 let stored: StoredStatuses = serde_json::from_slice(value).ok()?;
-                let of = transitions::application(&stored.of)?;
-                self.remembered.statuses.insert(of, stored.read()?);
+                self.remembered.statuses.add(stored)?;
             }
             keys::Kind::Inventory => {
                 let stored: StoredInventory = serde_json::from_slice(value).ok()?;

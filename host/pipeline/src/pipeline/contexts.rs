@@ -1,6 +1,5 @@
 //! Contexts and records, as the store reader passes them on.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use kindsight_appcontext::ContextSnapshot;
@@ -13,7 +12,7 @@ use crate::Error;
 use crate::application_state::{ApplicationState, Changes};
 use crate::groups::derived::Instance;
 use crate::placement::Change;
-use crate::remembered::{RememberedStatus, RememberedStatuses};
+use crate::remembered::RememberedStatuses;
 use crate::store_reader::{ContextChange, RecordsChange, StoreChanges, StoreReader};
 
 impl Pipeline {
@@ -37,7 +36,7 @@ impl Pipeline {
                 self.change_context(&id, change, None, now_ms);
             }
         }
-        self.last_statuses.clear();
+        self.last_statuses = RememberedStatuses::default();
         let applications = &self.applications;
         self.publisher
             .retain_histories(|key| applications.contains(key));
@@ -168,7 +167,7 @@ impl Pipeline {
                 state.join(sibling, shared, now_ms);
             }
         }
-        let last = last_statuses(&self.last_statuses, &key, &status_context);
+        let last = self.last_statuses.of(id, &status_context);
         state.restore_statuses(&last, shared, now_ms);
         let previous = previous.map(|id| ApplicationKey::Context(id.clone()));
         if let Some(previous) = previous.and_then(|key| self.applications.get(&key)) {
@@ -185,19 +184,4 @@ impl Pipeline {
             .set_context(id, Some(instance), &mut self.publisher);
         self.claim_reports(&status_context, now_ms);
     }
-}
-
-/// The last-known statuses of a context. If there are none, the context may have replaced another instance of its group
-/// since then, which had the same status context.
-fn last_statuses<'s>(
-    all: &'s HashMap<ApplicationKey, RememberedStatuses>,
-    key: &ApplicationKey,
-    status_context: &ContextId,
-) -> Vec<&'s RememberedStatus> {
-    if let Some(own) = all.get(key) {
-        return own.resources.iter().collect();
-    }
-    let others = all.values();
-    let others = others.filter(|other| other.status_context.as_ref() == Some(status_context));
-    others.flat_map(|other| &other.resources).collect()
 }

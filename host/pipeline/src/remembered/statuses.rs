@@ -1,6 +1,7 @@
 //! The stored form of reported statuses without a spec. It shows after a restart whether a manifest changed since the
 //! status was reported. A change of the form is another version.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, ContextId};
@@ -13,8 +14,8 @@ use crate::placement::{NOT_CONFIRMED, spec_mark, status_mark};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct StoredStatuses {
-    pub(super) of: String,
-    /// The context that stores the reports. Earlier releases did not write it.
+    of: String,
+    /// The context that stores the reports. Earlier releases did not write it; the context itself is assumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     status_context: Option<String>,
     /// The resources whose changed manifests are not confirmed.
@@ -40,11 +41,41 @@ struct StoredStatus {
     spec: Option<Arc<str>>,
 }
 
-/// The statuses of one application before the start.
-pub(crate) struct RememberedStatuses {
-    /// The context that stores the reports; none if an earlier release wrote the value.
-    pub(crate) status_context: Option<ContextId>,
-    pub(crate) resources: Vec<RememberedStatus>,
+/// The statuses of each context before the start. The contexts with the same status context are together.
+#[derive(Default)]
+pub(crate) struct RememberedStatuses(HashMap<ContextId, HashMap<ContextId, Vec<RememberedStatus>>>);
+
+impl RememberedStatuses {
+    /// Adds the statuses of a value of the file. `None` if the name of a cluster or of a context is invalid.
+    pub(super) fn add(&mut self, stored: StoredStatuses) -> Option<()> {
+        let of: ContextId = stored.of.parse().ok()?;
+        let status_context = match &stored.status_context {
+            Some(id) => id.parse().ok()?,
+            None => of.clone(),
+        };
+        let statuses = stored.read()?;
+        self.0
+            .entry(status_context)
+            .or_default()
+            .insert(of, statuses);
+        Some(())
+    }
+
+    /// The statuses of a context. If there are none, the context may have replaced another instance of its group since
+    /// then: the statuses of the contexts with the same status context.
+    pub(crate) fn of(&self, id: &ContextId, status_context: &ContextId) -> Vec<&RememberedStatus> {
+        let group = self.0.get(status_context);
+        // An earlier release did not store the status context.
+        let mut groups = [group, self.0.get(id)].into_iter().flatten();
+        if let Some(own) = groups.find_map(|group| group.get(id)) {
+            return own.iter().collect();
+        }
+        group
+            .into_iter()
+            .flatten()
+            .flat_map(|(_, others)| others)
+            .collect()
+    }
 }
 
 /// A status without a spec that was reported before the start.
@@ -87,8 +118,8 @@ impl StoredStatuses {
         (!is_empty).then_some(stored)
     }
 
-    /// The statuses. `None` if the name of a cluster or of a context is invalid.
-    pub(super) fn read(self) -> Option<RememberedStatuses> {
+    /// The statuses. `None` if the name of a cluster is invalid.
+    fn read(self) -> Option<Vec<RememberedStatus>> {
         let resources = self.resources.into_iter().chain(self.confirmed);
         let resources = resources.map(|stored| {
             Some(RememberedStatus {
@@ -101,14 +132,7 @@ impl StoredStatuses {
                 spec: stored.spec,
             })
         });
-        let status_context = self.status_context.map(|id| id.parse().ok());
-        Some(RememberedStatuses {
-            status_context: match status_context {
-                Some(id) => Some(id?),
-                None => None,
-            },
-            resources: resources.collect::<Option<_>>()?,
-        })
+        resources.collect()
     }
 }
 

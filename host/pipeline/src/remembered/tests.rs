@@ -247,23 +247,24 @@ fn the_stored_form_of_statuses_is_what_was_reviewed() {
     };
     let texts = ["NotReady", "NotConfirmed"].map(|reason| pretty(&stored(reason).unwrap()));
     expect_file!["tests/statuses.json"].assert_eq(&(texts.join("\n") + "\n"));
-    let read = |text: &str| serde_json::from_str::<StoredStatuses>(text).unwrap().read();
+    let (context, status_context) = ("7".parse().unwrap(), "5".parse().unwrap());
     for (text, has_spec) in texts.iter().zip([true, false]) {
-        let read = read(text).unwrap();
-        assert_eq!(read.status_context, Some("5".parse().unwrap()));
-        let status = &read.resources[0];
-        assert_eq!(
-            (&*status.app, &*status.name, status.spec.is_some()),
-            ("web", "front", has_spec)
-        );
+        let mut read = RememberedStatuses::default();
+        read.add(serde_json::from_str(text).unwrap()).unwrap();
+        // Another instance of the group began since then.
+        for id in [&context, &"8".parse().unwrap()] {
+            let statuses = read.of(id, &status_context);
+            let status = statuses[0];
+            assert_eq!((&*status.app, &*status.name), ("web", "front"));
+            assert_eq!((statuses.len(), status.spec.is_some()), (1, has_spec));
+        }
+        assert!(read.of(&"8".parse().unwrap(), &context).is_empty());
     }
     // As an earlier release wrote it.
-    assert!(
-        read(r#"{"of": "7", "resources": []}"#)
-            .unwrap()
-            .status_context
-            .is_none()
-    );
+    let earlier = texts[1].replace(r#""status-context": "5","#, "");
+    let mut read = RememberedStatuses::default();
+    read.add(serde_json::from_str(&earlier).unwrap()).unwrap();
+    assert_eq!(read.of(&context, &status_context).len(), 1);
 }
 
 #[test]
