@@ -148,7 +148,8 @@ impl Issuer {
         self.control("lifetimes", &lifetimes);
     }
 
-    /// The modes (`Sec-Fetch-Mode`) of the requests that pages of other origins made browsers send, such as `navigate` or `cors`.
+    /// The modes (`Sec-Fetch-Mode`) of the requests that pages of other origins made browsers send, such as `navigate`
+    /// or `cors`.
     ///
     /// # Panics
     /// If the issuer does not answer.

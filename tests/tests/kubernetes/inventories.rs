@@ -1,5 +1,6 @@
 //! Applications of Argo CD and Flux whose inventories list resources that are deleted.
 
+use std::path::Path;
 use std::time::Duration;
 
 use kindsight_cluster::{Cluster, Credentials, Options};
@@ -109,9 +110,26 @@ fn flux([group, version, _, kind]: [&str; 4], name: &str, ids: &[&str]) -> Value
     })
 }
 
-fn delete(stage: &Stage, name: &str) {
+/// Both resources are missing.
+const NONE: [&str; 2] = [
+    "kept NotPresent NotInReport",
+    "settings NotPresent NotInReport",
+];
+/// The inventory no longer lists the missing resource.
+const UNLISTED: [&str; 2] = ["kept Present Exists", "settings NotPresent Gone"];
+
+fn delete(cluster: &Cluster, name: &str) {
     let maps = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
-    assert!(stage.clusters[0].delete(&format!("{maps}/{name}")));
+    assert!(cluster.delete(&format!("{maps}/{name}")));
+}
+
+/// Restarts the server after its state was written, and calls `change` while no server runs.
+fn restart(stage: &mut Stage, data: &Path, change: impl FnOnce(&Stage)) {
+    // The server writes its state every two seconds.
+    std::thread::sleep(Duration::from_secs(6));
+    stage.end_server();
+    change(stage);
+    stage.start_server(data, admin);
 }
 
 /// Waits until the cluster confirms exactly these ConfigMaps as `name state reason`.
@@ -143,7 +161,7 @@ fn a_deleted_resource_of_an_inventory_is_not_present_also_after_a_restart() {
     let both = ["kept Present Exists", "settings Present Exists"];
     wait_for(&stage, SHOP, "Present", &both);
 
-    delete(&stage, "settings");
+    delete(&stage.clusters[0], "settings");
     let missing = ["kept Present Exists", "settings NotPresent NotInReport"];
     let answer = wait_for(&stage, SHOP, "NotPresent", &missing);
     assert!(
@@ -153,21 +171,14 @@ fn a_deleted_resource_of_an_inventory_is_not_present_also_after_a_restart() {
         "{answer:#}"
     );
 
-    // The server writes its state every two seconds.
-    std::thread::sleep(Duration::from_secs(6));
-    stage.end_server();
-    delete(&stage, "kept");
-    stage.start_server(data.path(), admin);
-    let none = [
-        "kept NotPresent NotInReport",
-        "settings NotPresent NotInReport",
-    ];
-    wait_for(&stage, SHOP, "NotPresent", &none);
+    restart(&mut stage, data.path(), |stage| {
+        delete(&stage.clusters[0], "kept");
+    });
+    wait_for(&stage, SHOP, "NotPresent", &NONE);
 
     stage.clusters[0].apply(&tracked("kept", "kept"));
     stage.clusters[0].apply(&application(&["kept"]));
-    let unlisted = ["kept Present Exists", "settings NotPresent Gone"];
-    wait_for(&stage, SHOP, "Present", &unlisted);
+    wait_for(&stage, SHOP, "Present", &UNLISTED);
 }
 
 #[test]
@@ -221,35 +232,24 @@ fn the_inventory_of_a_cluster_that_does_not_answer_counts_after_a_restart() {
         application["spec"]["destination"] = json!({"name": "edge"});
         stage.clusters[0].apply(&application);
     };
-    let delete = |stage: &Stage, name: &str| {
-        let maps = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
-        assert!(stage.clusters[1].delete(&format!("{maps}/{name}")));
-    };
     list(&stage, &["kept", "settings"]);
     let both = ["kept Present Exists", "settings Present Exists"];
     wait_for(&stage, SHOP, "Present", &both);
-    delete(&stage, "settings");
+    delete(&stage.clusters[1], "settings");
     let missing = ["kept Present Exists", "settings NotPresent NotInReport"];
     wait_for(&stage, SHOP, "NotPresent", &missing);
 
-    // The server writes its state every two seconds.
-    std::thread::sleep(Duration::from_secs(6));
-    stage.end_server();
-    stage.proxies[0].close();
-    delete(&stage, "kept");
-    stage.start_server(data.path(), admin);
-    let none = [
-        "kept NotPresent NotInReport",
-        "settings NotPresent NotInReport",
-    ];
-    wait_for(&stage, SHOP, "NotPresent", &none);
+    restart(&mut stage, data.path(), |stage| {
+        stage.proxies[0].close();
+        delete(&stage.clusters[1], "kept");
+    });
+    wait_for(&stage, SHOP, "NotPresent", &NONE);
 
     stage.clusters[1].apply(&tracked("kept", "kept"));
     list(&stage, &["kept"]);
     wait_for(&stage, SHOP, "NotPresent", &missing);
     stage.proxies[0].open();
-    let unlisted = ["kept Present Exists", "settings NotPresent Gone"];
-    wait_for(&stage, SHOP, "Present", &unlisted);
+    wait_for(&stage, SHOP, "Present", &UNLISTED);
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn the_deleted_resources_of_flux_are_not_present() {
             }],
         })
     );
-    delete(&stage, "settings");
+    delete(&stage.clusters[0], "settings");
     wait_for(
         &stage,
         BASE,
