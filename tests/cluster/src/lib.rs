@@ -1,4 +1,4 @@
-//! Real Kubernetes clusters, a real etcd, a MongoDB, an OIDC issuer and a browser, for tests.
+//! Real Kubernetes clusters, a real etcd, a MongoDB, an OIDC issuer, a browser, and the image of kindsight, for tests.
 //!
 //! ```no_run
 //! use kindsight_cluster::{Binaries, Binary, Cluster, Etcd, Options};
@@ -23,7 +23,7 @@
 //!
 //! A MongoDB (`MongoServer`, with the feature `mongodb`) is a `mongod` if one is available, or else
 //! an in-memory server that Java runs. An [`Issuer`] is a script that Node runs. A [`ChromeDriver`]
-//! controls Chromium through `WebDriver`.
+//! controls Chromium through `WebDriver`. A [`Container`] runs an unpacked [`Image`].
 //!
 //! Every process is stopped when its owner is dropped, even if a test panics. A watchdog stops the
 //! processes of a test that was killed.
@@ -36,7 +36,9 @@ mod build;
 mod chromium;
 mod client;
 mod cluster;
+mod container;
 mod etcd;
+mod image;
 mod issuer;
 mod kubeconfig;
 #[cfg(feature = "mongodb")]
@@ -55,7 +57,9 @@ pub use binaries::{Binaries, Binary, Unavailable};
 pub use chromium::{ChromeDriver, ChromiumPrograms};
 pub use client::{Answer, Client, Credentials};
 pub use cluster::Cluster;
+pub use container::{Container, Mount};
 pub use etcd::{Etcd, EtcdKeys, KeyValue};
+pub use image::Image;
 pub use issuer::{Issuer, IssuerPrograms};
 pub use kubeconfig::write_kubeconfig;
 #[cfg(feature = "mongodb")]

@@ -2,8 +2,10 @@
 //!
 //! A real issuer cannot fail on demand. The forged tokens of the cases need the private key of an issuer.
 
+use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -19,9 +21,9 @@ use serde_json::{Value, json};
 use crate::transport::ANSWER_MAX;
 
 /// The audience of tokens for kindsight.
-pub(crate) const AUDIENCE: &str = "kindsight";
+const AUDIENCE: &str = "kindsight";
 /// The user of a genuine token.
-pub(crate) const SUBJECT: &str = "alice";
+const SUBJECT: &str = "alice";
 /// The id of the only published key.
 const KEY_ID: &str = "first";
 /// Interval between two bytes of a key set that is sent slowly.
@@ -106,6 +108,14 @@ impl Issuer {
         access.verifiers.push(Arc::new(oidc.expect("a verifier")));
     }
 
+    /// The flags of a server that add the issuer to its methods of authentication.
+    pub(crate) fn flags(&self) -> [String; 2] {
+        [
+            format!("--oidc-issuer={}", self.url),
+            format!("--oidc-audience={AUDIENCE}"),
+        ]
+    }
+
     /// The claims of a genuine token, with differences; null removes a claim.
     pub(crate) fn claims(&self, changes: &Value) -> Value {
         let now = now_s();
@@ -136,6 +146,13 @@ impl Issuer {
     pub(crate) fn public_key(&self) -> (&[u8], &Value) {
         (self.key.public_key().as_ref(), &self.shared.public_key)
     }
+}
+
+/// Lets the user of a genuine token see everything.
+pub(crate) fn bind_user(roles: &Path) {
+    let own = fs::read_to_string(roles).expect("a role file");
+    let binding = format!("\n[[binding]]\nrole = \"viewer\"\nusers = [\"oidc:{SUBJECT}\"]\n");
+    fs::write(roles, own + &binding).expect("a file");
 }
 
 impl Shared {

@@ -1,7 +1,8 @@
 //! Hostile clients, over real sockets: none of them affects other clients.
 //!
-//! Each case starts a server from settings in this process, and attacks it as a client. A case is bounded in time: a
-//! client gives up after [`transport::ANSWER_MAX`], and a server that hangs is abandoned. A server compiles components in a
+//! Each case starts a server from settings in this process, and attacks it as a client. If `KINDSIGHT_EXECUTABLE` names a
+//! static executable, the server is this executable in an unpacked image. A case is bounded in time: a client gives up
+//! after [`transport::ANSWER_MAX`], and a server that hangs is abandoned. A server compiles components in a
 //! child process, and the child is this executable. The cases therefore run in `libtest-mimic`, where `main` can read
 //! its arguments first.
 

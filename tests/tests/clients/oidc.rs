@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use kindsight_server::Settings;
 use ring::hmac;
 use serde_json::json;
 
 use crate::http::Answer;
-use crate::issuer::{Issuer, KeySet, SUBJECT, base64, header, now_s, unsigned};
-use crate::stage::{Stage, resident_bytes};
+use crate::issuer::{Issuer, KeySet, base64, header, now_s, unsigned};
+use crate::stage::Stage;
 use crate::transport::{ANSWER_MAX, Transport};
 
 /// Interval of repeated requests. Each may be a failed attempt, and the server allows few of them in a minute.
@@ -17,23 +16,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const LIFETIME_S: i64 = 15;
 /// Largest size of a key set that the server reads, with the buffers of the sockets.
 const KEY_SET_BYTES_MAX: usize = 16 << 20;
-/// Largest growth of the memory of this process during one case.
+/// Largest growth of the memory of the server during one case.
 const GROWTH_MAX: usize = 64 << 20;
 /// Tokens with unknown keys that arrive at the same time: more than the server lets wait for the issuer.
 const UNKNOWN_KEYS: usize = 64;
-
-/// A server whose user `alice` of the issuer may see everything.
-fn stage(transport: Transport, issuer: &Issuer) -> Stage {
-    Stage::with(transport, |settings, _| enable(settings, issuer))
-}
-
-fn enable(settings: &mut Settings, issuer: &Issuer) {
-    let access = settings.access.as_mut().expect("access control");
-    let roles = std::fs::read_to_string(&access.roles).expect("a role file");
-    let binding = format!("\n[[binding]]\nrole = \"viewer\"\nusers = [\"oidc:{SUBJECT}\"]\n");
-    std::fs::write(&access.roles, roles + &binding).expect("a file");
-    issuer.enable(access);
-}
 
 /// Asks for the list of applications with a token.
 fn ask(stage: &Stage, token: &str) -> Answer {
@@ -59,7 +45,7 @@ fn wait_for(stage: &Stage, token: &str, status: u16) {
 /// from one address in a minute.
 fn assert_refused(transport: Transport, forge: impl FnOnce(&Issuer) -> Vec<(String, String)>) {
     let issuer = Issuer::start(KeySet::Published);
-    let stage = stage(transport, &issuer);
+    let stage = Stage::with_issuer(transport, &issuer);
     wait_for(&stage, &issuer.token(&json!({})), 200);
     for (name, token) in forge(&issuer) {
         let answer = ask(&stage, &token);
@@ -214,9 +200,9 @@ fn named(tokens: Vec<(&str, String)>) -> Vec<(String, String)> {
 pub(crate) fn a_key_set_that_is_huge_or_never_arrives_delays_no_other_client(transport: Transport) {
     for key_set in [KeySet::Endless, KeySet::Slow, KeySet::Silent] {
         let issuer = Issuer::start(key_set);
-        let stage = stage(transport, &issuer);
+        let stage = Stage::with_issuer(transport, &issuer);
         stage.assert_healthy();
-        let before = resident_bytes();
+        let before = stage.resident_bytes();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| ask(&stage, &issuer.token(&json!({}))));
             while !waiting.is_finished() {
@@ -228,7 +214,7 @@ pub(crate) fn a_key_set_that_is_huge_or_never_arrives_delays_no_other_client(tra
         });
         assert!(issuer.requests() > 0, "{key_set:?} was not requested");
         assert!(issuer.sent() < KEY_SET_BYTES_MAX, "{} bytes", issuer.sent());
-        let growth = resident_bytes().saturating_sub(before);
+        let growth = stage.resident_bytes().saturating_sub(before);
         assert!(growth < GROWTH_MAX, "{key_set:?}: {growth} bytes");
         issuer.set(KeySet::Published);
         wait_for(&stage, &issuer.token(&json!({})), 200);
@@ -238,7 +224,7 @@ pub(crate) fn a_key_set_that_is_huge_or_never_arrives_delays_no_other_client(tra
 
 pub(crate) fn known_tokens_work_until_they_expire_without_their_issuer(transport: Transport) {
     let issuer = Issuer::start(KeySet::Published);
-    let stage = stage(transport, &issuer);
+    let stage = Stage::with_issuer(transport, &issuer);
     let lasting = issuer.token(&json!({}));
     wait_for(&stage, &lasting, 200);
     let expires = now_s() + LIFETIME_S;
@@ -269,7 +255,7 @@ pub(crate) fn known_tokens_work_until_they_expire_without_their_issuer(transport
 /// Tokens with unknown keys make the server ask the issuer. They neither flood the issuer nor delay other clients.
 pub(crate) fn tokens_with_unknown_keys_flood_neither_issuer_nor_server(transport: Transport) {
     let issuer = Issuer::start(KeySet::Published);
-    let stage = stage(transport, &issuer);
+    let stage = Stage::with_issuer(transport, &issuer);
     let known = issuer.token(&json!({}));
     wait_for(&stage, &known, 200);
     let (before, begin) = (issuer.requests(), Instant::now());

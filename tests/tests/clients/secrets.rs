@@ -1,10 +1,9 @@
 //! Content of Secrets is removed before a guest, an answer or the store receives it.
 
 use std::fs;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kindsight_store::Store;
+use kindsight_store::Entry;
 use kindsight_tests::hostile;
 
 use crate::names::{STATUS, instantiate};
@@ -30,10 +29,8 @@ fn objects() -> [String; 2] {
 /// Secrets, and is also uploaded as a candidate.
 pub(crate) fn a_guest_that_repeats_its_input_reveals_no_secret(transport: Transport) {
     let [secret, config_map] = objects();
-    let mut store: Option<Arc<dyn Store>> = None;
     let stage = Stage::with(transport, |settings, folder| {
         instantiate(&settings.store);
-        store = Some(Arc::clone(&settings.store));
         let report = format!(
             r#"{{"metadata":{{"labels":{{"emco/deployment-id":"7-a"}}}},"status":{{
             "secretStatuses":[{secret}],"configMapStatuses":[{config_map}]}}}}"#
@@ -81,12 +78,11 @@ pub(crate) fn a_guest_that_repeats_its_input_reveals_no_secret(transport: Transp
             "{status:?}"
         );
     }
-    let stored = store.expect("the store").range("/").expect("a range");
-    for kindsight_store::Entry { key, value, .. } in stored.entries {
+    stage.assert_healthy();
+    for Entry { key, value, .. } in stage.stored() {
         let value = String::from_utf8_lossy(&value).into_owned();
         for hidden in HIDDEN {
             assert!(!value.contains(hidden), "{key}: {value}");
         }
     }
-    stage.assert_healthy();
 }

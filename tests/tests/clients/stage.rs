@@ -1,9 +1,13 @@
-//! A server to attack: started from settings in this process, with only the built-in interpreters.
+//! A server to attack, with only the built-in interpreters. It is started from settings in this process, or is the
+//! executable of an unpacked image with the same settings as flags.
 
 mod filling;
+mod flags;
+mod running;
 
 pub(crate) use filling::fill;
 
+use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,12 +15,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kindsight_model::DigName;
-use kindsight_server::{Server, Settings};
-use kindsight_store::{RedbStore, Store};
+use kindsight_server::Settings;
+use kindsight_store::{Entry, RedbStore, Store};
 use tempfile::TempDir;
-use tokio::runtime::Runtime;
 
 use crate::http::{self, Answer, Request};
+use crate::issuer::{Issuer, bind_user};
+use crate::stage::running::{Running, image};
 use crate::transport::{Client, Connection, Transport};
 
 /// Time in which `/healthz` must be answered, even during an attack.
@@ -28,11 +33,10 @@ pub(crate) const STATUS: &str =
 
 /// A server and its folders.
 pub(crate) struct Stage {
-    runtime: Option<Runtime>,
-    address: SocketAddr,
+    server: Running,
     client: Client,
     /// Ends with the case.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Stage {
@@ -43,24 +47,43 @@ impl Stage {
 
     /// Starts a server with other settings; `change` also gets a folder for its files.
     pub(crate) fn with(transport: Transport, change: impl FnOnce(&mut Settings, &Path)) -> Self {
+        Self::new(transport, None, change)
+    }
+
+    /// Starts a server that accepts the tokens of an issuer. The user of a genuine token may see everything.
+    pub(crate) fn with_issuer(transport: Transport, issuer: &Issuer) -> Self {
+        Self::new(transport, Some(issuer), |settings, _| {
+            let access = settings.access.as_ref().expect("access control");
+            bind_user(&access.roles);
+        })
+    }
+
+    fn new(
+        transport: Transport,
+        issuer: Option<&Issuer>,
+        change: impl FnOnce(&mut Settings, &Path),
+    ) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
+        let image = image();
+        let store = match image {
+            None => RedbStore::in_memory(),
+            Some(_) => RedbStore::open(&folder.path().join(running::STORE)),
+        };
+        let store: Arc<dyn Store> = Arc::new(store.expect("a store"));
         let mut settings = Settings {
             cache: Some(cache()),
             ..Settings::new(store)
         };
         let client = transport.enable(&mut settings, folder.path());
         change(&mut settings, folder.path());
-        let runtime = Runtime::new().expect("an executor");
-        let server = runtime.block_on(Server::start(settings)).expect("a server");
-        let address = server.address();
-        // It runs until its executor ends.
-        runtime.spawn(async move { server.failed().await });
+        let server = match image {
+            None => Running::in_this_process(settings, issuer),
+            Some(image) => Running::in_image(image, settings, issuer, folder.path()),
+        };
         Self {
-            runtime: Some(runtime),
-            address,
+            server,
             client,
-            _folder: folder,
+            folder,
         }
     }
 
@@ -79,12 +102,25 @@ impl Stage {
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.server.address()
+    }
+
+    /// Memory of the process of the server that is in use, in bytes. A server in this process includes its clients.
+    pub(crate) fn resident_bytes(&self) -> usize {
+        let statm = fs::read_to_string(self.server.proc().join("statm")).unwrap_or_default();
+        let pages = statm.split(' ').nth(1).and_then(|text| text.parse().ok());
+        pages.unwrap_or(0_usize) * 4096
+    }
+
+    /// Everything in the store. Stops a server of an image, because it locks its store.
+    pub(crate) fn stored(self) -> Vec<Entry> {
+        let store = self.server.into_store(self.folder.path());
+        store.range("/").expect("a range").entries
     }
 
     /// An open connection with this client's timeouts, after the handshake.
     pub(crate) fn connect(&self) -> io::Result<Connection> {
-        self.client.connect(self.address)
+        self.client.connect(self.address())
     }
 
     /// Sends bytes on a new connection, and reads the answer until the server closes the connection.
@@ -94,7 +130,7 @@ impl Stage {
 
     /// Sends a request; a server that gives no answer fails the case.
     pub(crate) fn send(&self, request: &Request<'_>) -> Answer {
-        let answer = self.send_raw(&request.bytes(self.address));
+        let answer = self.send_raw(&request.bytes(self.address()));
         answer.unwrap_or_else(|error| panic!("{} {}: {error}", request.method, request.target))
     }
 
@@ -136,25 +172,9 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
-    fn drop(&mut self) {
-        // A server that hangs must not block the other cases.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-/// Memory of this process that is in use, in bytes: client and server.
-pub(crate) fn resident_bytes() -> usize {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = statm.split(' ').nth(1).and_then(|text| text.parse().ok());
-    pages.unwrap_or(0_usize) * 4096
-}
-
 /// A cache of compiled interpreters that all cases share.
 fn cache() -> PathBuf {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients-cache/kindsight");
-    std::fs::create_dir_all(&cache).expect("a folder for the cache");
+    fs::create_dir_all(&cache).expect("a folder for the cache");
     cache.join("aot")
 }

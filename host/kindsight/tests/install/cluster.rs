@@ -4,13 +4,14 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use kindsight_cluster::{Authority, Binaries, Binary, Client, Cluster, Credentials, Etcd, Options};
+use kindsight_cluster::{
+    Authority, Binaries, Binary, Client, Cluster, Container, Credentials, Etcd, Mount, Options,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::helm::{Helm, NAMESPACE, object};
-use crate::image::Image;
-use crate::pod::{Mount, Pod, can_start};
+use crate::image;
 
 /// Time for the start of a build without optimizations.
 const PATIENCE: Duration = Duration::from_mins(3);
@@ -22,7 +23,7 @@ struct Installation {
     account: Client,
     /// A client of the REST API with the token of the Secret.
     user: Client,
-    _pod: Pod,
+    _pod: Container,
     _folder: TempDir,
     _etcd: Etcd,
 }
@@ -32,7 +33,7 @@ impl Installation {
     fn with(values: &[&str]) -> Option<Self> {
         let helm = Helm::or_skip()?;
         let binaries = Binaries::or_skip(Binary::API_SERVER)?;
-        if !can_start() {
+        if !Container::can_start() {
             return None;
         }
         let etcd = Etcd::start(&binaries);
@@ -129,7 +130,7 @@ fn start_pod(
     rendered: &[Value],
     account: &str,
     folder: &TempDir,
-) -> (Pod, Client) {
+) -> (Container, Client) {
     let (tokens, token) = token_file(folder);
     let authority = Authority::new("kindsight");
     let certificate = authority.server(None);
@@ -178,9 +179,9 @@ fn start_pod(
     let container = &object(rendered, "StatefulSet")["spec"]["template"]["spec"]["containers"][0];
     let arguments = container["args"].as_array().expect("arguments");
     let arguments: Vec<&str> = arguments.iter().filter_map(Value::as_str).collect();
-    let pod = Pod::start(Image::unpacked(), &mounts, &environment, &arguments);
+    let pod = Container::start(image::unpacked(), &mounts, &environment, &arguments);
     let user = Client::new(
-        &pod.url("https"),
+        &format!("https://{}", pod.address()),
         Some(authority.certificate()),
         &Credentials::Token(token),
     );

@@ -5,7 +5,6 @@ mod chart;
 mod cluster;
 mod helm;
 mod image;
-mod pod;
 
 use std::path::{Path, PathBuf};
 

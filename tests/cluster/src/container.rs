@@ -1,21 +1,26 @@
 //! A process that runs as in the Pod of the chart: the files of the image as a read-only root, a user without
-//! privileges, the volumes of the Pod, and no environment but that of the image and of the test.
+//! privileges, mounted folders, and no environment but the environment of the image and of the test.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _, stderr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 
-use crate::image::Image;
+use rustix::process::{Pid, Signal, kill_process};
 
-/// User and group of the Pod.
+use crate::image::Image;
+use crate::watchdog::Watchdog;
+
+/// User and group of the process.
 const USER: u32 = 65532;
 
 /// Mounts what a container runtime mounts, and becomes the program of the image. Arguments: the root folder, and
 /// triples of a folder, its path in the root and `ro` or `rw`, up to `--`.
-const CONTAINER: &str = r#"
+const SCRIPT: &str = r#"
 set -eu
 root=$1; shift
 mount --bind "$root" "$root"
@@ -32,24 +37,43 @@ mount -o remount,bind,ro "$root"
 exec setpriv --no-new-privs chroot --userspec=65532:65532 --groups=65532 "$root" "$@"
 "#;
 
-/// A folder in the Pod.
-pub(crate) struct Mount {
+/// A folder of this machine in a [`Container`].
+#[derive(Debug)]
+pub struct Mount {
     from: PathBuf,
     to: &'static str,
     mode: &'static str,
 }
 
 impl Mount {
-    /// A volume of the Pod. As with `fsGroup`, its group is the group of the Pod.
-    pub(crate) fn volume(from: &Path, to: &'static str) -> Self {
+    /// A volume, which the process may change. As with `fsGroup` of a Pod, its group is the group of the process.
+    ///
+    /// # Panics
+    /// If this process may not change the owner.
+    pub fn volume(from: &Path, to: &'static str) -> Self {
         chown(from, Some(0), Some(USER)).expect("the group of a volume");
         let shared = fs::Permissions::from_mode(0o2775);
         fs::set_permissions(from, shared).expect("the permissions of a volume");
         Self::new(from, to, "rw")
     }
 
-    /// The folder of a ConfigMap or Secret with these files, which the Pod may only read.
-    pub(crate) fn files(folder: &Path, to: &'static str, files: &[(&str, &str)]) -> Self {
+    /// A volume whose present files belong to the process.
+    ///
+    /// # Panics
+    /// If this process may not change the owner.
+    pub fn owned(from: &Path, to: &'static str) -> Self {
+        for entry in fs::read_dir(from).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            chown(&path, Some(USER), Some(USER)).expect("the owner of a file");
+        }
+        Self::volume(from, to)
+    }
+
+    /// The folder of a ConfigMap or Secret with these files, which the process may only read.
+    ///
+    /// # Panics
+    /// If a file cannot be written.
+    pub fn files(folder: &Path, to: &'static str, files: &[(&str, &str)]) -> Self {
         let from = folder.join(to.trim_matches('/').replace('/', "-"));
         fs::create_dir(&from).expect("a folder");
         fs::set_permissions(&from, fs::Permissions::from_mode(0o755)).expect("permissions");
@@ -68,38 +92,42 @@ impl Mount {
     }
 }
 
-/// Whether this process may start a [`Pod`]. If not, one line says so.
-///
-/// # Panics
-/// With the same line if `CI` is `true`.
-pub(crate) fn can_start() -> bool {
-    static TOLD: Once = Once::new();
-    let tried = Command::new("unshare").args(["--mount", "true"]).output();
-    if tried.is_ok_and(|output| output.status.success()) {
-        return true;
-    }
-    let line = "tests of the image did not run: they need root and the right to mount (`unshare --mount true`)";
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{line}");
-    TOLD.call_once(|| drop(writeln!(stderr(), "{line}")));
-    false
-}
-
-/// A running process of the image, killed when it is dropped.
-pub(crate) struct Pod {
+/// A running process of an image, killed when it is dropped.
+#[derive(Debug)]
+pub struct Container {
     child: Child,
     port: u16,
 }
 
-impl Pod {
+impl Container {
+    /// Returns whether this process may start a container. If not, one line says so.
+    ///
+    /// # Panics
+    /// With the same line if `CI` is `true`.
+    pub fn can_start() -> bool {
+        static TOLD: Once = Once::new();
+        let tried = Command::new("unshare").args(["--mount", "true"]).output();
+        if tried.is_ok_and(|output| output.status.success()) {
+            return true;
+        }
+        let line = "tests of the image did not run: they need root and the right to mount (`unshare --mount true`)";
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{line}");
+        TOLD.call_once(|| drop(writeln!(stderr(), "{line}")));
+        false
+    }
+
     /// Starts the entrypoint of the image, and waits until the server listens.
-    pub(crate) fn start(
+    ///
+    /// # Panics
+    /// With the log, if the process ends instead.
+    pub fn start(
         image: &Image,
         mounts: &[Mount],
         environment: &[(&str, &str)],
         arguments: &[&str],
     ) -> Self {
         let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", CONTAINER, "sh"]);
+        command.args(["--mount", "sh", "-c", SCRIPT, "sh"]);
         command.arg(&image.files);
         let runtime = ["/proc", "/dev", "/tmp"];
         for point in mounts.iter().map(|mount| mount.to).chain(runtime) {
@@ -123,7 +151,10 @@ impl Pod {
             command.env(name, value);
         }
         command.envs(environment.iter().copied());
-        let mut child = command.stderr(Stdio::piped()).spawn().expect("unshare");
+        command.stderr(Stdio::piped()).process_group(0);
+        let watchdog = Watchdog::get();
+        let mut child = command.spawn().expect("unshare");
+        watchdog.started(child.id());
         let lines = BufReader::new(child.stderr.take().expect("its log")).lines();
         let mut lines = lines.map_while(Result::ok);
         let mut log = Vec::new();
@@ -139,22 +170,36 @@ impl Pod {
     }
 
     /// The address of the server on loopback.
-    pub(crate) fn url(&self, scheme: &str) -> String {
-        format!("{scheme}://127.0.0.1:{}", self.port)
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    /// The folder of the process in `/proc`.
+    pub fn proc(&self) -> PathBuf {
+        Path::new("/proc").join(self.child.id().to_string())
     }
 
     /// Real, effective, saved and file system user of the process.
-    pub(crate) fn users(&self) -> Vec<String> {
-        let status = self.proc("status");
+    ///
+    /// # Panics
+    /// If the process has ended.
+    pub fn users(&self) -> Vec<String> {
+        let status = self.proc().join("status");
         let status = fs::read_to_string(status).expect("the status of the process");
         let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
         let users = users.expect("users").split_whitespace();
         users.map(str::to_owned).collect()
     }
 
-    /// Tries to create a file in the file system of the Pod, as root, so that only the mounts can refuse it.
-    pub(crate) fn create_file(&self, path: &str) -> Result<(), &'static str> {
-        let path = self.proc("root").join(path.trim_start_matches('/'));
+    /// Tries to create a file in the file system of the container, as root, so that only the mounts can refuse it.
+    ///
+    /// # Errors
+    /// The file system is read-only.
+    ///
+    /// # Panics
+    /// After any other failure.
+    pub fn create_file(&self, path: &str) -> Result<(), &'static str> {
+        let path = self.proc().join("root").join(path.trim_start_matches('/'));
         match fs::write(&path, "") {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::ReadOnlyFilesystem => {
@@ -164,25 +209,22 @@ impl Pod {
         }
     }
 
-    fn proc(&self, entry: &str) -> PathBuf {
-        Path::new("/proc")
-            .join(self.child.id().to_string())
-            .join(entry)
-    }
-
     /// Sends SIGTERM and waits for the end; returns whether the exit code is 0.
-    pub(crate) fn stop(mut self) -> bool {
-        let pid = i32::try_from(self.child.id()).expect("a process id");
-        let pid = rustix::process::Pid::from_raw(pid).expect("a process id");
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("SIGTERM");
+    ///
+    /// # Panics
+    /// If the process cannot be stopped.
+    pub fn stop(mut self) -> bool {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("SIGTERM");
         self.child.wait().expect("its end").success()
     }
 }
 
-impl Drop for Pod {
+impl Drop for Container {
     fn drop(&mut self) {
+        // Both fail if the process was stopped before.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        Watchdog::get().ended(self.child.id());
     }
 }
 
