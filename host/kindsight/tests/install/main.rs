@@ -1,10 +1,11 @@
-//! The image and the chart, as an operator installs them: the image is unpacked and started, and the output of Helm is
-//! applied to a real API server.
+//! The release, the image and the chart, as an operator installs them: `install.sh` installs a release, the image is
+//! unpacked and started, and the output of Helm is applied to a real API server.
 
 mod chart;
 mod cluster;
 mod helm;
 mod image;
+mod script;
 
 use std::path::{Path, PathBuf};
 
