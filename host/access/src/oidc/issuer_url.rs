@@ -18,7 +18,7 @@ pub struct IssuerUrl(String);
 /// The reason why a text is not an [`IssuerUrl`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a URL of an issuer: use https://HOST[:PORT][/PATH], or http on a loopback address"
+    "`{0}` cannot be used for OIDC: use https://HOST[:PORT][/PATH], or http on a loopback address"
 )]
 pub struct IssuerUrlError(String);
 

@@ -80,7 +80,7 @@ pub(crate) async fn begin(
     }
     match flow.begin(return_path).await {
         Ok((url, attempt)) => with_cookie(see_other(&url)?, &attempt_cookie(&attempt)?),
-        Err(error) => Ok(failed(&error)?.into_response()),
+        Err(error) => to_form(reason(&error)),
     }
 }
 
@@ -173,10 +173,6 @@ fn attempt(headers: &HeaderMap) -> Option<SignInAttempt> {
     let value = URL_SAFE_NO_PAD.decode(value).ok()?;
     let attempt: SignInAttempt = serde_json::from_slice(&value).ok()?;
     is_own_path(&attempt.return_path).then_some(attempt)
-}
-
-fn failed(error: &CodeFlowError) -> Result<Response, Problem> {
-    to_form(reason(error))
 }
 
 /// The code of a failure for the page. The log has the reason.
