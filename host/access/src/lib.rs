@@ -36,7 +36,7 @@ pub use control::{
 pub use files::{AccessFileError, follow_files};
 pub use oidc::{
     CodeFlow, CodeFlowError, CodeFlowSettings, IssuerClientError, IssuerUrl, IssuerUrlError, Oidc,
-    OidcSettings, SignInAttempt, SignatureAlgorithm, SignatureAlgorithmError,
+    OidcSettings, Proxies, ProxyError, SignInAttempt, SignatureAlgorithm, SignatureAlgorithmError,
 };
 pub use roles::{Rights, Role, RoleBindings, RoleFileError};
 pub use tls::{TlsError, TlsFile, TlsProblem, TlsServer, TlsSettings, TlsStream};

@@ -14,6 +14,7 @@ mod algorithm;
 mod claims;
 mod code_flow;
 mod issuer_client;
+mod issuer_route;
 mod issuer_url;
 mod key_set;
 mod keys;
@@ -36,6 +37,7 @@ use crate::verify::{TokenError, Verified, VerifyToken};
 pub use algorithm::{SignatureAlgorithm, SignatureAlgorithmError};
 pub use code_flow::{CodeFlow, CodeFlowError, CodeFlowSettings, SignInAttempt};
 pub use issuer_client::IssuerClientError;
+pub use issuer_route::{Proxies, ProxyError};
 pub use issuer_url::{IssuerUrl, IssuerUrlError};
 
 /// The types of tokens that are accepted, in the header `typ`: other tokens of an issuer, such as logout tokens, prove
@@ -55,6 +57,8 @@ pub struct OidcSettings {
     pub groups_claim: String,
     /// The file with the trusted certificates for the issuer; `None` for the certificates of the system.
     pub ca: Option<PathBuf>,
+    /// The HTTP proxies for requests to the issuer.
+    pub proxies: Proxies,
     /// The allowed algorithms of signatures.
     pub algorithms: Vec<SignatureAlgorithm>,
 }
@@ -64,6 +68,11 @@ impl OidcSettings {
     pub const USERNAME_CLAIM: &str = "sub";
     /// The claim with the groups, unless the operator names another one.
     pub const GROUPS_CLAIM: &str = "groups";
+
+    fn client(&self) -> Result<IssuerClient, IssuerClientError> {
+        let (issuer, proxies) = (self.issuer.clone(), self.proxies.clone());
+        IssuerClient::new(issuer, self.ca.as_deref(), proxies)
+    }
 }
 
 /// Verifies tokens of one issuer.
@@ -83,11 +92,11 @@ impl Oidc {
     /// Makes a verifier, which has no keys yet. Blocks while it reads the trusted certificates.
     ///
     /// # Errors
-    /// [`IssuerClientError`] if the certificates cannot be used.
+    /// [`IssuerClientError`] if the certificates or the proxy cannot be used.
     pub fn new(settings: OidcSettings) -> Result<Self, IssuerClientError> {
         signature::install();
         Ok(Self {
-            client: IssuerClient::new(settings.issuer.clone(), settings.ca.as_deref())?,
+            client: settings.client()?,
             keys: IssuerKeys::new(),
             settings,
         })
@@ -96,16 +105,14 @@ impl Oidc {
     /// Makes the sign-in of browsers at this issuer. Blocks while it reads the trusted certificates.
     ///
     /// # Errors
-    /// [`IssuerClientError`] if the certificates cannot be used.
+    /// [`IssuerClientError`] if the certificates or the proxy cannot be used.
     pub fn code_flow(&self, settings: CodeFlowSettings) -> Result<CodeFlow, IssuerClientError> {
-        let OidcSettings {
-            issuer,
-            ca,
-            audience,
-            ..
-        } = &self.settings;
-        let client = IssuerClient::new(issuer.clone(), ca.as_deref())?;
-        Ok(CodeFlow::new(client, audience.clone(), settings))
+        let client = self.settings.client()?;
+        Ok(CodeFlow::new(
+            client,
+            self.settings.audience.clone(),
+            settings,
+        ))
     }
 
     async fn check(&self, token: &str) -> Result<Verified, TokenError> {

@@ -5,6 +5,7 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,8 +13,8 @@ use std::thread;
 use std::time::Duration;
 
 use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use kindsight_server::access::{AccessSettings, Oidc, OidcSettings, SignatureAlgorithm};
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use kindsight_server::access::{AccessSettings, Oidc, OidcSettings, Proxies, SignatureAlgorithm};
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
@@ -24,8 +25,14 @@ use crate::transport::ANSWER_MAX;
 const AUDIENCE: &str = "kindsight";
 /// The user of a genuine token.
 const SUBJECT: &str = "alice";
-/// The id of the only published key.
-const KEY_ID: &str = "first";
+/// The id of the published key that signs tokens.
+pub(crate) const KEY_ID: &str = "first";
+/// The id of the published RSA key, which signs no token.
+pub(crate) const RSA_KEY_ID: &str = "rsa";
+/// A public RSA key of 2,048 bits in the form `SubjectPublicKeyInfo`. Its private key is not kept.
+pub(crate) const RSA_PEM: &str = include_str!("rsa-public-key.pem");
+/// The place of the modulus in the key.
+const RSA_MODULUS: Range<usize> = 33..33 + 256;
 /// Interval between two bytes of a key set that is sent slowly.
 const BYTE_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -39,7 +46,7 @@ pub(crate) struct Issuer {
 /// The answers to requests for the key set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeySet {
-    /// The public key of the issuer.
+    /// The public key of the issuer, and an RSA key.
     Published,
     /// Valid keys without an end.
     Endless,
@@ -103,6 +110,7 @@ impl Issuer {
             username_claim: OidcSettings::USERNAME_CLAIM.to_owned(),
             groups_claim: OidcSettings::GROUPS_CLAIM.to_owned(),
             ca: None,
+            proxies: Proxies::default(),
             algorithms: SignatureAlgorithm::DEFAULT.to_vec(),
         });
         access.verifiers.push(Arc::new(oidc.expect("a verifier")));
@@ -183,7 +191,7 @@ impl Shared {
     fn send_keys(&self, stream: &mut TcpStream, key_set: KeySet) -> io::Result<()> {
         match key_set {
             KeySet::Published | KeySet::Away => {
-                send_json(stream, &json!({"keys": [self.public_key]}))
+                send_json(stream, &json!({"keys": [self.public_key, rsa_key()]}))
             }
             KeySet::Endless => {
                 begin(stream, r#"{"keys": ["#)?;
@@ -238,6 +246,19 @@ fn new_key() -> Ed25519KeyPair {
 fn public_key(key: &Ed25519KeyPair) -> Value {
     let x = base64(key.public_key());
     json!({"kty": "OKP", "crv": "Ed25519", "x": x, "kid": KEY_ID, "alg": "EdDSA"})
+}
+
+/// The RSA key without the lines and the encoding of its file.
+pub(crate) fn rsa_der() -> Vec<u8> {
+    let lines = RSA_PEM.lines().filter(|line| !line.starts_with('-'));
+    let text: String = lines.collect();
+    BASE64_STANDARD.decode(text).expect("base64")
+}
+
+/// The member of the key set with the RSA key.
+pub(crate) fn rsa_key() -> Value {
+    let modulus = base64(&rsa_der()[RSA_MODULUS]);
+    json!({"kty": "RSA", "n": modulus, "e": "AQAB", "kid": RSA_KEY_ID, "alg": "RS256"})
 }
 
 /// The header of a genuine token, with differences; null removes a member.

@@ -82,6 +82,7 @@ const HTTPS_CASES: &[Case] = &cases![
     handshakes::more_slow_handshakes_than_connections_do_not_block_other_clients,
     oidc::a_key_set_that_is_huge_or_never_arrives_delays_no_other_client,
     oidc::an_hmac_made_with_the_public_key_is_refused,
+    oidc::an_hmac_made_with_the_public_rsa_key_is_refused,
     oidc::expired_future_and_foreign_tokens_are_refused,
     oidc::keys_and_claims_of_the_sender_are_refused,
     oidc::known_tokens_work_until_they_expire_without_their_issuer,

@@ -6,7 +6,9 @@ use ring::hmac;
 use serde_json::json;
 
 use crate::http::Answer;
-use crate::issuer::{Issuer, KeySet, base64, header, now_s, unsigned};
+use crate::issuer::{
+    Issuer, KEY_ID, KeySet, RSA_KEY_ID, RSA_PEM, base64, header, now_s, rsa_der, rsa_key, unsigned,
+};
 use crate::stage::Stage;
 use crate::transport::{ANSWER_MAX, Transport};
 
@@ -82,36 +84,60 @@ pub(crate) fn tokens_without_a_signature_are_refused(transport: Transport) {
     });
 }
 
-/// A verifier that uses the published key as the secret of an HMAC would accept these tokens.
+/// A verifier that uses a published key as the secret of an HMAC would accept these tokens.
 pub(crate) fn an_hmac_made_with_the_public_key_is_refused(transport: Transport) {
     assert_refused(transport, |issuer| {
         let (raw, published) = issuer.public_key();
         // The prefix of an Ed25519 key in the form SubjectPublicKeyInfo (RFC 8410).
         let der = [b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00", raw].concat();
-        let secrets = [
+        let member = published.to_string().into_bytes();
+        let own = [
             ("the raw key", raw.to_vec()),
             ("the key as DER", der),
-            (
-                "the member of the key set",
-                published.to_string().into_bytes(),
-            ),
+            ("the member of the key set", member),
             ("the key in base64url", base64(raw).into_bytes()),
         ];
-        let mut tokens = Vec::new();
-        for (name, secret) in secrets {
-            for algorithm in ["HS256", "EdDSA"] {
-                let head = header(&json!({"alg": algorithm}));
-                let message = unsigned(&head, &issuer.claims(&json!({})));
-                let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-                let signature = base64(hmac::sign(&key, message.as_bytes()));
-                tokens.push((
-                    format!("{algorithm} with {name}"),
-                    format!("{message}.{signature}"),
-                ));
-            }
-        }
-        tokens
+        own.iter()
+            .flat_map(|secret| with_hmac(issuer, KEY_ID, "EdDSA", secret))
+            .collect()
     });
+}
+
+/// The usual form of the attack: the key file of an issuer with RSA keys is the secret.
+pub(crate) fn an_hmac_made_with_the_public_rsa_key_is_refused(transport: Transport) {
+    assert_refused(transport, |issuer| {
+        let secrets = [
+            ("the key as PEM", RSA_PEM.as_bytes().to_vec()),
+            (
+                "the key as PEM without a final newline",
+                RSA_PEM.trim_end().into(),
+            ),
+            ("the key as DER", rsa_der()),
+            ("the member of the key set", rsa_key().to_string().into()),
+        ];
+        secrets
+            .iter()
+            .flat_map(|secret| with_hmac(issuer, RSA_KEY_ID, "RS256", secret))
+            .collect()
+    });
+}
+
+/// Two tokens that name a key of the issuer and have an HMAC with a secret: one names HMAC, the other the algorithm of
+/// the key.
+fn with_hmac(
+    issuer: &Issuer,
+    key_id: &str,
+    algorithm: &str,
+    (name, secret): &(&str, Vec<u8>),
+) -> [(String, String); 2] {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
+    ["HS256", algorithm].map(|algorithm| {
+        let head = header(&json!({"alg": algorithm, "kid": key_id}));
+        let message = unsigned(&head, &issuer.claims(&json!({})));
+        let signature = base64(hmac::sign(&key, message.as_bytes()));
+        let name = format!("{algorithm} with {name}");
+        (name, format!("{message}.{signature}"))
+    })
 }
 
 /// The attacker has an issuer, whose key has the same id.

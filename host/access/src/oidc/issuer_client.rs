@@ -10,7 +10,6 @@ use http::{Request, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde::Deserialize;
 use tokio::time::timeout;
@@ -18,6 +17,7 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::issuer_route::{IssuerConnector, Proxies, ProxyError};
 use super::issuer_url::{IssuerUrl, IssuerUrlError};
 use super::key_set::{KeySet, KeySetError};
 
@@ -32,7 +32,7 @@ const REFUSAL_CHARS_MAX: usize = 200;
 pub(super) struct IssuerClient {
     issuer: IssuerUrl,
     discovery: IssuerUrl,
-    client: Client<HttpsConnector<HttpConnector>, String>,
+    client: Client<HttpsConnector<IssuerConnector>, String>,
 }
 
 /// The reason why an issuer cannot be asked.
@@ -41,6 +41,9 @@ pub enum IssuerClientError {
     /// The URL is too long for a path below it.
     #[error(transparent)]
     Url(#[from] IssuerUrlError),
+    /// The proxy cannot be used.
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
     /// The file cannot be read, or has no certificate.
     #[error("{}: use a file with certificates as PEM: {reason}", path.display())]
     Ca {
@@ -144,21 +147,24 @@ impl FetchError {
 
 impl IssuerClient {
     /// A client that trusts the certificates of a file, or of the system. Blocks while it reads certificates.
-    pub(super) fn new(issuer: IssuerUrl, ca: Option<&Path>) -> Result<Self, IssuerClientError> {
+    pub(super) fn new(
+        issuer: IssuerUrl,
+        ca: Option<&Path>,
+        proxies: Proxies,
+    ) -> Result<Self, IssuerClientError> {
+        proxies.check(&issuer)?;
         let tls = match ca {
             Some(path) => ClientConfig::builder().with_root_certificates(roots(path)?),
             None => ClientConfig::builder()
                 .with_native_roots()
                 .map_err(IssuerClientError::SystemCa)?,
         };
-        let mut http = HttpConnector::new();
-        http.enforce_http(false);
         let https = HttpsConnectorBuilder::new()
             .with_tls_config(tls.with_no_client_auth())
             // An `IssuerUrl` with http is on loopback.
             .https_or_http()
             .enable_http1()
-            .wrap_connector(http);
+            .wrap_connector(IssuerConnector::new(proxies));
         Ok(Self {
             discovery: issuer.discovery()?,
             issuer,

@@ -3,6 +3,7 @@
 mod attacks;
 mod fake_issuer;
 mod fetching;
+mod proxies;
 mod real_issuer;
 
 use std::sync::Arc;
@@ -84,6 +85,7 @@ fn settings(issuer: &str) -> OidcSettings {
         username_claim: OidcSettings::USERNAME_CLAIM.to_owned(),
         groups_claim: OidcSettings::GROUPS_CLAIM.to_owned(),
         ca: None,
+        proxies: Proxies::default(),
         algorithms: SignatureAlgorithm::DEFAULT.to_vec(),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use kindsight_server::access::{
-    CodeFlow, CodeFlowSettings, IssuerUrl, Oidc, OidcSettings, SignatureAlgorithm,
+    CodeFlow, CodeFlowSettings, IssuerUrl, Oidc, OidcSettings, Proxies, SignatureAlgorithm,
 };
 
 use crate::config::password::password;
@@ -136,6 +136,7 @@ impl OidcArgs {
             username_claim: self.username_claim.clone(),
             groups_claim: self.groups_claim.clone(),
             ca: self.ca.clone(),
+            proxies: Proxies::of_environment(),
             algorithms: self.algorithms.clone(),
         })
     }

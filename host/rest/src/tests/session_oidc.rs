@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use kindsight_access::{CodeFlow, CodeFlowSettings, Oidc, OidcSettings, SignatureAlgorithm};
+use kindsight_access::{
+    CodeFlow, CodeFlowSettings, Oidc, OidcSettings, Proxies, SignatureAlgorithm,
+};
 use kindsight_cluster::{Issuer, IssuerPrograms};
 
 use super::access::Guarded;
@@ -21,6 +23,7 @@ fn guarded(issuer: &Issuer) -> Guarded {
         username_claim: OidcSettings::USERNAME_CLAIM.to_owned(),
         groups_claim: OidcSettings::GROUPS_CLAIM.to_owned(),
         ca: None,
+        proxies: Proxies::default(),
         algorithms: SignatureAlgorithm::DEFAULT.to_vec(),
     });
     let oidc = oidc.unwrap();

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 
-use kindsight_access::{CodeFlowSettings, Oidc, OidcSettings, SignatureAlgorithm};
+use kindsight_access::{CodeFlowSettings, Oidc, OidcSettings, Proxies, SignatureAlgorithm};
 use kindsight_cluster::{Issuer, IssuerPrograms};
 use kindsight_server::Settings;
 
@@ -38,6 +38,7 @@ fn enable(settings: &mut Settings, folder: &Path, issuer: &Issuer) {
         username_claim: OidcSettings::USERNAME_CLAIM.to_owned(),
         groups_claim: OidcSettings::GROUPS_CLAIM.to_owned(),
         ca: None,
+        proxies: Proxies::default(),
         algorithms: SignatureAlgorithm::DEFAULT.to_vec(),
     })
     .expect("a verifier");
