@@ -1,6 +1,7 @@
 //! Access control end to end: a viewer of two of five applications, over TLS, with a token of each method.
 
 mod audit;
+mod insecure;
 
 use std::fs;
 use std::path::{Path, PathBuf};

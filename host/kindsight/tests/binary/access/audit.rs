@@ -2,76 +2,117 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::{PATIENCE, path, write_files};
+use crate::interpreters::stage::{crane, digest, version};
 use crate::process::kindsight;
 
-#[test]
-fn each_command_is_logged_with_its_user_and_its_outcome() {
-    let folder = tempfile::tempdir().unwrap();
-    write_files(folder.path());
-    let operator = "[[binding]]\nrole = \"operator\"\nusers = [\"token:ci\"]";
-    fs::write(folder.path().join("roles.toml"), operator).unwrap();
-    let [roles, tokens, data] =
-        ["roles.toml", "tokens", "data"].map(|name| folder.path().join(name));
-    let log = folder.path().join("log");
-    let arguments = [
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--log-format",
-        "json",
-        "--data-dir",
-        path(&data),
-        "--roles",
-        path(&roles),
-        "--tokens",
-        path(&tokens),
-    ];
-    let mut server = kindsight(&arguments)
-        .stderr(fs::File::create(&log).unwrap())
-        .spawn()
-        .unwrap();
-    let url = line_of(&log, |line| {
-        let message = line["fields"]["message"].as_str()?;
-        Some(message.strip_prefix("serving on ")?.to_owned())
-    });
-    let token = fs::read_to_string(folder.path().join("ci")).unwrap();
-    let config = ureq::Agent::config_builder().http_status_as_error(false);
-    let agent: ureq::Agent = config.build().into();
-    let send = |command: &str, id: &str| {
-        let request = agent.post(format!("{url}/v2/interpreters/{command}"));
-        let request = request.header("Authorization", format!("Bearer {}", token.trim()));
-        let answer = request.header("X-Request-Id", id).send_empty().unwrap();
+/// A server whose user `token:ci` is an operator, and its log.
+struct Stage {
+    folder: TempDir,
+    server: Child,
+    url: String,
+}
+
+impl Stage {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        write_files(folder.path());
+        let operator = "[[binding]]\nrole = \"operator\"\nusers = [\"token:ci\"]";
+        fs::write(folder.path().join("roles.toml"), operator).unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let server = kindsight(&["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
+            .args(["--data-dir", path(&file("data"))])
+            .args(["--roles", path(&file("roles.toml"))])
+            .args(["--tokens", path(&file("tokens"))])
+            .stderr(fs::File::create(file("log")).unwrap())
+            .spawn()
+            .unwrap();
+        let url = line_of(&file("log"), |line| {
+            let message = line["fields"]["message"].as_str()?;
+            Some(message.strip_prefix("serving on ")?.to_owned())
+        });
+        Self {
+            folder,
+            server,
+            url,
+        }
+    }
+
+    fn token(&self) -> String {
+        let token = fs::read_to_string(self.folder.path().join("ci")).unwrap();
+        token.trim().to_owned()
+    }
+
+    /// Sends a command, and returns the status code.
+    fn send(&self, path: &str, component: &[u8], id: &str) -> u16 {
+        let config = ureq::Agent::config_builder().http_status_as_error(false);
+        let agent: ureq::Agent = config.build().into();
+        let request = agent.post(format!("{}/v2/interpreters{path}", self.url));
+        let request = request.header("Authorization", format!("Bearer {}", self.token()));
+        let request = request.content_type("application/wasm");
+        let answer = request.header("X-Request-Id", id).send(component).unwrap();
         answer.status().as_u16()
-    };
-    assert_eq!(send("apps/disable", "first"), 200);
-    assert_eq!(send("nothing/rollback", "second"), 404);
-    let audited = |id: &str| {
-        line_of(&log, |line| {
+    }
+
+    /// The line of the audit log about a request.
+    fn audited(&self, id: &str) -> Value {
+        line_of(&self.folder.path().join("log"), |line| {
             let is_audit = line["target"] == "audit" && line.to_string().contains(id);
             is_audit.then(|| line["fields"].clone())
         })
-    };
-    let disabled = audited("first");
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+fn each_command_is_logged_with_its_user_and_its_outcome() {
+    let stage = Stage::start();
+    assert_eq!(stage.send("/apps/disable", b"", "first"), 200);
+    assert_eq!(stage.send("/nothing/rollback", b"", "second"), 404);
+    let disabled = stage.audited("first");
     assert_eq!(disabled["user"], "token:ci");
     assert_eq!(disabled["action"], "disable");
     assert_eq!(disabled["interpreter"], "apps");
-    assert!(
-        disabled["from"].as_str().unwrap().starts_with("sha256:"),
-        "{disabled}"
-    );
-    let refused = audited("second");
+    let from = disabled["from"].as_str().unwrap();
+    assert!(from.starts_with("sha256:"), "{disabled}");
+    let refused = stage.audited("second");
     assert_eq!(refused["action"], "rollback");
     let outcome = refused["outcome"].as_str().unwrap();
     assert!(outcome.starts_with("refused: "), "{outcome}");
-    server.kill().unwrap();
-    server.wait().unwrap();
-    let text = fs::read_to_string(&log).unwrap();
-    assert!(!text.contains(token.trim()));
+    let log = fs::read_to_string(stage.folder.path().join("log")).unwrap();
+    assert!(!log.contains(&stage.token()));
+}
+
+/// The server knows the name and the old version only after the load.
+#[test]
+fn a_load_under_the_declared_name_is_logged_with_both_versions() {
+    let stage = Stage::start();
+    let (v1, v2) = (crane(), version(2));
+    assert_eq!(stage.send("", v1, "first"), 200);
+    assert_eq!(stage.send("", &v2, "second"), 200);
+    let loads = [
+        ("first", Value::Null, digest(v1)),
+        ("second", digest(v1).into(), digest(&v2)),
+    ];
+    for (id, from, to) in loads {
+        let loaded = stage.audited(id);
+        assert_eq!(loaded["action"], "load", "{loaded}");
+        assert_eq!(loaded["interpreter"], "crane", "{loaded}");
+        assert_eq!(loaded["from"], from, "{loaded}");
+        assert_eq!(loaded["to"], *to, "{loaded}");
+    }
 }
 
 /// Waits for a line of a log in JSON.
