@@ -1,6 +1,7 @@
 //! The command line: commands, flags and their help texts.
 
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::commands::login::LoginArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::store::StoreArgs;
 use crate::commands::token::TokenArgs;
-use crate::config::ServeArgs;
+use crate::config::{ServeArgs, address, duration};
 use crate::kubectl;
 use crate::output_format::OutputFormat;
 use crate::progress;
@@ -124,8 +125,8 @@ pub(crate) struct DemoArgs {
     #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) output: OutputFormat,
     /// Address to listen on; port 0 picks a free port.
-    #[arg(long, default_value = "127.0.0.1:9015", env = "KINDSIGHT_LISTEN")]
-    pub(crate) listen: std::net::SocketAddr,
+    #[arg(long, env = "KINDSIGHT_LISTEN", value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1:9015")]
+    pub(crate) listen: SocketAddr,
 }
 
 /// `kindsight interpret`.
@@ -327,12 +328,6 @@ pub(crate) enum Goal {
     Present,
     /// No resource is left.
     Terminated,
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let right = || format!("`{text}` is not a time to wait, such as `30s`, `5m` or `1h30m`");
-    let duration: jiff::SignedDuration = text.parse().map_err(|_| right())?;
-    Duration::try_from(duration).map_err(|_| right())
 }
 
 /// Parser of `--type`, with the values of the API.

@@ -139,11 +139,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "KINDSIGHT_REPLACE_BUILT_IN")]
     pub(crate) replace_built_in: bool,
     /// Address to listen on; port 0 picks a free port.
-    #[arg(long, env = "KINDSIGHT_LISTEN", default_value = "127.0.0.1:9015")]
+    #[arg(long, env = "KINDSIGHT_LISTEN", value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1:9015")]
     pub(crate) listen: SocketAddr,
     /// Additional address that answers only `/metrics` and `/healthz`, for Prometheus; without access control. Port 0
     /// picks a free port.
-    #[arg(long, env = "KINDSIGHT_METRICS_LISTEN", value_name = "ADDRESS")]
+    #[arg(long, env = "KINDSIGHT_METRICS_LISTEN", value_name = "ADDRESS", value_parser = address)]
     pub(crate) metrics_listen: Option<SocketAddr>,
     /// Adds a metric with the name and the phase of each application. Every reader of the metrics sees the names.
     #[arg(long, env = "KINDSIGHT_METRICS_APPLICATIONS")]
@@ -224,8 +224,14 @@ fn in_help(flag: Arg) -> Arg {
     flag.hide_short_help(!is_first).hide_env(true)
 }
 
+/// Parser of an address to listen on.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    let right = "expected IP:PORT, such as `127.0.0.1:9015`, or `0.0.0.0:9015` for all addresses";
+    text.parse().map_err(|_| right.to_owned())
+}
+
 /// Parser of a time span with its unit.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let span = text.parse::<jiff::SignedDuration>().ok();
     span.and_then(|span| Duration::try_from(span).ok())
         .ok_or_else(|| "expected a time with its unit, such as `90s`, `10m` or `1h`".to_owned())

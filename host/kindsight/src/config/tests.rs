@@ -58,6 +58,11 @@ fn an_invalid_file_is_reported_with_the_reason() {
     for (file, expected) in [
         ("lissten = \"x\"", "unknown setting `lissten`"),
         ("listen = \"nowhere\"", "invalid value 'nowhere'"),
+        ("listen = \"localhost\"", "expected IP:PORT, such as `127"),
+        (
+            "metrics-listen = \"9100\"",
+            "expected IP:PORT, such as `127",
+        ),
         ("listen = {}", "`listen` is a table"),
         ("listen", "TOML parse error"),
     ] {
