@@ -102,7 +102,7 @@ pub struct ClusterConnection<'a> {
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub not_covered: Cow<'a, [Arc<str>]>,
-    /// Number of objects of applications in memory.
+    /// Number of objects of applications in memory. Omitted if the user may not see every application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = usize)]
     pub objects: Option<usize>,
@@ -115,7 +115,7 @@ pub struct ClusterConnection<'a> {
     #[schema(value_type = String, format = DateTime)]
     pub last_event: Option<Timestamp>,
     /// The faults of its reports whose application cannot be determined because they cannot be
-    /// read. At most the first 20.
+    /// read. At most the first 20. Omitted if the user may not see every application.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub faults: Cow<'a, [Arc<str>]>,

@@ -20,6 +20,25 @@ pub enum Subject {
     Deployment(DeploymentId),
 }
 
+impl Subject {
+    /// Returns whether both are apps of one application.
+    pub fn is_same_application(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Deployment(left), Self::Deployment(right)) => left.context == right.context,
+            (
+                Self::Application {
+                    application: left, ..
+                },
+                Self::Application {
+                    application: right, ..
+                },
+            ) => left == right,
+            (Self::Deployment(_), Self::Application { .. })
+            | (Self::Application { .. }, Self::Deployment(_)) => false,
+        }
+    }
+}
+
 /// The source of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {

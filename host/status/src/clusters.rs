@@ -20,6 +20,8 @@ const NOT_COVERED_SHOWN_MAX: usize = 100;
 pub struct Clusters {
     connections: Vec<(ClusterName, Arc<ConnectionView>)>,
     store: Option<StoreAway>,
+    /// Whether the reader may see all applications. Other readers see no data about unknown applications.
+    is_of_everything: bool,
 }
 
 impl VisibleSnapshot<'_> {
@@ -31,6 +33,7 @@ impl VisibleSnapshot<'_> {
                 .map(|(name, view)| (name.clone(), Arc::clone(view)))
                 .collect(),
             store: self.snapshot.store_away().cloned(),
+            is_of_everything: self.visible.is_everything(),
         }
     }
 }
@@ -41,40 +44,46 @@ impl Clusters {
         let clusters = self
             .connections
             .iter()
-            .map(|(name, view)| connection(name, view));
+            .map(|(name, view)| self.connection(name, view));
         ClusterList {
             clusters: clusters.collect(),
             store: self.store.as_ref().map(StoreAway::shown),
         }
     }
-}
 
-fn connection<'a>(name: &'a ClusterName, view: &'a ConnectionView) -> ClusterConnection<'a> {
-    let facts = view.facts.as_deref();
-    ClusterConnection {
-        cluster_provider: (&*name.provider).into(),
-        cluster: (&*name.name).into(),
-        origin: facts.map_or("", |it| &it.origin).into(),
-        connection: view.state,
-        coverage: coverage(view),
-        mode: (facts.map(|facts| facts.mode)).filter(|mode| *mode != ReportMode::Auto),
-        selector: facts.and_then(|facts| facts.selector.as_deref().map(Cow::Borrowed)),
-        since: moment(view.since_ms),
-        error: view.reason.as_deref().map(Cow::Borrowed),
-        server_version: facts.and_then(|facts| facts.server_version.as_deref().map(Cow::Borrowed)),
-        not_covered: view
-            .coverage
-            .as_ref()
-            .map_or_else(Vec::new, not_covered)
-            .into(),
-        objects: facts.map(|it| it.objects),
-        watches: facts.map(|it| it.watches),
-        last_event: view.heard_ms.and_then(moment),
-        faults: view
-            .faults
-            .get(..FAULTS_SHOWN_MAX)
-            .unwrap_or(&view.faults)
-            .into(),
+    fn connection<'a>(
+        &self,
+        name: &'a ClusterName,
+        view: &'a ConnectionView,
+    ) -> ClusterConnection<'a> {
+        let facts = view.facts.as_deref();
+        let faults = view.faults.get(..FAULTS_SHOWN_MAX).unwrap_or(&view.faults);
+        ClusterConnection {
+            cluster_provider: (&*name.provider).into(),
+            cluster: (&*name.name).into(),
+            origin: facts.map_or("", |it| &it.origin).into(),
+            connection: view.state,
+            coverage: coverage(view),
+            mode: (facts.map(|facts| facts.mode)).filter(|mode| *mode != ReportMode::Auto),
+            selector: facts.and_then(|facts| facts.selector.as_deref().map(Cow::Borrowed)),
+            since: moment(view.since_ms),
+            error: view.reason.as_deref().map(Cow::Borrowed),
+            server_version: facts
+                .and_then(|facts| facts.server_version.as_deref().map(Cow::Borrowed)),
+            not_covered: view
+                .coverage
+                .as_ref()
+                .map_or_else(Vec::new, not_covered)
+                .into(),
+            objects: facts.map(|it| it.objects).filter(|_| self.is_of_everything),
+            watches: facts.map(|it| it.watches),
+            last_event: view.heard_ms.and_then(moment),
+            faults: if self.is_of_everything {
+                faults.into()
+            } else {
+                Cow::default()
+            },
+        }
     }
 }
 

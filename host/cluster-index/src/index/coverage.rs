@@ -10,9 +10,9 @@ use super::objects::Id;
 use crate::decoded::Body;
 
 impl ClusterIndex {
-    /// The Kinds with complete results: every search that these objects need was made, and every found object was
-    /// read.
-    pub(super) fn covered(&self, members: &[Id], beside: &[Id]) -> Coverage {
+    /// The Kinds with complete results: every search that these objects need was made, every found object was read,
+    /// and none was left out because it belongs to another application.
+    pub(super) fn covered(&self, members: &[Id], beside: &[Id], left_out: &[Id]) -> Coverage {
         let mut complete: BTreeMap<(&str, &str), bool> = BTreeMap::new();
         let entries = |ids| <[Id]>::iter(ids).filter_map(|id| self.objects.get(*id));
         for entry in entries(members) {
@@ -45,7 +45,7 @@ impl ClusterIndex {
         let unread = entries(members)
             .filter(is_unread)
             .chain(entries(&unread_beside));
-        for entry in unread {
+        for entry in unread.chain(entries(left_out)) {
             if let Some(watched) = self.scopes.get(&entry.scope()) {
                 let (group, _, kind) = watched.kind.names();
                 complete.insert((group, kind), false);

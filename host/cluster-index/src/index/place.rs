@@ -65,6 +65,7 @@ impl ClusterIndex {
         }
         if before.group != place.group {
             self.note_move(id, before.group.as_ref(), place.group.as_ref(), removal);
+            self.note_finders_changed(id);
         }
         // The application counts the objects whose own metadata names it.
         let is_moved = before != place;
@@ -78,6 +79,15 @@ impl ClusterIndex {
             self.groups.note_changed(group);
         }
         is_moved
+    }
+
+    /// Notes that the groups that find an object by its labels may use it now, or may not use it any more.
+    fn note_finders_changed(&mut self, id: Id) {
+        let entry = self.objects.get(id);
+        let finders = entry.map(|entry| self.queries.finders(id, entry));
+        for group in finders.unwrap_or_default() {
+            self.groups.note_changed(group);
+        }
     }
 
     /// Notes that an object left one group and joined another group.

@@ -75,6 +75,15 @@ impl Query {
     }
 }
 
+/// The objects that the searches of a group found. An object can be in both sets.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Objects that an object of the group names, owns or is owned by.
+    pub(super) by_reference: BTreeSet<Id>,
+    /// Objects that a selector of an object of the group selects by their labels.
+    pub(super) by_labels: BTreeSet<Id>,
+}
+
 /// Number of a search, valid while a group needs the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct QueryId(u32);
@@ -126,10 +135,17 @@ impl Queries {
     }
 
     /// All objects that the searches of a group found.
-    pub(super) fn found(&self, group: &GroupId) -> BTreeSet<Id> {
+    pub(super) fn found(&self, group: &GroupId) -> Found {
+        let mut found = Found::default();
         let queries = self.by_group.get(group).into_iter().flat_map(Sorted::iter);
-        let asked = queries.filter_map(|found| self.asked.get(found.0));
-        asked.flat_map(|it| it.found.iter().copied()).collect()
+        for asked in queries.filter_map(|id| self.asked.get(id.0)) {
+            let ids = asked.found.iter().copied();
+            match asked.query {
+                Query::Selected(..) => found.by_labels.extend(ids),
+                _ => found.by_reference.extend(ids),
+            }
+        }
+        found
     }
 
     /// The groups whose searches found an object.

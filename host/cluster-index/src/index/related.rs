@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use kindsight_model::{Coverage, Object, ObjectList};
 
+use super::entry::Entry;
 use super::missing::ScopeNamespace;
 use super::objects::Id;
-use super::queries::{Query, QueryId};
+use super::queries::{Found, Query, QueryId};
 use super::relations::{Asker, Rule, rules_of, sought};
 use super::reports::rank;
 use super::{ClusterIndex, GroupId, ScopeId};
@@ -119,7 +120,14 @@ impl ClusterIndex {
         members: &[Id],
         is_all_asked: bool,
     ) -> Option<Beside> {
-        let mut ids = self.queries.found(id);
+        let Found {
+            by_reference: mut ids,
+            by_labels,
+        } = self.queries.found(id);
+        let (foreign, own): (Vec<Id>, Vec<Id>) = by_labels
+            .into_iter()
+            .partition(|found| !ids.contains(found) && self.is_of_another_application(*found, id));
+        ids.extend(own);
         for member in members {
             ids.remove(member);
         }
@@ -129,11 +137,19 @@ impl ClusterIndex {
         let is_all = is_all_asked && ids.len() <= RELATED_MAX && !self.is_over;
         let ids: Vec<Id> = ids.into_iter().take(RELATED_MAX).collect();
         let covered = if is_all {
-            self.covered(members, &ids)
+            self.covered(members, &ids, &foreign)
         } else {
             Coverage::partial()
         };
         Some(Beside { ids, covered })
+    }
+
+    /// Returns whether an object belongs to another application than a group. Labels alone do not make such an object
+    /// related: its owners decide on its application, and readers of one application may not see the other one.
+    fn is_of_another_application(&self, id: Id, group: &GroupId) -> bool {
+        let place = self.objects.get(id).map(Entry::place);
+        let own = place.and_then(|place| place.group.as_ref());
+        own.is_some_and(|own| !own.is_same_application(group))
     }
 
     /// Returns whether a search that found an object needs its content.

@@ -2,6 +2,7 @@
 
 mod audit;
 mod insecure;
+mod objects;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use kindsight_cluster::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use self::objects::{config_map, selected_across_applications};
 use crate::process::{Server, kindsight, run, text};
 
 /// Time in which the server must be ready, and must notice any change.
@@ -50,6 +52,10 @@ impl Stage {
         let cluster = Cluster::start(&etcd, &Options::api_server("edge"));
         for name in VISIBLE.iter().chain(&HIDDEN) {
             cluster.apply(&config_map(name));
+        }
+        for object in selected_across_applications() {
+            cluster.apply(&object);
+            cluster.client().apply_status(&object);
         }
         let issuer = Issuer::start(&programs);
         let folder = tempfile::tempdir().unwrap();
@@ -213,16 +219,6 @@ applications = ["-/shop", "-/cart"]
 role = "viewer"
 users = ["token:admin"]
 "#;
-
-fn config_map(application: &str) -> Value {
-    json!({
-        "apiVersion": "v1", "kind": "ConfigMap",
-        "metadata": {
-            "name": format!("{application}-settings"), "namespace": "default",
-            "labels": {"app.kubernetes.io/part-of": application},
-        },
-    })
-}
 
 /// Writes certificates, roles, and the tokens `ci` and `admin`.
 fn write_files(folder: &Path) {

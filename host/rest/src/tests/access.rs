@@ -285,6 +285,20 @@ async fn no_answer_names_what_the_user_may_not_see() {
 }
 
 #[tokio::test]
+async fn a_list_of_clusters_counts_no_hidden_objects() {
+    let of_cluster = "role = \"viewer\"\nclusters = [\"*+*\"]";
+    for (binding, is_shown) in [(VIEWER, true), (of_cluster, false)] {
+        let list = Guarded::new(&[binding]).get("/v2/clusters").await.json();
+        let cluster = &list["clusters"][0];
+        assert_eq!(cluster["cluster"], "prod", "{list}");
+        assert_eq!(cluster["watches"], 50, "{list}");
+        for member in ["objects", "faults"] {
+            assert_eq!(cluster[member].is_null(), !is_shown, "{list}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn hidden_data_are_answered_like_missing_data() {
     let everyone = router(state(Limits::default()));
     let guarded = Guarded::new(&[SHOP_VIEWER]);

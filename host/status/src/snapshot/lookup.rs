@@ -54,8 +54,9 @@ impl VisibleSnapshot<'_> {
         let subject = RecordSubject::Group(name.clone());
         let Snapshot { found, records, .. } = self.snapshot;
         let is_recorded = || records.contains_key(&subject);
+        let is_visible = || found.contains_key(name) && self.visible.has_application(name);
         // A configured application may have the same form of name as a group.
-        if name.is_found() || (found.contains_key(name) && !is_recorded()) {
+        if name.is_found() || (is_visible() && !is_recorded()) {
             return self.found_subject(name, query);
         }
         self.recorded(subject, query)

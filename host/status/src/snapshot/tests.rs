@@ -1,5 +1,7 @@
 use kindsight_api::clusters::Connection;
-use kindsight_model::{ClusterFacts, Phase, SubjectSet, host_reason};
+use kindsight_model::{
+    ApplicationPattern, ClusterFacts, Phase, SubjectPattern, SubjectSet, host_reason,
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -266,4 +268,24 @@ fn a_group_takes_precedence_over_a_configured_application_with_its_name() {
     assert_eq!(names(&model), 1);
     model.set_group(&name, None);
     assert_eq!(ask(&model, &[])["ready-status"], "Ready");
+}
+
+/// The suggestions of an error are no evidence that a hidden application exists.
+#[test]
+fn a_hidden_configured_application_is_answered_like_a_missing_one() {
+    let [hidden, missing] =
+        ["bank", "absent"].map(|app| DigName::new("shop", app, "v1", "prod").unwrap());
+    let mut model = model(Vec::new());
+    model.set_found(&hidden, Some(view(Vec::new())));
+    let pattern: ApplicationPattern = "web/shop".parse().unwrap();
+    let visible = SubjectSet::matching(vec![SubjectPattern::Application(pattern)]);
+    let problems = [hidden, missing].map(|name| {
+        let missing = model.visible_to(&visible).dig(&name, &query(&[]));
+        let QueryError::NotFound(problems) = missing.unwrap_err().into() else {
+            panic!("the name is valid");
+        };
+        let text = format!("{problems:?}");
+        text.replace(&*name.composite_app, "NAME")
+    });
+    assert_eq!(problems[0], problems[1]);
 }

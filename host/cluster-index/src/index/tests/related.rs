@@ -172,6 +172,37 @@ fn an_object_of_another_group_is_related_while_the_selector_matches_its_labels()
     assert_eq!(near.reports("Pod"), ["front beside : complete"]);
 }
 
+/// A reader of one application may not see the other one, so no verdict may depend on its objects.
+#[test]
+fn an_object_of_another_application_is_not_related_by_its_labels() {
+    let selected = Relation::SelectedBy("/spec/selector".to_owned());
+    let mut near = Near::asked("Service", "Pod", selected);
+    let selector = json!({"spec": {"selector": {"app": "web"}}});
+    near.apply(&of("Service", "front", 1, &shop(), &selector));
+    assert_eq!(near.reports("Pod"), ["front beside : complete"]);
+    let plain = json!({"app": "web"});
+    let labelled = |instance: &str| json!({"app": "web", "app.kubernetes.io/instance": instance});
+    near.apply(&of("Pod", "pod", 2, &plain, &json!({})));
+    assert_eq!(near.reports("Pod"), ["front beside pod: complete"]);
+    near.apply(&of("Pod", "pod", 3, &labelled("bank"), &json!({})));
+    let mut reports = near.reports("Pod");
+    reports.sort();
+    // A Pod was left out, so no rule may conclude that there is none.
+    assert_eq!(reports, ["front beside : partial", "pod beside : partial"]);
+    near.apply(&of("Pod", "pod", 4, &plain, &json!({})));
+    assert!(
+        near.reports("Pod")
+            .contains(&"front beside pod: complete".to_owned())
+    );
+    // Another app of the same application.
+    near.apply(&of("Pod", "pod", 5, &labelled("shop"), &json!({})));
+    let reports = near.reports("Pod");
+    assert!(
+        reports.contains(&"front beside pod: complete".to_owned()),
+        "{reports:?}"
+    );
+}
+
 #[test]
 fn a_report_waits_for_the_bodies_of_related_objects() {
     let labelled = Relation::Labelled("kubernetes.io/service-name".to_owned());
