@@ -5,7 +5,8 @@
 //! - A suspended CronJob is Suspended (planned in Argo CD, argo-cd#24428).
 //! - The Jobs of the CronJob are evaluated too, if they are reported: [`runs`]. A run in progress
 //!   does not hide that the run before it failed (argo-cd#24429).
-//! - A CronJob that missed its schedule twice is Degraded: [`overdue`].
+//! - A CronJob that missed its schedule twice is Degraded, also if a run that does not end is the
+//!   reason: [`overdue`].
 //! - A CronJob that ran without a recorded success is Present if its Jobs are unknown, because old
 //!   clusters do not record success.
 //! - A CronJob whose last run failed is Degraded, because the next run starts automatically and

@@ -20,6 +20,8 @@ pub(super) struct Runs<'o, 'i> {
     active: Vec<Object<'i>>,
     /// The Jobs that have ended.
     ended: Vec<Ended<'i>>,
+    /// True if every Job of the CronJob is reported.
+    are_complete: bool,
     /// True if runs took place that left neither a Job nor a success.
     left_no_trace: bool,
 }
@@ -57,11 +59,14 @@ impl<'o, 'i> Runs<'o, 'i> {
                 }),
             }
         }
-        let is_silent = jobs.total() == 0 && jobs.coverage() == Coverage::Complete;
+        let are_complete = jobs.coverage() == Coverage::Complete
+            && i64::try_from(jobs.objects().len()) == Ok(jobs.total());
+        let is_silent = are_complete && jobs.total() == 0;
         Self {
             status: object.status(),
             active,
             ended,
+            are_complete,
             left_no_trace: is_silent && ran_repeatedly(object),
         }
     }
@@ -69,6 +74,21 @@ impl<'o, 'i> Runs<'o, 'i> {
     /// Returns whether a run is in progress, according to the controller or to its Job.
     pub(super) fn are_in_progress(&self) -> bool {
         self.status.get("active").items().len() > 0 || !self.active.is_empty()
+    }
+
+    /// The name of the Job of a run that is in progress: of a reported Job or, if Jobs may be missing
+    /// in the report, of a Job that the controller lists.
+    pub(super) fn in_progress_name(&self) -> Option<&'i str>
+    where
+        'o: 'i,
+    {
+        let reported = self.active.first().map(|job| job.metadata().get("name"));
+        let listed = || self.status.get("active").items().next()?.get("name").text();
+        match reported {
+            Some(name) => Some(name.text_or_empty()),
+            None if self.are_complete => None,
+            None => listed(),
+        }
     }
 
     /// The last time at which a run is known to have ended, in Unix milliseconds.

@@ -2,6 +2,8 @@
 
 use super::*;
 
+const MINUTES_PER_DAY: i64 = 24 * 60;
+
 /// Minutes since 1970-01-01T00:00 of `YYYY-MM-DD HH:MM`.
 fn minute(text: &str) -> i64 {
     let (date, clock) = text.split_once(' ').unwrap();
@@ -22,6 +24,10 @@ fn minute(text: &str) -> i64 {
 
 fn utc(text: &str) -> Option<Schedule> {
     Schedule::parse(text, "UTC")
+}
+
+fn expression(text: &str) -> Expression {
+    Expression::parse(text.trim()).unwrap()
 }
 
 #[test]
@@ -54,11 +60,10 @@ fn the_next_run_is_the_first_minute_that_every_field_includes() {
         ("0 0 */10 * 5", "2026-01-09 00:00", "2026-01-11 00:00"),
     ];
     for (text, after, expected) in table {
-        let schedule = utc(text).unwrap();
-        let next = schedule.next(minute(after));
+        let next = expression(text).next(minute(after));
         assert_eq!(next, Some(minute(expected)), "{text} after {after}");
     }
-    let never = utc("0 0 30 2 *").unwrap();
+    let never = expression("0 0 30 2 *");
     assert_eq!(never.next(minute("2026-01-01 00:00")), None);
 }
 
@@ -79,7 +84,8 @@ fn an_expression_that_the_controller_refuses_is_not_read() {
         "1-2-3 * * * *",
         "1/2/3 * * * *",
         "* * * Januar *",
-        "@every 1h",
+        "@every",
+        "@every soon",
         "@Hourly",
         "TZ=UTC",
         "soon",
@@ -138,4 +144,17 @@ fn later_runs_follow_each_other() {
     assert_eq!(due(1), minute("2026-01-01 06:00"));
     assert_eq!(due(2), minute("2026-01-02 00:00"));
     assert_eq!(due(3), minute("2026-01-02 06:00"));
+}
+
+#[test]
+fn an_interval_is_due_at_its_multiples_in_every_zone() {
+    for (text, zone) in [("@every 90m", "UTC"), ("TZ=Asia/Tokyo @every 1h30m", "")] {
+        let schedule = Schedule::parse(text, zone).unwrap();
+        let due = |position| schedule.latest_due_ms(30_000, position);
+        assert_eq!(due(1), Some(5_430_000), "{text}");
+        assert_eq!(due(3), Some(16_230_000), "{text}");
+    }
+    let schedule = utc("@every 2000000h").unwrap();
+    assert_eq!(schedule.latest_due_ms(i64::MAX, 1), None);
+    assert_eq!(schedule.latest_due_ms(0, usize::MAX), None);
 }

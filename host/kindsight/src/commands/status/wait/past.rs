@@ -8,11 +8,12 @@ use super::super::answer::resources;
 /// The reason of a verdict that only recent restarts cause (`kindsight_sdk::standard::pods::RECENT_RESTARTS`).
 const RECENT_RESTARTS: &str = "RecentRestarts";
 
-/// Reasons of a CronJob whose past runs failed: the reasons of the rule itself, the reasons that the Job controller
-/// gives to a failed Job, and the reason of a failed Job without one.
-const FAILED_RUNS: [&str; 8] = [
+/// Reasons of a CronJob whose past runs failed or were skipped: the reasons of the rule itself, the reasons that the
+/// Job controller gives to a failed Job, and the reason of a failed Job without one.
+const PAST_RUNS: [&str; 9] = [
     "LastRunFailed",
     "NeverSucceeded",
+    "RunsSkipped",
     "BackoffLimitExceeded",
     "DeadlineExceeded",
     "FailedIndexes",
@@ -39,7 +40,7 @@ pub(super) fn works(status: &Status<'_>) -> bool {
 
 fn is_of_the_past(resource: &Resource<'_>) -> bool {
     let is_cron_job = &*resource.gvk.group == "batch" && &*resource.gvk.kind == "CronJob";
-    resource.reason == RECENT_RESTARTS || is_cron_job && FAILED_RUNS.contains(&&*resource.reason)
+    resource.reason == RECENT_RESTARTS || is_cron_job && PAST_RUNS.contains(&&*resource.reason)
 }
 
 /// Position of a resource in the order of the roll-up: the resources of the first rank decide.

@@ -91,6 +91,7 @@ fn only_the_past_degrades_a_ready_application() {
         (vec![restarted.clone(), ready.clone()], true),
         (vec![cron_job("LastRunFailed"), restarted.clone()], true),
         (vec![cron_job("BackoffLimitExceeded")], true),
+        (vec![cron_job("RunsSkipped")], true),
         // The second and third Pod do not decide.
         (
             vec![restarted.clone(), pressed(&unsent), pressed(&child)],
