@@ -4,7 +4,8 @@
 //!
 //! - A suspended CronJob is Suspended (planned in Argo CD, argo-cd#24428).
 //! - The Jobs of the CronJob are evaluated too, if they are reported: [`runs`]. A run in progress
-//!   does not hide that the run before it failed (argo-cd#24429).
+//!   does not hide that the run before it failed (argo-cd#24429), also if the Job of that run is not
+//!   reported. A CronJob whose run does not start is Pending: [`start`].
 //! - A CronJob that missed its schedule twice is Degraded, also if a run that does not end is the
 //!   reason: [`overdue`].
 //! - A CronJob that ran without a recorded success is Present if its Jobs are unknown, because old
@@ -16,6 +17,7 @@
 
 mod overdue;
 mod runs;
+mod start;
 
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
@@ -27,11 +29,17 @@ use runs::Runs;
 const JOBS_MAX: u32 = 256;
 
 /// The fields of a Job on which the verdict on its CronJob depends.
-const JOB_FIELDS: [&str; 9] = [
+const JOB_FIELDS: [&str; 15] = [
+    "/metadata/creationTimestamp",
     "/metadata/generation",
+    "/spec/suspend",
     "/status/observedGeneration",
     "/status/active",
+    "/status/failed",
+    "/status/ready",
     "/status/startTime",
+    "/status/succeeded",
+    "/status/terminating",
     "/status/conditions/*/type",
     "/status/conditions/*/status",
     "/status/conditions/*/reason",
@@ -44,7 +52,12 @@ pub(crate) fn kind() -> Kind {
         .related(("batch", "Job"), Relation::Owned, &JOB_FIELDS, JOBS_MAX)
         .deletion_check()
         .fields(&overdue::FIELDS)
-        .fields(&["/spec/suspend", "/status"])
+        .fields(&[
+            "/spec/failedJobsHistoryLimit",
+            "/spec/jobTemplate/spec/ttlSecondsAfterFinished",
+            "/spec/suspend",
+            "/status",
+        ])
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
@@ -63,7 +76,8 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
         return Ok(Verdict::unknown("UnreadableStatus", message));
     }
     let runs = Runs::new(object, input);
-    if let Some(verdict) = runs.failure() {
+    let failure = runs.failure().or_else(|| runs.hidden_failure(object));
+    if let Some(verdict) = failure {
         return Ok(verdict);
     }
     let verdict = match runs.in_progress(input)? {

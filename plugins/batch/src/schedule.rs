@@ -33,6 +33,9 @@ const EAST_MAX: i64 = 14 * 60;
 /// Every offset is a multiple of this number of minutes.
 const OFFSET_STEP: usize = 15;
 
+/// The largest change of an offset between two runs, in milliseconds: daylight saving time.
+const OFFSET_CHANGE_MS: i64 = 3_600_000;
+
 /// A parsed schedule.
 #[derive(Debug)]
 pub(crate) enum Schedule {
@@ -91,6 +94,16 @@ impl Schedule {
             latest_ms = latest_ms.max(Some((minute - offset) * MINUTE_MS));
         }
         latest_ms
+    }
+
+    /// Returns whether a run was certainly due between two times, both in Unix milliseconds.
+    pub(crate) fn has_run_between(&self, after_ms: i64, before_ms: i64) -> bool {
+        let after_ms = match self {
+            Self::Calendar { is_utc: false, .. } => after_ms.saturating_add(OFFSET_CHANGE_MS),
+            Self::Calendar { .. } | Self::Interval(_) => after_ms,
+        };
+        let due_ms = self.latest_due_ms(after_ms, 1);
+        due_ms.is_some_and(|due_ms| due_ms < before_ms)
     }
 }
 

@@ -3,6 +3,7 @@
 use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
 
+use super::start;
 use crate::job;
 use crate::schedule::Schedule;
 
@@ -126,6 +127,32 @@ impl<'o, 'i> Runs<'o, 'i> {
         Some(Verdict::degraded(verdict.reason.clone(), message).since(verdict.since_ms))
     }
 
+    /// Degraded, if a run between the last success and the only run in progress did not succeed, and
+    /// the report cannot contain its Job.
+    ///
+    /// The schedule proves that there was such a run. If every Job is reported and the history keeps
+    /// failed Jobs, a run without a Job did not start, which is no failure.
+    pub(super) fn hidden_failure(&self, object: &Object<'_>) -> Option<Verdict> {
+        let limit = object.at("/spec/failedJobsHistoryLimit");
+        let keeps_none = limit.is_present() && limit.integer().is_none_or(|limit| limit < 1);
+        let lifetime = object.at("/spec/jobTemplate/spec/ttlSecondsAfterFinished");
+        let is_hidden = !self.are_complete || keeps_none || lifetime.is_present();
+        let count = self
+            .active
+            .len()
+            .max(self.status.get("active").items().len());
+        if !is_hidden || count != 1 {
+            return None;
+        }
+        let scheduled_ms = self.status.get("lastScheduleTime").time_ms()?;
+        let succeeded = self.ended.iter().filter(|ended| !ended.has_failed());
+        let succeeded_ms = succeeded.map(Ended::end_ms).max().flatten();
+        let after_ms = succeeded_ms.max(self.succeeded_ms())?;
+        let is_certain = Schedule::of(object)?.has_run_between(after_ms, scheduled_ms);
+        let message = "the run before the run in progress did not succeed";
+        is_certain.then(|| Verdict::degraded("LastRunFailed", message))
+    }
+
     /// The verdict on the runs in progress, from the Pods of their Jobs. `None` if there are none.
     ///
     /// # Errors
@@ -134,12 +161,17 @@ impl<'o, 'i> Runs<'o, 'i> {
         if !self.are_in_progress() {
             return Ok(None);
         }
-        let mut running = Verdict::ready("Running", "a run is under way");
+        let mut running = match self.active.iter().find(|job| !start::is_suspended(job)) {
+            None if !self.active.is_empty() => {
+                Verdict::ready("RunSuspended", "the Job of its run is suspended")
+            }
+            _ => Verdict::ready("Running", "a run is under way"),
+        };
         for job in &self.active {
             let active = job.status_count("active");
             running = Workload::new(job, input, active).retries().judge(running)?;
         }
-        Ok(Some(running))
+        Ok(Some(start::judge(running, &self.active, input)))
     }
 
     /// The newest run that has ended, by its start.

@@ -153,8 +153,27 @@ fn an_interval_is_due_at_its_multiples_in_every_zone() {
         let due = |position| schedule.latest_due_ms(30_000, position);
         assert_eq!(due(1), Some(5_430_000), "{text}");
         assert_eq!(due(3), Some(16_230_000), "{text}");
+        assert!(schedule.has_run_between(0, 5_400_001));
+        assert!(!schedule.has_run_between(0, 5_400_000));
     }
     let schedule = utc("@every 2000000h").unwrap();
     assert_eq!(schedule.latest_due_ms(i64::MAX, 1), None);
     assert_eq!(schedule.latest_due_ms(0, usize::MAX), None);
+}
+
+#[test]
+fn a_run_between_two_times_is_certain_at_every_offset() {
+    let has_run = |text, zone, after, before| {
+        let schedule = Schedule::parse(text, zone).unwrap();
+        schedule.has_run_between(minute(after) * MINUTE_MS, minute(before) * MINUTE_MS)
+    };
+    let (succeeded, next) = ("2026-01-01 03:05", "2026-01-02 03:00");
+    let after_next = "2026-01-03 03:00";
+    for zone in ["UTC", "Europe/Berlin", ""] {
+        assert!(!has_run("0 3 * * *", zone, succeeded, next), "{zone}");
+        assert!(has_run("0 3 * * *", zone, succeeded, after_next), "{zone}");
+        // In a zone with daylight saving time, the next run may be an hour later.
+        let an_hour_later = has_run("0 3 * * *", zone, succeeded, "2026-01-02 04:00");
+        assert_eq!(an_hour_later, zone == "UTC", "{zone}");
+    }
 }

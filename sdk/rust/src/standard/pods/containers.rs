@@ -1,6 +1,10 @@
 //! Verdicts from the container statuses of a Pod.
 
+use super::trouble::LOOP_RESTARTS;
 use crate::{Node, Verdict};
+
+/// Reasons of the end of a container that did not start, of containerd and of Docker.
+const START_FAILURES: [&str; 2] = ["StartError", "ContainerCannotRun"];
 
 /// A container that waits because of an error.
 #[derive(Clone, Copy)]
@@ -17,8 +21,22 @@ impl Stuck<'_> {
         self.reason == "ErrImagePull"
     }
 
-    /// The message of the container, with its name.
+    /// Returns whether repeated attempts to start the container failed, for example because its
+    /// command does not exist. The first failure may be an error of the node.
+    pub(super) fn cannot_start(self) -> bool {
+        let end = self.container.at("/lastState/terminated/reason");
+        let restarts = self.container.get("restartCount").integer();
+        end.text().is_some_and(|end| START_FAILURES.contains(&end))
+            && restarts.is_some_and(|restarts| restarts >= LOOP_RESTARTS)
+    }
+
+    /// The message of the container, with its name: the error of the last attempt, if it cannot be
+    /// started, because the kubelet then reports only that it backs off.
     pub(super) fn message(self) -> String {
+        let last = self.container.at("/lastState/terminated");
+        if let Some((_, message)) = bad_end(self.container, last).filter(|_| self.cannot_start()) {
+            return message;
+        }
         let message = self.container.at("/state/waiting/message");
         of(self.container, message.text_or_empty())
     }

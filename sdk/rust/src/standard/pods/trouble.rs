@@ -17,7 +17,7 @@ pub(super) enum Grade {
     /// A change by a user, unless the workload retries until it works: containers that crash
     /// repeatedly.
     Crashing,
-    /// A change by a user.
+    /// A change by a user, also of a workload that retries: containers that do not start.
     Lasting,
 }
 
@@ -70,7 +70,9 @@ fn grade(pod: &Object<'_>, verdict: &Verdict) -> Option<Grade> {
         return Some(Grade::Passing);
     }
     Some(match containers::stuck(status) {
-        Some(stuck) if stuck.reason == "CrashLoopBackOff" => Grade::Crashing,
+        Some(stuck) if stuck.reason == "CrashLoopBackOff" && !stuck.cannot_start() => {
+            Grade::Crashing
+        }
         None if status.get("phase").text() == Some("Running") => crash(pod),
         _ => Grade::Lasting,
     })
