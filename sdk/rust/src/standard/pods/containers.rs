@@ -88,18 +88,18 @@ const CRASH_MEMORY_MS: i64 = 600_000;
 ///
 /// Init containers are skipped, because one that failed and then succeeded keeps the record of its
 /// failure. Any other container keeps the record too while it runs, but a failure days ago is not
-/// the reason why it is not ready now.
+/// the reason why it is not ready now. A container whose end was lost starts again.
 pub(super) fn crashed(status: Node<'_>, now_ms: i64) -> Option<Verdict> {
     let mut unready = status
         .get("containerStatuses")
         .items()
         .filter(|container| !container.get("ready").is_true());
     unready.find_map(|container| {
-        if let Some((reason, message)) = bad_end(container, container.at("/state/terminated")) {
+        if let Some((reason, message)) = crash(container, container.at("/state/terminated")) {
             return Some(Verdict::failed(reason.to_owned(), message));
         }
         let last = container.at("/lastState/terminated");
-        let (reason, message) = bad_end(container, last)?;
+        let (reason, message) = crash(container, last)?;
         let failed = Verdict::failed(reason.to_owned(), message);
         match last.get("finishedAt").time_ms() {
             Some(ended_ms) => {
@@ -111,6 +111,20 @@ pub(super) fn crashed(status: Node<'_>, now_ms: i64) -> Option<Verdict> {
     })
 }
 
+/// Returns whether the end of a container was lost, for example in the reboot of its node, so that
+/// the record does not show a crash: the kubelet does not find the container, or containerd does not
+/// find its task.
+pub(super) fn is_lost(end: Node<'_>) -> bool {
+    match end.get("reason").text_or_empty() {
+        "ContainerStatusUnknown" => true,
+        "Unknown" => end.get("exitCode").integer() == Some(CONTAINERD_LOST),
+        _ => false,
+    }
+}
+
+/// The exit code that containerd reports, with the reason `Unknown`, for a container without a task.
+const CONTAINERD_LOST: i64 = 255;
+
 /// Failed, with the most specific reason and message of a failed Pod.
 pub(super) fn failure(status: Node<'_>) -> Verdict {
     let bad_end =
@@ -121,6 +135,11 @@ pub(super) fn failure(status: Node<'_>) -> Verdict {
         own("reason").unwrap_or(reason).to_owned(),
         own("message").map_or(message, str::to_owned),
     )
+}
+
+/// The reason and message of a container that crashed.
+fn crash<'a>(container: Node<'a>, terminated: Node<'a>) -> Option<(&'a str, String)> {
+    bad_end(container, terminated).filter(|_| !is_lost(terminated))
 }
 
 /// The reason and message of a container that ended with an error.

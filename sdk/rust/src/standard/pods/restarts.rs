@@ -6,9 +6,8 @@
 //! kubelet resets its back-off too.
 //!
 //! The last end of an init container that has done its work is the success, so its earlier failures
-//! do not count. Sidecars run as long as the Pod, so they count like other containers. After the
-//! reboot of a node, the kubelet reports `ContainerStatusUnknown` for containers that it cannot
-//! find; such an end is not a crash.
+//! do not count. Sidecars run as long as the Pod, so they count like other containers. An end that
+//! was lost in the reboot of a node is not a crash.
 
 use super::containers;
 use super::trouble::LOOP_RESTARTS;
@@ -77,7 +76,7 @@ impl<'a> Crash<'a> {
         let is_loop = restarts.is_none_or(|restarts| restarts >= LOOP_RESTARTS);
         let counts = match end.get("reason").text_or_empty() {
             "OOMKilled" => true,
-            "ContainerStatusUnknown" => false,
+            _ if containers::is_lost(end) => false,
             _ => end.is_object() && is_loop && end.get("exitCode").integer() != Some(0),
         };
         counts.then_some(Self { container, end })
