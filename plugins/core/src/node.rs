@@ -5,16 +5,36 @@
 //! and not a state, because the Pods of the Node keep running.
 //!
 //! A ready Node that reports a shortage or no network is Degraded: the scheduler avoids it, and the
-//! kubelet evicts Pods if memory or storage is short. kstatus does not read these conditions.
+//! kubelet evicts Pods if memory or storage is short. A ready Node is also Degraded while
+//! node-problem-detector reports a problem. kstatus does not read these conditions.
 
 use kindsight_sdk::prelude::*;
 
-/// Conditions that are True while a Node has a problem, although it is ready.
+/// Conditions of the kubelet and of the network that are True while a Node has a problem, although it
+/// is ready.
 const PROBLEMS: [&str; 4] = [
     "NetworkUnavailable",
     "MemoryPressure",
     "DiskPressure",
     "PIDPressure",
+];
+
+/// Conditions in the configurations of node-problem-detector. They are True while there is a problem.
+const DETECTED: [&str; 14] = [
+    "ContainerRuntimeUnhealthy",
+    "CorruptDockerOverlay2",
+    "CperHardwareErrorFatal",
+    "DiskBadBlock",
+    "FrequentContainerdRestart",
+    "FrequentDockerRestart",
+    "FrequentKubeletRestart",
+    "FrequentUnregisterNetDevice",
+    "KernelDeadlock",
+    "KubeProxyUnhealthy",
+    "KubeletUnhealthy",
+    "NTPProblem",
+    "ReadonlyFilesystem",
+    "XfsShutdown",
 ];
 
 pub(crate) fn kind() -> Kind {
@@ -52,6 +72,7 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
 /// The first condition that reports a problem of the Node.
 fn problem<'a>(object: &Object<'a>) -> Option<Condition<'a>> {
     let conditions = object.conditions();
-    let mut reported = PROBLEMS.iter().filter_map(|name| conditions.find(name));
+    let names = PROBLEMS.iter().chain(&DETECTED);
+    let mut reported = names.filter_map(|name| conditions.find(name));
     reported.find(Condition::is_true)
 }
