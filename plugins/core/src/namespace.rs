@@ -2,14 +2,17 @@
 //!
 //! No other tool has a rule. The phase determines the state. If a Namespace remains Terminating,
 //! the conditions that the deletion sets contain the cause. Ten minutes after the deletion time,
-//! the first of these conditions is also the reason.
+//! the first of these conditions is also the reason. Without such a condition, the cause is a
+//! finalizer in its metadata, or else in its spec.
 
 use kindsight_sdk::prelude::*;
 
 pub(crate) fn kind() -> Kind {
-    Kind::new("", "*", "Namespace")
-        .deletion_check()
-        .fields(&["/status/phase", "/status/conditions"])
+    Kind::new("", "*", "Namespace").deletion_check().fields(&[
+        "/spec/finalizers",
+        "/status/phase",
+        "/status/conditions",
+    ])
 }
 
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
@@ -25,21 +28,21 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
 }
 
 /// Terminating. Names the content, the finalizers of objects and the failed discovery that keep the
-/// Namespace, or else its own finalizers.
+/// Namespace, or else its finalizers.
 fn terminating(object: &Object<'_>, input: &Input<'_>) -> Verdict {
+    let own = object.deletion().map(|deletion| deletion.finalizers);
+    let own = own.unwrap_or_default();
     let Some(first) = obstacles(object).next() else {
-        let deletion = standard::deletion(object, input);
-        return deletion.unwrap_or_else(|| Verdict::terminating("Deleting", "being deleted"));
+        let of_spec = object.at("/spec/finalizers").items();
+        let of_spec: Vec<&str> = of_spec.filter_map(Node::text).collect();
+        let finalizers = if own.is_empty() { &of_spec } else { &own };
+        return standard::deletion_waiting_for(object, input, finalizers);
     };
     let mut causes: Vec<String> = obstacles(object)
         .map(|obstacle| obstacle.message().to_owned())
         .collect();
-    let finalizers = object.deletion().map(|deletion| deletion.finalizers);
-    if let Some(finalizers) = finalizers.filter(|finalizers| !finalizers.is_empty()) {
-        causes.push(format!(
-            "it waits for finalizers: {}",
-            finalizers.join(", ")
-        ));
+    if !own.is_empty() {
+        causes.push(format!("it waits for finalizers: {}", own.join(", ")));
     }
     let causes = causes.join("; ");
     let early = Verdict::terminating("Deleting", format!("being deleted: {causes}"));

@@ -10,7 +10,7 @@ use crate::states::{FAILED, PENDING, PRESENT, TERMINATING, UNKNOWN};
 use crate::{Input, Node, Object, State, Verdict};
 
 pub use counts::{by_status_alone, fewer_than_sent};
-pub use deletion::{DELETION_FIELDS, deletion, deletion_delayed_by};
+pub use deletion::{DELETION_FIELDS, deletion, deletion_delayed_by, deletion_waiting_for};
 
 /// The fields that [`checks`] reads.
 pub const FIELDS: [&str; 5] = [

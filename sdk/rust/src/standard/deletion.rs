@@ -18,18 +18,27 @@ pub const DELETION_FIELDS: [&str; 2] = ["/metadata/deletionTimestamp", "/metadat
 /// time, the reason does not change.
 pub fn deletion(object: &Object<'_>, input: &Input<'_>) -> Option<Verdict> {
     let finalizers = object.deletion()?.finalizers;
+    Some(deletion_waiting_for(object, input, &finalizers))
+}
+
+/// The same verdict, with these finalizers. For Kinds that have further finalizers.
+pub fn deletion_waiting_for(
+    object: &Object<'_>,
+    input: &Input<'_>,
+    finalizers: &[&str],
+) -> Verdict {
     if finalizers.is_empty() {
-        return Some(Verdict::terminating("Deleting", "being deleted"));
+        return Verdict::terminating("Deleting", "being deleted");
     }
     let names = finalizers.join(", ");
     let message = format!("being deleted, waits for finalizers: {names}");
     let early = Verdict::terminating("Deleting", message);
-    Some(deletion_delayed_by(object, input, early, || {
+    deletion_delayed_by(object, input, early, || {
         let message = format!(
             "its deletion is delayed by finalizers that their controllers have not removed for more than ten minutes: {names}"
         );
         ("FinalizersRemain".into(), message)
-    }))
+    })
 }
 
 /// The verdict `early` until ten minutes after the deletion time, and Terminating with the reason
