@@ -115,13 +115,21 @@ fn rollout(object: &Object<'_>, want: i64) -> Verdict {
     }
 }
 
-/// Ready, whether or not old Pods remain. Old Pods are possible unless the controller reports one
-/// revision.
+/// Ready, whether or not old Pods remain.
+///
+/// The controller never changes the current revision of an OnDelete `StatefulSet`. If both revisions
+/// are equal, the template was reverted or never changed. Both counts then have the Pods of this
+/// revision; an older controller may write only one of them.
 fn on_delete(object: &Object<'_>, want: i64) -> Verdict {
-    let updated = object.status_count("updatedReplicas");
     let has_revision = object.status().get("updateRevision").is_present();
-    let is_one = has_revision && has_one_revision(object);
-    let message = if updated < want && !is_one {
+    let [updated, current] =
+        ["updatedReplicas", "currentReplicas"].map(|field| object.status_count(field));
+    let updated = if has_revision && has_one_revision(object) {
+        updated.max(current)
+    } else {
+        updated
+    };
+    let message = if updated < want {
         kept_old(want, "ready", updated)
     } else {
         count(want, want, "ready")
@@ -142,12 +150,13 @@ mod tests {
 
     use crate::Apps;
 
-    fn message(strategy: &str, updated: i64, current_revision: &str) -> String {
+    /// The message about three replicas, with the numbers of updated and of current ones.
+    fn message(strategy: &str, (updated, current): (i64, i64), current_revision: &str) -> String {
         let stateful_set = format!(
             r#"{{"apiVersion": "apps/v1", "kind": "StatefulSet",
                 "spec": {{"replicas": 3, "updateStrategy": {strategy}}},
                 "status": {{"observedGeneration": 1, "replicas": 3, "readyReplicas": 3,
-                "updatedReplicas": {updated}, "currentRevision": "{current_revision}",
+                "updatedReplicas": {updated}, "currentReplicas": {current}, "currentRevision": "{current_revision}",
                 "updateRevision": "db-2"}}}}"#
         );
         let verdict = harness::judge::<Apps>(&stateful_set).unwrap();
@@ -158,19 +167,25 @@ mod tests {
     #[test]
     fn the_message_of_a_stateful_set_that_keeps_old_pods_counts_the_updated_ones() {
         let on_delete = r#"{"type": "OnDelete"}"#;
-        assert_eq!(
-            message(on_delete, 1, "db-1"),
-            "3 of 3 replicas are ready, 1 of 3 are updated: \
-             OnDelete keeps old Pods until a user deletes them"
-        );
+        let kept = |updated: i64| {
+            format!(
+                "3 of 3 replicas are ready, {updated} of 3 are updated: \
+                 OnDelete keeps old Pods until a user deletes them"
+            )
+        };
+        assert_eq!(message(on_delete, (1, 2), "db-1"), kept(1));
         let done = "3 of 3 replicas are ready";
-        assert_eq!(message(on_delete, 3, "db-1"), done);
-        assert_eq!(
-            message(on_delete, 0, "db-2"),
-            done,
-            "the controller omits a count"
-        );
+        assert_eq!(message(on_delete, (3, 0), "db-1"), done);
+        assert_eq!(message(on_delete, (3, 3), "db-2"), done);
+        let reverted = message(on_delete, (1, 1), "db-2");
+        assert_eq!(reverted, kept(1), "a Pod has the revision between");
+        assert_eq!(message(on_delete, (0, 0), "db-2"), kept(0));
+        let counted_once = message(on_delete, (0, 3), "db-2");
+        assert_eq!(counted_once, done, "the controller omits a count");
         let partition = r#"{"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}"#;
-        assert_eq!(message(partition, 0, "db-1"), "0 of 3 replicas are updated");
+        assert_eq!(
+            message(partition, (0, 3), "db-1"),
+            "0 of 3 replicas are updated"
+        );
     }
 }
