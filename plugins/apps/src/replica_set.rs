@@ -9,7 +9,7 @@ use kindsight_sdk::standard::pods::Workload;
 use crate::{METADATA, count};
 
 /// The counts of the status that equal `replicas` once all Pods work.
-const COUNTS: [&str; 2] = ["readyReplicas", "availableReplicas"];
+const COUNTS: [&str; 3] = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
 
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("apps", "*", "ReplicaSet"))

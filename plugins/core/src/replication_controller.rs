@@ -7,7 +7,7 @@ use kindsight_sdk::prelude::*;
 use kindsight_sdk::standard::pods::Workload;
 
 /// The counts of the status that equal `replicas` once all Pods work.
-const COUNTS: [&str; 2] = ["readyReplicas", "availableReplicas"];
+const COUNTS: [&str; 3] = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
 
 pub(crate) fn kind() -> Kind {
     Workload::kind(Kind::new("", "*", "ReplicationController"))

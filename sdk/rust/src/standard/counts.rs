@@ -17,6 +17,11 @@ pub fn by_status_alone(object: &Object<'_>, counts: &[&str]) -> Verdict {
         let message = format!("{ready} of {total} replicas are ready");
         return Verdict::pending("NotReady", message);
     }
+    let unavailable = object.status_count("unavailableReplicas");
+    if unavailable > 0 {
+        let message = format!("{unavailable} replicas are unavailable");
+        return Verdict::pending("Unavailable", message);
+    }
     if total > 0 && are_all(object, counts, total) {
         let message = format!("all {total} replicas are ready; the desired number is not reported");
         return Verdict::ready("ReplicasAgree", message);
