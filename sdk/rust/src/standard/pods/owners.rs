@@ -21,6 +21,9 @@ const PODS_MAX: u32 = 256;
 /// permits the same share of unavailable Pods.
 const FEW: i64 = 4;
 
+/// The label of a Pod with the hash in the name of its ReplicaSet.
+const TEMPLATE_HASH: &str = "pod-template-hash";
+
 /// A workload: an object that owns Pods, which its selector finds.
 ///
 /// Its own counts determine that it is healthy. If it is not, its Pods show the cause, before any
@@ -223,9 +226,13 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
             return true;
         };
         match owner.get("kind").text_or_empty() {
-            "ReplicaSet" if kind == "Deployment" => owner_name
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with('-')),
+            "ReplicaSet" if kind == "Deployment" => {
+                let hash = owner_name
+                    .strip_prefix(name)
+                    .and_then(|rest| rest.strip_prefix('-'));
+                // The ReplicaSets of a Deployment with a longer name begin with this name too.
+                hash.is_some_and(|hash| pod.label(TEMPLATE_HASH).is_none_or(|label| label == hash))
+            }
             owner_kind => owner_kind == kind && owner_name == name,
         }
     }
