@@ -10,6 +10,9 @@
 //! down. `ScalingActive` is False only while these metrics would scale down. So the object is
 //! Degraded, whatever this condition is. Argo CD does not compare the metrics.
 //!
+//! If the spec is not reported, a status with metrics decides only if it is about the newest
+//! generation. The controller of Kubernetes writes no generation, but other controllers may.
+//!
 //! v1 contains its conditions and its current metrics in annotations, as JSON text.
 
 use kindsight_sdk::prelude::*;
@@ -66,7 +69,13 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     let grace_ms = input.setting_ms("metricsGraceSeconds", METRICS_GRACE_S)?;
     let now_ms = input.now_ms();
     let Some(conditions) = object.annotation(V1_CONDITIONS) else {
-        return Ok(judge(object, grace_ms, now_ms));
+        let verdict = judge(object, grace_ms, now_ms);
+        let is_open = verdict.state == READY && may_lack_metrics(object);
+        return Ok(if is_open {
+            standard::spec_not_reported()
+        } else {
+            verdict
+        });
     };
     let metrics = object.annotation(V1_CURRENT_METRICS).unwrap_or("[]");
     let as_v2 =
@@ -78,6 +87,16 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
             "its annotations are not lists of conditions and metrics",
         )
     }))
+}
+
+/// Returns whether an active autoscaler may have more metrics than its status, because its spec is
+/// not reported.
+/// A status about the newest generation has an entry for each metric of the spec, unless it has none.
+fn may_lack_metrics(object: &Object<'_>) -> bool {
+    let is_current = object.generation().is_some() && object.observed_generation().is_some();
+    let metrics = object.at("/status/currentMetrics").items();
+    let is_active = object.conditions().is_true("ScalingActive");
+    !object.spec().is_object() && is_active && !is_current && metrics.len() > 0
 }
 
 fn judge(object: &Object<'_>, grace_ms: i64, now_ms: i64) -> Verdict {
