@@ -9,8 +9,9 @@
 //! No other tool checks the endpoints. One ready endpoint is sufficient. A Service whose selector
 //! finds no Pod is Present, because this is normal for a workload that is scaled to zero, for an
 //! elected leader and for a managed control plane. If Pods exist and no endpoint is ready, the
-//! Service is Pending, because no Pod answers its requests. A setting requires Pods: the Service is
-//! then also Pending if its selector finds none.
+//! Service is Pending, because no Pod answers its requests. The same applies if the endpoints are not
+//! reported and none of its Pods is ready. A setting requires Pods: the Service is then also Pending
+//! if its selector finds none.
 
 use kindsight_sdk::prelude::*;
 
@@ -21,6 +22,7 @@ pub(crate) fn kind() -> Kind {
             "/spec/type",
             "/spec/clusterIP",
             "/spec/externalIPs",
+            "/spec/publishNotReadyAddresses",
             "/spec/selector",
         ])
         .fields(&["/status/loadBalancer"])
@@ -30,7 +32,12 @@ pub(crate) fn kind() -> Kind {
             &["/addressType", "/endpoints/*/conditions/ready"],
             SLICES_MAX,
         )
-        .related(("", "Pod"), Relation::SelectedBy("/spec/selector"), &[], 1)
+        .related(
+            ("", "Pod"),
+            Relation::SelectedBy("/spec/selector"),
+            &["/status/conditions/*/type", "/status/conditions/*/status"],
+            PODS_MAX,
+        )
 }
 
 /// Properties of the settings schema.
@@ -44,6 +51,9 @@ pub(crate) const SETTINGS: &str = r#"
 /// Maximum number of `EndpointSlices` of one Service that are read. Each has a hundred endpoints.
 const SLICES_MAX: u32 = 64;
 
+/// Maximum number of Pods of one Service that are read. Of more Pods, one is likely to be ready.
+const PODS_MAX: u32 = 64;
+
 pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     let verdict = by_address(object, input);
     let is_alias = object.at("/spec/type").text() == Some("ExternalName");
@@ -53,13 +63,21 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     let (slices, pods) = (input.related(0), input.related(1));
     let (ready, all) = endpoints(slices);
     let is_known = slices.total() > 0 || slices.coverage() == Coverage::Complete;
-    let are_all_seen = i64::try_from(slices.objects().len()) == Ok(slices.total());
     match ready {
         0 if selects_no_pod(pods) && !requires_pods(input) => {
             let message = "its selector finds no Pod, so whether it works is not known";
             Verdict::present("NoPods", message)
         }
-        0 if is_known && are_all_seen => Verdict::pending("NoReadyEndpoints", unready(all, pods)),
+        0 if is_known && are_all_seen(slices) => {
+            Verdict::pending("NoReadyEndpoints", unready(all, pods))
+        }
+        0 if !is_known && is_no_pod_ready(pods) && !publishes_unready(object) => {
+            let message = format!(
+                "none of the Pods that its selector finds ({}) is ready, and its endpoints are not reported",
+                pods.total()
+            );
+            Verdict::pending("NoReadyPods", message)
+        }
         0 => verdict,
         ready => {
             let message = format!("{}; {ready} of {all} endpoints are ready", verdict.message);
@@ -74,6 +92,22 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Verdict {
 /// Returns whether all Pods are reported and the selector finds none of them.
 fn selects_no_pod(pods: RelatedSet<'_>) -> bool {
     pods.coverage() == Coverage::Complete && pods.total() == 0
+}
+
+/// Returns whether Pods exist, all of them are reported, and none of them is ready.
+fn is_no_pod_ready(pods: RelatedSet<'_>) -> bool {
+    let is_known = pods.coverage() == Coverage::Complete && are_all_seen(pods);
+    let is_ready = |pod: Object<'_>| pod.conditions().is_true("Ready");
+    is_known && pods.total() > 0 && !pods.objects().any(is_ready)
+}
+
+fn are_all_seen(related: RelatedSet<'_>) -> bool {
+    i64::try_from(related.objects().len()) == Ok(related.total())
+}
+
+/// Returns whether the endpoints of the Service count as ready although their Pods are not.
+fn publishes_unready(object: &Object<'_>) -> bool {
+    object.at("/spec/publishNotReadyAddresses").is_true()
 }
 
 fn requires_pods(input: &Input<'_>) -> bool {
@@ -177,4 +211,68 @@ fn refused_ports(object: &Object<'_>) -> Option<Verdict> {
         let message = format!("the load balancer does not serve port {number}/{protocol}: {error}");
         Some(Verdict::failed(PORTS_ERROR, message))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_sdk::harness;
+
+    use super::*;
+    use crate::Core;
+
+    /// A fixture has one coverage for all Kinds, so this function takes the coverage of the
+    /// `EndpointSlices` and of the Pods.
+    fn judged(spec: &str, pods: &[&str], coverage: [Coverage; 2]) -> (&'static str, String) {
+        let service = format!(
+            r#"{{"apiVersion": "v1", "kind": "Service", "metadata": {{"name": "web", "namespace": "shop"}},
+                "spec": {{"clusterIP": "10.0.0.1", "selector": {{"app": "web"}}{spec}}},
+                "status": {{"loadBalancer": {{}}}}}}"#
+        );
+        let pods: Vec<String> = pods
+            .iter()
+            .enumerate()
+            .map(|(number, ready)| {
+                format!(
+                    r#"{{"apiVersion": "v1", "kind": "Pod",
+                        "metadata": {{"name": "web-{number}", "namespace": "shop", "labels": {{"app": "web"}}}},
+                        "status": {{"conditions": [{{"type": "Ready", "status": "{ready}"}}]}}}}"#
+                )
+            })
+            .collect();
+        let pods: Vec<&str> = pods.iter().map(String::as_str).collect();
+        let verdict = harness::judge_related::<Core>(&service, &pods, &coverage).unwrap();
+        (verdict.state.name(), verdict.reason.into_owned())
+    }
+
+    #[test]
+    fn a_service_without_slices_is_pending_if_none_of_its_pods_is_ready() {
+        let without_slices = [Coverage::Unknown, Coverage::Complete];
+        let crashing = judged("", &["False", "Unknown"], without_slices);
+        assert_eq!(crashing, ("Pending", "NoReadyPods".to_owned()));
+        let one_ready = judged("", &["False", "True"], without_slices);
+        assert_eq!(one_ready, ("Ready", "ClusterIP".to_owned()));
+        let no_pods = judged("", &[], without_slices);
+        assert_eq!(no_pods, ("Present", "NoPods".to_owned()));
+    }
+
+    #[test]
+    fn pods_that_may_be_incomplete_or_need_not_be_ready_make_no_service_pending() {
+        let ready = ("Ready", "ClusterIP".to_owned());
+        for coverage in [Coverage::Partial, Coverage::Unknown] {
+            let partial = judged("", &["False"], [Coverage::Unknown, coverage]);
+            assert_eq!(partial, ready);
+        }
+        let without_slices = [Coverage::Unknown, Coverage::Complete];
+        let published = r#", "publishNotReadyAddresses": true"#;
+        assert_eq!(judged(published, &["False"], without_slices), ready);
+        let too_many = ["False"; PODS_MAX as usize + 1];
+        assert_eq!(judged("", &too_many, without_slices), ready);
+    }
+
+    #[test]
+    fn slices_outweigh_the_conditions_of_pods() {
+        let complete = [Coverage::Complete, Coverage::Complete];
+        let unready = judged("", &["True"], complete);
+        assert_eq!(unready, ("Pending", "NoReadyEndpoints".to_owned()));
+    }
 }

@@ -118,15 +118,34 @@ pub fn judge<I: Interpreter>(json: &str) -> Result<Verdict, Failure> {
 /// # Errors
 /// The errors of [`judge`].
 pub fn judge_at<I: Interpreter>(json: &str, now_ms: i64) -> Result<Verdict, Failure> {
-    run::<I>(&Fixture {
+    run::<I>(&unnamed(json, &[], now_ms), &[])
+}
+
+/// Judges one complete object at the time 0 among other complete objects, for cases that a fixture
+/// cannot state: each rule of related objects of the Kind has its own coverage, in the order of
+/// their declaration. A rule without an entry has the coverage `unknown`.
+///
+/// # Errors
+/// The errors of [`judge`].
+pub fn judge_related<I: Interpreter>(
+    json: &str,
+    related: &[&str],
+    coverage: &[Coverage],
+) -> Result<Verdict, Failure> {
+    run::<I>(&unnamed(json, related, 0), coverage)
+}
+
+/// A fixture that promises nothing.
+fn unnamed(json: &str, related: &[&str], now_ms: i64) -> Fixture {
+    Fixture {
         name: String::new(),
         object: json.to_owned(),
-        related: Vec::new(),
+        related: related.iter().map(|&json| json.to_owned()).collect(),
         coverage: Coverage::Unknown,
         now_ms,
         settings: None,
         expect: Expectation::default(),
-    })
+    }
 }
 
 /// Judges an input in the form of a view, exactly as the component would be called, for benchmarks.

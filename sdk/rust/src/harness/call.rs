@@ -1,7 +1,7 @@
 //! One call of an interpreter, as the host makes it.
 
 use kindsight_contract::{
-    Claim as _, Description, Document, Fields, Fixture, HandledKind, InputWriter,
+    Claim as _, Coverage, Description, Document, Fields, Fixture, HandledKind, InputWriter,
     RECHECK_WITHOUT_TIME, Reads, Relatives, Reported, Trace, Tree, ViewWriter, Wider, handled,
     member,
 };
@@ -12,6 +12,8 @@ use crate::{Failure, Interpreter, Verdict, export};
 pub(super) struct Call<'c> {
     description: &'c Description,
     fixture: &'c Fixture,
+    /// Coverage of the first rules of related objects, instead of the fixture's.
+    coverage: &'c [Coverage],
     pub(super) kind: &'c HandledKind,
 }
 
@@ -36,6 +38,7 @@ impl<'c> Call<'c> {
         Some(Self {
             description,
             fixture,
+            coverage: &[],
             kind: description.kinds.get(kind)?,
         })
     }
@@ -141,7 +144,8 @@ impl<'c> Call<'c> {
         let list = input.begin_related();
         for (index, rule) in kind.related.iter().enumerate() {
             let found = relatives.find(rule, itself, object.root());
-            let set = input.begin_set(fixture.coverage, found.total);
+            let coverage = self.coverage.get(index).copied();
+            let set = input.begin_set(coverage.unwrap_or(fixture.coverage), found.total);
             let objects = found.positions.iter().filter_map(|&at| reported.get(at));
             let fields = with(Fields::of_related(&rule.fields), wider.of_rule(index));
             for related in objects {
@@ -169,11 +173,14 @@ fn with(fields: Fields, more: &[String]) -> Fields {
         .fold(fields, |fields, pointer| fields.with(pointer))
 }
 
-/// Judges a fixture.
-pub(super) fn run<I: Interpreter>(fixture: &Fixture) -> Result<Verdict, Failure> {
+/// Judges a fixture. `coverage` replaces the fixture's for the first rules of related objects.
+pub(super) fn run<I: Interpreter>(
+    fixture: &Fixture,
+    coverage: &[Coverage],
+) -> Result<Verdict, Failure> {
     let description = super::described::<I>();
     if let Some(call) = Call::of(&description, fixture) {
-        return call.judge::<I>();
+        return Call { coverage, ..call }.judge::<I>();
     }
     match Tree::read(&fixture.object) {
         Err(error) => Err(Failure::InvalidObject(format!("not JSON: {error}"))),

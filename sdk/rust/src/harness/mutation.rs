@@ -133,7 +133,7 @@ fn problem<I: Interpreter>(
         object: damaged.to_string(),
         ..fixture.clone()
     };
-    let judged = catch_unwind(AssertUnwindSafe(|| run::<I>(&damaged_fixture)));
+    let judged = catch_unwind(AssertUnwindSafe(|| run::<I>(&damaged_fixture, &[])));
     match judged {
         Err(_) => Some(format!("panics on {damaged}")),
         Ok(Err(Failure::Internal(why))) => Some(format!("fails: {why}")),

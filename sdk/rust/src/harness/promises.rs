@@ -13,7 +13,7 @@ pub(super) fn mismatch<I: Interpreter>(
     description: &Description,
     fixture: &Fixture,
 ) -> Option<String> {
-    let what = difference(description, &fixture.expect, run::<I>(fixture))?;
+    let what = difference(description, &fixture.expect, run::<I>(fixture, &[]))?;
     let explained = Call::of(description, fixture).and_then(|call| {
         let fields = Fields::new(&call.kind.fields);
         let rules = call.kind.related.iter();
