@@ -1,10 +1,10 @@
 //! Service.
 //!
-//! A load balancer works if it has an address (for Argo CD, an empty entry is sufficient; for kstatus,
-//! a cluster IP is) or if a user provided addresses in `externalIPs` (as in Helm). A port that the
-//! load balancer cannot serve is a failure, because it requires a change of the Service or of the
-//! load balancer's provider; no other tool checks this. The other types work as soon as the API
-//! server has assigned a cluster IP.
+//! A load balancer works if it has an address (as in Argo CD; for kstatus, a cluster IP is
+//! sufficient) or if a user provided addresses in `externalIPs` (as in Helm). A port that the load
+//! balancer cannot serve is a failure, because it requires a change of the Service or of the load
+//! balancer's provider; no other tool checks this. The other types work as soon as the API server
+//! has assigned a cluster IP.
 //!
 //! No other tool checks the endpoints. One ready endpoint is sufficient. A Service whose selector
 //! finds no Pod is Present, because this is normal for a workload that is scaled to zero, for an
@@ -179,11 +179,11 @@ fn load_balancer(object: &Object<'_>) -> Verdict {
         return verdict;
     }
     let mut addresses = object.at("/status/loadBalancer/ingress").items();
-    if addresses.any(standard::is_address) {
+    if addresses.any(Node::is_object) {
         return Verdict::ready("AddressAssigned", "the load balancer has an address");
     }
     let mut own = object.at("/spec/externalIPs").items();
-    if own.any(|address| !address.text_or_empty().is_empty()) {
+    if own.any(|address| address.text().is_some()) {
         return Verdict::ready("ExternalIPs", "it is reachable at its externalIPs");
     }
     Verdict::pending("NoAddress", "the load balancer has no address yet")

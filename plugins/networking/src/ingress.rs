@@ -1,9 +1,8 @@
 //! Ingress.
 //!
-//! The same as in Argo CD: an address shows that a controller serves the Ingress. Unlike in Argo CD,
-//! an empty entry is not an address. If the address reports a port that cannot be served, this is a
-//! failure, as for a Service. Many controllers never publish an address (argo-cd#14607, #28345,
-//! #5620), so a setting can name their classes. An
+//! The same as in Argo CD: an address shows that a controller serves the Ingress. If the address
+//! reports a port that cannot be served, this is a failure, as for a Service. Many controllers
+//! never publish an address (argo-cd#14607, #28345, #5620), so a setting can name their classes. An
 //! Ingress of such a class is Present, because nothing shows that it works. If an Ingress names a
 //! Service that does not exist and all Services are reported, the Ingress is Degraded, because its
 //! other paths still work. A backend with the port `use-annotation` names an action of the AWS load
@@ -171,7 +170,7 @@ fn by_address(object: &Object<'_>, input: &Input<'_>) -> Verdict {
     if let Some(verdict) = addresses.clone().find_map(refused_port) {
         return verdict;
     }
-    if addresses.any(standard::is_address) {
+    if addresses.any(Node::is_object) {
         return Verdict::ready("AddressAssigned", "it has an address");
     }
     if requires_address(class(object), input) {

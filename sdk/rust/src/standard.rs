@@ -7,7 +7,7 @@ mod deletion;
 pub mod pods;
 
 use crate::states::{FAILED, PENDING, PRESENT, TERMINATING, UNKNOWN};
-use crate::{Input, Node, Object, State, Verdict};
+use crate::{Input, Object, State, Verdict};
 
 pub use counts::{by_status_alone, fewer_than_sent};
 pub use deletion::{DELETION_FIELDS, deletion, deletion_delayed_by, deletion_waiting_for};
@@ -64,13 +64,6 @@ pub fn spec_not_reported() -> Verdict {
         "SpecNotReported",
         "neither the report nor a manifest has its spec, so the status cannot be compared with it",
     )
-}
-
-/// Returns whether an entry of `status.loadBalancer.ingress` has an address: an IP address or a host
-/// name.
-pub fn is_address(entry: Node<'_>) -> bool {
-    let mut values = ["ip", "hostname"].map(|field| entry.get(field)).into_iter();
-    values.any(|value| !value.text_or_empty().is_empty())
 }
 
 /// Pending, because the controller has not observed the newest spec.
