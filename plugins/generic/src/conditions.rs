@@ -7,12 +7,13 @@ use kindsight_sdk::prelude::*;
 use crate::condition_types::Role;
 use crate::effort;
 use crate::evidence::{Evidence, Says};
+use crate::members;
 use crate::words::{Meaning, is_under_way, meaning};
 use claim::Claim;
 
 /// Evidence from a list of conditions. Empty if no condition is evidence. `is_settled` returns
 /// whether other evidence shows that a change is complete although a condition still lists it as
-/// True.
+/// True. A failure beside a summary that is True is an impairment.
 pub(crate) fn evidence(
     holder: Node<'_>,
     generation: Option<i64>,
@@ -29,10 +30,17 @@ pub(crate) fn evidence(
         .filter(|claim| !claim.is_stale(generation))
         .collect();
     let summed_up = sums_up(&current);
+    let is_green = summed_up.unwrap_or_else(|| members::sum_up(holder));
     let is_history = current.len() < all.len() && summed_up.is_none();
-    let read = current
-        .into_iter()
-        .filter_map(|claim| read(claim, summed_up, is_settled));
+    let read = current.into_iter().filter_map(|claim| {
+        let piece = read(claim, summed_up, is_settled)?;
+        let contradicts = is_green && piece.says == Says::Failed && !claim.is_summary();
+        Some(if contradicts {
+            piece.contradicting()
+        } else {
+            piece
+        })
+    });
     read.chain(is_history.then(history)).collect()
 }
 
@@ -40,7 +48,7 @@ pub(crate) fn evidence(
 /// ignores an object, it does not observe newer generations either.
 pub(crate) fn pause(holder: Node<'_>) -> Option<Evidence> {
     let is_pause = |claim: &Claim<'_>| match claim.role {
-        Role::Pause => claim.is(ConditionStatus::True),
+        Role::Pause => claim.is_pause(),
         _ => claim.is_pause_of_work(),
     };
     let mut claims = claims(holder.get("conditions"));
@@ -122,11 +130,11 @@ fn read(
         Role::Summary | Role::End => Some(does_not_hold(claim)),
         Role::Verdict | Role::Acceptance if is_true && summed_up.is_none() => Some(holds(claim)),
         Role::Verdict | Role::Acceptance | Role::Step | Role::Part => detail(claim, summed_up),
-        Role::Abnormal if is_true => abnormal(claim),
         Role::Transition => transition(claim, is_settled),
-        Role::Pause if is_true => Some(Says::Suspended),
+        Role::Pause if claim.is_pause() => Some(Says::Suspended),
+        Role::Abnormal | Role::Pause if is_true => abnormal(claim),
         Role::Other => other(claim, summed_up),
-        Role::Abnormal | Role::Pause => None,
+        Role::Abnormal | Role::Pause | Role::Ability => None,
     };
     says.map(|says| claim.evidence(says))
 }

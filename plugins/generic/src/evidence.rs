@@ -65,8 +65,9 @@ pub(crate) struct Evidence {
     pub(crate) says: Says,
     /// The reason, as one `CamelCase` word.
     pub(crate) reason: String,
-    pub(crate) message: String,
-    /// The signal itself, such as `Ready is True`, if the message is a text from the object.
+    /// The explanation, often a text from the object. Empty if the signal explains itself.
+    message: String,
+    /// The signal, such as `Ready is True`, if the evidence is one member or one condition.
     signal: Option<String>,
     pub(crate) outweighed: Outweighed,
     /// The start time of this signal, in Unix milliseconds.
@@ -93,10 +94,24 @@ impl Evidence {
         Self { since_ms, ..self }
     }
 
-    /// Sets the signal, for a message that is a text from the object.
+    /// Sets the signal that the message explains.
     pub(crate) fn signal(self, signal: String) -> Self {
         let signal = Some(signal);
         Self { signal, ..self }
+    }
+
+    /// Makes evidence from a signal that explains itself.
+    pub(crate) fn of_signal(says: Says, reasons: &[&str], signal: String) -> Self {
+        Self::new(says, reasons, "").signal(signal)
+    }
+
+    /// Adds the path of the part that contains the signal: `backup.phase is Failed`.
+    pub(crate) fn inside(mut self, part: &str) -> Self {
+        if let Some(signal) = &mut self.signal {
+            let separator = if signal.starts_with('[') { "" } else { "." };
+            *signal = format!("{part}{separator}{signal}");
+        }
+        self
     }
 
     /// Sets the evidence that outweighs it.
@@ -129,15 +144,23 @@ impl Evidence {
     }
 
     fn doubted(self) -> Self {
-        let message = format!("it reports ready, but: {}", self.message);
+        let message = format!("it reports ready, but: {}", self.text());
         Self::new(Says::Doubtful, &["Contradictory"], message)
     }
 
-    /// The signal, with the text from the object if there is one.
+    /// The explanation, or else the signal.
+    fn text(&self) -> &str {
+        match &self.signal {
+            Some(signal) if self.message.is_empty() => signal,
+            _ => &self.message,
+        }
+    }
+
+    /// The signal with its explanation.
     fn explained(&self) -> String {
         match &self.signal {
-            Some(signal) => format!("{signal}: {}", self.message),
-            None => self.message.clone(),
+            Some(signal) if !self.message.is_empty() => format!("{signal}: {}", self.message),
+            _ => self.text().to_owned(),
         }
     }
 
@@ -149,11 +172,9 @@ impl Evidence {
     }
 
     fn verdict(self) -> Verdict {
+        let message = self.text().to_owned();
         let Self {
-            reason,
-            message,
-            since_ms,
-            ..
+            reason, since_ms, ..
         } = self;
         let verdict = match self.says {
             Says::Finished => Verdict::succeeded(reason, message),

@@ -130,10 +130,15 @@ fn doubt_if_not_fully_read(verdict: Verdict) -> Verdict {
     verdict
 }
 
-/// Stalled has priority over the generation: see [`standard::progress`].
+/// Stalled has priority over the generation: see [`standard::progress`]. If the object also reports
+/// Ready, the conditions are weighed with the remaining evidence.
 fn stalled(object: &Object<'_>) -> Option<Verdict> {
-    let stalled = object.conditions().find("Stalled")?;
-    stalled.is_true().then(|| {
+    let conditions = object.conditions();
+    let is_ready = conditions
+        .find("Ready")
+        .is_some_and(|ready| ready.is_true());
+    let stalled = conditions.find("Stalled")?;
+    (stalled.is_true() && !is_ready).then(|| {
         let verdict = Verdict::failed(stalled.reason_or("Stalled"), stalled.message().to_owned());
         verdict.since(stalled.since_ms())
     })

@@ -4,7 +4,7 @@
 use kindsight_sdk::prelude::*;
 
 use crate::evidence::{Evidence, Says};
-use crate::words::{Meaning, meaning, tokens};
+use crate::words::{Meaning, has, meaning, tokens};
 
 /// Last words of the names of members whose value is the state of the object.
 const STATE_ENDINGS: &[&str] = &["health", "phase", "stage", "state", "status"];
@@ -67,6 +67,19 @@ const TASK_MARKS: &[&str] = &[
 /// Members whose value is the state of the complete object and not of a part.
 const WHOLE_STATES: &[&str] = &["currentState", "health", "phase", "state", "status"];
 
+/// Words for the health of the complete object.
+const SUMMARIES: &[&str] = &[
+    "available",
+    "green",
+    "healthy",
+    "ok",
+    "operational",
+    "optimal",
+    "ready",
+    "serving",
+    "stable",
+];
+
 /// Evidence from the status itself, without its conditions. `corroborated` is whether other
 /// evidence in it shows health.
 pub(crate) fn evidence(status: Node<'_>, corroborated: bool) -> Vec<Evidence> {
@@ -123,6 +136,16 @@ pub(crate) fn are_good(status: Node<'_>) -> bool {
     whole_is_good(&words.collect::<Vec<_>>())
 }
 
+/// Returns whether a state word of the complete object is a summary of its health. A word for a
+/// completed step, such as `Deployed`, is none.
+pub(crate) fn sum_up(holder: Node<'_>) -> bool {
+    let is_summary = |text: &str| tokens(text).iter().any(|word| has(SUMMARIES, word));
+    WHOLE_STATES.iter().any(|name| {
+        let text = holder.get(name).text_or_empty();
+        says_good(name, text) && is_summary(text)
+    })
+}
+
 fn whole_is_good(words: &[(&str, &str)]) -> bool {
     let mut words = words.iter();
     words.any(|(name, text)| WHOLE_STATES.contains(name) && says_good(name, text))
@@ -141,8 +164,8 @@ fn is_only_accepted(name: &str, text: &str) -> bool {
 
 /// A doubt about `Running`, which means ready for a server but unfinished for a task.
 fn running(name: &str, text: &str) -> Evidence {
-    let message = format!("{name} is {text}, which may be a task that has not ended yet");
-    Evidence::new(Says::Doubtful, &["RunningUnclear"], message)
+    let signal = format!("{name} is {text}, which may be a task that has not ended yet");
+    Evidence::of_signal(Says::Doubtful, &["RunningUnclear"], signal)
 }
 
 fn is_running(text: &str) -> bool {
@@ -150,16 +173,16 @@ fn is_running(text: &str) -> bool {
 }
 
 fn word(name: &str, text: &str) -> Evidence {
-    let message = format!("{name} is {text}");
+    let signal = format!("{name} is {text}");
     match meaning(text) {
         Some(Meaning::Absent) if !WHOLE_STATES.contains(&name) => {
-            Evidence::new(Says::Doubtful, &["StateUnclear"], message)
+            Evidence::of_signal(Says::Doubtful, &["StateUnclear"], signal)
         }
         Some(Meaning::Good) if is_only_accepted(name, text) => {
-            Evidence::new(Says::Doubtful, &["StateUnclear"], message)
+            Evidence::of_signal(Says::Doubtful, &["StateUnclear"], signal)
         }
-        Some(meaning) => Evidence::new(meaning.into(), &[text, name], message),
-        None => Evidence::new(Says::Doubtful, &["StateUnclear"], message),
+        Some(meaning) => Evidence::of_signal(meaning.into(), &[text, name], signal),
+        None => Evidence::of_signal(Says::Doubtful, &["StateUnclear"], signal),
     }
 }
 
@@ -202,8 +225,8 @@ pub(crate) fn flags(holder: Node<'_>) -> impl Iterator<Item = Evidence> {
         .filter_map(move |(name, when_true, when_false)| {
             let flag = holder.get(name).flag()?;
             let says = if flag { *when_true } else { *when_false }?;
-            let message = format!("{name} is {flag}");
-            Some(Evidence::new(says, &[reason(says)], message))
+            let signal = format!("{name} is {flag}");
+            Some(Evidence::of_signal(says, &[reason(says)], signal))
         })
 }
 

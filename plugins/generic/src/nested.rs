@@ -47,16 +47,17 @@ fn collect(holder: Node<'_>, generation: Option<i64>, depth: usize, found: &mut 
     if depth > DEPTH_MAX {
         return;
     }
-    for (_, member) in holder.members().filter(|(name, _)| is_of_now(name)) {
+    for (name, member) in holder.members().filter(|(name, _)| is_of_now(name)) {
+        let mut part = Vec::new();
         if member.is_object() && effort::spend(UNITS_PER_PART) {
-            let mut part = conditions::evidence(member, generation, &|| true);
+            part.extend(conditions::evidence(member, generation, &|| true));
             part.extend(words(member, false));
             part.extend(flags(member).filter(|piece| !piece.says.is_good()));
             collect(member, generation, depth + 1, &mut part);
             part.retain(|piece| depth <= GOOD_DEPTH_MAX || !piece.says.is_good());
-            found.extend(part);
         }
-        found.extend(items(member, generation, depth));
+        part.extend(items(member, generation, depth));
+        found.extend(part.into_iter().map(|piece| piece.inside(name)));
     }
 }
 
@@ -67,20 +68,29 @@ fn items(list: Node<'_>, generation: Option<i64>, depth: usize) -> Vec<Evidence>
     let objects = list.items().filter(|item| item.is_object());
     let read = objects.take_while(|_| effort::spend(UNITS_PER_PART));
     let read: Vec<_> = read.collect();
-    let conditions = read
-        .iter()
-        .map(|item| conditions::evidence(*item, generation, &|| true));
+    let conditions = read.iter().enumerate().map(|(index, item)| {
+        let evidence = conditions::evidence(*item, generation, &|| true);
+        numbered(evidence, index)
+    });
     let conditions: Vec<_> = conditions.collect();
     let all_speak = conditions.iter().all(|item| !item.is_empty());
     let every_item_speaks = all_speak && read.len() == list.items().len();
     let mut rest = Vec::new();
-    for item in read {
-        rest.extend(words(item, false));
-        rest.extend(flags(item));
-        collect(item, generation, depth + 1, &mut rest);
+    for (index, item) in read.into_iter().enumerate() {
+        let mut part = words(item, false);
+        part.extend(flags(item));
+        collect(item, generation, depth + 1, &mut part);
+        rest.extend(numbered(part, index));
     }
     rest.retain(|piece| !piece.says.is_good());
     let spoken = conditions.into_iter().flatten();
     rest.extend(spoken.filter(|piece| every_item_speaks || !piece.says.is_good()));
     rest
+}
+
+/// Adds the index of the item to its evidence.
+fn numbered(evidence: Vec<Evidence>, index: usize) -> Vec<Evidence> {
+    let item = format!("[{index}]");
+    let evidence = evidence.into_iter();
+    evidence.map(|piece| piece.inside(&item)).collect()
 }

@@ -13,7 +13,7 @@ pub(crate) fn verdict(object: &Object<'_>) -> Option<Verdict> {
     let mut evidence = own(object);
     let parts = nested::evidence(object.status(), object.generation());
     if evidence.iter().all(|piece| piece.says == Says::Doubtful) {
-        evidence.extend(parts);
+        evidence.extend(weighed_against_each_other(parts));
     } else if evidence.iter().all(|piece| piece.says <= Says::Doubtful) {
         let against = parts.into_iter().filter(speaks_against);
         evidence.extend(against.map(Evidence::contradicting));
@@ -23,6 +23,17 @@ pub(crate) fn verdict(object: &Object<'_>) -> Option<Verdict> {
     } else {
         evidence::verdict(&evidence)
     }
+}
+
+/// The evidence from parts of an object that reports nothing itself. A part that failed beside a good
+/// part is an impairment.
+fn weighed_against_each_other(parts: Vec<Evidence>) -> Vec<Evidence> {
+    let any_is_good = parts.iter().any(|part| part.says.is_good());
+    let parts = parts.into_iter().map(|part| match part.says {
+        Says::Failed if any_is_good => part.contradicting(),
+        _ => part,
+    });
+    parts.collect()
 }
 
 /// Present, if all evidence is good but the report is incomplete or malformed.
@@ -118,6 +129,16 @@ mod tests {
             (
                 format!(r#"{{"conditions": [{backup}, {ready}]}}"#),
                 "Ready is True, but BackupReady is False: no space",
+            ),
+            (
+                format!(
+                    r#"{{"conditions": [{ready}, {{"type": "Degraded", "status": "True", "message": "no space"}}]}}"#
+                ),
+                "Ready is True, but Degraded is True: no space",
+            ),
+            (
+                r#"{"health": {"status": "Healthy"}, "backups": [{"phase": "Failed"}]}"#.to_owned(),
+                "health.status is Healthy, but backups[0].phase is Failed",
             ),
             (
                 r#"{"state": "attached", "robustness": "degraded"}"#.to_owned(),

@@ -41,11 +41,22 @@ pub(crate) fn meaning(text: &str) -> Option<Meaning> {
     read(text).meaning
 }
 
-/// Returns whether a value means that a change is in progress. A value that only restricts a good
-/// word, such as `PartiallyReady`, does not.
+/// Returns whether a word in these tokens means a failure. The last of them is compared as a
+/// complete value too, because `NodeOffline` is as bad as `Offline`.
+pub(crate) fn names_a_failure(tokens: &[String]) -> bool {
+    let fails = |meaning: Option<Meaning>| meaning == Some(Meaning::Failed);
+    // `ScaledDown` only has a direction.
+    let is_direction = |last: &str| last == "down" && tokens.len() > 1;
+    let last = tokens.last().filter(|last| !is_direction(last));
+    let at_the_end = last.and_then(|last| entry(WHOLE, last.as_str()));
+    fails(at_the_end) || found(tokens).into_iter().any(fails)
+}
+
+/// Returns whether a value means that a change is in progress. A value that only restricts or negates
+/// a good word, such as `PartiallyReady` or `NodesNotReady`, does not.
 pub(crate) fn is_under_way(text: &str) -> bool {
     let reading = read(text);
-    reading.meaning == Some(Meaning::Pending) && !reading.is_held
+    reading.meaning == Some(Meaning::Pending) && !reading.is_held && !is_negated(&tokens(text))
 }
 
 /// The meaning of a value, and its origin.
@@ -101,8 +112,13 @@ fn found(tokens: &[String]) -> Vec<Option<Meaning>> {
     let mut found = Vec::with_capacity(tokens.len());
     for (index, token) in tokens.iter().enumerate() {
         let at_an_end = index == 0 || index + 1 == tokens.len();
-        found.push(match (pair(before, token), word(token, at_an_end)) {
-            (Some(meaning), _) => Some(meaning),
+        let pair = entry(PAIRS, (before, token.as_str()));
+        if let (Some(_), Some(last)) = (pair, found.last_mut()) {
+            // The first word of a pair has no meaning of its own.
+            *last = None;
+        }
+        found.push(match (pair, word(token, at_an_end)) {
+            (Some(meaning), _) => meaning,
             _ if token == "found" && negated_before => Some(Meaning::Failed),
             (None, Some(meaning)) if NEGATIONS.contains(&before) => negated(meaning),
             (None, Some(meaning)) if is_zero(before) || before == "zero" => denied(meaning),
@@ -127,10 +143,6 @@ fn word(token: &str, at_an_end: bool) -> Option<Meaning> {
     table
         .map(|(_, meaning)| *meaning)
         .or_else(|| changing().then_some(Meaning::Pending))
-}
-
-fn pair(before: &str, token: &str) -> Option<Meaning> {
-    entry(PAIRS, (before, token))
 }
 
 /// Returns whether a sorted list contains a word. Searches in the tables take most of the time.
@@ -262,6 +274,10 @@ mod tests {
             ("BootstrapSucceeded", Some(Meaning::Finished)),
             ("CreatingCompleted", Some(Meaning::Finished)),
             ("NotFailed", None),
+            ("FailedOver", None),
+            ("Failing-over", Some(Meaning::Pending)),
+            ("NotEnoughReplicas", Some(Meaning::Failed)),
+            ("Unsuccessful", Some(Meaning::Failed)),
             ("a very long sentence that ends in ready", None),
             ("blue", None),
             ("", None),

@@ -44,6 +44,18 @@ impl<'a> Claim<'a> {
         self.status == status
     }
 
+    /// Returns whether the status is about the complete object.
+    pub(super) fn is_summary(self) -> bool {
+        matches!(self.role, Role::Summary | Role::End)
+    }
+
+    /// Returns whether a condition for a pause holds, and the pause is not the consequence of a
+    /// failure (`PausedIOError`).
+    pub(super) fn is_pause(self) -> bool {
+        let is_failure = meaning(self.reason()) == Some(Meaning::Failed);
+        self.is(ConditionStatus::True) && !is_failure
+    }
+
     /// Returns whether the reason is that the controller's work on the object is paused.
     pub(super) fn is_pause_of_work(self) -> bool {
         is_pause_of_work(self.reason())
@@ -98,10 +110,7 @@ impl<'a> Claim<'a> {
             }
             _ => format!("{} is {:?}", self.name, self.status),
         };
-        let evidence = match self.message() {
-            "" => Evidence::new(says, &reasons, signal),
-            message => Evidence::new(says, &reasons, message).signal(signal),
-        };
+        let evidence = Evidence::new(says, &reasons, self.message()).signal(signal);
         let evidence = evidence.since(self.node.get("lastTransitionTime").time_ms());
         match (says, self.role) {
             (Says::Failed, Role::Abnormal) => evidence.outweighed(outweighed(self.name)),
