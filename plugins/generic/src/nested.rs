@@ -10,7 +10,7 @@ use kindsight_sdk::prelude::*;
 use crate::conditions;
 use crate::effort;
 use crate::evidence::Evidence;
-use crate::members::{flags, is_of_now, words};
+use crate::members::{flags, is_of_now, sum_up, words};
 
 /// Maximum number of levels below the status that are searched.
 const DEPTH_MAX: usize = 4;
@@ -41,6 +41,12 @@ pub(crate) fn any_is_well(status: Node<'_>) -> bool {
         let mut parts = std::iter::once(member).chain(member.items());
         parts.any(|part| part.is_object() && effort::spend(UNITS_PER_PART) && is_well(part))
     })
+}
+
+/// Returns whether any part directly below the status has a summary of the health of the object.
+pub(crate) fn any_sums_up(status: Node<'_>) -> bool {
+    let mut parts = status.members().filter(|(name, _)| is_of_now(name));
+    parts.any(|(_, part)| part.is_object() && effort::spend(UNITS_PER_PART) && sum_up(part))
 }
 
 fn collect(holder: Node<'_>, generation: Option<i64>, depth: usize, found: &mut Vec<Evidence>) {

@@ -1,7 +1,8 @@
 //! Combines the evidence into a verdict.
 //!
 //! The conditions and members of the status itself have priority. Nested parts count if the status
-//! itself reports nothing, and count against it if it reports ready.
+//! itself reports nothing, and count against it if it reports ready. Beside a summary of the health in
+//! one part, the failure of another part is an impairment.
 
 use kindsight_sdk::prelude::*;
 
@@ -10,10 +11,17 @@ use crate::{conditions, counts, desired, members, nested};
 
 /// The verdict that follows from the evidence in the object, if there is any.
 pub(crate) fn verdict(object: &Object<'_>) -> Option<Verdict> {
+    let status = object.status();
     let mut evidence = own(object);
-    let parts = nested::evidence(object.status(), object.generation());
+    let parts = nested::evidence(status, object.generation());
     if evidence.iter().all(|piece| piece.says == Says::Doubtful) {
-        evidence.extend(weighed_against_each_other(parts));
+        // An Argo CD Application: its health is Healthy, and its last operation failed.
+        let is_green = nested::any_sums_up(status);
+        let parts = parts.into_iter().map(|part| match part.says {
+            Says::Failed if is_green => part.contradicting(),
+            _ => part,
+        });
+        evidence.extend(parts);
     } else if evidence.iter().all(|piece| piece.says <= Says::Doubtful) {
         let against = parts.into_iter().filter(speaks_against);
         evidence.extend(against.map(Evidence::contradicting));
@@ -23,17 +31,6 @@ pub(crate) fn verdict(object: &Object<'_>) -> Option<Verdict> {
     } else {
         evidence::verdict(&evidence)
     }
-}
-
-/// The evidence from parts of an object that reports nothing itself. A part that failed beside a good
-/// part is an impairment.
-fn weighed_against_each_other(parts: Vec<Evidence>) -> Vec<Evidence> {
-    let any_is_good = parts.iter().any(|part| part.says.is_good());
-    let parts = parts.into_iter().map(|part| match part.says {
-        Says::Failed if any_is_good => part.contradicting(),
-        _ => part,
-    });
-    parts.collect()
 }
 
 /// Present, if all evidence is good but the report is incomplete or malformed.
