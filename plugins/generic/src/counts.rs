@@ -1,9 +1,16 @@
 //! Counts below their target. Full counts are no evidence, because their meaning is unknown.
 
+mod absent;
+
+use std::borrow::Cow;
+
 use kindsight_sdk::prelude::*;
 
 use crate::effort;
 use crate::evidence::{Evidence, Says};
+
+/// A count: its name, its value and its target.
+type Compared<'a> = (Cow<'a, str>, i64, i64);
 
 /// Prefixes of counts whose target is the count with the remaining name: `readyReplicas` and
 /// `replicas`.
@@ -16,6 +23,9 @@ const PAIRS: &[(&str, &str)] = &[
     ("updatedNumberScheduled", "desiredNumberScheduled"),
     ("readyPods", "matchedPods"),
 ];
+
+/// Counts of everything that exists, and the fields of the spec with the same names.
+const ASKED: &[&str] = &["instances", "replicas"];
 
 /// Evidence from counts below their target.
 pub(crate) fn evidence(object: &Object<'_>) -> Vec<Evidence> {
@@ -38,28 +48,42 @@ pub(crate) fn are_full(object: &Object<'_>) -> bool {
 /// because the ready replicas may be of an earlier revision.
 pub(crate) fn have_settled(object: &Object<'_>) -> bool {
     let is_of_the_change = |name: &str| name.contains("vailable") || name.contains("pdated");
-    are_full(object) && compared(object).any(|(name, ..)| is_of_the_change(name))
+    are_full(object) && compared(object).any(|(name, ..)| is_of_the_change(&name))
 }
 
 /// The counts with their names, values and targets.
-fn compared<'a>(object: &Object<'a>) -> impl Iterator<Item = (&'a str, i64, i64)> + use<'a> {
+fn compared<'a>(object: &Object<'a>) -> impl Iterator<Item = Compared<'a>> + use<'a> {
     let (spec, status) = (object.spec(), object.status());
     // A target is searched among all members.
     let units = status.members().count();
     let named = status.members().filter_map(move |(name, have)| {
         let have = have.integer()?;
-        Some((name, have, target(spec, status, name, units)?))
+        Some((name.into(), have, target(spec, status, name, units)?))
     });
     let fractions = status
         .members()
         .filter_map(|(name, text)| fraction(name, text.text()?));
-    named.chain(fractions)
+    named
+        .chain(fractions)
+        .chain(absent::counts(spec, status, units))
+        .chain(fewer_than_asked(spec, status))
+}
+
+/// Counts of everything that exists, if it is less than the spec asks for. An equal count is not
+/// listed, because it does not show that anything is ready.
+fn fewer_than_asked<'a>(spec: Node<'a>, status: Node<'a>) -> impl Iterator<Item = Compared<'a>> {
+    ASKED.iter().filter_map(move |name| {
+        let (have, want) = (status.get(name).integer()?, spec.get(name).integer()?);
+        (have < want).then_some(((*name).into(), have, want))
+    })
 }
 
 /// The target of a count. The search in the status takes this number of units of effort.
 fn target(spec: Node<'_>, status: Node<'_>, name: &str, units: usize) -> Option<i64> {
-    if let Some((_, whole)) = PAIRS.iter().find(|(part, _)| *part == name) {
-        return status.get(whole).integer();
+    let mut pairs = PAIRS.iter().filter(|(part, _)| *part == name);
+    let paired = pairs.find_map(|(_, whole)| status.get(whole).integer());
+    if paired.is_some() {
+        return paired;
     }
     // A current count is only compared with the desired count, because others may count a different
     // revision.
@@ -75,10 +99,13 @@ fn target(spec: Node<'_>, status: Node<'_>, name: &str, units: usize) -> Option<
         return status.get(&format!("desired{what}")).integer();
     }
     let plain = uncapitalised(what);
-    let asked = if what == "Replicas" {
-        spec.get("replicas").integer()
-    } else {
-        None
+    let asked = match what {
+        "Replicas" => spec
+            .get("replicas")
+            .integer()
+            .or_else(|| spec.get("size").integer()),
+        "Instances" => spec.get("instances").integer(),
+        _ => None,
     };
     let reported = [format!("desired{what}"), format!("expected{what}"), plain];
     asked.or_else(|| reported.iter().find_map(|name| status.get(name).integer()))
@@ -91,38 +118,58 @@ fn uncapitalised(name: &str) -> String {
 }
 
 /// A value such as `"0/1"` in a member whose name contains `ready` or `replicas`.
-fn fraction<'a>(name: &'a str, text: &str) -> Option<(&'a str, i64, i64)> {
+fn fraction<'a>(name: &'a str, text: &str) -> Option<Compared<'a>> {
     let lower = name.to_ascii_lowercase();
     if !lower.contains("ready") && !lower.contains("replicas") {
         return None;
     }
     let (have, want) = text.split_once('/')?;
-    Some((name, have.trim().parse().ok()?, want.trim().parse().ok()?))
+    Some((
+        name.into(),
+        have.trim().parse().ok()?,
+        want.trim().parse().ok()?,
+    ))
 }
 
-/// Returns whether the status counts replicas and only the spec contains their target.
+/// Returns whether the status has counts whose target only the spec contains.
 pub(crate) fn are_reported(object: &Object<'_>) -> bool {
-    ["replicas", "readyReplicas", "availableReplicas"]
-        .iter()
-        .any(|count| object.status().get(count).is_present())
+    let status = object.status();
+    let counts = [
+        "replicas",
+        "readyReplicas",
+        "availableReplicas",
+        "readyInstances",
+    ];
+    counts.iter().any(|count| status.get(count).is_present())
+        || status.get("instances").integer().is_some()
 }
 
-/// Returns whether every replica count is a number. Any other value may be below its target.
+/// Returns whether every count that is compared is a number. Any other value may be below its
+/// target.
 pub(crate) fn are_clear(object: &Object<'_>) -> bool {
-    let counts = object.status().members().filter(|(name, _)| {
-        let what = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
-        what == Some("Replicas") || PAIRS.iter().any(|(part, _)| part == name)
-    });
-    let asked = object.spec().get("replicas");
-    let (current, desired) = (
-        object.status().get("currentReplicas"),
-        object.status().get("desiredReplicas"),
-    );
+    let (spec, status) = (object.spec(), object.status());
+    let counts = status.members().filter(|(name, _)| is_count(name));
+    let (current, desired) = (status.get("currentReplicas"), status.get("desiredReplicas"));
     let compared = [current, desired].into_iter();
     let compared = compared.filter(|_| current.is_present() && desired.is_present());
-    let counts = counts.map(|(_, count)| count).chain([asked]);
+    let counts = counts.map(|(_, count)| count).chain([spec.get("replicas")]);
     let mut counts = counts.chain(compared);
+    let mut texts = status.members().filter(|(name, _)| absent::is_target(name));
+    let asked = spec.get("instances");
     counts.all(|count| !count.is_present() || count.integer().is_some())
+        && texts.all(|(_, text)| is_no_word(text))
+        && is_no_word(asked)
+}
+
+/// Returns whether a member with this name is always a count.
+fn is_count(name: &str) -> bool {
+    let what = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
+    matches!(what, Some("Replicas" | "Instances")) || PAIRS.iter().any(|(part, _)| *part == name)
+}
+
+/// Returns whether a member is a number, or a list or an object, which is not compared.
+fn is_no_word(member: Node<'_>) -> bool {
+    member.text().is_none() || member.integer().is_some()
 }
 
 #[cfg(test)]
@@ -145,6 +192,27 @@ mod tests {
             (r#"{"currentReplicas": 1, "desiredReplicas": 3}"#, true),
             (r#"{"currentReplicas": 1, "replicas": 3}"#, false),
             (r#"{"members": 3, "readyMembers": 3}"#, false),
+            (r#"{"pods": 3, "readyPods": 1}"#, true),
+            (r#"{"matchedPods": 3, "pods": 1, "readyPods": 3}"#, false),
+            (
+                r#"{"desiredWorkerReplicas": 2, "maxWorkerReplicas": 9}"#,
+                true,
+            ),
+            (
+                r#"{"desiredWorkerReplicas": 2, "availableWorkerReplicas": 2}"#,
+                false,
+            ),
+            (r#"{"desiredWorkerReplicas": 0}"#, false),
+            (r#"{"desiredReplicas": 2, "replicas": 2}"#, false),
+            (r#"{"desiredRevision": 2}"#, false),
+            (r#"{"replicas": 3, "updatedReplicas": 3}"#, true),
+            (r#"{"replicas": 3, "unavailableReplicas": 3}"#, true),
+            (
+                r#"{"replicas": 3, "unavailableReplicas": 3, "availableReplicas": 3}"#,
+                false,
+            ),
+            (r#"{"replicas": 3}"#, false),
+            (r#"{"phase": "Active", "instances": 3}"#, false),
             (r#"{"readyMembers": 3}"#, false),
             (r#"{"replicas": "many", "readyReplicas": 2}"#, false),
             (r#"{"updated": 3, "readyFor": "0/1/2"}"#, false),

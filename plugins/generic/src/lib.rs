@@ -69,7 +69,9 @@ impl Interpreter for Generic {
                     "/metadata/creationTimestamp",
                     "/metadata/generation",
                     "/spec/desiredState",
+                    "/spec/instances",
                     "/spec/replicas",
+                    "/spec/size",
                     "/status",
                 ])
                 .fields(&desired::MANAGED)
