@@ -8,7 +8,7 @@ mod tables;
 
 use crate::evidence::Outweighed;
 use crate::words::{entry, has, is_denied, is_negated, names_a_failure, tokens};
-use tables::{ABNORMAL, ATTEMPTS, ENDINGS, PARTICLES, REFERENCES, WHOLE, WORK};
+use tables::{ABNORMAL, ATTEMPTS, COUNTED, ENDINGS, PARTICLES, REFERENCES, WHOLE, WORK};
 
 /// The meaning of a condition's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +97,13 @@ pub(crate) fn outweighed(name: &str) -> Outweighed {
     } else {
         Outweighed::Never
     }
+}
+
+/// Returns whether a type is about things that the counts in the status count. Full counts say
+/// nothing about other types, such as `ContinuousArchiving`.
+pub(crate) fn is_counted(name: &str) -> bool {
+    let tokens = tokens(without_domain(name));
+    tokens.iter().any(|token| has(COUNTED, token))
 }
 
 /// Returns whether a reason reports that the controller's work on the object is paused.

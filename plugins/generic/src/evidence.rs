@@ -48,7 +48,7 @@ impl From<Meaning> for Says {
     }
 }
 
-/// Other evidence that outweighs a failure.
+/// Other evidence that outweighs a failure, or that a failure needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outweighed {
     /// No other evidence.
@@ -57,6 +57,8 @@ pub(crate) enum Outweighed {
     ByCounts,
     /// Full counts, or any explicit evidence of health: the missing object may not be needed.
     ByHealth,
+    /// No other evidence, but it only counts beside evidence for Ready.
+    UnlessReady,
 }
 
 /// One piece of evidence in an object.
@@ -123,7 +125,7 @@ impl Evidence {
     /// Reduces a failure or an impairment to a doubt if full counts, or any evidence of health, outweigh it.
     pub(crate) fn weighed_against(self, is_full: bool, is_well: bool) -> Self {
         let is_outweighed = match self.outweighed {
-            Outweighed::Never => false,
+            Outweighed::Never | Outweighed::UnlessReady => false,
             Outweighed::ByCounts => is_full,
             Outweighed::ByHealth => is_full || is_well,
         };

@@ -4,7 +4,8 @@
 //! ([`conditions`]), words such as `phase: Running` ([`members`], [`words`]), counts ([`counts`]),
 //! desired states ([`desired`]), and the same conventions in nested parts of the status
 //! ([`nested`]). Each of them is a piece of [`evidence`], and the worst piece determines the
-//! verdict ([`weigh`]). Ready requires a good piece and no piece against it. If good pieces
+//! verdict ([`weigh`]). Errors ([`errors`]) and results of operations ([`results`]) are only evidence
+//! against Ready. Ready requires a good piece and no piece against it. If good pieces
 //! contradict a failure, the verdict is Degraded and its message contains both. Without evidence, or
 //! with other doubts about a good piece, the verdict is Present.
 //!
@@ -18,9 +19,11 @@ mod conditions;
 mod counts;
 mod desired;
 mod effort;
+mod errors;
 mod evidence;
 mod members;
 mod nested;
+mod results;
 mod silence;
 mod weigh;
 mod words;

@@ -1,5 +1,5 @@
-//! Evidence from members of the status other than conditions: phases, states, health values, flags
-//! and errors.
+//! Evidence from members of the status other than conditions: phases, states, health values and
+//! flags.
 
 use kindsight_sdk::prelude::*;
 
@@ -41,18 +41,6 @@ const FLAGS: &[(&str, Option<Says>, Option<Says>)] = &[
     ("suspended", Some(Says::Suspended), None),
 ];
 
-/// Members that are set only after an error: a text, or an object with a message. They mean that
-/// the object is not ready. The state shows whether the controller retries.
-const ERRORS: &[&str] = &[
-    "errMsg",
-    "error",
-    "errorDescription",
-    "errorMessage",
-    "errorReason",
-    "failureMessage",
-    "failureReason",
-];
-
 /// Members of a task, which ends. If it is `running`, it is not ready yet.
 const TASK_MARKS: &[&str] = &[
     "completionTime",
@@ -85,7 +73,6 @@ const SUMMARIES: &[&str] = &[
 pub(crate) fn evidence(status: Node<'_>, corroborated: bool) -> Vec<Evidence> {
     let mut evidence = words(status, corroborated);
     evidence.extend(flags(status));
-    evidence.extend(errors(status));
     evidence
 }
 
@@ -134,6 +121,14 @@ pub(crate) fn are_good(status: Node<'_>) -> bool {
         .iter()
         .filter_map(|name| Some((*name, status.get(name).text()?)));
     whole_is_good(&words.collect::<Vec<_>>())
+}
+
+/// Returns whether a state word of the complete object means that it has completed successfully.
+pub(crate) fn has_finished(status: Node<'_>) -> bool {
+    let mut texts = WHOLE_STATES
+        .iter()
+        .map(|name| status.get(name).text_or_empty());
+    texts.any(|text| meaning(text) == Some(Meaning::Finished))
 }
 
 /// Returns whether a state word of the complete object is a summary of its health. A word for a
@@ -190,7 +185,7 @@ fn word(name: &str, text: &str) -> Evidence {
 pub(crate) fn is_state(name: &str) -> bool {
     // Fast path: the ends of most names are sufficient to reject them before they are split into
     // words.
-    if !STATE_NAMES.contains(&name) && !ends_in_a_state(name) {
+    if !STATE_NAMES.contains(&name) && !ends_in_one_of(STATE_ENDINGS, name) {
         return false;
     }
     let tokens = tokens(name);
@@ -199,12 +194,12 @@ pub(crate) fn is_state(name: &str) -> bool {
     STATE_NAMES.contains(&name) || (STATE_ENDINGS.contains(&last) && !OTHER_TIMES.contains(&first))
 }
 
-/// Returns whether a name ends with one of [`STATE_ENDINGS`], even as part of its last word.
-fn ends_in_a_state(name: &str) -> bool {
+/// Returns whether a name ends with one of these words, even as part of its last word.
+pub(crate) fn ends_in_one_of(endings: &[&str], name: &str) -> bool {
     let name = name
         .trim_end_matches(|char: char| !char.is_alphanumeric())
         .as_bytes();
-    STATE_ENDINGS.iter().any(|ending| {
+    endings.iter().any(|ending| {
         let start = name.len().checked_sub(ending.len());
         let end = start.and_then(|start| name.get(start..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))
@@ -238,12 +233,4 @@ fn reason(says: Says) -> &'static str {
         Says::Failed => "Failed",
         _ => "FlagUnclear",
     }
-}
-
-fn errors(status: Node<'_>) -> impl Iterator<Item = Evidence> {
-    ERRORS.iter().filter_map(move |name| {
-        let error = status.get(name);
-        let text = error.text().or_else(|| error.get("message").text())?;
-        (!text.is_empty()).then(|| Evidence::new(Says::Pending, &["ErrorReported"], text))
-    })
 }

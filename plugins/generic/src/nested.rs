@@ -11,6 +11,7 @@ use crate::conditions;
 use crate::effort;
 use crate::evidence::Evidence;
 use crate::members::{flags, is_of_now, sum_up, words};
+use crate::results;
 
 /// Maximum number of levels below the status that are searched.
 const DEPTH_MAX: usize = 4;
@@ -59,6 +60,7 @@ fn collect(holder: Node<'_>, generation: Option<i64>, depth: usize, found: &mut 
             part.extend(conditions::evidence(member, generation, &|| true));
             part.extend(words(member, false));
             part.extend(flags(member).filter(|piece| !piece.says.is_good()));
+            part.extend(results::evidence(member));
             collect(member, generation, depth + 1, &mut part);
             part.retain(|piece| depth <= GOOD_DEPTH_MAX || !piece.says.is_good());
         }

@@ -7,30 +7,47 @@
 use kindsight_sdk::prelude::*;
 
 use crate::evidence::{self, Evidence, Outweighed, Says};
-use crate::{conditions, counts, desired, members, nested};
+use crate::{conditions, counts, desired, errors, members, nested, results};
 
 /// The verdict that follows from the evidence in the object, if there is any.
 pub(crate) fn verdict(object: &Object<'_>) -> Option<Verdict> {
-    let status = object.status();
     let mut evidence = own(object);
-    let parts = nested::evidence(status, object.generation());
-    if evidence.iter().all(|piece| piece.says == Says::Doubtful) {
-        // An Argo CD Application: its health is Healthy, and its last operation failed.
-        let is_green = nested::any_sums_up(status);
-        let parts = parts.into_iter().map(|part| match part.says {
-            Says::Failed if is_green => part.contradicting(),
-            _ => part,
-        });
-        evidence.extend(parts);
-    } else if evidence.iter().all(|piece| piece.says <= Says::Doubtful) {
-        let against = parts.into_iter().filter(speaks_against);
-        evidence.extend(against.map(Evidence::contradicting));
+    evidence.extend(of_parts(object.status(), object.generation(), &evidence));
+    evidence.extend(results::evidence(object.status()));
+    if !evidence.iter().any(|piece| piece.says.is_good()) {
+        evidence.retain(|piece| !is_result(piece));
     }
     if are_good(&evidence) {
         untrusted(object).or_else(|| evidence::verdict(&evidence))
     } else {
         evidence::verdict(&evidence)
     }
+}
+
+/// The evidence from nested parts that counts beside the evidence from the status itself.
+fn of_parts(status: Node<'_>, generation: Option<i64>, own: &[Evidence]) -> Vec<Evidence> {
+    let parts = nested::evidence(status, generation).into_iter();
+    if own.iter().all(|piece| piece.says == Says::Doubtful) {
+        // An Argo CD Application: its health is Healthy, and its last operation failed.
+        let is_green = nested::any_sums_up(status);
+        let parts = parts.map(|part| match part.says {
+            Says::Failed if is_green => part.contradicting(),
+            _ => part,
+        });
+        return parts.collect();
+    }
+    if own.iter().any(|piece| piece.says > Says::Doubtful) {
+        return Vec::new();
+    }
+    // The steps of an object that has completed include attempts that failed.
+    let has_finished = members::has_finished(status);
+    let counts = if has_finished {
+        is_result
+    } else {
+        speaks_against
+    };
+    let against = parts.filter(counts);
+    against.map(Evidence::contradicting).collect()
 }
 
 /// Present, if all evidence is good but the report is incomplete or malformed.
@@ -86,6 +103,7 @@ fn own(object: &Object<'_>) -> Vec<Evidence> {
         _ => Some(piece),
     });
     let mut evidence: Vec<_> = conditions.into_iter().chain(members).collect();
+    evidence.extend(errors::evidence(status));
     evidence.extend(counts::evidence(object));
     evidence.extend(differing);
     evidence.extend(desired::ready_missing(object));
@@ -96,6 +114,11 @@ fn own(object: &Object<'_>) -> Vec<Evidence> {
     weighed
         .map(|piece| piece.weighed_against(is_full, is_well))
         .collect()
+}
+
+/// Returns whether the evidence only counts beside evidence for Ready.
+fn is_result(piece: &Evidence) -> bool {
+    piece.outweighed == Outweighed::UnlessReady
 }
 
 fn are_good(evidence: &[Evidence]) -> bool {

@@ -137,6 +137,19 @@ pub(super) const ATTEMPTS: &[&str] = &[
 /// Words for a reference to a missing object, which may not be needed.
 pub(super) const REFERENCES: &[&str] = &["mismatch", "missing", "orphan", "orphaned"];
 
+/// Words for the things that counts in the status count, and for a change of their number.
+pub(super) const COUNTED: &[&str] = &[
+    "instance",
+    "instances",
+    "pod",
+    "pods",
+    "replica",
+    "replicas",
+    "rollout",
+    "scale",
+    "scaling",
+];
+
 /// Words for the work of a controller, in types and reasons that report a pause.
 pub(super) const WORK: &[&str] = &[
     "reconcile",
@@ -158,5 +171,6 @@ mod tests {
         assert!(WHOLE.is_sorted_by_key(|(word, _)| word));
         assert!(ENDINGS.is_sorted_by_key(|(word, _)| word));
         assert!(ABNORMAL.is_sorted());
+        assert!(COUNTED.is_sorted());
     }
 }

@@ -2,7 +2,7 @@
 
 use kindsight_sdk::prelude::*;
 
-use crate::condition_types::{Role, is_pause_of_work, outweighed, role};
+use crate::condition_types::{Role, is_counted, is_pause_of_work, outweighed, role};
 use crate::evidence::{Evidence, Outweighed, Says};
 use crate::words::{Meaning, meaning};
 
@@ -114,7 +114,8 @@ impl<'a> Claim<'a> {
         let evidence = evidence.since(self.node.get("lastTransitionTime").time_ms());
         match (says, self.role) {
             (Says::Failed, Role::Abnormal) => evidence.outweighed(outweighed(self.name)),
-            (Says::Failed | Says::Impaired, Role::Other) => {
+            (Says::Failed, Role::Other) => evidence.outweighed(Outweighed::ByCounts),
+            (Says::Impaired, Role::Other) if is_counted(self.name) => {
                 evidence.outweighed(Outweighed::ByCounts)
             }
             _ => evidence,
