@@ -61,6 +61,10 @@ pub(crate) enum Outweighed {
     UnlessReady,
 }
 
+/// Maximum length of the name of a part in a message, in bytes. The names of members in the API types
+/// of Kubernetes are shorter.
+const PART_BYTES_MAX: usize = 64;
+
 /// One piece of evidence in an object.
 #[derive(Debug, Clone)]
 pub(crate) struct Evidence {
@@ -107,9 +111,11 @@ impl Evidence {
         Self::new(says, reasons, "").signal(signal)
     }
 
-    /// Adds the path of the part that contains the signal: `backup.phase is Failed`.
+    /// Adds the name of the part that contains the signal: `backup.phase is Failed`. A long name is
+    /// left out, because each piece of evidence in the part would copy it.
     pub(crate) fn inside(mut self, part: &str) -> Self {
-        if let Some(signal) = &mut self.signal {
+        let is_short = part.len() <= PART_BYTES_MAX;
+        if let Some(signal) = self.signal.as_mut().filter(|_| is_short) {
             let separator = if signal.starts_with('[') { "" } else { "." };
             *signal = format!("{part}{separator}{signal}");
         }
@@ -254,6 +260,16 @@ mod tests {
         for (reason, expected) in table {
             assert_eq!(one_word(reason).as_deref(), expected, "{reason}");
         }
+    }
+
+    #[test]
+    fn a_signal_names_the_part_that_contains_it() {
+        let signal =
+            || Evidence::of_signal(Says::Failed, &["Failed"], "phase is Failed".to_owned());
+        let in_a_list = signal().inside("[1]").inside("backups").inside("storage");
+        assert_eq!(in_a_list.text(), "storage.backups[1].phase is Failed");
+        let long = signal().inside(&"a".repeat(PART_BYTES_MAX + 1));
+        assert_eq!(long.text(), "phase is Failed");
     }
 
     #[test]
