@@ -91,8 +91,7 @@ function candidates(detail) {
       event.target.disabled = true;
       fill(report, 'Comparing on every known object…');
       try {
-        const digest = { digest: candidate.digest };
-        fill(report, changes(await command('POST', `${path(detail.name)}/shadow`, digest)));
+        fill(report, changes(await command('POST', `${path(detail.name)}/shadow`)));
       } catch (problem) {
         fill(report, el('p', { class: 'error' }, problem.message));
       }

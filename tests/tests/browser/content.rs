@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use kindsight_appcontext::{
     AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource, Records,
     ResourceName,
@@ -136,11 +138,20 @@ pub(crate) fn config_map(name: &str) -> Value {
     object
 }
 
+/// The report on a crane of `example.com`, which has no list of its own. The built-in interpreters have no rule for it.
+pub(crate) fn crane(name: &str, phase: &str) -> Value {
+    let mut object = manifest("Crane", name);
+    object["spec"] = json!({"do": "undeclared-state", "text": "Parked"});
+    object["status"] = json!({"phase": phase});
+    let res = BASE64_STANDARD.encode(object.to_string());
+    json!({"group": "example.com", "version": "v1", "kind": "Crane", "name": name, "namespace": "default", "res": res})
+}
+
 fn manifest(kind: &str, name: &str) -> Value {
-    let version = if kind == "Deployment" {
-        "apps/v1"
-    } else {
-        "v1"
+    let version = match kind {
+        "Deployment" => "apps/v1",
+        "Crane" => "example.com/v1",
+        _ => "v1",
     };
     json!({"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "default"}})
 }

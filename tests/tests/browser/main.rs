@@ -14,6 +14,7 @@ mod browser;
 mod content;
 mod hostile;
 mod inspection;
+mod interpreters;
 mod keyboard;
 mod large;
 mod policy;

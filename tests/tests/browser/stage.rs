@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kindsight_clusters::{ClusterSource, FolderCluster};
+use kindsight_interpreter::{CodeCache, Interpreters, Limits};
 use kindsight_server::{Demo, Server, Settings};
 use kindsight_store::{RedbStore, Store};
 use tempfile::TempDir;
@@ -75,6 +76,14 @@ impl Stage {
             origin,
             folder,
         }
+    }
+
+    /// Compiles a component for the server, which finds the code in its cache. A server compiles components in a child
+    /// process of its own program, and a test is not such a program.
+    pub(crate) fn compile(component: &[u8]) {
+        let cache = CodeCache::open(&cache()).expect("a cache");
+        let interpreters = Interpreters::start(Limits::default(), Some(cache)).expect("an engine");
+        interpreters.load(component).expect("a component");
     }
 
     /// Scheme, address and port of the server.

@@ -1,0 +1,68 @@
+//! The interpreters: uploads, and the changes that a candidate would cause.
+
+use serde_json::json;
+
+use crate::content::{Content, crane};
+use crate::stage::Stage;
+use crate::visit;
+
+/// The interpreter of cranes.
+const CRANE: &str = "#/interpreter/crane";
+
+/// An application of one crane, whose state the built-in interpreters do not know.
+fn harbour(content: &Content) {
+    content.application(1, "harbour", &[("Crane", "crane-1")]);
+    content.report(
+        1,
+        &json!({"resourceStatuses": [crane("crane-1", "Draining")]}),
+    );
+}
+
+/// The first version: a draining crane is `Draining`.
+fn first() -> &'static [u8] {
+    let mut guests = kindsight_tests::GUESTS.iter();
+    let guest = guests.find(|guest| guest.name == "crane");
+    guest.expect("the guest was built").wasm
+}
+
+/// A later version: every crane is `Parked`.
+fn second() -> Vec<u8> {
+    let description = json!({
+        "name": "crane",
+        "version": "2.0.0",
+        "kinds": [["example.com", "*", "Crane"]],
+        "states": ["Parked", "Ready"],
+    });
+    kindsight_tests::hostile(&description.to_string())
+}
+
+/// Uploads a version of the interpreter of cranes.
+fn upload(stage: &Stage, parameters: &str, component: &[u8]) {
+    Stage::compile(component);
+    let url = format!("{}/v2/interpreters/crane{parameters}", stage.origin());
+    let request = ureq::put(url).header("Content-Type", "application/wasm");
+    request.send(component).expect("an accepted component");
+}
+
+#[test]
+fn the_changes_that_a_candidate_would_cause_are_shown() {
+    visit(
+        || Stage::filled(harbour),
+        |stage, browser| {
+            upload(stage, "", first());
+            upload(stage, "?candidate=true", &second());
+            browser.open(CRANE);
+            browser.wait_for_text("main", "Candidate 2.0.0");
+            browser.click("section.card button");
+            browser.wait_for_text("section.card", "1 of 1 verdicts would change");
+            let report = browser.text("section.card");
+            for part in [
+                "Faults: 0 live, 0 candidate",
+                "1 × example.com/v1/Crane: Draining → Parked",
+                "default/crane-1",
+            ] {
+                assert!(report.contains(part), "{part} in {report}");
+            }
+        },
+    );
+}
