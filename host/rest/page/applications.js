@@ -2,7 +2,7 @@
 
 import { announce, el, fill, message, name } from './dom.js';
 import { identity, mergeApplications } from './merge.js';
-import { applicationLink, replaceQuery } from './route.js';
+import { applicationLink, replaceQuery, resourceLink } from './route.js';
 import { follow } from './stream.js';
 import { PHASES, age, applicationName, badge, badness, counts, staleMark } from './words.js';
 
@@ -147,7 +147,7 @@ function makeRow(app) {
     el('td', {}, badge(phase(app), app['ready-status']), staleMark(app)),
     el('td', {}, age(app.since)),
     el('td', { class: 'reason' }, worst ? [el('bdi', { class: 'word' }, worst.reason), ' ',
-      el('span', { class: 'quiet' }, name(worst.GVK.Kind), ' ', name(worst.name)), message(worst.message)] : message(app.message)),
+      el('a', { href: resourceLink(app, worst) }, name(worst.GVK.Kind), ' ', name(worst.name)), message(worst.message)] : message(app.message)),
     el('td', { class: 'clusters' }, app.clusters.length > 2 ? `${app.clusters.length} clusters` : app.clusters.map((cluster) => el('div', {}, name(cluster)))),
     el('td', {}, counts(app['ready-counts'])));
 }

@@ -1,5 +1,7 @@
 /** The place of the page in its URL: `#/view/part/part?name=value`. */
 
+import { resourceKey } from './merge.js';
+
 /** The current view with its parts and its parameters. */
 export function current() {
   const [path, query] = window.location.hash.replace(/^#\/?/, '').split(/\?(.*)/s);
@@ -21,6 +23,11 @@ export function link(view, parts = [], query = {}) {
 export function applicationLink(app, query) {
   const parts = [app.project, app['composite-app-name'], app['composite-app-version'], app.name];
   return link('application', parts, query);
+}
+
+/** The link to the details of a resource of an application. A message in a list is cut; the details have all of it. */
+export function resourceLink(app, { app: part, cluster, ...resource }) {
+  return applicationLink(app, { r: JSON.stringify([part, cluster, resourceKey(resource)]) });
 }
 
 /** Changes the parameters in the URL without another entry in the history of the browser, and without another view. */

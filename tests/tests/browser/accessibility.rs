@@ -5,7 +5,7 @@ use std::fs;
 use kindsight_cluster::axe_or_skip;
 
 use crate::application::place_of_resource;
-use crate::applications::three;
+use crate::applications::{long_message, three};
 use crate::browser::Browser;
 use crate::content::{CLUSTER, file_of, place_of};
 use crate::stage::Stage;
@@ -45,6 +45,27 @@ fn no_view_has_a_barrier_in_either_theme() {
                 ("#/interpreters", "tbody th a"),
                 ("#/interpreter/apps", "dl"),
                 ("#/sign-in", ".sign-in"),
+            ] {
+                browser.open(place);
+                browser.wait_for(ready);
+                assert_no_barrier(browser, &axe, place);
+            }
+        },
+    );
+}
+
+#[test]
+fn long_messages_are_no_barrier() {
+    let Some(axe) = axe_or_skip() else {
+        return;
+    };
+    let place = place_of_resource("payment", ("apps", "Deployment"), "bank");
+    visit(
+        || Stage::filled(long_message),
+        |_, browser| {
+            for (place, ready) in [
+                ("#/applications", "tbody .message"),
+                (&*place, ".details pre"),
             ] {
                 browser.open(place);
                 browser.wait_for(ready);

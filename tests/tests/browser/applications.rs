@@ -25,6 +25,41 @@ pub(crate) fn three(content: &Content) {
     content.application(3, "search", &[("Deployment", "index")]);
 }
 
+/// The end of the message of [`long_message`].
+const END: &str = "and this is the end of the message";
+
+/// An application whose only resource failed with a message of many lines.
+pub(crate) fn long_message(content: &Content) {
+    let message = format!(
+        "{}{END}",
+        "the image does not exist in the registry, ".repeat(12)
+    );
+    content.application(1, "payment", &[("Deployment", "bank")]);
+    content.report(
+        1,
+        &json!({"deploymentStatuses": [deployment("bank", Some(&message))]}),
+    );
+}
+
+#[test]
+fn a_long_message_is_cut_and_its_resource_has_the_complete_text() {
+    visit(
+        || Stage::filled(long_message),
+        |_, browser| {
+            browser.open("#/applications");
+            browser.wait_for("tbody .message");
+            let lines = "const it = document.querySelector(arguments[0]); \
+                 return Math.round(it.clientHeight / parseFloat(getComputedStyle(it).lineHeight))";
+            assert_eq!(browser.run(lines, &["tbody .message"]), 3);
+            browser.click("tbody td.reason a");
+            browser.wait_for_text(".details", "Deployment bank");
+            browser.wait_for(".details pre");
+            assert_eq!(browser.run(lines, &[".row .message"]), 3);
+            assert!(browser.text(".details .message").ends_with(END));
+        },
+    );
+}
+
 #[test]
 fn the_first_table_shows_state_time_and_reason() {
     visit(Stage::demo, |_, browser| {
