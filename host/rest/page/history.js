@@ -5,7 +5,7 @@ import { el, fill, message, name } from './dom.js';
 import { badge } from './words.js';
 
 const PAGE = 100;
-/** The shortest time between two reads of the newest page, in milliseconds. */
+/** The pause after a read of the newest page, in milliseconds. */
 const PAUSE_MS = 1000;
 
 export class History {
@@ -19,11 +19,17 @@ export class History {
     this.element = el('section', { 'aria-label': 'History', hidden: true }, this.list, this.more);
   }
 
-  /** Reads the newest page, at most once in `PAUSE_MS`. */
-  load() {
-    if (this.timer) return;
-    this.timer = setTimeout(() => { this.timer = undefined; }, PAUSE_MS);
-    this.read();
+  /** Reads the newest page: now, or after the pause of the last read. */
+  async load() {
+    this.isDue = true;
+    if (this.isBusy) return;
+    this.isBusy = true;
+    while (this.isDue) {
+      this.isDue = false;
+      await this.read();
+      await new Promise((done) => { setTimeout(done, PAUSE_MS); });
+    }
+    this.isBusy = false;
   }
 
   async read(before) {
@@ -39,8 +45,11 @@ export class History {
   take(page, before) {
     const known = new Set(this.transitions.map((it) => it.id));
     const fresh = page.transitions.filter((it) => !known.has(it.id));
-    this.transitions = before ? [...this.transitions, ...fresh] : [...fresh, ...this.transitions];
-    if (before || this.next === undefined) this.next = page.next ?? null;
+    // Without a known transition, others may be missing between this page and the list.
+    const isNew = !before && fresh.length === page.transitions.length;
+    if (before) this.transitions = [...this.transitions, ...fresh];
+    else this.transitions = isNew ? fresh : [...fresh, ...this.transitions];
+    if (before || isNew) this.next = page.next;
     fill(this.list, this.transitions.length > 0 ? this.transitions.map(item) : el('li', { class: 'quiet' }, page.message ?? 'There is no transition yet.'));
     fill(this.more, this.next && el('button', { type: 'button', onclick: () => this.read(this.next) }, 'Show earlier transitions'),
       page.dropped && el('span', { class: 'quiet' }, ` ${page.dropped} earlier transitions were dropped.`));

@@ -152,6 +152,26 @@ fn a_change_reaches_the_tree_the_open_details_and_the_history() {
 }
 
 #[test]
+fn changes_in_quick_succession_all_reach_the_open_history() {
+    visit(
+        || Stage::filled(three),
+        |stage, browser| {
+            browser.open(&format!("{}?tab=history", place_of("payment")));
+            browser.wait_for(".timeline .badge");
+            for (failed, state) in [(None, "Ready"), (Some("no quota"), "Failed")] {
+                let lists = json!({
+                    "deploymentStatuses": [deployment("bank", failed)],
+                    "configMapStatuses": [config_map("rates")],
+                });
+                write_report(&stage.report(CLUSTER, &file_of(2)), 2, &lists);
+                browser.wait_for_text(".head .badge", state);
+            }
+            browser.wait_for_text(".timeline", "no quota");
+        },
+    );
+}
+
+#[test]
 fn the_recorded_application_shows_apps_clusters_and_redacted_secrets() {
     visit(Stage::demo, |_, browser| {
         browser.open("#/applications");
