@@ -1,6 +1,5 @@
 //! A server: started, waited for, and stopped.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -115,8 +114,17 @@ impl Server {
 
     /// Waits until every cluster has sent its first complete report or cannot be reached, or the server must stop.
     pub async fn synced(&self) {
+        self.synced_by(|_| ()).await;
+    }
+
+    /// Waits as [`Self::synced`] does. Calls `missing` with the number of the other clusters, first at once and then
+    /// after each change.
+    pub async fn synced_by(&self, mut missing: impl FnMut(usize)) {
         let mut unsynced = self.unsynced.subscribe();
-        let synced = unsynced.wait_for(BTreeSet::is_empty);
+        let synced = unsynced.wait_for(|unsynced| {
+            missing(unsynced.len());
+            unsynced.is_empty()
+        });
         // An error would mean that the sender was dropped, but this value owns the sender.
         let _ = self.tasks.shutdown().run_until_cancelled(synced).await;
     }

@@ -1,12 +1,15 @@
 //! `kindsight serve`: runs a server with the operator's settings.
 
+use std::convert::Infallible;
+use std::future;
+
 use kindsight_server::rest::AllowedNames;
 use kindsight_server::{ClusterChanges, DataDir, MetricsSettings, Server, Settings, start_logging};
 use tokio::sync::watch;
 
 use crate::config::ServeArgs;
 use crate::config::follow::follow;
-use crate::progress::{self, LogLines};
+use crate::progress::{self, LogLines, Progress};
 
 /// Maximum number of names of one sort in the line about the start.
 const STARTED_NAMES_MAX: usize = 50;
@@ -31,10 +34,28 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
         tokio::select! {
             () = signals.wait(server) => {}
             () = follow(changed) => {}
+            never = show_missing(server) => match never {},
         }
         tracing::info!("stopping");
         Ok(())
     })
+}
+
+/// Shows how many clusters have not reported yet, until every cluster has reported or cannot be reached. Does not end.
+async fn show_missing(server: &Server) -> Infallible {
+    let mut shown = None;
+    let mut all = None;
+    let missing = |missing: usize| {
+        let all = all.get_or_insert(missing);
+        if missing > 0 {
+            let text = format!("waiting for {missing} of {all} clusters");
+            let shown = shown.get_or_insert_with(|| Progress::waiting(&text));
+            shown.text(&text);
+        }
+    };
+    server.synced_by(missing).await;
+    drop(shown);
+    future::pending().await
 }
 
 /// The content of the line about the start, as far as the settings determine it.

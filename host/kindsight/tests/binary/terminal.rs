@@ -1,9 +1,11 @@
 //! Colours and progress, on a real pseudo-terminal and in a pipe.
 
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anstream::adapter::strip_str;
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::goldens::{DIG, fill_store, reports};
@@ -179,4 +181,35 @@ fn the_tables_of_a_server_have_colours_and_waits_have_a_line_on_a_terminal() {
         refused.contains("kindsight: the server answers 4"),
         "{refused:?}"
     );
+}
+
+#[test]
+fn the_wait_for_clusters_at_the_start_is_shown_on_a_terminal_alone() {
+    // An API server that accepts connections and never answers.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let kubeconfig = folder.path().join("kubeconfig");
+    let content = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "silent",
+        "clusters": [{"name": "silent", "cluster": {"server": format!("https://{address}")}}],
+        "users": [{"name": "user", "user": {"token": "none"}}],
+        "contexts": [{"name": "silent", "context": {"cluster": "silent", "user": "user"}}],
+    });
+    std::fs::write(&kubeconfig, content.to_string()).unwrap();
+    let serve = |data: &str| {
+        format!(
+            "timeout --signal=INT 8 {} serve --listen 127.0.0.1:0 --data-dir {} --kubeconfig {}",
+            env!("CARGO_BIN_EXE_kindsight"),
+            folder.path().join(data).display(),
+            kubeconfig.display()
+        )
+    };
+    let shown = in_script(&serve("shown"), &[]);
+    assert!(shown.contains("serving on"), "{shown:?}");
+    assert!(shown.contains("waiting for 1 of 1 clusters"), "{shown:?}");
+    let piped = Command::new("sh").args(["-c", &serve("piped")]).output();
+    let log = text(&piped.unwrap().stderr);
+    assert!(log.contains("serving on"), "{log}");
+    assert!(!log.contains("waiting for"), "{log}");
 }
