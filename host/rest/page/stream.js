@@ -1,4 +1,8 @@
-/** A stream of server-sent events that reconnects, and shows its connection in the header. */
+/**
+ * A stream of server-sent events that reconnects, and shows its connection in the header.
+ *
+ * Only a visible tab has a connection: a browser has at most six to a server, and further tabs would not load.
+ */
 
 import { Problem, get } from './api.js';
 import { el, fill } from './dom.js';
@@ -17,13 +21,17 @@ const PAUSE_MAX = 30000;
  */
 export function follow(path, plain, listener) {
   const stream = { source: null, timer: 0, pause: PAUSE_MIN, isClosed: false };
-  open(stream, path, plain, listener);
+  const turn = () => {
+    if (stream.isClosed) return;
+    disconnect(stream);
+    if (!document.hidden) open(stream, path, plain, listener);
+  };
+  document.addEventListener('visibilitychange', turn);
+  turn();
   return {
     close() {
-      stream.isClosed = true;
-      stream.source?.close();
-      clearTimeout(stream.timer);
-      show(null);
+      document.removeEventListener('visibilitychange', turn);
+      end(stream);
     },
   };
 }
@@ -47,29 +55,40 @@ function open(stream, path, plain, listener) {
   source.addEventListener('error', () => {
     show('away');
     // The browser reconnects by itself, unless the server refused the stream.
-    if (source.readyState === EventSource.CLOSED && !stream.isClosed) refused(stream, path, plain, listener);
+    if (source.readyState === EventSource.CLOSED) refused(stream, path, plain, listener);
   });
 }
 
 /** Asks for the reason of a refusal, and tries again if it may pass. */
 async function refused(stream, path, plain, listener) {
+  const { source } = stream;
+  let problem;
   try {
     await get(plain);
-  } catch (problem) {
-    if (stream.isClosed) return;
-    if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) {
-      end(stream);
-      listener.ended(problem);
-      return;
-    }
+  } catch (error) {
+    problem = error;
   }
-  stream.timer = setTimeout(() => { if (!stream.isClosed) open(stream, path, plain, listener); }, stream.pause);
+  // Meanwhile the tab was hidden, or its view was closed.
+  if (stream.source !== source) return;
+  if (problem?.status >= 400 && problem.status < 500 && problem.status !== 429) {
+    end(stream);
+    listener.ended(problem);
+    return;
+  }
+  stream.timer = setTimeout(() => open(stream, path, plain, listener), stream.pause);
   stream.pause = Math.min(2 * stream.pause, PAUSE_MAX);
 }
 
 function end(stream) {
   stream.isClosed = true;
-  stream.source.close();
+  disconnect(stream);
+}
+
+/** Closes the connection and forgets a planned attempt. */
+function disconnect(stream) {
+  clearTimeout(stream.timer);
+  stream.source?.close();
+  stream.source = null;
   show(null);
 }
 

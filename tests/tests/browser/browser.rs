@@ -36,6 +36,10 @@ pub(crate) struct LogEntry {
     pub(crate) message: String,
 }
 
+/// A tab of the browser.
+#[derive(Debug)]
+pub(crate) struct Tab(String);
+
 /// A key of the keyboard, with its code in `WebDriver`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Key {
@@ -74,6 +78,26 @@ impl Browser {
         self.session.post("url", &json!({"url": "about:blank"}));
         let url = format!("{}/{place}", self.origin);
         self.session.post("url", &json!({"url": url}));
+    }
+
+    /// Opens an empty tab, and shows it instead of the present one.
+    pub(crate) fn open_tab(&self) -> Tab {
+        let tab = self.session.post("window/new", &json!({"type": "tab"}));
+        let tab = Tab(tab["handle"].as_str().expect("a tab").to_owned());
+        self.show_tab(&tab);
+        tab
+    }
+
+    /// The shown tab.
+    pub(crate) fn tab(&self) -> Tab {
+        let tab = self.session.get("window");
+        Tab(tab.as_str().expect("a tab").to_owned())
+    }
+
+    /// Shows a tab. The other tabs are hidden, but continue to run.
+    pub(crate) fn show_tab(&self, tab: &Tab) {
+        self.devtools("Target.activateTarget", &json!({"targetId": tab.0}));
+        self.session.post("window", &json!({"handle": tab.0}));
     }
 
     /// The fragment of the URL.

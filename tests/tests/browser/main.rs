@@ -21,6 +21,7 @@ mod policy;
 mod screenshots;
 mod sign_in;
 mod stage;
+mod tabs;
 mod views;
 
 use kindsight_cluster::ChromiumPrograms;
