@@ -4,7 +4,7 @@ import { get } from './api.js';
 import { el, fill, message, name } from './dom.js';
 import { resourceKey } from './merge.js';
 import { link } from './route.js';
-import { age, badge, clusterName, kindOf } from './words.js';
+import { age, badge, clusterName, kindOf, staleMark } from './words.js';
 
 /**
  * Names that a query may have. A report can have others, which Kubernetes would not accept: then the page reads all
@@ -44,12 +44,12 @@ export class ResourceDetails {
     document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
 
-  /** Reads the object again if the status shows another verdict. */
+  /** Reads the object again if the status shows another verdict, or another freshness of its cluster. */
   async refresh(status) {
     if (!this.place) return;
-    const [app, cluster, key] = this.place;
-    const resource = find(status, this.place);
-    const text = JSON.stringify(resource ?? null);
+    const key = JSON.stringify(this.place);
+    const { cluster, resource } = find(status, this.place);
+    const text = JSON.stringify([resource, cluster?.['stale-since'], cluster?.['stale-reason']]);
     if (text === this.shown) return;
     this.shown = text;
     if (!resource) {
@@ -57,13 +57,12 @@ export class ResourceDetails {
       return;
     }
     const object = el('div', {}, el('p', { class: 'quiet' }, 'Loading the object…'));
-    fill(this.element, this.head(resource), verdict(resource, app, cluster), el('h3', {}, 'Object'), object);
-    const query = new URLSearchParams({ type: 'all', output: 'detail', app, cluster });
+    fill(this.element, this.head(resource), verdict(resource, cluster, this.place), el('h3', {}, 'Object'), object);
+    const query = new URLSearchParams({ type: 'all', output: 'detail', app: this.place[0], cluster: this.place[1] });
     if (QUERY_NAME.test(resource.name)) query.set('resource', resource.name);
     try {
       const answer = await get(`${this.path}/status?${query}`);
-      const found = find(answer, this.place);
-      if (JSON.stringify(this.place?.[2]) === JSON.stringify(key)) fill(object, objectText(found?.detail));
+      if (JSON.stringify(this.place) === key) fill(object, objectText(find(answer, this.place).resource?.detail));
     } catch (problem) {
       fill(object, el('p', { class: 'error' }, problem.message));
     }
@@ -76,10 +75,11 @@ export class ResourceDetails {
   }
 }
 
-function find(status, [appName, cluster, key]) {
+/** The resource of a place, and its cluster. */
+function find(status, [appName, clusterWanted, key]) {
   const app = status.apps?.find((it) => it.name === appName);
-  const clusters = app?.clusters.find((it) => clusterName(it) === cluster);
-  return clusters?.resources.find((it) => resourceKey(it) === key);
+  const cluster = app?.clusters.find((it) => clusterName(it) === clusterWanted);
+  return { cluster, resource: cluster?.resources.find((it) => resourceKey(it) === key) };
 }
 
 function objectText(detail) {
@@ -88,10 +88,11 @@ function objectText(detail) {
   return el('pre', { tabindex: '0', 'aria-label': 'Object as JSON' }, json);
 }
 
-function verdict(resource, app, cluster) {
+function verdict(resource, cluster, [app, fullName]) {
   const by = resource.interpreter;
   const facts = [
-    ['Actual state', badge(resource.phase, resource['cluster-status'])],
+    ['Actual state', [badge(resource.phase, resource['cluster-status']), ' ', staleMark(cluster)]],
+    ['Stale because', message(cluster['stale-reason'])],
     ['Desired', resource.expected === false ? 'not sent: it exists only in the cluster' : resource['rsync-status'] ?? 'expected'],
     ['Reason', resource.reason && el('bdi', { class: 'word' }, resource.reason)],
     ['Message', message(resource.message)],
@@ -100,7 +101,7 @@ function verdict(resource, app, cluster) {
     ['Kind', name(kindOf(resource.GVK))],
     ['Namespace', resource.namespace && name(resource.namespace)],
     ['App', name(app)],
-    ['Cluster', name(cluster)],
+    ['Cluster', name(fullName)],
     ['Owner', resource.owner && [name(resource.owner.GVK.Kind), ' ', name(resource.owner.name)]],
     ['Interpreter', by ? [el('a', { href: link('interpreter', [by.name]) }, name(by.name)), ' ', name(by.version), ' ',
       el('code', { class: 'quiet' }, (by.digest ?? '').slice(0, 19))] : 'kindsight itself'],

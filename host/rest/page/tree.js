@@ -2,7 +2,7 @@
 
 import { el, fill, message, name } from './dom.js';
 import { resourceKey } from './merge.js';
-import { age, badge, badness, clusterName, counts, kindOf, staleMark } from './words.js';
+import { age, badge, badness, clusterName, counts, kindOf, staleMark, staleWord, stalest } from './words.js';
 
 /** Rows of a group that are shown at first, and with each further step. */
 const ROWS = 200;
@@ -37,7 +37,7 @@ export class Tree {
     const apps = [...status.apps ?? []].sort((a, b) => badness(b['ready-phase']) - badness(a['ready-phase']));
     const items = apps.map((app) => el('li', {},
       el('h2', { class: 'tree-app' }, name(app.name), ' ', badge(app['ready-phase'], app['ready-status']), ' ',
-        counts(app['ready-counts'])),
+        staleMark(stalest(app.clusters)), ' ', counts(app['ready-counts'])),
       el('ul', {}, app.clusters.map((cluster) => el('li', {}, this.group(app, cluster))))));
     const focused = document.activeElement?.dataset?.key;
     fill(this.list, items.length > 0 ? items : el('li', { class: 'quiet' }, 'It has no resources.'));
@@ -110,7 +110,7 @@ export class Tree {
   row(app, cluster, resource) {
     const place = [app, clusterName(cluster), resourceKey(resource)];
     return el('button', { type: 'button', class: 'row', 'data-key': JSON.stringify(place), onclick: () => this.select(place) },
-      badge(resource.phase, resource['cluster-status']),
+      el('span', {}, badge(resource.phase, resource['cluster-status']), ' ', staleWord(cluster)),
       el('span', {}, el('bdi', { class: 'quiet' }, resource.GVK.Kind), ' ', name(resource.name),
         resource.hook && el('span', { class: 'mark' }, 'hook'),
         resource.GVK.Group && el('bdi', { class: 'quiet group-name' }, resource.GVK.Group)),

@@ -33,6 +33,18 @@ export function staleMark(part) {
     el('span', { 'aria-hidden': 'true' }, '⚠ '), 'stale for ', age(part['stale-since']));
 }
 
+/** A short mark for a row, whose group has the mark with the time. */
+export function staleWord(part) {
+  return part['stale-since'] ? el('span', { class: 'stale' }, el('span', { 'aria-hidden': 'true' }, '⚠ '), 'stale') : null;
+}
+
+/** The part that is stale for the longest time, or an empty object. */
+export function stalest(parts) {
+  const stale = parts.filter((part) => part['stale-since']);
+  stale.sort((a, b) => Date.parse(a['stale-since']) - Date.parse(b['stale-since']));
+  return stale[0] ?? {};
+}
+
 /** The time since a moment, which `refreshAges` keeps current. */
 export function age(since) {
   if (!since) return el('span', { class: 'quiet' }, '–');

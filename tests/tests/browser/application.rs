@@ -1,5 +1,7 @@
 //! One application: its tree, the details of a resource, its history.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::applications::three;
@@ -167,6 +169,25 @@ fn changes_in_quick_succession_all_reach_the_open_history() {
                 browser.wait_for_text(".head .badge", state);
             }
             browser.wait_for_text(".timeline", "no quota");
+        },
+    );
+}
+
+#[test]
+fn a_stale_cluster_marks_its_app_its_resources_and_the_open_details() {
+    visit(
+        || Stage::filled(three),
+        |stage, browser| {
+            let place = place_of_resource("checkout", ("apps", "Deployment"), "web");
+            browser.open(&place);
+            assert!(details(browser).contains("Ready"));
+            assert_eq!(browser.count(".stale"), 0);
+            fs::write(stage.report(CLUSTER, &file_of(1)), "not JSON").expect("a file");
+            browser.wait_for_text(".tree-app .stale", "stale for");
+            browser.wait_for_text(".row[data-key] .stale", "stale");
+            browser.wait_for_text(".details .stale", "stale for");
+            browser.wait_for_text(".details", "not a ResourceBundleState");
+            browser.wait_for(".details pre");
         },
     );
 }
