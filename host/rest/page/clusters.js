@@ -1,44 +1,30 @@
 /** The clusters: connection, version, coverage with its gaps. */
 
-import { get } from './api.js';
 import { el, fill, message, name } from './dom.js';
+import { poll, redraw } from './polling.js';
 import { age, clusterName } from './words.js';
 
-/** There is no stream of clusters. */
-const PERIOD_MS = 5000;
 const SIGNS = { connected: '✓', connecting: '…', stale: '⚠' };
 
 export function show(main) {
   const body = el('div', { class: 'cards' }, el('p', { class: 'quiet' }, 'Loading…'));
   const notice = el('p', { class: 'error', role: 'alert' });
   fill(main, el('h1', {}, 'Clusters'), notice, body);
-  const view = { text: '', timer: 0, isClosed: false };
-  const read = async () => {
-    try {
-      const { clusters } = await get('/v2/clusters');
-      fill(notice);
-      draw(view, body, clusters);
-    } catch (problem) {
-      fill(notice, problem.message);
-      // The user may not see the clusters any more.
-      if (problem.status >= 400 && problem.status < 500) draw(view, body, []);
-    }
-    if (!view.isClosed) view.timer = setTimeout(read, PERIOD_MS);
-  };
-  read();
-  return () => {
-    view.isClosed = true;
-    clearTimeout(view.timer);
-  };
+  return poll('/v2/clusters', ({ clusters }) => {
+    fill(notice);
+    draw(body, clusters);
+  }, (problem) => {
+    fill(notice, problem.message);
+    // The user may not see the clusters any more.
+    if (problem.status >= 400 && problem.status < 500) draw(body, []);
+  });
 }
 
-/** Draws the clusters if they differ, so that an opened list of gaps stays open in a quiet system. */
-function draw(view, body, clusters) {
-  const text = JSON.stringify(clusters);
-  if (text === view.text) return;
-  view.text = text;
+/** Draws the clusters if they differ. An opened list of gaps stays open. */
+function draw(body, clusters) {
   const open = new Set([...body.querySelectorAll('details[open]')].map((details) => details.dataset.cluster));
-  fill(body, clusters.length > 0 ? clusters.map((cluster) => card(cluster, open)) : el('p', {}, 'No cluster is configured, or you may see none.'));
+  redraw(body, clusters, () => (clusters.length > 0 ? clusters.map((cluster) => card(cluster, open))
+    : el('p', {}, 'No cluster is configured, or you may see none.')));
 }
 
 function card(cluster, open) {

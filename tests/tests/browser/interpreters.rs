@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::content::{Content, crane};
+use crate::content::{CLUSTER, Content, crane, file_of, write_report};
 use crate::stage::Stage;
 use crate::visit;
 
@@ -63,6 +63,41 @@ fn the_changes_that_a_candidate_would_cause_are_shown() {
             ] {
                 assert!(report.contains(part), "{part} in {report}");
             }
+        },
+    );
+}
+
+#[test]
+fn uploads_appear_in_the_open_views_and_keep_the_focus_and_the_comparison() {
+    visit(
+        || Stage::filled(harbour),
+        |stage, browser| {
+            browser.open("#/interpreters");
+            browser.wait_for("tbody th a");
+            browser.run("document.querySelector('tbody th a').focus()", &[]);
+            let focused = "return document.activeElement.textContent";
+            let chosen = browser.text_from(focused);
+            upload(stage, "", first());
+            browser.wait_for("tbody a[href='#/interpreter/crane']");
+            assert_eq!(browser.text_from(focused), chosen);
+
+            browser.open(CRANE);
+            browser.wait_for_text("main", "Versions");
+            upload(stage, "?candidate=true", &second());
+            browser.click("section.card button");
+            browser.wait_for_text("section.card", "would change");
+            let calls = "const heads = [...document.querySelectorAll('h2')]; \
+                 return heads.find((it) => it.textContent === 'Faults').nextElementSibling.textContent";
+            let before = browser.text_from(calls);
+            let again = json!({"resourceStatuses": [crane("crane-1", "Lifting")]});
+            write_report(&stage.report(CLUSTER, &file_of(1)), 1, &again);
+            let changed = format!("(() => {{ {calls} }})() !== {}", json!(before));
+            browser.wait(&changed);
+            browser.wait_for_text("section.card", "would change");
+            let third = second();
+            let third = [&third[..], &[0, 5, 3, b'a', b'b', b'c', b'd']].concat();
+            upload(stage, "?candidate=true", &third);
+            browser.wait_for_count("section.card [role=status]:empty", 1);
         },
     );
 }

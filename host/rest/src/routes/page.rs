@@ -40,7 +40,7 @@ macro_rules! files {
 const INDEX: &str = include_str!("../../page/index.html");
 
 /// The files below `/page/`.
-const FILES: [File; 18] = files! {
+const FILES: [File; 19] = files! {
     "api.js": JAVASCRIPT,
     "application.js": JAVASCRIPT,
     "applications.js": JAVASCRIPT,
@@ -53,6 +53,7 @@ const FILES: [File; 18] = files! {
     "main.js": JAVASCRIPT,
     "merge.js": JAVASCRIPT,
     "parts.css": STYLE,
+    "polling.js": JAVASCRIPT,
     "resource.js": JAVASCRIPT,
     "route.js": JAVASCRIPT,
     "sign-in.js": JAVASCRIPT,
