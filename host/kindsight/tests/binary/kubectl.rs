@@ -16,17 +16,18 @@ use crate::process::{kindsight, text};
 use namespace::enters_namespace;
 use stage::{AS, PATIENCE, READER, Stage};
 
+/// The documentation of the plugin, which has the Role of its users.
+const DOCUMENT: &str = include_str!("../../../../docs/kubectl.md");
+
 /// The rights of `ann` to pass requests on to the Service, and nothing else.
 fn rights_of_ann() -> [Value; 2] {
-    let rule = json!({
-        "apiGroups": [""], "resources": ["services/proxy"],
-        "resourceNames": ["https:kindsight:443"], "verbs": ["get", "create", "update", "delete"],
-    });
+    let (_, role) = DOCUMENT.split_once("```yaml\n").expect("a Role");
+    let (role, _) = role.split_once("```").expect("the end of the Role");
+    let mut role: Value = serde_saphyr::from_str(role).expect("YAML");
+    // The Service of this test is in another namespace.
+    role["metadata"] = json!({"name": "kindsight"});
     [
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
-            "metadata": {"name": "kindsight"}, "rules": [rule],
-        }),
+        role,
         json!({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
             "metadata": {"name": "kindsight"},
