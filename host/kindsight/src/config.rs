@@ -35,22 +35,15 @@ use crate::config::store::StoreArgs;
 use crate::config::tls::TlsArgs;
 use crate::config::watch::WatchArgs;
 
-/// Flags that `serve --help` shows: the flags that a new user needs first. `serve --help-limits` shows all flags.
-const FIRST: [&str; 18] = [
+/// Flags that `serve --help` shows: the flags that a new user needs first, on one screen of 80 columns and 40 lines.
+/// `serve --help-limits` shows all flags.
+const FIRST: [&str; 10] = [
     "config",
     "data-dir",
-    "store",
-    "cluster",
     "kubeconfig",
-    "interpreters",
     "listen",
-    "allowed-host",
     "roles",
     "tokens",
-    "token-review-cluster",
-    "oidc-issuer",
-    "oidc-audience",
-    "log",
     "tls-cert",
     "tls-key",
     "help",
@@ -66,13 +59,13 @@ pub(crate) const DATA_DIR: &str = "kindsight-data";
     disable_help_flag = true,
     mut_args = in_help,
     after_help = "\
-Every setting can be a flag (--data-dir), an environment variable (KINDSIGHT_DATA_DIR), or a key of
-the --config file (data-dir; a flag that can be repeated is a list). Precedence: flag, environment
-variable, file, default.
+Every setting can be a flag (--data-dir), an environment variable
+(KINDSIGHT_DATA_DIR), or a key of the --config file (data-dir; a flag that can
+be repeated is a list). Precedence: flag, environment variable, file, default.
 
 Examples:
   kindsight serve --kubeconfig ~/.kube/config
-  kindsight serve --config /etc/kindsight/kindsight.toml --data-dir /var/lib/kindsight"
+  kindsight serve --config /etc/kindsight/kindsight.toml"
 )]
 pub(crate) struct ServeArgs {
     /// Prints the settings that a new user needs first.
@@ -110,9 +103,9 @@ pub(crate) struct ServeArgs {
     /// An `[[application]]` of the configuration file, as JSON.
     #[arg(long = "application-table", hide = true, value_name = "JSON")]
     pub(crate) application_tables: Vec<ApplicationTable>,
-    /// Kubeconfig of clusters to watch: all its contexts, or one; can be repeated.
+    /// Kubeconfig of clusters to watch; can be repeated.
     ///
-    /// A context is the cluster `kubeconfig+<context>`.
+    /// Without a context, kindsight watches the clusters of all its contexts. A context is the cluster `kubeconfig+<context>`.
     #[arg(
         long = "kubeconfig",
         env = "KINDSIGHT_KUBECONFIG",
@@ -138,7 +131,9 @@ pub(crate) struct ServeArgs {
     /// its Kinds; they fall back to a more general interpreter.
     #[arg(long, env = "KINDSIGHT_REPLACE_BUILT_IN")]
     pub(crate) replace_built_in: bool,
-    /// Address to listen on; port 0 picks a free port.
+    /// Address to listen on.
+    ///
+    /// Port 0 picks a free port.
     #[arg(long, env = "KINDSIGHT_LISTEN", value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1:9015")]
     pub(crate) listen: SocketAddr,
     /// Additional address that answers only `/metrics` and `/healthz`, for Prometheus; without access control. Port 0

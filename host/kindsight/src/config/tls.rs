@@ -9,7 +9,7 @@ use kindsight_server::access::TlsSettings;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "TLS")]
 pub(crate) struct TlsArgs {
-    /// PEM file with the certificate of the server; enables TLS.
+    /// PEM file with the server's certificate; enables TLS.
     ///
     /// The intermediate certificates follow it in the file.
     #[arg(
