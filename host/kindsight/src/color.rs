@@ -4,8 +4,10 @@
 //! them unless standard output is a terminal, or `--color always` or `CLICOLOR_FORCE` requires colours. `NO_COLOR` and
 //! `--color never` remove them on a terminal too.
 
+use std::ffi::OsString;
+
 use anstyle::{Ansi256Color, Color, Effects, Style};
-use clap::ColorChoice;
+use clap::{ColorChoice, ValueEnum as _};
 use kindsight_api::clusters::Connection;
 use kindsight_api::interpreters::InterpreterStatus;
 use kindsight_model::{Phase, RsyncStatus};
@@ -31,6 +33,20 @@ pub(crate) fn set(choice: ColorChoice) {
         ColorChoice::Never => anstream::ColorChoice::Never,
     };
     choice.write_global();
+}
+
+/// The value of `--color` in a command line that is not parsed yet. Help and errors of the command line are printed
+/// while it is parsed. Returns `auto` for a value that the parser will refuse.
+pub(crate) fn requested(argv: &[OsString]) -> ColorChoice {
+    let words = argv.iter().map(|word| word.to_str().unwrap_or_default());
+    let mut words = words.take_while(|word| *word != "--");
+    let value = words.find_map(|word| match word.strip_prefix("--color")? {
+        "" => Some(None),
+        value => Some(Some(value.strip_prefix('=')?)),
+    });
+    let value = value.and_then(|value| value.or_else(|| words.next()));
+    let choice = value.and_then(|value| ColorChoice::from_str(value, false).ok());
+    choice.unwrap_or_default()
 }
 
 /// The style of a state with this phase. A stale state has the style of an unknown one. Without a phase, the style is
@@ -128,6 +144,21 @@ mod tests {
                 on_white.min(on_black) >= 3.5,
                 "{color:?}: {on_white:.1}, {on_black:.1}"
             );
+        }
+    }
+
+    #[test]
+    fn the_requested_colours_are_known_before_the_command_line_is_parsed() {
+        for (line, choice) in [
+            ("kindsight serve --color never --help", ColorChoice::Never),
+            ("kindsight --color=always serve", ColorChoice::Always),
+            ("kindsight serve --color", ColorChoice::Auto),
+            ("kindsight --color green", ColorChoice::Auto),
+            ("kindsight --colors --color=never", ColorChoice::Never),
+            ("kindsight status -- --color never", ColorChoice::Auto),
+        ] {
+            let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert_eq!(requested(&argv), choice, "{line}");
         }
     }
 

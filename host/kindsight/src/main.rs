@@ -49,7 +49,9 @@ fn main() -> ExitCode {
     if kindsight_server::is_compiler() {
         return kindsight_server::interpreter::compile_child();
     }
-    match config_file::read(std::env::args_os().collect()).and_then(run) {
+    let argv: Vec<_> = std::env::args_os().collect();
+    color::set(color::requested(&argv));
+    match config_file::read(argv).and_then(run) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -60,7 +62,6 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    color::set(cli.color);
     match cli.command {
         Command::Demo(args) => demo::run(&args)?,
         Command::Serve(args) => serve::run(args)?,

@@ -12,11 +12,12 @@ use kindsight_model::DigName;
 use crate::INVALID;
 use crate::cli::hint;
 use crate::client::{self, Request};
+use crate::color;
 use crate::commands::status::cluster_names;
 use crate::commands::status::subject::{self, Resolved};
 use crate::output_format::OutputFormat;
 use crate::server_args::ServerArgs;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// `kindsight history`.
 #[derive(Debug, Args)]
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let clusters = cluster_names::resolved(server, &subject, &args.clusters)?;
     let request = Request::get(path(&subject)?).with_parameters(&parameters(args, clusters));
     let answer = request.ask(server)?;
-    let out = io::stdout().lock();
+    let out = anstream::stdout().lock();
     match args.output {
         OutputFormat::Json => client::print_as_is(out, &answer)?,
         OutputFormat::Table => print(out, &client::read(&answer)?)?,
@@ -118,18 +119,19 @@ fn print(mut to: impl Write, history: &History<'_>) -> io::Result<()> {
     ];
     let mut table = Table::new(&mut to, &head);
     for transition in &history.transitions {
-        table.row(&[
-            &transition
-                .at
-                .map_or_else(String::new, |at| format!("{at:.0}")),
-            transition.app.as_deref().unwrap_or_default(),
-            transition.cluster.as_deref().unwrap_or_default(),
-            &resource(transition),
+        let at = transition
+            .at
+            .map_or_else(String::new, |at| format!("{at:.0}"));
+        table.cells(&[
+            Cell::plain(at),
+            Cell::plain(transition.app.as_deref().unwrap_or_default()),
+            Cell::plain(transition.cluster.as_deref().unwrap_or_default()),
+            Cell::plain(resource(transition)),
             state(transition.from.as_ref()),
             state(transition.to.as_ref()),
-            &by(transition),
-            &transition.reason,
-            &transition.message,
+            Cell::plain(by(transition)),
+            Cell::plain(&*transition.reason),
+            Cell::plain(&*transition.message),
         ])?;
     }
     table.flush()?;
@@ -155,8 +157,11 @@ fn resource(transition: &Transition<'_>) -> String {
     }
 }
 
-fn state<'a>(state: Option<&'a PhaseAndState<'_>>) -> &'a str {
-    state.map_or("", |it| &it.state)
+fn state<'a>(state: Option<&'a PhaseAndState<'_>>) -> Cell<'a> {
+    state.map_or_else(
+        || Cell::plain(""),
+        |it| Cell::styled(&*it.state, color::of_phase(Some(it.phase), false)),
+    )
 }
 
 /// Name and version of the interpreter, and whether a swap caused the transition.
@@ -176,6 +181,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::table::without_styles;
 
     #[test]
     fn transitions_are_printed_newest_first_with_the_number_of_omitted_ones() {
@@ -211,7 +217,7 @@ mod tests {
             2026-11-22T12:00:00Z  front  p+c      Deployment front  -      Ready   apps 1.0.0  Available  -
             and more; --before 2 shows them
             5 older transitions were dropped
-        "#]].assert_eq(&String::from_utf8(out).unwrap());
+        "#]].assert_eq(&without_styles(&out));
     }
 
     #[test]

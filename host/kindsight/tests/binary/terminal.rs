@@ -146,6 +146,8 @@ fn the_tables_of_a_server_have_colours_and_waits_have_a_line_on_a_terminal() {
     assert!(status.contains("as a whole: \u{1b}["), "{status:?}");
     let applications = ask(&["applications"]);
     assert!(applications.contains("\u{1b}[38;5;"), "{applications:?}");
+    let history = ask(&["history", DIG]);
+    assert!(history.contains(&format!("{GREEN}Present")), "{history:?}");
     let clusters = ask(&["clusters"]);
     assert!(
         clusters.contains(&format!("{GREEN}connected")),
@@ -181,6 +183,22 @@ fn the_tables_of_a_server_have_colours_and_waits_have_a_line_on_a_terminal() {
         refused.contains("kindsight: the server answers 4"),
         "{refused:?}"
     );
+}
+
+#[test]
+fn help_and_errors_of_the_command_line_follow_the_flag_of_colours() {
+    for args in [
+        &["serve", "--help"][..],
+        &["serve", "--listen", "nowhere"],
+        &["nothing"],
+    ] {
+        let coloured = on_terminal(args, &[]);
+        assert!(coloured.contains("\u{1b}["), "{coloured:?}");
+        for color in [&["--color", "never"][..], &["--color=never"]] {
+            let plain = on_terminal(&[color, args].concat(), &[]);
+            assert!(!plain.contains("\u{1b}["), "{plain:?}");
+        }
+    }
 }
 
 #[test]
