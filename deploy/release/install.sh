@@ -1,6 +1,5 @@
 #!/bin/sh
-# Installs kindsight from a release: checks the SHA-256, then copies the executable, and completions and man pages if
-# the archive has them.
+# Installs kindsight from a release: checks the SHA-256, then copies the executable, its man pages and its completions.
 #
 #   install.sh [--from DIRECTORY_OR_URL] [--prefix DIRECTORY]
 #
@@ -33,9 +32,8 @@ fetch() {
     esac
 }
 
-# Copies each file of a folder of the archive, if the archive has it.
+# Copies each file of a folder of the archive.
 copy_all() {
-    [ -d "$1" ] || return 0
     mkdir -p "$2"
     for file in "$1"/*; do
         install -m 0644 "$file" "$2/"

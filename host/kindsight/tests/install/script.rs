@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _, stderr};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -39,21 +38,14 @@ impl Release {
     fn new() -> Self {
         let (folder, prefix) = (TempDir::new(), TempDir::new());
         let (folder, prefix) = (folder.expect("a folder"), prefix.expect("a folder"));
-        let files = folder.path().join("files");
-        fs::create_dir_all(files.join("man")).expect("a folder");
-        let executable = files.join("kindsight");
+        let executable = folder.path().join("kindsight");
         fs::write(&executable, EXECUTABLE).expect("a file");
-        fs::set_permissions(&executable, fs::Permissions::from_mode(0o755)).expect("permissions");
-        fs::write(files.join("man/kindsight.1"), "a page").expect("a file");
         let name = format!("kindsight-{}-linux.tar.gz", std::env::consts::ARCH);
         let archive = folder.path().join(&name);
-        let mut tar = Command::new("tar");
-        tar.args(["--create", "--gzip", "--file"]).arg(&archive);
-        let tar = tar
-            .arg("--directory")
-            .arg(&files)
-            .args(["kindsight", "man"]);
-        assert!(tar.status().expect("tar").success());
+        let mut pack = Command::new(root().join("deploy/release/pack"));
+        let pack = pack.arg(&executable).arg(env!("CARGO_BIN_EXE_kindsight"));
+        let packed = pack.arg(&archive).output().expect("bash");
+        assert!(packed.status.success(), "{packed:?}");
         let mut sum = Command::new("sha256sum");
         let sum = sum.arg(&name).current_dir(&folder).output();
         let sums = folder.path().join("SHA256SUMS");
@@ -87,8 +79,20 @@ impl Release {
         let executable = self.prefix.path().join("bin/kindsight");
         let run = Command::new(executable).output().expect("an executable");
         assert_eq!(run.stdout, b"kindsight of a test\n");
-        let page = self.prefix.path().join("share/man/man1/kindsight.1");
-        assert_eq!(fs::read_to_string(page).expect("a manual page"), "a page");
+        for (file, part) in [
+            ("man/man1/kindsight.1", ".TH kindsight 1"),
+            ("man/man1/kindsight-status.1", ".TH kindsight-status 1"),
+            ("bash-completion/completions/kindsight", "complete -F"),
+            ("zsh/site-functions/_kindsight", "#compdef kindsight"),
+            (
+                "fish/vendor_completions.d/kindsight.fish",
+                "complete -c kindsight",
+            ),
+        ] {
+            let file = self.prefix.path().join("share").join(file);
+            let text = fs::read_to_string(&file).expect("an installed file");
+            assert!(text.contains(part), "{}: {text}", file.display());
+        }
         let folder = fs::read_dir(self.prefix.path().join("bin")).expect("a folder");
         assert_eq!(folder.count(), 1, "a temporary file is left over");
     }
