@@ -37,7 +37,13 @@ async function send(path, options) {
   const json = response.headers.get('Content-Type')?.includes('json') ? parse(text) : undefined;
   if (response.ok) return json;
   if (response.status === 401) window.dispatchEvent(new Event('signed-out'));
-  throw new Problem(response.status, json?.detail ?? (text || response.statusText));
+  throw new Problem(response.status, json?.detail ? sentence(json) : text || response.statusText);
+}
+
+/** The text of a problem document, with its single errors. */
+function sentence({ detail, problems = [] }) {
+  const errors = problems.map((it) => it.detail).filter((it) => it && it !== detail);
+  return errors.length > 0 ? `${detail}: ${errors.join('; ')}` : detail;
 }
 
 function parse(text) {

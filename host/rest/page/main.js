@@ -10,6 +10,12 @@ import * as clusters from './clusters.js';
 import * as interpreters from './interpreters.js';
 import * as signIn from './sign-in.js';
 
+/** The answer to a link that no version of the page made. */
+const unknown = {
+  show(main, { view }) {
+    fill(main, el('h1', {}, 'Unknown view'), el('p', { class: 'notice', role: 'alert' }, `There is no view “${view}”. `, el('a', { href: link('applications') }, 'Applications')));
+  },
+};
 const VIEWS = {
   applications, application, clusters, interpreters, interpreter: interpreters.one, 'sign-in': signIn,
 };
@@ -56,8 +62,9 @@ function show() {
   }
   shown = wanted;
   close();
-  const view = VIEWS[route.view] ?? applications;
-  document.title = `${TABS[route.view] ?? route.parts.at(-1) ?? 'Sign in'} – kindsight`;
+  const view = Object.hasOwn(VIEWS, route.view) ? VIEWS[route.view] : unknown;
+  const title = view === unknown ? 'Unknown view' : TABS[route.view] ?? route.parts.at(-1) ?? 'Sign in';
+  document.title = `${title} – kindsight`;
   close = view.show(main, route, { session, signedIn }) ?? (() => {});
   window.scrollTo(0, 0);
 }

@@ -117,7 +117,7 @@ fn a_link_to_an_unknown_application_shows_the_answer_of_the_server() {
         || Stage::filled(three),
         |_, browser| {
             browser.open(&place_of("none"));
-            browser.wait_for(".head .error");
+            browser.wait_for_text(".head .error", "`shop/store/v1/none`");
             let refusals = browser.log();
             // The browser logs the refused requests, and nothing else.
             assert!(

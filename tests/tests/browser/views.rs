@@ -49,6 +49,20 @@ fn the_interpreters_lead_to_their_states_and_versions() {
 }
 
 #[test]
+fn a_link_to_an_unknown_view_says_so() {
+    visit(Stage::demo, |_, browser| {
+        browser.open("#/nosuchview/x");
+        browser.wait_for_text("main", "There is no view “nosuchview”");
+        assert_eq!(
+            browser.text_from("return document.title"),
+            "Unknown view – kindsight"
+        );
+        browser.click("main a");
+        browser.wait_for("tbody th a");
+    });
+}
+
+#[test]
 fn the_views_are_linked_and_the_present_view_is_marked() {
     visit(Stage::demo, |_, browser| {
         browser.open("");

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use kube::Config;
 use kube::client::Body;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use super::connection::{ApiClient, ApiError};
 use super::kubeconfig::unreadable;
@@ -169,5 +169,16 @@ async fn config(path: Option<&Path>, context: Option<&str>) -> Result<Config, Us
         Ok(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options).await,
         Err(error) => Err(error),
     };
-    config.map_err(|error| UserClusterError::Kubeconfig(unreadable(&error)))
+    config.map_err(|error| {
+        let why = unreadable(&error);
+        // Without a path, only this error knows the file.
+        let file = match &error {
+            KubeconfigError::ReadConfig(_, file) => Some(&**file),
+            _ => path,
+        };
+        UserClusterError::Kubeconfig(match file {
+            Some(file) => format!("{}: {why}", file.display()),
+            None => why,
+        })
+    })
 }

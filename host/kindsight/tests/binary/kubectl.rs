@@ -38,6 +38,20 @@ fn rights_of_ann() -> [Value; 2] {
 }
 
 #[test]
+fn a_missing_kubeconfig_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = kindsight(&["clusters", "--context", "prod"]);
+    let command = command.env("HOME", home.path()).env_remove("KUBECONFIG");
+    let error = text(&command.output().unwrap().stderr);
+    let file = home.path().join(".kube/config");
+    let file = format!("{}: No such file or directory", file.display());
+    assert!(error.contains(&file), "{error}");
+    let mut command = kindsight(&["clusters", "--kubeconfig", "/nonexistent"]);
+    let error = text(&command.output().unwrap().stderr);
+    assert!(error.contains("/nonexistent: No such file"), "{error}");
+}
+
+#[test]
 fn the_plugin_reaches_a_server_through_the_proxy_of_its_api_server() {
     if !enters_namespace("kubectl::the_plugin_reaches_a_server_through_the_proxy_of_its_api_server")
     {
