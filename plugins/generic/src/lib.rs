@@ -1,13 +1,14 @@
 //! The interpreter for Kinds without their own rules.
 //!
-//! It uses no API group or Kind, but only the usual conventions of controllers: conditions
+//! It names API groups and Kinds only to find Pods ([`pod_owners`]). Otherwise it uses only the usual conventions of controllers: conditions
 //! ([`conditions`]), words such as `phase: Running` ([`members`], [`words`]), counts ([`counts`]),
 //! desired states ([`desired`]), and the same conventions in nested parts of the status
 //! ([`nested`]). Each of them is a piece of [`evidence`], and the worst piece determines the
 //! verdict ([`weigh`]). Errors ([`errors`]) and results of operations ([`results`]) are only evidence
 //! against Ready. Ready requires a good piece and no piece against it. If good pieces
 //! contradict a failure, the verdict is Degraded and its message contains both. Without evidence, or
-//! with other doubts about a good piece, the verdict is Present.
+//! with other doubts about a good piece, the verdict is Present. If the Pods of an owner restarted
+//! recently, it is Degraded like the workloads with their own rules.
 //!
 //! For an object that reports nothing, kstatus returns Current, Argo CD returns no state and
 //! Karmada returns Healthy. Other differences: a failed attempt is a failure although it is retried
@@ -23,12 +24,14 @@ mod errors;
 mod evidence;
 mod members;
 mod nested;
+mod pod_owners;
 mod results;
 mod silence;
 mod weigh;
 mod words;
 
 use kindsight_sdk::prelude::*;
+use kindsight_sdk::standard::pods::Workload;
 
 /// The interpreter.
 pub struct Generic;
@@ -64,25 +67,19 @@ impl Interpreter for Generic {
             env!("CARGO_PKG_VERSION"),
             "Any Kind that no other interpreter knows, by the usual conventions",
         )
-        .kind(
-            Kind::new("*", "*", "*")
-                .uses_now()
-                .deletion_check()
-                .fields(&[
-                    "/metadata/creationTimestamp",
-                    "/metadata/generation",
-                    "/spec/desiredState",
-                    "/spec/instances",
-                    "/spec/replicas",
-                    "/spec/size",
-                    "/status",
-                ])
-                .fields(&desired::MANAGED)
-                .fields(&PAUSE_FLAGS),
+        .kind(by_conventions(Kind::new("*", "*", "*")))
+        .kinds(
+            pod_owners::KINDS.map(|(group, kind)| {
+                Workload::owner_kind(by_conventions(Kind::new(group, "*", kind)))
+            }),
         )
         .states(&ALL)
         .states(&[NOT_PRESENT])
-        .settings_schema(silence::SETTINGS_SCHEMA)
+        .settings_schema(&format!(
+            r#"{{"type": "object", "additionalProperties": false, "properties": {{{},{}}}}}"#,
+            standard::pods::SETTINGS,
+            silence::SETTINGS
+        ))
     }
 
     fn judge(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
@@ -94,10 +91,11 @@ impl Interpreter for Generic {
             .or_else(|| unobserved(object).map(|pending| paused(object).unwrap_or(pending)))
             .or_else(|| weigh::verdict(object))
             .map(doubt_if_not_fully_read);
-        match suspended(object) {
-            Some(suspended) if !has_finished(verdict.as_ref()) => Ok(suspended),
-            _ => verdict.map_or_else(|| silence::verdict(object, input), Ok),
+        if let Some(suspended) = suspended(object).filter(|_| !has_finished(verdict.as_ref())) {
+            return Ok(suspended);
         }
+        let verdict = verdict.map_or_else(|| silence::verdict(object, input), Ok)?;
+        Workload::with_restarts(verdict, input)
     }
 
     fn fixtures() -> Fixtures {
@@ -106,6 +104,23 @@ impl Interpreter for Generic {
 }
 
 kindsight_sdk::export!(Generic);
+
+/// Adds the fields that show the conventions.
+fn by_conventions(kind: Kind) -> Kind {
+    kind.uses_now()
+        .deletion_check()
+        .fields(&[
+            "/metadata/creationTimestamp",
+            "/metadata/generation",
+            "/spec/desiredState",
+            "/spec/instances",
+            "/spec/replicas",
+            "/spec/size",
+            "/status",
+        ])
+        .fields(&desired::MANAGED)
+        .fields(&PAUSE_FLAGS)
+}
 
 /// Suspended by its spec, which has priority over the status, because the status may be older.
 fn suspended(object: &Object<'_>) -> Option<Verdict> {

@@ -9,18 +9,14 @@ use kindsight_sdk::prelude::*;
 /// Default of `statusGraceSeconds`.
 const STATUS_GRACE_S: i64 = 30;
 
-pub(crate) const SETTINGS_SCHEMA: &str = r#"{
-  "type": "object",
-  "properties": {
+/// Properties of the settings schema.
+pub(crate) const SETTINGS: &str = r#"
     "statusGraceSeconds": {
       "type": "integer",
       "minimum": 0,
       "default": 30,
       "description": "Seconds after its creation that an object that reports nothing is Pending before it is Present."
-    }
-  },
-  "additionalProperties": false
-}"#;
+    }"#;
 
 /// Pending while the object is new, then Present. Present immediately if the creation time is
 /// unknown.

@@ -143,6 +143,28 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         }
     }
 
+    /// Adds the recent restarts of all Pods that an object owns, and nothing else about them, to a
+    /// verdict by other evidence. For the owners of Kinds without a rule: whether they need all of
+    /// their Pods is not known. The Kind must be declared with [`Self::owner_kind`].
+    ///
+    /// # Errors
+    /// [`Failure::InvalidSettings`], as in [`super::judge`].
+    pub fn with_restarts(verdict: Verdict, input: &Input<'_>) -> Result<Verdict, Failure> {
+        let related = input.related(0);
+        let is_kept = |pod: &Object<'_>| pod.metadata().get("deletionTimestamp").is_empty();
+        let mut judged = Vec::new();
+        for pod in related.objects().filter(is_kept) {
+            let verdict = judge(&pod, input)?;
+            judged.push((pod, verdict));
+        }
+        let Some(restarted) = RestartedPods::among(&judged) else {
+            return Ok(verdict);
+        };
+        let is_sample =
+            usize::try_from(related.total()).is_ok_and(|total| total > related.objects().len());
+        restarted.explain(verdict, &PodCount::new(judged.len(), is_sample, 0), input)
+    }
+
     fn by_troubles(
         &self,
         verdict: Verdict,

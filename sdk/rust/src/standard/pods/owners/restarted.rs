@@ -59,8 +59,8 @@ impl<'p> RestartedPods<'p> {
         })
     }
 
-    /// The verdict on the workload, from the verdict without the restarts. A ready workload is
-    /// Degraded if too many of its Pods restarted. Any other verdict only reports the count.
+    /// The verdict on the workload, from the verdict without the restarts. A ready or present workload
+    /// is Degraded if too many of its Pods restarted. Any other verdict only reports the count.
     pub(super) fn explain(
         &self,
         mut verdict: Verdict,
@@ -70,7 +70,8 @@ impl<'p> RestartedPods<'p> {
         let percent = input.setting_percent("restartedPodsPercent", PODS_PERCENT)?;
         let rechecks = [self.recheck_at_ms, verdict.recheck_at_ms];
         let count = self.message(pods);
-        if verdict.state == states::READY && self.are_too_many(pods, percent) {
+        let is_good = verdict.state == states::READY || verdict.state == states::PRESENT;
+        if is_good && self.are_too_many(pods, percent) {
             verdict = Verdict::degraded(RECENT_RESTARTS, count).since(self.verdict.since_ms);
         } else if verdict.message.is_empty() {
             verdict.message = count.into();
