@@ -23,9 +23,11 @@ mod attempts;
 mod control;
 mod files;
 mod oidc;
+mod redaction;
 mod roles;
 mod tls;
 mod tokens;
+mod toml_error;
 mod user;
 mod verify;
 
@@ -38,8 +40,10 @@ pub use oidc::{
     CodeFlow, CodeFlowError, CodeFlowSettings, IssuerClientError, IssuerUrl, IssuerUrlError, Oidc,
     OidcSettings, Proxies, ProxyError, SignInAttempt, SignatureAlgorithm, SignatureAlgorithmError,
 };
+pub use redaction::{is_token, without_tokens};
 pub use roles::{Rights, Role, RoleBindings, RoleFileError};
 pub use tls::{TlsError, TlsFile, TlsProblem, TlsServer, TlsSettings, TlsStream};
 pub use tokens::{NewToken, StoredToken, TokenFile, TokenFileError, TokenName};
+pub use toml_error::TomlError;
 pub use user::{Method, User, UserError};
 pub use verify::{TokenError, Verified, VerifyToken};

@@ -9,6 +9,7 @@ use kindsight_model::{
 use serde::Deserialize;
 
 use crate::files::{self, AccessFileError};
+use crate::toml_error::TomlError;
 use crate::user::User;
 
 /// Maximum number of bindings in a file.
@@ -119,7 +120,7 @@ pub enum RoleFileError {
         /// The file.
         path: PathBuf,
         /// The position and the problem.
-        error: Box<toml::de::Error>,
+        error: TomlError,
     },
     /// A binding is invalid.
     #[error("{}: binding {position}: {error}", path.display())]
@@ -206,7 +207,7 @@ impl RoleBindings {
         let document: RoleDocument =
             toml::from_str(text).map_err(|error| RoleFileError::Syntax {
                 path: path.to_owned(),
-                error: Box::new(error),
+                error: TomlError::new(&error, text),
             })?;
         if document.binding.len() > BINDINGS_MAX {
             return Err(RoleFileError::Count {

@@ -19,9 +19,11 @@ use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
 use crate::files::{self, AccessFileError};
+use crate::redaction::is_token;
+use crate::toml_error::TomlError;
 
 /// The first part of each token, by which scanners for leaked secrets find it.
-const PREFIX: &str = "kindsight";
+pub(crate) const PREFIX: &str = "kindsight";
 /// Bytes of a secret.
 const SECRET_BYTES: usize = 32;
 /// Maximum number of tokens in a file.
@@ -76,7 +78,7 @@ pub enum TokenFileError {
         /// The file.
         path: PathBuf,
         /// The position and the problem.
-        error: Box<toml::de::Error>,
+        error: TomlError,
     },
     /// The file has the format of a newer kindsight.
     #[error("{} has version {version}; this kindsight reads version {VERSION}", path.display())]
@@ -111,6 +113,11 @@ pub enum TokenFileError {
         "`{0}` is not a name of a token: 1 to {NAME_BYTES_MAX} lower-case letters, digits and `-`"
     )]
     Name(String),
+    /// The name is a token. The error does not contain the token.
+    #[error(
+        "expected the name of a token, and not the token: in `{PREFIX}.NAME.SECRET`, the name is the second part"
+    )]
+    TokenAsName,
     /// The file cannot be written.
     #[error("write {}", path.display())]
     Write {
@@ -142,7 +149,7 @@ impl TokenFile {
         let document: TokenDocument =
             toml::from_str(&text).map_err(|error| TokenFileError::Syntax {
                 path: path.to_owned(),
-                error: Box::new(error),
+                error: TomlError::new(&error, &text),
             })?;
         if document.version != VERSION {
             return Err(TokenFileError::Version {
@@ -324,6 +331,9 @@ impl FromStr for TokenName {
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if (1..=NAME_BYTES_MAX).contains(&text.len()) && text.bytes().all(is_valid) {
             return Ok(Self(text.to_owned()));
+        }
+        if is_token(text) {
+            return Err(TokenFileError::TokenAsName);
         }
         Err(TokenFileError::Name(text.to_owned()))
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use kindsight_access::without_tokens;
 use kindsight_api::status::QueryType;
 use kindsight_model::{InterpreterName, Phase};
 
@@ -339,16 +340,27 @@ fn query_type() -> impl TypedValueParser<Value = QueryType> {
     })
 }
 
+/// Ends the process because of a command line that cannot be parsed, or prints the help that it requests. A value that is
+/// a token is not printed.
+pub(crate) fn exit(error: &clap::Error) -> ! {
+    let text = error.to_string();
+    let shown = without_tokens(&text);
+    if shown == text {
+        error.exit();
+    }
+    let _ = write!(std::io::stderr(), "{shown}");
+    std::process::exit(error.exit_code())
+}
+
 /// Prints an error with its causes to standard error.
 pub(crate) fn complain(error: &anyhow::Error) {
     // If standard error is closed, the failure cannot be reported anywhere.
-    let text = clean_lines(&format!("{error:#}"));
-    let _ = progress::above(|| writeln!(std::io::stderr(), "kindsight: {text}"));
+    hint(&format!("{error:#}"));
 }
 
-/// Prints a hint to standard error.
+/// Prints a hint to standard error, without tokens.
 pub(crate) fn hint(text: &str) {
-    let text = clean_lines(text);
+    let text = clean_lines(&without_tokens(text));
     let _ = progress::above(|| writeln!(std::io::stderr(), "kindsight: {text}"));
 }
 

@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser};
+use kindsight_access::TomlError;
 
 use crate::cli::{self, Cli};
 use crate::config::mongodb::refuse_password;
@@ -24,7 +25,8 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// When the file cannot be read or has an unknown key, or the command line has a password. A command line that cannot be parsed ends the
 /// process with code 2.
 pub(crate) fn read(argv: Vec<OsString>) -> anyhow::Result<Cli> {
-    let matches = cli::command().get_matches_from(&argv);
+    let matches = cli::command().try_get_matches_from(&argv);
+    let matches = matches.unwrap_or_else(|error| cli::exit(&error));
     let serve = matches.subcommand_matches("serve");
     serve.map_or(Ok(()), refuse_password)?;
     let file = serve.and_then(|serve| Some((serve, serve.get_one::<PathBuf>("config")?)));
@@ -61,7 +63,9 @@ pub(crate) fn table(file: &Path) -> anyhow::Result<toml::Table> {
         size <= FILE_BYTES_MAX,
         "{size} bytes are over the limit of {FILE_BYTES_MAX} bytes"
     );
-    Ok(std::fs::read_to_string(file)?.parse()?)
+    let text = std::fs::read_to_string(file)?;
+    let table = text.parse::<toml::Table>();
+    Ok(table.map_err(|error| TomlError::new(&error, &text))?)
 }
 
 /// Flags for the settings of a file that neither the command line nor the environment sets.

@@ -5,6 +5,7 @@ mod guest_lines;
 use std::io::{self, Write};
 use std::str::FromStr;
 
+use kindsight_access::without_tokens;
 use kindsight_model::{clean, clean_json};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -43,8 +44,8 @@ impl FromStr for LogFormat {
     }
 }
 
-/// Cleans and writes the lines of a log. One event is one line without control characters, even if the name of a file or
-/// an object contains such characters.
+/// Cleans and writes the lines of a log. One event is one line without control characters and tokens, even if the name of
+/// a file or an object contains them.
 struct CleanLines<W> {
     to: W,
     format: LogFormat,
@@ -54,11 +55,11 @@ impl<W: Write> Write for CleanLines<W> {
     /// Writes one event; the formatter passes each in one piece.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
-        let line = text.strip_suffix('\n').unwrap_or(&text);
+        let line = without_tokens(text.strip_suffix('\n').unwrap_or(&text));
         let line = match self.format {
-            LogFormat::Text => clean(line, LINE_BYTES_MAX),
+            LogFormat::Text => clean(&line, LINE_BYTES_MAX),
             // A truncated object would not be JSON.
-            LogFormat::Json => clean_json(line),
+            LogFormat::Json => clean_json(&line),
         };
         self.to.write_all(format!("{line}\n").as_bytes())?;
         Ok(event.len())
@@ -177,6 +178,16 @@ mod tests {
             }
         }
         assert!(logged(LogFormat::Text, &"x".repeat(100_000)).len() <= LINE_BYTES_MAX + 1);
+    }
+
+    #[test]
+    fn a_log_line_contains_no_token() {
+        let token = "kindsight.ci.i0NsTBFAabcdefghijklmnopqrstuvwxyz0123456789";
+        for format in [LogFormat::Text, LogFormat::Json] {
+            let line = logged(format, token);
+            assert!(!line.contains("i0NsTBFA"), "{line}");
+            assert!(line.contains("about [hidden token]"), "{line}");
+        }
     }
 
     /// The log of a server that answers one request with this id. The executor has one thread, so the log of the

@@ -93,6 +93,15 @@ pub fn kubeconfig_clusters(
 pub(super) fn unreadable(error: &UnusableConfig) -> String {
     match error {
         UnusableConfig::ReadConfig(error, _) => error.to_string(),
+        UnusableConfig::Parse(error) => {
+            // The message quotes the text around the position, which may be a token.
+            let at = error.location();
+            let at = at.map(|at| format!(" at line {} column {}", at.line(), at.column()));
+            let at = at.unwrap_or_default();
+            format!(
+                "its YAML is invalid{at}; expected a file of `apiVersion: v1` and `kind: Config`"
+            )
+        }
         UnusableConfig::KindMismatch | UnusableConfig::ApiVersionMismatch => {
             "expected a file of `apiVersion: v1` and `kind: Config`".to_owned()
         }
@@ -212,6 +221,24 @@ mod tests {
             "kubeconfig+context @",
         ];
         assert_eq!(named.unwrap(), expected);
+    }
+
+    #[test]
+    fn an_error_of_the_syntax_has_its_position_and_no_part_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config");
+        for text in [
+            "s3cret.token",
+            "apiVersion: v1\nusers: s3cret",
+            "users:\n- {name: a, user: {token: [s3cret]}}",
+            "users: &s3cret\n- *s3crets",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = kubeconfig_clusters(&path, None).unwrap_err().to_string();
+            assert!(!error.contains("s3cret"), "{error}");
+            assert!(error.contains("at line "), "{error}");
+            assert!(error.contains("`kind: Config`"), "{error}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use kindsight_access::is_token;
 use serde::{Deserialize, Serialize};
 use ureq::http::HeaderValue;
 
@@ -52,7 +53,13 @@ impl Token {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let failed = || format!("read a token from {}", path.display());
         let mut text = String::new();
-        let file = File::open(path).with_context(failed)?;
+        let file = File::open(path).or_else(|error| {
+            anyhow::ensure!(
+                !path.to_str().is_some_and(is_token),
+                "--token-file and KINDSIGHT_TOKEN_FILE name a file, and the value is a token; write the token to a file that only you can read"
+            );
+            Err(error).with_context(failed)
+        })?;
         let mut limited = file.take(TOKEN_BYTES_MAX + 1);
         limited.read_to_string(&mut text).with_context(failed)?;
         Self::parse(&text).with_context(failed)

@@ -64,7 +64,7 @@ fn an_invalid_file_is_reported_with_the_reason() {
             "expected IP:PORT, such as `127",
         ),
         ("listen = {}", "`listen` is a table"),
-        ("listen", "TOML parse error"),
+        ("listen", "line 1, column 7: key with no value"),
     ] {
         let error = format!("{:#}", serve(file, &[]).unwrap_err());
         assert!(error.contains(expected), "{error}");
