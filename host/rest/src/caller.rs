@@ -45,6 +45,11 @@ impl Presented {
             from: peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0),
         }
     }
+
+    /// The address of the client.
+    pub(crate) fn from(&self) -> IpAddr {
+        self.from
+    }
 }
 
 impl Sender {
@@ -67,13 +72,13 @@ impl Sender {
         })
     }
 
-    /// A sender without a credential.
-    pub(crate) fn without_credential(caller: Caller) -> Self {
+    /// A sender without a valid credential.
+    pub(crate) fn without_credential(caller: Caller, from: IpAddr) -> Self {
         Self {
             caller,
             credential: Credential::Missing,
             presented: None,
-            from: Ipv4Addr::UNSPECIFIED.into(),
+            from,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Authentication and authorization of requests.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ impl Authorization {
         Self {
             control,
             rules: Rules::default(),
-            anyone: Sender::without_credential(Caller::anyone()),
+            anyone: Sender::without_credential(Caller::anyone(), Ipv4Addr::UNSPECIFIED.into()),
             time_max,
         }
     }
@@ -46,10 +47,11 @@ impl Authorization {
             tracing::error!("a route has no access rule");
             return Err(internal());
         };
+        let from = presented.from();
         let authentication = timeout(self.time_max, Sender::authenticate(control, presented));
         let sender = match authentication.await {
             Ok(Ok(sender)) => sender,
-            _ if rule == Rule::Open => Sender::without_credential(Caller::nobody()),
+            _ if rule == Rule::Open => Sender::without_credential(Caller::nobody(), from),
             Ok(Err(problem)) => return Err(problem),
             Err(_) => return Err(Problem::busy()),
         };

@@ -4,6 +4,7 @@ use axum::http::HeaderMap;
 
 use super::access::{Guarded, OPERATOR, VIEWER};
 use super::*;
+use crate::serve::PeerAddress;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const OWN_ORIGIN: (&str, &str) = ("origin", "http://localhost");
@@ -94,6 +95,26 @@ async fn a_wrong_token_signs_nobody_in() {
     let long = format!("{{\"token\": \"{}\"}}", "a".repeat(9000));
     let answer = ask(&guarded, "POST", SESSION, &[JSON], &long).await;
     answer.problem(StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+/// A browser that signs in has no credential yet.
+#[tokio::test]
+async fn failed_sign_ins_of_one_address_do_not_limit_another_address() {
+    let guarded = Guarded::new(&[VIEWER]);
+    let sign_in = async |from: [u8; 4]| {
+        let request = Request::post(SESSION).header(JSON.0, JSON.1);
+        let body = Body::from("{\"token\": \"guessed\"}");
+        let mut request = request.body(body).unwrap();
+        request.extensions_mut().insert(PeerAddress(from.into()));
+        answered(guarded.router(), request).await.status
+    };
+    let mut statuses = Vec::new();
+    for _ in 0..30 {
+        statuses.push(sign_in([10, 0, 0, 1]).await);
+    }
+    assert_eq!(statuses.first(), Some(&StatusCode::UNAUTHORIZED));
+    assert_eq!(statuses.last(), Some(&StatusCode::TOO_MANY_REQUESTS));
+    assert_eq!(sign_in([10, 0, 0, 2]).await, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]
