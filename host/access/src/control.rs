@@ -28,8 +28,10 @@ pub use lease::Lease;
 
 /// Maximum time for which a verified token is accepted without another verification.
 const VERIFIED_MAX: Duration = Duration::from_mins(1);
-/// Maximum number of verified tokens that are kept.
-const VERIFIED_TOKENS_MAX: usize = 4096;
+/// Maximum number of known tokens: tokens that were accepted, and that no later verification refused. A known token is
+/// verified again without a limit on attempts, so that clients which guess tokens do not lock out other users of their
+/// address. Only accepted tokens enter, so that guessed tokens displace no known token.
+const KNOWN_TOKENS_MAX: usize = 4096;
 /// Maximum length of a token, in bytes.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
 /// Maximum number of tokens that other issuers verify at a time. Further requests are refused as busy.
@@ -54,8 +56,8 @@ pub struct AccessControl {
     settings: AccessSettings,
     tokens: ArcSwap<TokenFile>,
     roles: ArcSwap<RoleBindings>,
-    /// Callers by the SHA-256 of their tokens.
-    verified: Cache<[u8; 32], Verification>,
+    /// Known tokens by their SHA-256, with their last verification.
+    known: Cache<[u8; 32], Verification>,
     verifications: Semaphore,
     attempts: Attempts,
     /// The number of changes of the files.
@@ -143,7 +145,7 @@ impl AccessControl {
             tokens: ArcSwap::from_pointee(tokens.unwrap_or_default()),
             roles: ArcSwap::from_pointee(roles),
             settings,
-            verified: Cache::new(VERIFIED_TOKENS_MAX),
+            known: Cache::new(KNOWN_TOKENS_MAX),
             verifications: Semaphore::new(VERIFICATIONS_MAX),
             attempts: Attempts::default(),
             changes: watch::Sender::new(0),
@@ -211,39 +213,51 @@ impl AccessControl {
         }
         let key: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let generation = *self.changes.borrow();
-        let known = self.verified.get(&key);
-        if let Some(known) = known.filter(|known| known.is_current(generation)) {
-            return Ok(known.caller);
+        let verified = match self.known.get(&key) {
+            Some(known) if known.is_current(generation) => return Ok(known.caller),
+            Some(_) => self.verify(token).await,
+            None => self.verify_unknown(token, from).await,
+        };
+        if matches!(verified, Err(Refusal::Invalid)) {
+            self.known.remove(&key);
         }
-        let caller = self.verify(token, from).await?;
+        let caller = verified?;
         let verification = Verification {
             caller: caller.clone(),
             generation,
         };
-        self.verified.insert(key, verification);
+        self.known.insert(key, verification);
         Ok(caller)
     }
 
-    async fn verify(&self, token: &str, from: IpAddr) -> Result<Caller, Refusal> {
-        if let Some(stored) = self.tokens.load().find(token) {
-            let user = User::new(Method::Token, stored.name.as_str(), &[]);
-            let user = user.map_err(|error| refused("token", &error))?;
-            return self.caller(user, Some(stored.expires.as_millisecond()));
+    /// Verifies a token that this server has not accepted before, within the limit of the client's address. A token of
+    /// the file does not count.
+    async fn verify_unknown(&self, token: &str, from: IpAddr) -> Result<Caller, Refusal> {
+        if self.tokens.load().find(token).is_some() {
+            return self.verify(token).await;
         }
         if let Some(wait) = self.attempts.wait(from, Instant::now()) {
             return Err(Refusal::TooMany(wait));
         }
         self.attempts.begin(from, Instant::now());
-        // Other issuers must not receive a revoked token of kindsight.
-        let verified = if TokenFile::is_own(token) {
-            Err(Refusal::Invalid)
-        } else {
-            self.verify_elsewhere(token).await
-        };
-        if !matches!(verified, Err(Refusal::Invalid)) {
+        let caller = self.verify(token).await;
+        if !matches!(caller, Err(Refusal::Invalid)) {
             self.attempts.take_back(from);
         }
-        let Verified { user, expires_ms } = verified?;
+        caller
+    }
+
+    async fn verify(&self, token: &str) -> Result<Caller, Refusal> {
+        if let Some(stored) = self.tokens.load().find(token) {
+            let user = User::new(Method::Token, stored.name.as_str(), &[]);
+            let user = user.map_err(|error| refused("token", &error))?;
+            return self.caller(user, Some(stored.expires.as_millisecond()));
+        }
+        // Other issuers must not receive a revoked token of kindsight.
+        if TokenFile::is_own(token) {
+            return Err(Refusal::Invalid);
+        }
+        let Verified { user, expires_ms } = self.verify_elsewhere(token).await?;
         self.caller(user, expires_ms)
     }
 

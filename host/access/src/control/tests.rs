@@ -1,6 +1,6 @@
 use std::fs;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
@@ -8,10 +8,11 @@ use super::*;
 use crate::roles::Role;
 use crate::tokens::NewToken;
 
-/// A method that accepts `elsewhere.<user>`, and counts its calls.
+/// A method that accepts `elsewhere.<user>` unless it refuses everything, and counts its calls.
 #[derive(Default)]
 struct Elsewhere {
     calls: AtomicUsize,
+    refuses: AtomicBool,
 }
 
 impl VerifyToken for Elsewhere {
@@ -25,6 +26,9 @@ impl VerifyToken for Elsewhere {
     ) -> Pin<Box<dyn Future<Output = Result<Verified, TokenError>> + Send + 'a>> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         let verified = match token.strip_prefix("elsewhere.") {
+            _ if self.refuses.load(Ordering::Relaxed) => {
+                Err(TokenError::Refused("revoked".to_owned()))
+            }
             None => Err(TokenError::NotMine),
             Some("down") => Err(TokenError::Unavailable("down".to_owned())),
             Some("bad") => Err(TokenError::Refused("bad".to_owned())),
@@ -131,6 +135,35 @@ async fn failed_attempts_are_limited_and_known_tokens_are_accepted_all_the_same(
     assert!(matches!(refusals.last(), Some(Refusal::TooMany(_))));
     assert!(stage.elsewhere.calls.load(Ordering::Relaxed) < 30);
     stage.authenticate(&token.text).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_token_that_was_accepted_is_verified_again_without_a_limit_until_it_is_refused() {
+    let stage = Stage::new();
+    let roles = stage.folder.path().join("roles.toml");
+    // Each change makes every verification too old, like the end of its time.
+    let forget = |text: &str| {
+        fs::write(&roles, text).unwrap();
+        stage.control.reload();
+    };
+    stage.authenticate("elsewhere.alice").await.unwrap();
+    for _ in 0..30 {
+        stage.authenticate("elsewhere.bad").await.unwrap_err();
+    }
+    let calls = || stage.elsewhere.calls.load(Ordering::Relaxed);
+    let before = calls();
+    forget("");
+    stage.authenticate("elsewhere.alice").await.unwrap();
+    assert_eq!(calls(), before + 1);
+    let unknown = stage.authenticate("elsewhere.bob").await;
+    assert!(matches!(unknown, Err(Refusal::TooMany(_))), "{unknown:?}");
+    forget(VIEWERS);
+    stage.elsewhere.refuses.store(true, Ordering::Relaxed);
+    let refused = stage.authenticate("elsewhere.alice").await;
+    assert_eq!(refused.unwrap_err(), Refusal::Invalid);
+    let refused = stage.authenticate("elsewhere.alice").await;
+    assert!(matches!(refused, Err(Refusal::TooMany(_))), "{refused:?}");
+    assert_eq!(calls(), before + 2);
 }
 
 #[tokio::test]
