@@ -69,7 +69,7 @@ impl Server {
     /// [`Error`] with the reason. No task continues to run.
     pub async fn start(settings: Settings) -> Result<Self, Error> {
         settings.check()?;
-        settings.insecure.warn();
+        settings.warn_insecure();
         let mut settings = settings;
         open_files::make_room(&mut settings.rest_limits);
         kindsight_model::set_tree_budget(settings.parsed_bytes_max);

@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use crate::engine::OnLoaded;
 use crate::error::Error;
 use crate::mongodb::MongodbSettings;
+use crate::telemetry::INSECURE;
 
 /// Everything a server is started with. [`Settings::new`] has the defaults of `kindsight serve`, at a
 /// free port of the loopback address.
@@ -91,20 +92,6 @@ pub struct Insecure {
     pub no_tls: bool,
     /// Without access control: a proxy authenticates every client.
     pub no_auth: bool,
-}
-
-impl Insecure {
-    /// Logs each permission. Called at every start.
-    pub(crate) fn warn(self) {
-        if self.no_tls {
-            tracing::warn!("--insecure-no-tls: requests and tokens are not encrypted");
-        }
-        if self.no_auth {
-            tracing::warn!(
-                "--insecure-no-auth: every client that can connect may read and change everything"
-            );
-        }
-    }
 }
 
 /// The clusters of a configuration as it changes.
@@ -188,6 +175,26 @@ impl Settings {
         zeros
             .next()
             .map_or(Ok(()), |(name, _)| Err(Error::ZeroLimit(name)))
+    }
+
+    /// Warns about each permission of [`Insecure`], with each filter of the log. Called at every start.
+    pub(crate) fn warn_insecure(&self) {
+        let tls = if self.tls.is_some() {
+            "no effect, because TLS is configured; remove the flag"
+        } else {
+            "requests and tokens are not encrypted"
+        };
+        let auth = if self.access.is_some() {
+            "no effect, because access control is configured; remove the flag"
+        } else {
+            "every client that can connect may read and change everything"
+        };
+        if self.insecure.no_tls {
+            tracing::warn!(target: INSECURE, "--insecure-no-tls: {tls}");
+        }
+        if self.insecure.no_auth {
+            tracing::warn!(target: INSECURE, "--insecure-no-auth: {auth}");
+        }
     }
 
     /// Other machines cannot reach a loopback address, so it is open unless access control is configured.

@@ -1,6 +1,7 @@
 //! Logging.
 
 mod guest_lines;
+mod text_format;
 
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -14,6 +15,7 @@ use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 
 use crate::error::Error;
 use guest_lines::GuestLines;
+use text_format::TextFormat;
 
 /// Longest line of the log as text, in bytes: several texts of the largest size that a guest can shape.
 const LINE_BYTES_MAX: usize = 16 * 1024;
@@ -74,9 +76,30 @@ impl<W: Write> Write for CleanLines<W> {
 /// the warning does not name the cluster.
 const QUIET: &str = "kube_client::client::tls=error";
 
+/// Target of the lines of the audit log.
+const AUDIT: &str = "audit";
+
+/// Target of warnings about insecure settings, which no filter hides.
+pub(crate) const INSECURE: &str = "insecure";
+
+/// The filter of an operator with the directives that do not depend on its level. Of several directives for one target,
+/// the last one counts: so `audit` in the filter of the operator replaces the level of the audit log here.
+///
+/// # Errors
+/// [`Error::LogFilter`] if the filter cannot be parsed.
+fn filter(level: &str) -> Result<EnvFilter, Error> {
+    // The span `request` has the id of the request, which the lines of the audit log need.
+    let directives = format!("{QUIET},{AUDIT}=info,request=error,{level},{INSECURE}=warn");
+    EnvFilter::try_new(directives).map_err(|error| Error::LogFilter {
+        filter: level.to_owned(),
+        why: error.to_string(),
+    })
+}
+
 /// Starts logging at `level` (a tracing filter such as `info` or `kindsight=debug`).
 ///
-/// Each line is written to a new value of `to`, such as standard error.
+/// Each line is written to a new value of `to`, such as standard error. The audit log and warnings about insecure
+/// settings do not depend on the level. A filter that names the target `audit` changes the audit log.
 ///
 /// A program calls it once, at its start. A program that embeds a server and has its own logging does not call it.
 ///
@@ -87,17 +110,12 @@ pub fn start_logging<W: Write + 'static>(
     format: LogFormat,
     to: fn() -> W,
 ) -> Result<(), Error> {
-    let filter =
-        EnvFilter::try_new(format!("{QUIET},{level}")).map_err(|error| Error::LogFilter {
-            filter: level.to_owned(),
-            why: error.to_string(),
-        })?;
     let builder = fmt()
-        .with_env_filter(filter)
+        .with_env_filter(filter(level)?)
         .with_ansi(false)
         .with_writer(move || CleanLines { to: to(), format });
     let started = match format {
-        LogFormat::Text => builder.with_target(false).try_init(),
+        LogFormat::Text => builder.event_format(TextFormat::default()).try_init(),
         LogFormat::Json => builder.json().try_init(),
     };
     started.map_err(Error::Logging)
@@ -233,6 +251,60 @@ mod tests {
         let line = text.lines().find(|line| line.contains(answered));
         let line: serde_json::Value = serde_json::from_str(line.expect("a line")).expect("JSON");
         assert_eq!(line["span"]["id"], "an-id.2", "{line}");
+    }
+
+    /// The lines with this filter: an error, a warning about an insecure setting, and a line of the audit log.
+    fn filtered(level: &str, format: LogFormat) -> String {
+        let lines = Lines::default();
+        let to = lines.clone();
+        let builder = fmt().with_env_filter(filter(level).expect("a filter"));
+        let builder = builder.with_ansi(false).with_writer(move || to.clone());
+        let log = || {
+            let _request =
+                tracing::error_span!(target: "request", "request", id = "an-id").entered();
+            tracing::error!("a failure");
+            tracing::warn!(target: INSECURE, "no TLS");
+            tracing::info!(target: AUDIT, user = "ann", "command");
+        };
+        match format {
+            LogFormat::Text => {
+                let builder = builder.event_format(TextFormat::default());
+                tracing::subscriber::with_default(builder.finish(), log);
+            }
+            LogFormat::Json => tracing::subscriber::with_default(builder.json().finish(), log),
+        }
+        let bytes = lines.0.lock().expect("no panic").clone();
+        String::from_utf8(bytes).expect("UTF-8")
+    }
+
+    #[test]
+    fn no_level_hides_the_audit_log_or_a_warning_about_an_insecure_setting() {
+        for level in [
+            "off",
+            "error",
+            "warn",
+            "kindsight_store=debug",
+            "insecure=off",
+        ] {
+            for format in [LogFormat::Text, LogFormat::Json] {
+                let text = filtered(level, format);
+                assert!(text.contains("no TLS"), "{level}: {text}");
+                let audit = text.lines().find(|line| line.contains("command"));
+                let audit = audit.expect("the line of the audit log");
+                assert!(audit.contains("an-id"), "{level}: {audit}");
+                assert!(audit.contains("audit"), "{level}: {audit}");
+            }
+        }
+        assert!(!filtered("off", LogFormat::Text).contains("a failure"));
+    }
+
+    #[test]
+    fn a_filter_that_names_the_audit_log_changes_it() {
+        for level in ["info,audit=off", "audit=warn,info"] {
+            let text = filtered(level, LogFormat::Text);
+            assert!(!text.contains("command"), "{text}");
+            assert!(text.contains("a failure"), "{text}");
+        }
     }
 
     #[test]

@@ -75,8 +75,9 @@ pub(crate) async fn identify_request(
     next: Next,
 ) -> Response {
     let id = RequestId::sent(request.headers()).unwrap_or_else(|| ids.next());
-    // At the level of errors, so that the lines of each level have the id.
-    let span = tracing::error_span!("request", id = id.as_str());
+    // At the level of errors and with a target of its own, so that the lines of each level have the id, and the audit log
+    // has it with each filter.
+    let span = tracing::error_span!(target: "request", "request", id = id.as_str());
     request.extensions_mut().insert(id.clone());
     let mut response = next.run(request).instrument(span).await;
     response.headers_mut().insert(X_REQUEST_ID, id.0);

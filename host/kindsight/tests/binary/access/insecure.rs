@@ -11,8 +11,8 @@ const NO_TLS: &str = "--insecure-no-tls: requests and tokens are not encrypted";
 const NO_AUTH: &str =
     "--insecure-no-auth: every client that can connect may read and change everything";
 
-/// The log of a server on all addresses, from its start until it serves.
-fn log(folder: &Path, arguments: &[&str]) -> String {
+/// The log of a server on all addresses, from its start until it contains each of these texts.
+fn log(folder: &Path, arguments: &[&str], last: &[&str]) -> String {
     let log = folder.join("log");
     let data = folder.join("data");
     let mut server = kindsight(&["serve", "--listen", "0.0.0.0:0", "--data-dir", path(&data)])
@@ -23,7 +23,7 @@ fn log(folder: &Path, arguments: &[&str]) -> String {
     let began = Instant::now();
     let printed = loop {
         let text = fs::read_to_string(&log).unwrap();
-        if text.contains("serving on ") {
+        if last.iter().all(|last| text.contains(last)) {
             break text;
         }
         assert!(began.elapsed() < PATIENCE, "it does not serve: {text}");
@@ -52,9 +52,38 @@ fn each_start_without_protection_prints_a_warning_for_each_flag() {
     ];
     // A later start over the same data prints the warnings again.
     for (arguments, expected) in starts.iter().chain(starts.last()) {
-        let log = log(folder.path(), arguments);
+        let log = log(folder.path(), arguments, &["serving on "]);
         let warnings = [NO_TLS, NO_AUTH].into_iter();
         let printed: Vec<_> = warnings.filter(|warning| log.contains(warning)).collect();
         assert_eq!(&printed, expected, "{log}");
+    }
+}
+
+#[test]
+fn no_log_level_hides_the_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--insecure-no-tls", "--insecure-no-auth", "--log", "error"];
+    log(folder.path(), &arguments, &[NO_TLS, NO_AUTH]);
+}
+
+#[test]
+fn a_flag_that_has_no_effect_is_reported_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path());
+    let file = |name: &str| folder.path().join(name);
+    let (certificate, key) = (file("server.pem"), file("server.key"));
+    let (roles, tokens) = (file("roles.toml"), file("tokens"));
+    let arguments = [
+        ["--tls-cert", path(&certificate)],
+        ["--tls-key", path(&key)],
+        ["--roles", path(&roles)],
+        ["--tokens", path(&tokens)],
+        ["--insecure-no-tls", "--insecure-no-auth"],
+    ];
+    let printed = log(folder.path(), arguments.as_flattened(), &["serving on "]);
+    assert!(!printed.contains(NO_TLS) && !printed.contains(NO_AUTH));
+    for flag in ["--insecure-no-tls", "--insecure-no-auth"] {
+        let expected = format!("{flag}: no effect, because ");
+        assert!(printed.contains(&expected), "{printed}");
     }
 }
