@@ -2,6 +2,7 @@
 
 use kindsight_api::interpreters::{CommandAnswer, LiveCondition, Outcome, Refusal, RemovedNames};
 use kindsight_model::{Digest, InterpreterName};
+use serde_json::Value;
 
 use crate::AppState;
 use crate::caller::Sender;
@@ -16,15 +17,19 @@ pub(crate) struct Audited<'a> {
     pub(crate) sender: &'a Sender,
 }
 
-/// The line about one command. A client can disconnect before the outcome is known, so the line is written on drop.
+/// The line about one command. A client can disconnect before the outcome is known, or the command may take too long, so
+/// the line is written on drop.
 struct Entry<'a> {
     user: &'a str,
     action: &'static str,
+    /// The name of the interpreter, or the names that were removed.
     interpreter: String,
-    /// The live version before the command.
+    /// The live version before the command, or the settings before a command about settings.
     from: Option<Digest>,
-    /// The live version after the command.
+    /// The live version or the settings after the command.
     to: Option<Digest>,
+    /// The component that the command concerned: the live version, or a candidate.
+    component: Option<Digest>,
     outcome: String,
 }
 
@@ -43,11 +48,20 @@ impl Audited<'_> {
         let Some(action) = action(&command) else {
             return catalog.run(name, command, condition, visible).await;
         };
+        let is_about_settings = matches!(command, Command::Settings(_));
+        let version = || {
+            if is_about_settings {
+                self.settings(&name)
+            } else {
+                self.live(&name)
+            }
+        };
         let mut entry = self.entry(action, name.to_string());
-        entry.from = self.live(&name);
-        let answer = catalog.run(name.clone(), command, condition, visible).await;
-        entry.to = self.live(&name);
-        entry.outcome = outcome(&answer);
+        entry.from = version();
+        let answer = catalog.run(name.clone(), command, condition, visible);
+        let answer = answer.await;
+        entry.to = version();
+        entry.answered(&answer);
         answer
     }
 
@@ -66,7 +80,7 @@ impl Audited<'_> {
             entry.interpreter = name.to_string();
             entry.to = self.live(name);
         }
-        entry.outcome = outcome(&answer);
+        entry.answered(&answer);
         answer
     }
 
@@ -78,7 +92,11 @@ impl Audited<'_> {
         let mut entry = self.entry("remove-unused", String::new());
         let answer = self.app.catalog.remove_unused().await;
         entry.outcome = match &answer {
-            Ok(names) => format!("{} names removed", names.removed.len()),
+            Ok(RemovedNames { removed }) => {
+                let names: Vec<&str> = removed.iter().map(InterpreterName::as_str).collect();
+                entry.interpreter = names.join(", ");
+                format!("{} names removed", names.len())
+            }
             Err(refusal) => refused(refusal),
         };
         answer
@@ -91,12 +109,32 @@ impl Audited<'_> {
             interpreter,
             from: None,
             to: None,
-            outcome: "unknown: the client left before the end".to_owned(),
+            component: None,
+            outcome: "unknown: the request ended before the command".to_owned(),
         }
     }
 
     fn live(&self, name: &InterpreterName) -> Option<Digest> {
         self.app.catalog.inspect(name)?.digest
+    }
+
+    /// The digest of the settings of an interpreter as JSON with sorted members.
+    fn settings(&self, name: &InterpreterName) -> Option<Digest> {
+        let settings = self.app.catalog.inspect(name)?.settings?;
+        Some(Digest::of(Value::Object(settings).to_string().as_bytes()))
+    }
+}
+
+impl Entry<'_> {
+    fn answered(&mut self, answer: &Result<CommandAnswer, Refusal>) {
+        self.outcome = match answer {
+            Ok(CommandAnswer::Outcome(outcome)) => {
+                self.component.clone_from(&outcome.digest);
+                outcome.detail.clone()
+            }
+            Ok(CommandAnswer::Shadow(_)) => String::new(),
+            Err(refusal) => refused(refusal),
+        };
     }
 }
 
@@ -109,6 +147,7 @@ impl Drop for Entry<'_> {
             interpreter = self.interpreter,
             from = self.from.as_ref().map(Digest::as_str),
             to = self.to.as_ref().map(Digest::as_str),
+            component = self.component.as_ref().map(Digest::as_str),
             outcome = self.outcome,
             "command"
         );
@@ -128,14 +167,6 @@ fn action(command: &Command) -> Option<&'static str> {
         Command::Settings(Some(_)) => "set-settings",
         Command::Settings(None) => "clear-settings",
     })
-}
-
-fn outcome(answer: &Result<CommandAnswer, Refusal>) -> String {
-    match answer {
-        Ok(CommandAnswer::Outcome(outcome)) => outcome.detail.clone(),
-        Ok(CommandAnswer::Shadow(_)) => String::new(),
-        Err(refusal) => refused(refusal),
-    }
 }
 
 fn refused(refusal: &Refusal) -> String {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use ureq::http::{Method, Request};
 
 use super::{PATIENCE, path, write_files};
 use crate::interpreters::stage::{crane, digest, version};
@@ -49,15 +50,23 @@ impl Stage {
         token.trim().to_owned()
     }
 
-    /// Sends a command, and returns the status code.
+    /// Sends a command with a component or nothing, and returns the status code.
     fn send(&self, path: &str, component: &[u8], id: &str) -> u16 {
+        self.send_as(Method::POST, path, "application/wasm", component, id)
+    }
+
+    fn send_as(&self, method: Method, path: &str, content: &str, body: &[u8], id: &str) -> u16 {
         let config = ureq::Agent::config_builder().http_status_as_error(false);
         let agent: ureq::Agent = config.build().into();
-        let request = agent.post(format!("{}/v2/interpreters{path}", self.url));
-        let request = request.header("Authorization", format!("Bearer {}", self.token()));
-        let request = request.content_type("application/wasm");
-        let answer = request.header("X-Request-Id", id).send(component).unwrap();
-        answer.status().as_u16()
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}/v2/interpreters{path}", self.url))
+            .header("Authorization", format!("Bearer {}", self.token()))
+            .header("Content-Type", content)
+            .header("X-Request-Id", id)
+            .body(body)
+            .unwrap();
+        agent.run(request).unwrap().status().as_u16()
     }
 
     /// The line of the audit log about a request.
@@ -113,6 +122,53 @@ fn a_load_under_the_declared_name_is_logged_with_both_versions() {
         assert_eq!(loaded["from"], from, "{loaded}");
         assert_eq!(loaded["to"], *to, "{loaded}");
     }
+}
+
+#[test]
+fn the_line_about_settings_has_the_digests_of_the_old_and_the_new_settings() {
+    let stage = Stage::start();
+    assert_eq!(stage.send("", crane(), "load"), 200);
+    let set = |settings: &str, id: &str| {
+        let (path, json) = ("/crane/settings", "application/json");
+        let method = if settings.is_empty() {
+            Method::DELETE
+        } else {
+            Method::PUT
+        };
+        let status = stage.send_as(method, path, json, settings.as_bytes(), id);
+        assert_eq!(status, 200, "{id}");
+        stage.audited(id)
+    };
+    let settings = r#"{"ready":"Draining"}"#;
+    let line = set(settings, "set");
+    assert_eq!(line["action"], "set-settings", "{line}");
+    assert_eq!(line["from"], Value::Null, "{line}");
+    assert_eq!(line["to"], *digest(settings.as_bytes()), "{line}");
+    assert_eq!(line["component"], *digest(crane()), "{line}");
+    let line = set("", "clear");
+    assert_eq!(line["action"], "clear-settings", "{line}");
+    assert_eq!(line["from"], *digest(settings.as_bytes()), "{line}");
+    assert_eq!(line["to"], Value::Null, "{line}");
+}
+
+#[test]
+fn the_lines_about_a_candidate_and_about_removed_names_identify_them() {
+    let stage = Stage::start();
+    assert_eq!(stage.send("?candidate=true", crane(), "candidate"), 200);
+    let line = stage.audited("candidate");
+    assert_eq!(line["interpreter"], "crane", "{line}");
+    assert_eq!(line["component"], *digest(crane()), "{line}");
+    assert_eq!(line["to"], Value::Null, "no version is live: {line}");
+    let remove = |path: &str, id: &str| {
+        let status = stage.send_as(Method::DELETE, path, "application/json", b"", id);
+        assert_eq!(status, 200, "{id}");
+        stage.audited(id)
+    };
+    assert_eq!(stage.send("/crane/promote", b"", "promote"), 200);
+    remove("/crane", "remove");
+    let line = remove("?unused=true", "unused");
+    assert_eq!(line["action"], "remove-unused", "{line}");
+    assert_eq!(line["interpreter"], "crane", "{line}");
 }
 
 /// Waits for a line of a log in JSON.
