@@ -42,7 +42,7 @@ pub use oidc::{
 };
 pub use redaction::{is_token, without_tokens};
 pub use roles::{Rights, Role, RoleBindings, RoleFileError};
-pub use tls::{TlsError, TlsFile, TlsProblem, TlsServer, TlsSettings, TlsStream};
+pub use tls::{TlsError, TlsFile, TlsProblem, TlsServer, TlsSettings, TlsStream, VerifiedClient};
 pub use tokens::{NewToken, StoredToken, TokenFile, TokenFileError, TokenName};
 pub use toml_error::TomlError;
 pub use user::{Method, User, UserError};

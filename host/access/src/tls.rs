@@ -3,11 +3,12 @@
 //! ```text
 //! files ─▶ TlsTexts ─▶ ServerConfig ◀─ replaced when the files change
 //!                          │
-//! connection ─▶ TlsServer::accept ─▶ TlsStream, ClientCertificate
+//! connection ─▶ TlsServer::accept ─▶ TlsStream, VerifiedClient { ClientCertificate }
 //! ```
 
 mod client_certificate;
 mod files;
+mod verified_client;
 
 use std::fmt;
 use std::io;
@@ -16,13 +17,16 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 
 use crate::ClientCertificate;
 use crate::files::follow_files;
 use files::TlsTexts;
 pub use files::{TlsError, TlsFile, TlsProblem};
+pub use verified_client::VerifiedClient;
 
 /// The most bytes that TLS holds for a client that does not read, in each direction and for each connection.
 const TLS_BUFFER_BYTES_MAX: usize = 32 * 1024;
@@ -47,6 +51,8 @@ pub struct TlsSettings {
 pub struct TlsServer {
     settings: TlsSettings,
     current: ArcSwap<TlsConfig>,
+    /// The check of certificates of clients. Its receivers belong to the open connections with such a certificate.
+    trust: watch::Sender<Arc<dyn ClientCertVerifier>>,
     clock: fn() -> i64,
 }
 
@@ -64,16 +70,18 @@ impl TlsServer {
     /// [`TlsError`] with the file, its problem and the correct form.
     pub fn load(settings: TlsSettings, clock: fn() -> i64) -> Result<Self, TlsError> {
         let texts = TlsTexts::read(&settings)?;
-        let config = Arc::new(texts.config(&settings, clock())?);
+        let (config, verifier) = texts.config(&settings, clock())?;
+        let config = Arc::new(config);
         Ok(Self {
             settings,
             current: ArcSwap::from_pointee(TlsConfig { texts, config }),
+            trust: watch::Sender::new(verifier),
             clock,
         })
     }
 
     /// Reads the files again each time that they change. Invalid files are logged, and the previous files remain in
-    /// use. Open connections are not affected. The future does not end.
+    /// use. Open connections are not affected, except by [`VerifiedClient::distrusted`]. The future does not end.
     pub async fn follow(&self) {
         let paths = self.settings.paths().cloned().collect();
         follow_files(paths, || {
@@ -93,8 +101,13 @@ impl TlsServer {
         if texts == self.current.load().texts {
             return Ok(());
         }
-        let config = Arc::new(texts.config(&self.settings, (self.clock)())?);
+        let (config, verifier) = texts.config(&self.settings, (self.clock)())?;
+        let config = Arc::new(config);
+        let is_same_trust = texts.trusts_like(&self.current.load().texts);
         self.current.store(Arc::new(TlsConfig { texts, config }));
+        if !is_same_trust {
+            self.trust.send_replace(verifier);
+        }
         tracing::info!("new connections use the changed files of TLS");
         Ok(())
     }
@@ -104,21 +117,22 @@ impl TlsServer {
     ///
     /// # Errors
     /// If the client does not speak TLS, agrees on no version or cipher, or has an untrusted certificate.
-    pub async fn accept<S>(
-        &self,
-        stream: S,
-    ) -> io::Result<(TlsStream<S>, Option<ClientCertificate>)>
+    pub async fn accept<S>(&self, stream: S) -> io::Result<(TlsStream<S>, Option<VerifiedClient>)>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
+        // Before the files are used, so that no later change is missed.
+        let trust = self.trust.subscribe();
         let acceptor = TlsAcceptor::from(Arc::clone(&self.current.load().config));
         let accepted = acceptor.accept_with(stream, |session| {
             session.set_buffer_limit(Some(TLS_BUFFER_BYTES_MAX));
         });
         let stream = accepted.await?;
         let (_, session) = stream.get_ref();
-        let leaf = session.peer_certificates().and_then(<[_]>::first);
-        let client = leaf.and_then(|leaf| ClientCertificate::from_der(leaf));
+        let client = session.peer_certificates().and_then(|chain| {
+            let certificate = ClientCertificate::from_der(chain.first()?)?;
+            Some(VerifiedClient::new(certificate, chain, trust, self.clock))
+        });
         Ok((stream, client))
     }
 }

@@ -1,6 +1,7 @@
 //! Serves connections until the stop.
 
 use std::convert::Infallible;
+use std::future::pending;
 use std::io;
 use std::net::IpAddr;
 use std::pin::pin;
@@ -14,7 +15,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use kindsight_access::{ClientCertificate, TlsServer};
+use kindsight_access::{TlsServer, VerifiedClient};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -125,6 +126,14 @@ fn is_of_connection(error: &io::Error) -> bool {
     )
 }
 
+/// Waits until the certificate of a client is no longer trusted. A client without a certificate remains.
+async fn distrusted(client: Option<&mut VerifiedClient>) {
+    match client {
+        Some(client) => client.distrusted().await,
+        None => pending().await,
+    }
+}
+
 /// The addresses of a connection.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
@@ -178,16 +187,17 @@ impl Connection {
         }
     }
 
-    /// Answers requests.
+    /// Answers requests, until the client closes the connection, is too slow, or has a certificate that is no longer
+    /// trusted.
     async fn answer(
         mut self,
         stream: impl AsyncRead + AsyncWrite + Unpin,
         ends: Ends,
-        client: Option<ClientCertificate>,
+        mut client: Option<VerifiedClient>,
     ) {
         let activity = &self.open.activity;
         let told = Stopping(self.stopping.clone());
-        let client = client.map(Arc::new);
+        let certificate = client.as_ref().map(VerifiedClient::certificate).cloned();
         let service = service_fn(|request: Request<Incoming>| {
             let in_request = activity.begin_request();
             let mut request = request.map(Body::new);
@@ -195,8 +205,8 @@ impl Connection {
             extensions.insert(Arc::clone(activity));
             extensions.insert(told.clone());
             ends.insert_into(extensions);
-            if let Some(client) = &client {
-                extensions.insert(Arc::clone(client));
+            if let Some(certificate) = &certificate {
+                extensions.insert(Arc::clone(certificate));
             }
             let answered = self.router.clone().oneshot(request);
             async move {
@@ -221,6 +231,7 @@ impl Connection {
                     break;
                 }
                 () = &mut over => break,
+                () = distrusted(client.as_mut()) => break,
                 _ = self.stopping.wait_for(|it| *it), if !is_stopping => {
                     if activity.is_idle() {
                         break;

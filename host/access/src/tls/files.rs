@@ -148,13 +148,18 @@ impl TlsTexts {
         })
     }
 
-    /// Checks the texts and makes a configuration of them. Warns about a certificate that is not valid at the time
+    /// Returns whether the same certificates of clients are trusted with other texts.
+    pub(super) fn trusts_like(&self, other: &Self) -> bool {
+        self.client_ca == other.client_ca && self.client_crl == other.client_crl
+    }
+
+    /// Checks the texts and makes a configuration of them, with its check of certificates of clients. Warns about a certificate that is not valid at the time
     /// `now`, in Unix milliseconds.
     pub(super) fn config(
         &self,
         settings: &TlsSettings,
         now: i64,
-    ) -> Result<ServerConfig, TlsError> {
+    ) -> Result<(ServerConfig, Arc<dyn ClientCertVerifier>), TlsError> {
         let provider = Arc::new(default_provider());
         let key = self.certified_key(settings, &provider, now)?;
         let verifier = self.verifier(settings, &provider)?;
@@ -163,13 +168,13 @@ impl TlsTexts {
             .with_protocol_versions(&[&TLS13, &TLS12])
             .map_err(|error| unusable(TlsFile::Cert, &settings.cert, &error))?;
         let mut config = builder
-            .with_client_cert_verifier(verifier)
+            .with_client_cert_verifier(Arc::clone(&verifier))
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
         config.alpn_protocols = vec![HTTP_1_1.to_vec()];
         // A resumed session would not verify the certificate of the client again.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
-        Ok(config)
+        Ok((config, verifier))
     }
 
     /// The certificate of the server with its key.

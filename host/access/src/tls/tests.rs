@@ -2,6 +2,7 @@ use std::fs;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use futures_util::FutureExt as _;
 use kindsight_cluster::{Authority, Identity};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
@@ -155,7 +156,7 @@ async fn answer(server: &TlsServer, stream: DuplexStream) -> io::Result<Option<C
     assert_eq!(stream.read_u8().await?, b'?');
     stream.write_all(b"!").await?;
     stream.flush().await?;
-    Ok(client)
+    Ok(client.map(|client| (**client.certificate()).clone()))
 }
 
 #[tokio::test]
@@ -291,6 +292,72 @@ async fn changed_files_are_used_by_new_connections() {
     // The open connection keeps working.
     open.write_all(b"?").await.unwrap();
     assert_eq!(accepted.read_u8().await.unwrap(), b'?');
+}
+
+/// The clients of open connections with these certificates.
+async fn connected(stage: &Stage, server: &TlsServer, of: &[&Identity]) -> Vec<VerifiedClient> {
+    let mut clients = Vec::new();
+    for identity in of {
+        let (ours, theirs) = duplex(64 * 1024);
+        let name = "localhost".try_into().unwrap();
+        let connector = stage.client().with(identity).connector();
+        let (asked, accepted) = tokio::join!(connector.connect(name, ours), server.accept(theirs));
+        asked.unwrap();
+        clients.push(accepted.unwrap().1.unwrap());
+    }
+    clients
+}
+
+#[tokio::test]
+async fn a_connected_client_is_distrusted_when_its_certificate_is_revoked() {
+    let stage = Stage::new();
+    let [alice, bob] = ["alice", "bob"].map(|name| stage.staff.client(name, "ops", None));
+    stage.write("staff.crl", &stage.staff.revocation_list(&[]));
+    let settings = TlsSettings {
+        client_crl: Some(stage.path("staff.crl")),
+        ..stage.settings()
+    };
+    let server = TlsServer::load(settings, || NOW).unwrap();
+    let mut clients = connected(&stage, &server, &[&alice, &bob]).await;
+    let [of_alice, of_bob] = clients.as_mut_slice() else {
+        unreachable!()
+    };
+    stage.write_server(&stage.company.server(None));
+    server.reload().unwrap();
+    assert!(of_bob.distrusted().now_or_never().is_none(), "another file");
+    stage.write("staff.crl", &stage.staff.revocation_list(&[&bob]));
+    server.reload().unwrap();
+    of_bob.distrusted().await;
+    assert!(
+        of_alice.distrusted().now_or_never().is_none(),
+        "not revoked"
+    );
+    stage.write("staff.crl", "");
+    assert!(server.reload().is_err());
+    assert!(
+        of_alice.distrusted().now_or_never().is_none(),
+        "invalid files"
+    );
+}
+
+#[tokio::test]
+async fn a_connected_client_is_distrusted_when_its_authority_is_removed() {
+    let stage = Stage::new();
+    let server = stage.server();
+    let alice = stage.staff.client("alice", "ops", None);
+    let mut clients = connected(&stage, &server, &[&alice]).await;
+    let new = Authority::new("new staff");
+    let both = format!("{}{}", stage.staff.certificate(), new.certificate());
+    stage.write("staff.crt", &both);
+    server.reload().unwrap();
+    let client = clients.first_mut().unwrap();
+    assert!(
+        client.distrusted().now_or_never().is_none(),
+        "still trusted"
+    );
+    stage.write("staff.crt", new.certificate());
+    server.reload().unwrap();
+    client.distrusted().await;
 }
 
 #[tokio::test]

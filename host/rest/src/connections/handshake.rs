@@ -2,7 +2,7 @@
 
 use std::io;
 
-use kindsight_access::{ClientCertificate, TlsServer, TlsStream};
+use kindsight_access::{TlsServer, TlsStream, VerifiedClient};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
@@ -11,7 +11,7 @@ use super::{Activity, bare_answer};
 use crate::limits::HEAD_BYTES_MAX;
 
 /// A connection after its handshake, with the verified certificate of its client.
-pub(crate) type Accepted = (TlsStream<TcpMeter>, Option<ClientCertificate>);
+pub(crate) type Accepted = (TlsStream<TcpMeter>, Option<VerifiedClient>);
 
 /// Performs the handshake in the time of one head. `None` if the handshake fails, with the reason in the log.
 pub(crate) async fn handshake(
