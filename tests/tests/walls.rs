@@ -82,6 +82,10 @@ const CRATES: &[(&str, &[&str])] = &[
         "kindsight-appcontext",
         &["kindsight-model", "kindsight-store"],
     ),
+    (
+        "kindsight-lifecycle",
+        &["kindsight-appcontext", "kindsight-model"],
+    ),
     ("kindsight-code-cache", &["kindsight-model"]),
     ("kindsight-mongodb", &["kindsight-model"]),
     (
@@ -138,6 +142,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-catalog",
             "kindsight-clusters",
             "kindsight-interpreter",
+            "kindsight-lifecycle",
             "kindsight-model",
             "kindsight-mongodb",
             "kindsight-pipeline",

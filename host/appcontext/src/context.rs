@@ -72,6 +72,14 @@ impl AppContexts {
         &*self.store
     }
 
+    /// Draws an id for a context that is created later, under [`AppContexts::create_as`].
+    ///
+    /// # Errors
+    /// None in practice: each drawn number is an id.
+    pub fn new_id(&self) -> Result<ContextId> {
+        draw_id()
+    }
+
     /// Creates a context under a new id, all of it at once.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ mod resource_name;
 
 pub(crate) use own::{
     BUNDLES, CLUSTERS, CREATIONS, DIGS, OWN, Subject, bundles, cluster, cluster_of,
-    cluster_of_bundle, creation, creation_of, dig, dig_of, subject,
+    cluster_of_bundle, creation, creation_of, dig, dig_of, intent, subject,
 };
 pub(crate) use parsed::{ClusterKey, ContextKey, context_key, context_of_root};
 pub(crate) use resource_name::split_resource;

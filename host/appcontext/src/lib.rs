@@ -101,7 +101,10 @@ pub use instruction::{
 pub use keys::{RESOURCE_NAME_BYTES_MAX, ResourceName};
 pub use members::Members;
 pub use meta::ContextMeta;
-pub use records::{Action, ClusterRecord, DigRecord, Listed, RECORD_VERSION, Records};
+pub use records::{
+    Action, ClusterRecord, DigRecord, INTENT_VERSION, Intent, IntentApp, Listed, RECORD_VERSION,
+    Records,
+};
 pub use resource::Resource;
 pub use snapshot::{
     AppSnapshot, ClusterSnapshot, ContextImages, ContextSnapshot, ContextUpdate, REFERENCES_MAX,
@@ -178,6 +181,20 @@ pub enum Error {
     /// The store refused or failed: do what its error asks for.
     #[error(transparent)]
     Store(#[from] kindsight_store::Error),
+}
+
+impl Error {
+    /// Returns whether another writer was faster: read again, and decide again. Nothing was written.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Store(kindsight_store::Error::Conflict { .. }))
+    }
+
+    /// Returns whether a value or a batch is over a limit of the store: refuse the request that it came from. Nothing
+    /// was written.
+    pub fn is_too_large(&self) -> bool {
+        use kindsight_store::Error::{BatchTooLarge, TooLarge};
+        matches!(self, Self::Store(TooLarge { .. } | BatchTooLarge { .. }))
+    }
 }
 
 /// The result of every call of this crate.

@@ -11,8 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AppContextWatch, Error, Result, Unreadable, go_json, keys};
 
+mod intent;
 #[cfg(test)]
 mod tests;
+
+pub use intent::{INTENT_VERSION, Intent, IntentApp};
 
 /// The version of records that this release writes.
 pub const RECORD_VERSION: u64 = 1;
@@ -27,6 +30,18 @@ pub struct Action {
     pub instance: Option<ContextId>,
     /// The time in RFC 3339, as it was written.
     pub time: String,
+    /// The revision of the group after the action: 1 for its first instance. 0, which is not stored, if the action
+    /// has no revision.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub revision: i64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference to the field"
+)]
+fn is_zero(revision: &i64) -> bool {
+    *revision == 0
 }
 
 mod instance {
@@ -150,8 +165,8 @@ impl Records {
         self.replace(&keys::dig(name), seen, next)
     }
 
-    /// Deletes the record of a deployment intent group, if it is still as `seen`. Its contexts
-    /// stay.
+    /// Deletes the record and the intent of a deployment intent group, if the record is still as `seen`. The
+    /// contexts stay.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide
@@ -160,7 +175,7 @@ impl Records {
         let key = keys::dig(name);
         let stored = self.stored_as_seen(&key, seen)?;
         let batch = Batch::new().equals(&key, stored).delete(&key);
-        self.store.apply(&batch)?;
+        self.store.apply(&batch.delete(keys::intent(name)))?;
         Ok(())
     }
 
@@ -278,14 +293,17 @@ impl Records {
 }
 
 /// A record that can be stored and compared.
-trait Record: Serialize + serde::de::DeserializeOwned + PartialEq {}
+trait Record: Serialize + serde::de::DeserializeOwned + PartialEq {
+    /// The version that this release writes and reads.
+    const VERSION: u64 = RECORD_VERSION;
+}
 
 impl Record for DigRecord {}
 impl Record for ClusterRecord {}
 
 fn encode<R: Record>(record: &R) -> Result<String> {
     go_json::encode(&Versioned {
-        version: RECORD_VERSION,
+        version: R::VERSION,
         record,
     })
 }
@@ -298,11 +316,11 @@ fn decode<R: Record>(key: &str, stored: &[u8]) -> Result<R> {
         why: error.to_string(),
     };
     let VersionOnly { version } = serde_json::from_slice(stored).map_err(unreadable)?;
-    if version != RECORD_VERSION {
+    if version != R::VERSION {
         return Err(Error::UnknownVersion {
             key: key.to_owned(),
             found: version,
-            known: RECORD_VERSION,
+            known: R::VERSION,
         });
     }
     let versioned: Versioned<R> = serde_json::from_slice(stored).map_err(unreadable)?;

@@ -29,8 +29,11 @@ pub fn objects(yaml: &str) -> Result<Vec<Result<Object, String>>, String> {
     })
 }
 
-/// The value of one YAML document.
-pub(crate) fn value(yaml: &str) -> Result<Value, String> {
+/// Reads the value of one YAML document.
+///
+/// # Errors
+/// The text is not YAML; the error is text for users, and quotes no text that may be a Secret.
+pub fn value(yaml: &str) -> Result<Value, String> {
     // As in kubectl, `y` and `on` are strings, not booleans.
     let options = serde_saphyr::options! { strict_booleans: true };
     serde_saphyr::from_str_with_options(yaml, options)

@@ -53,6 +53,7 @@ fn create(store: &Arc<dyn Store>, dig: &str, instance: Option<&str>) {
         state: LifecycleState::Instantiated,
         instance: instance.map(|id| id.parse().expect("an id")),
         time: "2026-11-22T00:00:00Z".to_owned(),
+        revision: 0,
     };
     let record = DigRecord {
         profile: None,

@@ -107,6 +107,7 @@ pub(crate) fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
             state: LifecycleState::Instantiated,
             instance: Some(id.clone()),
             time: "2026-01-01T00:00:00Z".to_owned(),
+            revision: 0,
         }],
     };
     let records = Records::new(Arc::clone(&stage.store));

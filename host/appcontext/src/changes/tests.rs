@@ -114,6 +114,7 @@ fn approved() -> Action {
         state: LifecycleState::Approved,
         instance: None,
         time: "2020-08-21T05:36:54Z".to_owned(),
+        revision: 0,
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) const BUNDLES: &str = "/kindsight/bundles/";
 pub(crate) const CREATIONS: &str = "/kindsight/creations/";
 /// The prefix of the records of deployment intent groups.
 pub(crate) const DIGS: &str = "/kindsight/digs/";
+/// The prefix of the intents of deployment intent groups.
+const INTENTS: &str = "/kindsight/intents/";
 /// The prefix of the records of clusters.
 pub(crate) const CLUSTERS: &str = "/kindsight/clusters/";
 
@@ -60,6 +62,11 @@ pub(crate) fn creation_of(key: &str) -> Option<ContextId> {
 /// Builds the key of the record of a deployment intent group.
 pub(crate) fn dig(name: &DigName) -> String {
     format!("{DIGS}{name}/")
+}
+
+/// Builds the key of the intent of a deployment intent group.
+pub(crate) fn intent(name: &DigName) -> String {
+    format!("{INTENTS}{name}/")
 }
 
 /// Parses the key of the record of a deployment intent group; none for any other key.

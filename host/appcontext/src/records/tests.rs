@@ -23,6 +23,7 @@ fn action(state: LifecycleState, instance: Option<&str>, time: &str) -> Action {
         state,
         instance: instance.map(|id| id.parse().unwrap()),
         time: time.to_owned(),
+        revision: 0,
     }
 }
 

@@ -91,7 +91,7 @@ fn view(actions: &[Action]) -> RecordView {
         state: action.state,
         instance: action.instance.clone(),
         time: action.time.as_str().into(),
-        revision: 0,
+        revision: action.revision,
     });
     RecordView {
         profile: None,

@@ -184,6 +184,7 @@ fn records_are_followed() {
         state: LifecycleState::Created,
         instance: None,
         time: "2026-11-22T00:00:00Z".to_owned(),
+        revision: 0,
     };
     let record = DigRecord {
         profile: None,

@@ -253,6 +253,7 @@ fn record(store: &Arc<dyn Store>, contexts: &[&str]) {
             state: LifecycleState::Instantiated,
             instance: Some(id.parse().unwrap()),
             time: "2026-11-22T12:00:00Z".to_owned(),
+            revision: 0,
         };
         seen = records.append_dig(&owner(), &seen, action).unwrap();
     }

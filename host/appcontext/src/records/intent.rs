@@ -1,0 +1,180 @@
+//! Intents of deployment intent groups: the apps, their clusters and their manifests.
+//!
+//! An intent has a key of its own, because lists of records must not read all manifests.
+
+use kindsight_model::{ClusterName, DigName};
+use kindsight_store::Batch;
+use serde::{Deserialize, Serialize};
+
+use super::{DigRecord, Record, Records, encode};
+use crate::{Result, keys};
+
+/// The version of intents that this release writes.
+pub const INTENT_VERSION: u64 = 1;
+
+/// The content of a deployment intent group. Not `Debug`, because manifests can be Secrets.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Intent {
+    /// The apps, in the order of their instantiation.
+    pub apps: Vec<IntentApp>,
+}
+
+/// An app of a deployment intent group.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntentApp {
+    /// The name.
+    pub name: String,
+    /// The clusters that it is sent to.
+    #[serde(with = "clusters")]
+    pub clusters: Vec<ClusterName>,
+    /// The manifests, as YAML with one object each, in the order of their application.
+    pub manifests: Vec<String>,
+}
+
+mod clusters {
+    use kindsight_model::ClusterName;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        clusters: &[ClusterName],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(clusters.iter().map(ToString::to_string))
+    }
+
+    pub(super) fn deserialize<'d, D>(from: D) -> Result<Vec<ClusterName>, D::Error>
+    where
+        D: Deserializer<'d>,
+    {
+        let names = Vec::<String>::deserialize(from)?;
+        let names = names.iter().map(|name| name.parse());
+        names.collect::<Result<_, _>>().map_err(D::Error::custom)
+    }
+}
+
+impl Record for Intent {
+    const VERSION: u64 = INTENT_VERSION;
+}
+
+impl Records {
+    /// Reads the intent of a deployment intent group; none if the group does not exist, or was recorded without an
+    /// intent.
+    ///
+    /// # Errors
+    /// As [`Records::dig`].
+    pub fn intent(&self, name: &DigName) -> Result<Option<Intent>> {
+        self.get(&keys::intent(name))
+    }
+
+    /// Creates a deployment intent group: its record and its intent, both or neither.
+    ///
+    /// # Errors
+    /// [`Conflict`](kindsight_store::Error::Conflict) when there is a record or an intent already,
+    /// [`TooLarge`](kindsight_store::Error::TooLarge) for an intent over the limit of the store.
+    pub fn create_group(&self, name: &DigName, record: &DigRecord, intent: &Intent) -> Result<()> {
+        let (record_key, intent_key) = (keys::dig(name), keys::intent(name));
+        let batch = Batch::new().absent(&record_key).absent(&intent_key);
+        let batch = batch.put(record_key, encode(record)?);
+        self.store.apply(&batch.put(intent_key, encode(intent)?))?;
+        Ok(())
+    }
+
+    /// Replaces the record and the intent of a deployment intent group, if the record is still as `seen`.
+    ///
+    /// # Errors
+    /// [`Conflict`](kindsight_store::Error::Conflict) when the record is not as `seen` any more: read again, decide
+    /// again. [`TooLarge`](kindsight_store::Error::TooLarge) as for [`Records::create_group`].
+    pub fn replace_group(
+        &self,
+        name: &DigName,
+        seen: &DigRecord,
+        next: &DigRecord,
+        intent: &Intent,
+    ) -> Result<()> {
+        let key = keys::dig(name);
+        let stored = self.stored_as_seen(&key, seen)?;
+        let batch = Batch::new().equals(&key, stored);
+        let batch = batch.put(key, encode(next)?);
+        self.store
+            .apply(&batch.put(keys::intent(name), encode(intent)?))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use expect_test::expect;
+    use kindsight_store::{Error as StoreError, RedbStore, Store};
+
+    use super::*;
+    use crate::Error;
+
+    fn name() -> DigName {
+        DigName::new("p", "shop", "v1", "prod").unwrap()
+    }
+
+    fn intent(manifest: &str) -> Intent {
+        Intent {
+            apps: vec![IntentApp {
+                name: "front".to_owned(),
+                clusters: vec!["lab+a".parse().unwrap(), "lab+b".parse().unwrap()],
+                manifests: vec![manifest.to_owned()],
+            }],
+        }
+    }
+
+    #[test]
+    fn an_intent_is_stored_with_its_version_beside_the_record() {
+        let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
+        let records = Records::new(Arc::clone(&store));
+        let record = DigRecord::default();
+        let written = intent("kind: ConfigMap\n");
+        records.create_group(&name(), &record, &written).unwrap();
+        let stored = store.get("/kindsight/intents/p/shop/v1/prod/").unwrap();
+        let stored = String::from_utf8(stored.unwrap()).unwrap();
+        expect![[r#"{"version":1,"apps":[{"name":"front","clusters":["lab+a","lab+b"],"manifests":["kind: ConfigMap\n"]}]}"#]]
+        .assert_eq(&stored);
+        assert!(records.intent(&name()).unwrap() == Some(written));
+        records.delete_dig(&name(), &record).unwrap();
+        assert!(records.intent(&name()).unwrap().is_none());
+        assert!(records.dig(&name()).unwrap().is_none());
+    }
+
+    #[test]
+    fn an_intent_is_replaced_only_with_the_record_that_was_seen() {
+        let records = Records::new(Arc::new(RedbStore::in_memory().unwrap()));
+        let (first, second) = (intent("a: 1"), intent("a: 2"));
+        let record = DigRecord::default();
+        records.create_group(&name(), &record, &first).unwrap();
+        let is_conflict = |done: Result<()>| {
+            assert!(matches!(
+                done,
+                Err(Error::Store(StoreError::Conflict { .. }))
+            ));
+        };
+        is_conflict(records.create_group(&name(), &record, &second));
+        let other = DigRecord {
+            profile: Some("other".to_owned()),
+            ..DigRecord::default()
+        };
+        is_conflict(records.replace_group(&name(), &other, &other, &second));
+        assert!(records.intent(&name()).unwrap() == Some(first));
+        records
+            .replace_group(&name(), &record, &other, &second)
+            .unwrap();
+        assert!(records.intent(&name()).unwrap() == Some(second));
+        assert_eq!(records.dig(&name()).unwrap(), Some(other));
+    }
+
+    #[test]
+    fn an_intent_of_a_newer_release_is_not_used() {
+        let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
+        let newer = Batch::new().put(keys::intent(&name()), r#"{"version":2,"apps":[]}"#);
+        store.apply(&newer).unwrap();
+        let error = Records::new(store).intent(&name()).err().unwrap();
+        assert!(matches!(error, Error::UnknownVersion { found: 2, .. }));
+    }
+}

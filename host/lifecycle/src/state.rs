@@ -1,0 +1,178 @@
+//! The state machine of deployment intent groups.
+
+use kindsight_model::LifecycleState;
+
+#[cfg(test)]
+mod tests;
+
+/// An action on a deployment intent group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Replaces the intent.
+    Apply,
+    /// Approves the intent.
+    Approve,
+    /// Sends the resources to their clusters.
+    Instantiate,
+    /// Removes the resources from their clusters.
+    Terminate,
+    /// Ends a running instantiation or termination.
+    Stop,
+    /// Deletes the group.
+    Delete,
+}
+
+impl Action {
+    /// Every action, in the order of a life.
+    pub const ALL: [Self; 6] = [
+        Self::Apply,
+        Self::Approve,
+        Self::Instantiate,
+        Self::Terminate,
+        Self::Stop,
+        Self::Delete,
+    ];
+
+    /// The word of the action in commands, answers and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Apply => "apply",
+            Self::Approve => "approve",
+            Self::Instantiate => "instantiate",
+            Self::Terminate => "terminate",
+            Self::Stop => "stop",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// The state of a group, as far as it decides which actions are possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Situation {
+    /// The state after the last action.
+    pub state: LifecycleState,
+    /// True while the last instance is being sent or removed.
+    pub is_running: bool,
+}
+
+/// The effect of a permitted action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// The group gets this state.
+    State(LifecycleState),
+    /// The group has the wanted state already.
+    Unchanged,
+    /// The group is deleted.
+    Deleted,
+}
+
+/// The refusal of an action.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not possible in the state {}: {reason}", action.as_str(), situation.state)]
+pub struct Refusal {
+    /// The situation of the group.
+    pub situation: Situation,
+    /// The refused action.
+    pub action: Action,
+    /// The reason, as a fragment of a sentence.
+    pub reason: &'static str,
+}
+
+impl Refusal {
+    /// The actions that are possible instead.
+    pub fn allowed(&self) -> Vec<Action> {
+        self.situation.allowed()
+    }
+}
+
+impl Situation {
+    /// The state after an action.
+    ///
+    /// # Errors
+    /// [`Refusal`] if the action is not possible.
+    pub fn after(self, action: Action) -> Result<Next, Refusal> {
+        self.next(action).map_err(|reason| Refusal {
+            situation: self,
+            action,
+            reason,
+        })
+    }
+
+    /// The possible actions.
+    pub fn allowed(self) -> Vec<Action> {
+        let actions = Action::ALL.into_iter();
+        actions
+            .filter(|action| self.next(*action).is_ok())
+            .collect()
+    }
+
+    fn next(self, action: Action) -> Result<Next, &'static str> {
+        match action {
+            Action::Apply => self.if_at_rest().map(|()| LifecycleState::Created),
+            Action::Approve => return self.approve(),
+            Action::Instantiate => self.instantiate(),
+            Action::Terminate => self.terminate(),
+            Action::Stop => self.stop(),
+            Action::Delete => return self.if_at_rest().map(|()| Next::Deleted),
+        }
+        .map(Next::State)
+    }
+
+    /// Checks that no cluster has a resource of the group.
+    fn if_at_rest(self) -> Result<(), &'static str> {
+        use LifecycleState::{Approved, Created, Terminated};
+        match self.state {
+            Created | Approved | Terminated if self.is_running => Err(STILL_REMOVED),
+            Created | Approved | Terminated => Ok(()),
+            _ => Err("the group must be terminated first"),
+        }
+    }
+
+    fn approve(self) -> Result<Next, &'static str> {
+        use LifecycleState::{Approved, Created, Terminated, Updated};
+        match self.state {
+            Created | Terminated | Updated => Ok(Next::State(Approved)),
+            Approved => Ok(Next::Unchanged),
+            _ => Err("only a group that is Created or Terminated can be approved"),
+        }
+    }
+
+    fn instantiate(self) -> Result<LifecycleState, &'static str> {
+        use LifecycleState::{
+            Applied, Approved, Created, InstantiateStopped, Instantiated, TerminateStopped,
+            Terminated, Updated,
+        };
+        match self.state {
+            Approved | Terminated | TerminateStopped if self.is_running => Err(STILL_REMOVED),
+            Approved | Terminated | TerminateStopped => Ok(Instantiated),
+            Created => Err("the group must be approved first"),
+            Instantiated | Updated => Err("the group is instantiated already"),
+            InstantiateStopped => {
+                Err("its instantiation was stopped; the group must be terminated first")
+            }
+            Applied => Err("the group must be terminated first"),
+        }
+    }
+
+    fn terminate(self) -> Result<LifecycleState, &'static str> {
+        use LifecycleState::{InstantiateStopped, Instantiated, TerminateStopped, Terminated};
+        match self.state {
+            Instantiated | InstantiateStopped | TerminateStopped => Ok(Terminated),
+            Terminated => Err("the group is terminated already"),
+            _ => Err("the group is not instantiated"),
+        }
+    }
+
+    fn stop(self) -> Result<LifecycleState, &'static str> {
+        use LifecycleState::{InstantiateStopped, Instantiated, TerminateStopped, Terminated};
+        match self.state {
+            Instantiated if self.is_running => Ok(InstantiateStopped),
+            Terminated if self.is_running => Ok(TerminateStopped),
+            InstantiateStopped => Err("its instantiation is stopped already"),
+            TerminateStopped => Err("its termination is stopped already"),
+            _ => Err("the group is neither being instantiated nor being terminated"),
+        }
+    }
+}
+
+const STILL_REMOVED: &str = "its previous instance is still being removed";

@@ -1,0 +1,83 @@
+use std::fmt::Write as _;
+
+use expect_test::expect;
+
+use super::*;
+
+fn line(state: LifecycleState, is_running: bool) -> String {
+    let situation = Situation { state, is_running };
+    let mut line = format!("{state}{}", if is_running { " (running)" } else { "" });
+    for action in Action::ALL {
+        let next = match situation.after(action) {
+            Ok(Next::State(next)) => next.to_string(),
+            Ok(Next::Unchanged) => "unchanged".to_owned(),
+            Ok(Next::Deleted) => "deleted".to_owned(),
+            Err(_) => "-".to_owned(),
+        };
+        write!(line, ", {} {next}", action.as_str()).unwrap();
+    }
+    line + "\n"
+}
+
+/// Every pair of a situation and an action: the next state, or `-` for a refusal.
+#[test]
+fn every_pair_of_state_and_action_has_a_decided_result() {
+    let states = LifecycleState::ALL.iter();
+    let lines = states.flat_map(|state| [false, true].map(|running| line(*state, running)));
+    expect![[r#"
+        Created, apply Created, approve Approved, instantiate -, terminate -, stop -, delete deleted
+        Created (running), apply -, approve Approved, instantiate -, terminate -, stop -, delete -
+        Approved, apply Created, approve unchanged, instantiate Instantiated, terminate -, stop -, delete deleted
+        Approved (running), apply -, approve unchanged, instantiate -, terminate -, stop -, delete -
+        Applied, apply -, approve -, instantiate -, terminate -, stop -, delete -
+        Applied (running), apply -, approve -, instantiate -, terminate -, stop -, delete -
+        Instantiated, apply -, approve -, instantiate -, terminate Terminated, stop -, delete -
+        Instantiated (running), apply -, approve -, instantiate -, terminate Terminated, stop InstantiateStopped, delete -
+        Terminated, apply Created, approve Approved, instantiate Instantiated, terminate -, stop -, delete deleted
+        Terminated (running), apply -, approve Approved, instantiate -, terminate -, stop TerminateStopped, delete -
+        InstantiateStopped, apply -, approve -, instantiate -, terminate Terminated, stop -, delete -
+        InstantiateStopped (running), apply -, approve -, instantiate -, terminate Terminated, stop -, delete -
+        TerminateStopped, apply -, approve -, instantiate Instantiated, terminate Terminated, stop -, delete -
+        TerminateStopped (running), apply -, approve -, instantiate -, terminate Terminated, stop -, delete -
+        Updated, apply -, approve Approved, instantiate -, terminate -, stop -, delete -
+        Updated (running), apply -, approve Approved, instantiate -, terminate -, stop -, delete -
+    "#]]
+    .assert_eq(&lines.collect::<String>());
+}
+
+#[test]
+fn both_ways_from_terminated_to_instantiated_work() {
+    let at = |state| Situation {
+        state,
+        is_running: false,
+    };
+    let after = |state, action| at(state).after(action).unwrap();
+    let instantiated = Next::State(LifecycleState::Instantiated);
+    assert_eq!(
+        after(LifecycleState::Terminated, Action::Instantiate),
+        instantiated
+    );
+    let approved = Next::State(LifecycleState::Approved);
+    assert_eq!(after(LifecycleState::Terminated, Action::Approve), approved);
+    assert_eq!(
+        after(LifecycleState::Approved, Action::Instantiate),
+        instantiated
+    );
+}
+
+#[test]
+fn a_refusal_names_the_state_the_reason_and_the_possible_actions() {
+    let created = Situation {
+        state: LifecycleState::Created,
+        is_running: false,
+    };
+    let refusal = created.after(Action::Instantiate).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "`instantiate` is not possible in the state Created: the group must be approved first"
+    );
+    assert_eq!(
+        refusal.allowed(),
+        [Action::Apply, Action::Approve, Action::Delete]
+    );
+}

@@ -1,0 +1,95 @@
+use std::sync::Arc;
+
+use kindsight_model::{ContextStatus, LifecycleState};
+use kindsight_store::RedbStore;
+
+use super::stage::{Clusters, Host, name};
+use crate::{Action, Outcome, Result};
+
+/// More writes than a life has.
+const WRITES_MAX: usize = 200;
+
+/// Continues the life of the group to `goal` from the stored state, as a client that repeats its requests.
+fn continue_to(host: &Host, goal: LifecycleState) -> Result<()> {
+    use LifecycleState::{Approved, Created, Instantiated, Terminated};
+    for unfinished in host.groups.unfinished()? {
+        assert_eq!(unfinished, name());
+        assert_eq!(host.run()?, Outcome::Complete);
+    }
+    loop {
+        let state = match host.groups.get(&name()) {
+            Ok(group) => Some(group.situation.state),
+            Err(crate::Error::NotFound(_)) => None,
+            Err(error) => return Err(error),
+        };
+        match state {
+            None => drop(host.put()?),
+            Some(Created) => host.act(Action::Approve)?,
+            Some(state) if state == goal => {
+                assert_eq!(host.run()?, Outcome::Complete);
+                return Ok(());
+            }
+            Some(Approved) => host.act(Action::Instantiate)?,
+            Some(Instantiated) => {
+                assert_eq!(host.run()?, Outcome::Complete);
+                host.act(Action::Terminate)?;
+            }
+            Some(Terminated) => return Ok(()),
+            Some(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// Ends the process at each write of a life, restarts it, and checks the end.
+fn each_end(goal: LifecycleState, stores_last: bool, check: impl Fn(&Host)) {
+    for writes in 0..WRITES_MAX {
+        let store = Arc::new(RedbStore::in_memory().unwrap());
+        let clusters = Arc::<Clusters>::default();
+        let first = Host::ending(&store, &clusters, writes, stores_last);
+        let is_over = continue_to(&first, goal).is_ok();
+        let second = Host::over(store, clusters);
+        continue_to(&second, goal).unwrap();
+        assert!(second.groups.unfinished().unwrap().is_empty());
+        check(&second);
+        if is_over {
+            assert!(writes > 10, "the life has {writes} writes");
+            return;
+        }
+    }
+    panic!("the life has more than {WRITES_MAX} writes");
+}
+
+#[test]
+fn an_instantiation_that_ends_at_any_write_is_completed_once_after_the_restart() {
+    for stores_last in [false, true] {
+        each_end(LifecycleState::Instantiated, stores_last, |host| {
+            assert_eq!(
+                host.states(),
+                [
+                    LifecycleState::Created,
+                    LifecycleState::Approved,
+                    LifecycleState::Instantiated
+                ]
+            );
+            assert_eq!(host.status(), Some(ContextStatus::Instantiated));
+            let statuses = host.statuses();
+            assert!(statuses.iter().all(|line| line.ends_with(" Applied")));
+            assert_eq!(host.clusters.resources().len(), statuses.len());
+            assert_eq!(host.clusters.state().changes, statuses.len());
+            assert_eq!(host.contexts.list().unwrap().ids.len(), 1);
+        });
+    }
+}
+
+#[test]
+fn a_termination_that_ends_at_any_write_is_completed_once_after_the_restart() {
+    for stores_last in [false, true] {
+        each_end(LifecycleState::Terminated, stores_last, |host| {
+            assert_eq!(host.status(), Some(ContextStatus::Terminated));
+            let statuses = host.statuses();
+            assert!(statuses.iter().all(|line| line.ends_with(" Deleted")));
+            assert_eq!(host.clusters.resources(), [""; 0]);
+            assert_eq!(host.clusters.state().changes, 2 * statuses.len());
+        });
+    }
+}
