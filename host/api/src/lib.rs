@@ -25,6 +25,7 @@ pub mod explanation;
 pub mod history;
 pub mod interpret;
 pub mod interpreters;
+pub mod lifecycle;
 mod name_lists;
 pub mod problem;
 pub mod session;

@@ -189,6 +189,15 @@ impl Error {
         matches!(self, Self::Store(kindsight_store::Error::Conflict { .. }))
     }
 
+    /// Returns whether the store does not answer: try again later.
+    pub fn is_unavailable(&self) -> bool {
+        use kindsight_store::Error::{OutcomeUnknown, Unavailable};
+        matches!(
+            self,
+            Self::Store(Unavailable { .. } | OutcomeUnknown { .. })
+        )
+    }
+
     /// Returns whether a value or a batch is over a limit of the store: refuse the request that it came from. Nothing
     /// was written.
     pub fn is_too_large(&self) -> bool {

@@ -14,7 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ClusterEvent;
 
+mod manifests;
 mod reports;
+
+pub use manifests::ManifestFile;
 
 use reports::Reports;
 

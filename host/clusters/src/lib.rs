@@ -26,7 +26,7 @@ mod source;
 
 pub use confirmations::Confirmations;
 pub use event::{ClusterEvent, FACTS_EVERY};
-pub use folder::FolderCluster;
+pub use folder::{FolderCluster, ManifestFile};
 pub use kindsight_cluster_index::{
     ApplicationRule, ConfiguredApp, ConfiguredApplication, RelatedKinds, RelatedRules,
     RemoteInventory,

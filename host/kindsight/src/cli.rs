@@ -17,6 +17,7 @@ use crate::commands::clusters::ClustersArgs;
 use crate::commands::completion::CompletionArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
+use crate::commands::lifecycle::{ActionArgs, ApplyArgs, WaitingArgs};
 use crate::commands::login::LoginArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::store::StoreArgs;
@@ -96,6 +97,18 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Shows how the state of an application came about: its transitions, newest first.
     History(HistoryArgs),
+    /// Creates an application on a running server, or replaces its content.
+    Apply(ApplyArgs),
+    /// Approves the content of an application.
+    Approve(ActionArgs),
+    /// Sends the resources of an application to their clusters.
+    Instantiate(WaitingArgs),
+    /// Removes the resources of an application from their clusters.
+    Terminate(WaitingArgs),
+    /// Ends a running instantiation or termination.
+    Stop(ActionArgs),
+    /// Deletes an application that is not instantiated.
+    Delete(ActionArgs),
     /// Copies, checks and prints what is in a store.
     Store(StoreArgs),
     /// Writes the state of a server that does not run into one file.

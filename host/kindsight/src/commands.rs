@@ -8,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
+pub(crate) mod lifecycle;
 pub(crate) mod login;
 pub(crate) mod man;
 pub(crate) mod serve;

@@ -163,6 +163,10 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) allowed_origins: Vec<AllowedOrigin>,
+    /// Lets clients create, approve, instantiate and terminate applications. Without access control, every listener must
+    /// be a loopback address.
+    #[arg(long, env = "KINDSIGHT_LIFECYCLE")]
+    pub(crate) lifecycle: bool,
     /// Wire dialect of answers to status queries: the dialect of the specification, or the dialect of EMCO up to
     /// v22.09 for its own clients. A request can select the other dialect.
     #[arg(long, env = "KINDSIGHT_DIALECT", value_parser = dialect(), default_value = Dialect::default().as_str())]

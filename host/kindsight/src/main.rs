@@ -70,6 +70,16 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Clusters(args) => clusters::run(&args)?,
         Command::Status(args) => return status::run(&args),
         Command::History(args) => return history::run(&args),
+        Command::Apply(args) => commands::lifecycle::apply(&args)?,
+        Command::Approve(args) => return commands::lifecycle::act(&args, "approve"),
+        Command::Instantiate(args) => {
+            return commands::lifecycle::act_and_wait(&args, "instantiate");
+        }
+        Command::Terminate(args) => {
+            return commands::lifecycle::act_and_wait(&args, "terminate");
+        }
+        Command::Stop(args) => return commands::lifecycle::act(&args, "stop"),
+        Command::Delete(args) => return commands::lifecycle::delete(&args),
         Command::Store(args) => return store::run(&args),
         Command::Backup(args) => commands::backup::back_up(&args)?,
         Command::Restore(args) => commands::backup::restore(&args)?,

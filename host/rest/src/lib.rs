@@ -30,6 +30,7 @@ mod confirm;
 mod connections;
 mod dialect;
 mod judge;
+mod lifecycle;
 mod limits;
 mod metrics;
 mod middleware;
@@ -57,13 +58,14 @@ pub use blocking::spawn_blocking;
 pub use catalog::{Command, InterpreterCatalog, Upload};
 pub use confirm::Confirm;
 pub use judge::Judge;
+pub use lifecycle::{GroupCommand, GroupLifecycle};
 pub use limits::{
     ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, CATALOG_JSON_BYTES_MAX,
     CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX, CONNECTIONS_MAX, DRAIN_MAX,
-    HEAD_TIME_MAX, HEARTBEAT, IDLE_MAX, INTERPRET_BYTES_MAX, INTERPRET_OBJECTS_MAX,
-    INTERPRET_REQUESTS_MAX, LIST_GATHER, Limits, METRICS_REQUESTS_MAX, QUICK_COMMANDS_MAX,
-    REQUEST_TIME_MAX, REQUESTS_MAX, SHADOW_REQUESTS_MAX, STALL_MAX, STREAMS_MAX, TRANSFER_RATE_MIN,
-    URI_BYTES_MAX,
+    GROUP_BYTES_MAX, HEAD_TIME_MAX, HEARTBEAT, IDLE_MAX, INTERPRET_BYTES_MAX,
+    INTERPRET_OBJECTS_MAX, INTERPRET_REQUESTS_MAX, LIST_GATHER, Limits, METRICS_REQUESTS_MAX,
+    QUICK_COMMANDS_MAX, REQUEST_TIME_MAX, REQUESTS_MAX, SHADOW_REQUESTS_MAX, STALL_MAX,
+    STREAMS_MAX, TRANSFER_RATE_MIN, URI_BYTES_MAX,
 };
 pub use metrics::{AnsweredRequest, Metrics};
 pub use middleware::REQUEST_ID_BYTES_MAX;
@@ -83,6 +85,8 @@ pub struct AppState {
     pub confirm: Arc<dyn Confirm>,
     /// The catalog of interpreters.
     pub catalog: Arc<dyn InterpreterCatalog>,
+    /// The lifecycle of groups; `None` if changes of groups are disabled.
+    pub lifecycle: Option<Arc<dyn GroupLifecycle>>,
     /// Lists the missing parts as texts until queries can be answered; empty when the server is ready.
     /// Called on every `GET /readyz`, so it must be quick.
     pub missing: Arc<dyn Fn() -> Vec<String> + Send + Sync>,

@@ -21,6 +21,8 @@ pub const COMPONENT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// The largest body of every other command to an interpreter, in bytes: the size of the largest schema
 /// of settings.
 pub const CATALOG_JSON_BYTES_MAX: usize = 64 * 1024;
+/// The largest content of a deployment intent group, in bytes. etcd stores values of up to 1.4 MiB.
+pub const GROUP_BYTES_MAX: usize = 1024 * 1024;
 /// The largest body of a sign-in, in bytes: the longest token that fits into a cookie, with its name.
 pub(crate) const SIGN_IN_BYTES_MAX: usize = 8 * 1024;
 

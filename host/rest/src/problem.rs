@@ -7,6 +7,7 @@ use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kindsight_api::interpreters::Refusal;
+use kindsight_api::lifecycle::GroupRefusal;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_model::LoadStep;
 use kindsight_status::{QueryError, one_of};
@@ -129,6 +130,11 @@ impl Problem {
 }
 
 impl Problem {
+    /// The text of the error, for the audit log.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// The document that is answered.
     pub(crate) fn document(self) -> ProblemDocument {
         ProblemDocument {
@@ -157,6 +163,27 @@ impl IntoResponse for Problem {
             headers.insert(header::WWW_AUTHENTICATE, scheme);
         }
         response
+    }
+}
+
+impl From<GroupRefusal> for Problem {
+    fn from(refusal: GroupRefusal) -> Self {
+        match refusal {
+            GroupRefusal::Invalid(problems) => Self::invalid_in("the body", problems),
+            GroupRefusal::NotFound(why) => Self::new(StatusCode::NOT_FOUND, why),
+            GroupRefusal::Conflict(why, problems) => Self {
+                problems,
+                ..Self::new(StatusCode::CONFLICT, why)
+            },
+            GroupRefusal::Unavailable(why) => Self {
+                retry_after: Some(RETRY_AFTER_S),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
+            },
+            GroupRefusal::Failed(why) => {
+                tracing::error!(error = why, "a lifecycle action failed");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL)
+            }
+        }
     }
 }
 

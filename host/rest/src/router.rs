@@ -16,15 +16,15 @@ use utoipa_axum::routes;
 
 use crate::answer::Answers;
 use crate::connections::Pace;
-use crate::limits::{METRICS_REQUESTS_MAX, SIGN_IN_BYTES_MAX};
+use crate::limits::{GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, SIGN_IN_BYTES_MAX};
 use crate::middleware::{
     self, AnswerBytes, Authorization, BodyRules, HostNames, RequestIds, TimeLimit,
 };
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{
-    applications, confirmation, history, interpret, interpreters, page, service, session, status,
-    watch,
+    applications, confirmation, history, interpret, interpreters, lifecycle, page, service,
+    session, status, watch,
 };
 use crate::stream::Streams;
 use crate::{AppState, Limits, Slots};
@@ -71,6 +71,7 @@ macro_rules! body {
     ),
     tags(
         (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters), of clusters and of logical clouds."),
+        (name = "lifecycle", description = "Content and lifecycle of deployment intent groups: create, approve, instantiate, terminate, stop, delete."),
         (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
         (name = "service", description = "Health and description of this service."),
     ),
@@ -206,6 +207,7 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .routes(routes!(interpreters::inspect))
         .layer(slots!(&requests))
         .merge(judging(limits, &bodies, &requests))
+        .merge(groups(&bodies, &requests))
         .layer(time!(limits.request_time_max, ""));
     let heavy = heavy_commands(limits, &bodies, &requests)
         .layer(time!(limits.catalog_time_max, interpreters::TOO_LONG));
@@ -283,6 +285,19 @@ fn judging(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenAp
         .layer(slots!(requests))
         .layer(DefaultBodyLimit::disable())
         .layer(body!(bodies, limits.interpret_bytes_max, &JSON))
+}
+
+/// Routes of the content and the lifecycle of groups.
+fn groups(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(lifecycle::get, lifecycle::put, lifecycle::delete))
+        .routes(routes!(lifecycle::approve))
+        .routes(routes!(lifecycle::instantiate))
+        .routes(routes!(lifecycle::terminate))
+        .routes(routes!(lifecycle::stop))
+        .layer(slots!(requests))
+        .layer(DefaultBodyLimit::disable())
+        .layer(body!(bodies, GROUP_BYTES_MAX, &JSON))
 }
 
 /// Routes of commands that take seconds: loads and shadow runs, with separate slots.

@@ -25,6 +25,12 @@ pub(crate) enum Rule {
     OperatorOrViewer,
     /// The role `operator`.
     Operator,
+    /// The role `viewer`, `approver` or `deployer` for at least one subject. The handler checks the subject.
+    AnyOfGroup,
+    /// The role `approver` for at least one subject. The handler checks the subject.
+    Approver,
+    /// The role `deployer` for at least one subject. The handler checks the subject.
+    Deployer,
 }
 
 impl Rule {
@@ -39,6 +45,11 @@ impl Rule {
             Self::OperatorOrAnyViewer => !viewer.is_nothing() || !operator.is_nothing(),
             Self::OperatorOrViewer => viewer.is_everything() || !operator.is_nothing(),
             Self::Operator => !operator.is_nothing(),
+            Self::AnyOfGroup => [Role::Viewer, Role::Approver, Role::Deployer]
+                .iter()
+                .any(|role| !rights.subjects(*role).is_nothing()),
+            Self::Approver => !rights.subjects(Role::Approver).is_nothing(),
+            Self::Deployer => !rights.subjects(Role::Deployer).is_nothing(),
         }
     }
 
@@ -52,6 +63,9 @@ impl Rule {
             Self::OperatorOrAnyViewer => "the role `operator` or `viewer`",
             Self::OperatorOrViewer => "the role `operator`, or `viewer` for everything",
             Self::Operator => "the role `operator`",
+            Self::AnyOfGroup => "the role `viewer`, `approver` or `deployer`",
+            Self::Approver => "the role `approver`",
+            Self::Deployer => "the role `deployer`",
         }
     }
 }
@@ -78,6 +92,13 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("GET", "/v2/applications", "", Rule::Viewer),
     ("GET", "/v2/applications/watch", "", Rule::Viewer),
     ("GET", "/v2/clusters", "", Rule::Viewer),
+    ("GET", GROUP, "", Rule::AnyOfGroup),
+    ("PUT", GROUP, "", Rule::Deployer),
+    ("DELETE", GROUP, "", Rule::Deployer),
+    ("POST", GROUP, "/approve", Rule::Approver),
+    ("POST", GROUP, "/instantiate", Rule::Deployer),
+    ("POST", GROUP, "/terminate", Rule::Deployer),
+    ("POST", GROUP, "/stop", Rule::Deployer),
     ("GET", GROUP, "/status", Rule::Viewer),
     ("GET", GROUP, "/status/watch", Rule::Viewer),
     ("GET", GROUP, "/status/confirmation", Rule::Viewer),

@@ -149,6 +149,7 @@ fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
         judge: Arc::new(AlwaysReady),
         confirm: Arc::new(confirmations::SampleClusters),
         catalog: Arc::new(SampleCatalog::default()),
+        lifecycle: None,
         missing: Arc::new(Vec::new),
         notes: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),

@@ -99,6 +99,11 @@ pub enum Error {
         "other machines reach {0}, so it needs access control: set `roles` and `tokens` or another method, listen on a loopback address, or set --insecure-no-auth behind a proxy that authenticates every client"
     )]
     NoAccessControl(SocketAddr),
+    /// Other machines reach the address, and every client could change applications.
+    #[error(
+        "other machines reach {0}, so --lifecycle needs access control: set `roles` and `tokens` or another method, or listen on loopback addresses only"
+    )]
+    OpenLifecycle(SocketAddr),
     /// The files of access control cannot be used.
     #[error("access control")]
     AccessControl(#[from] AccessControlError),

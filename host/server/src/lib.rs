@@ -31,6 +31,7 @@ mod documents;
 mod engine;
 mod error;
 mod interpret_api;
+mod lifecycle;
 mod listeners;
 mod loaded;
 mod metrics;

@@ -25,6 +25,7 @@ use crate::confirm_api::ConfirmApi;
 use crate::engine;
 use crate::error::Error;
 use crate::interpret_api::InterpretApi;
+use crate::lifecycle;
 use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
@@ -140,6 +141,7 @@ impl Loaded {
         };
         let inventories = needs.inventories.clone();
         let slots = Slots::new(&self.settings.rest_limits);
+        let lifecycle = lifecycle::begin(tasks, &self.settings, &read_model);
         let metrics = self.metrics(&events_tx, &slots, &unsynced);
         let recorded = self.recorded;
         let sources = Sources::new(tasks, events_tx.clone(), needs);
@@ -178,6 +180,7 @@ impl Loaded {
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
             confirm: Arc::new(confirm_api),
             catalog: Arc::new(catalog_api),
+            lifecycle,
             missing: missing(&unsynced, &read_model),
             notes: notes(self.catalog, read_model),
             clock: Arc::new(now_ms),

@@ -61,6 +61,8 @@ pub struct Settings {
     pub tls: Option<TlsSettings>,
     /// Allowed hosts and origins, in addition to the hosts and origins that are always allowed.
     pub allowed_names: AllowedNames,
+    /// Changes of groups through the REST API, and the work that they cause.
+    pub lifecycle: bool,
     /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits of interpreters.
@@ -152,6 +154,7 @@ impl Settings {
             insecure: Insecure::default(),
             allowed_names: AllowedNames::default(),
             tls: None,
+            lifecycle: false,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),
@@ -169,6 +172,7 @@ impl Settings {
     pub(crate) fn check(&self) -> Result<(), Error> {
         check_clusters(&self.clusters)?;
         self.check_exposure()?;
+        self.check_lifecycle()?;
         let limits = self.limits_of_requests().into_iter();
         let limits = limits.chain(self.limits_of_interpreters());
         let mut zeros = limits.filter(|(_, value)| *value == 0);
@@ -212,6 +216,21 @@ impl Settings {
             return Err(Error::NoAccessControl(*listen));
         }
         Ok(())
+    }
+
+    /// Every client may change applications without access control, so each listener must be a loopback address, also
+    /// behind a proxy.
+    fn check_lifecycle(&self) -> Result<(), Error> {
+        if !self.lifecycle || self.access.is_some() {
+            return Ok(());
+        }
+        let listeners = [Some(self.listen), self.metrics.listen].into_iter();
+        let mut reachable = listeners
+            .flatten()
+            .filter(|it| !it.ip().to_canonical().is_loopback());
+        reachable
+            .next()
+            .map_or(Ok(()), |address| Err(Error::OpenLifecycle(address)))
     }
 
     /// Limits of the REST API by the names of their flags.
@@ -305,6 +324,24 @@ mod tests {
             assert!(error.contains("--insecure-no-auth"), "{error}");
             check(listen, true, true).unwrap();
         }
+    }
+
+    #[test]
+    fn a_lifecycle_without_access_control_needs_loopback_addresses() {
+        let mut settings = settings();
+        settings.lifecycle = true;
+        settings.check().unwrap();
+        settings.metrics.listen = "0.0.0.0:0".parse().ok();
+        let error = chain(&settings.check().unwrap_err());
+        assert!(error.contains("--lifecycle"), "{error}");
+        settings.metrics.listen = None;
+        settings.listen = "0.0.0.0:0".parse().unwrap();
+        settings.insecure = Insecure {
+            no_tls: true,
+            no_auth: true,
+        };
+        let error = chain(&settings.check().unwrap_err());
+        assert!(error.contains("--lifecycle"), "{error}");
     }
 
     #[test]

@@ -54,6 +54,9 @@ const USERS: [&str; 7] = [
     "operator",
 ];
 
+/// The end of the path of a group.
+const GROUP: &str = "/{deployment-intent-group}";
+
 /// Applications: one that the user `one` may see, one that this user may not see, and one that does not exist. The
 /// names of the second one occur in no answer to this user, and no name is part of another word.
 const APPLICATIONS: [&str; 3] = ["visible", "xhidden", "xabsent"];
@@ -149,6 +152,12 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
         ("GET", "/v2/interpreters") => is_viewer || user == "operator",
         ("GET", "/v2/interpreters/{name}") => matches!(user, "everything" | "operator"),
         (_, path) if path.starts_with("/v2/interpreters") => user == "operator",
+        ("GET", path) if path.ends_with(GROUP) => {
+            is_viewer || matches!(user, "approver" | "deployer")
+        }
+        ("PUT" | "DELETE", path) if path.ends_with(GROUP) => user == "deployer",
+        ("POST", path) if path.ends_with("/approve") => user == "approver",
+        ("POST", path) if path.contains(GROUP) => user == "deployer",
         ("GET", path) if path.starts_with("/v2/") => is_viewer,
         ("POST", "/v2/interpret") => is_viewer,
         _ => panic!("state in this function who may use {method} {path}"),
@@ -201,7 +210,7 @@ pub(crate) fn each_role_uses_only_its_routes_and_sees_only_its_applications(tran
                 assert_alike(path, &hidden, &absent, &what);
                 assert!(!visible.body.contains("hidden"), "{what} {visible:?}");
             }
-            if path.contains("{composite-app}") && method == "GET" {
+            if path.contains("{composite-app}") && !path.ends_with(GROUP) && method == "GET" {
                 let [visible, hidden] = [&visible, &hidden].map(|it| it.status);
                 match *user {
                     "one" => assert_eq!((visible, hidden), (200, 404), "{what}"),

@@ -147,6 +147,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
             hosts: args.allowed_hosts,
             origins: args.allowed_origins,
         },
+        lifecycle: args.lifecycle,
         dialect: args.dialect,
         catalog_limits: args.interpreter_limits.catalog_limits(),
         rest_limits: args.rest_limits.limits(&limits),

@@ -22,6 +22,7 @@ mod interpreters;
 mod killed;
 mod kubeconfig;
 mod kubectl;
+mod lifecycle;
 mod local;
 mod monitor;
 mod old_stores;

@@ -149,6 +149,15 @@ impl Server {
         try_put(&self.url, path, content).expect("an answer")
     }
 
+    /// Status code and body of a PUT with JSON.
+    pub(crate) fn put_json(&self, path: &str, content: &str) -> (u16, Value) {
+        let agent = agent();
+        let request = agent.put(format!("{}{path}", self.url));
+        let request = request.content_type("application/json");
+        let mut response = request.send(content).expect("an answer");
+        (response.status().as_u16(), body(&mut response))
+    }
+
     /// Status code and body of a DELETE.
     pub(crate) fn delete(&self, path: &str) -> (u16, Value) {
         let agent = agent();

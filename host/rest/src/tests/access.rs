@@ -85,6 +85,8 @@ fn of_user(bindings: &[&str]) -> String {
 
 pub(super) const VIEWER: &str = "role = \"viewer\"";
 pub(super) const OPERATOR: &str = "role = \"operator\"";
+const APPROVER: &str = "role = \"approver\"";
+const DEPLOYER: &str = "role = \"deployer\"";
 const SHOP_VIEWER: &str = "role = \"viewer\"\napplications = [\"web/shop\"]";
 
 /// Every route of the OpenAPI document: method and path.
@@ -182,7 +184,9 @@ async fn a_request_without_a_valid_token_is_refused_on_every_route_but_the_open_
 
 #[tokio::test]
 async fn each_role_may_use_the_routes_of_its_rules_alone() {
-    for bindings in [&[][..], &[SHOP_VIEWER], &[VIEWER], &[OPERATOR]] {
+    let roles = [SHOP_VIEWER, VIEWER, OPERATOR, APPROVER, DEPLOYER];
+    let roles = roles.iter().map(std::slice::from_ref);
+    for bindings in roles.chain([&[][..]]) {
         let guarded = Guarded::new(bindings);
         for (method, path, rest, rule) in RULES {
             // The only bodies are those of commands, which are refused later.
@@ -196,9 +200,14 @@ async fn each_role_may_use_the_routes_of_its_rules_alone() {
                 Rule::Open | Rule::User => true,
                 Rule::Viewer => is_viewer || bindings == [SHOP_VIEWER],
                 Rule::ViewerOfEverything => is_viewer,
-                Rule::OperatorOrAnyViewer => !bindings.is_empty(),
+                Rule::OperatorOrAnyViewer => {
+                    is_viewer || bindings == [SHOP_VIEWER] || bindings == [OPERATOR]
+                }
                 Rule::OperatorOrViewer => is_viewer || bindings == [OPERATOR],
                 Rule::Operator => bindings == [OPERATOR],
+                Rule::AnyOfGroup => !bindings.is_empty() && bindings != [OPERATOR],
+                Rule::Approver => bindings == [APPROVER],
+                Rule::Deployer => bindings == [DEPLOYER],
             };
             let is_forbidden = answer.status == StatusCode::FORBIDDEN;
             assert_eq!(is_forbidden, !is_allowed, "{bindings:?} {method} {uri}");

@@ -1,0 +1,312 @@
+//! Deployment intent groups: content, and actions of their lifecycle.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, PathRejection};
+use axum::extract::{FromRequest, Path, Request, State};
+use axum::http::StatusCode;
+use kindsight_access::Role;
+use kindsight_api::lifecycle::{Group, GroupIntent, GroupRefusal, GroupState};
+use kindsight_api::problem::{PartialProblem, ProblemDocument};
+use kindsight_model::DigName;
+
+use crate::AppState;
+use crate::answer::internal;
+use crate::blocking::spawn_blocking;
+use crate::caller::Sender;
+use crate::command::{self, NoParameters};
+use crate::lifecycle::{GroupCommand, GroupLifecycle};
+use crate::limits::GROUP_BYTES_MAX;
+use crate::problem::Problem;
+use crate::routes::errors::{CommonErrors, GroupErrors};
+use crate::routes::paths::DigPath;
+
+/// Extractor of a request that must not have a body.
+pub(crate) struct NoBody;
+
+impl FromRequest<AppState> for NoBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        let body = Bytes::from_request(request, state).await;
+        if body.is_ok_and(|body| body.is_empty()) {
+            return Ok(Self);
+        }
+        let detail = "this request takes no body";
+        Err(Problem::new(StatusCode::BAD_REQUEST, detail))
+    }
+}
+
+/// Read a deployment intent group
+///
+/// Shows the content, the state, the possible actions and the past actions of a group that was created with `PUT`. The
+/// content of Secrets is `REDACTED`.
+#[utoipa::path(
+    get,
+    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}",
+    operation_id = "get_group",
+    tag = "lifecycle",
+    params(DigPath),
+    responses(
+        (status = 200, description = "The group.", body = Group),
+        GroupErrors,
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn get(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<DigPath>, PathRejection>,
+    _: NoParameters,
+) -> Result<Json<Group>, Problem> {
+    let name = path?.0.name()?;
+    let roles = [Role::Viewer, Role::Approver, Role::Deployer];
+    check(&sender, &roles, &name)?;
+    run(&app, move |groups| groups.get(&name)).await.map(Json)
+}
+
+/// Create or replace a deployment intent group
+///
+/// If the content of an approved or terminated group changes, the group needs another approval. The content of an
+/// instantiated group cannot change: terminate the group first.
+#[utoipa::path(
+    put,
+    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}",
+    operation_id = "put_group",
+    tag = "lifecycle",
+    params(DigPath),
+    request_body(content = GroupIntent, description = "The content.", content_type = "application/json"),
+    responses(
+        (status = 200, description = "The group has this content.", body = GroupState),
+        (status = 201, description = "The group is new.", body = GroupState),
+        (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 415, description = "The body is not `application/json`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
+        GroupErrors,
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn put(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<DigPath>, PathRejection>,
+    _: NoParameters,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<(StatusCode, Json<GroupState>), Problem> {
+    let name = path?.0.name()?;
+    check(&sender, &[Role::Deployer], &name)?;
+    let body = command::within(GROUP_BYTES_MAX, body)?;
+    let intent = intent(&body)?;
+    let group = name.clone();
+    let stored = run(&app, move |groups| groups.put(&group, intent)).await;
+    audit(&sender, "apply", &name, stored.as_ref().err());
+    let (is_new, state) = stored?;
+    let status = if is_new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    Ok((status, Json(state)))
+}
+
+/// Delete a deployment intent group
+///
+/// Deletes a group that is Created, Approved or Terminated, with all its instances.
+#[utoipa::path(
+    delete,
+    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}",
+    operation_id = "delete_group",
+    tag = "lifecycle",
+    params(DigPath),
+    responses(
+        (status = 204, description = "The group is deleted."),
+        GroupErrors,
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn delete(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<DigPath>, PathRejection>,
+    _: NoParameters,
+    _: NoBody,
+) -> Result<StatusCode, Problem> {
+    let name = path?.0.name()?;
+    check(&sender, &[Role::Deployer], &name)?;
+    let group = name.clone();
+    let deleted = run(&app, move |groups| groups.delete(&group)).await;
+    audit(&sender, "delete", &name, deleted.as_ref().err());
+    deleted.map(|()| StatusCode::NO_CONTENT)
+}
+
+/// Approve a deployment intent group
+///
+/// Approves the content of a group, so that the group can be instantiated.
+#[utoipa::path(
+    post,
+    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/approve",
+    operation_id = "approve_group",
+    tag = "lifecycle",
+    params(DigPath),
+    responses(
+        (status = 202, description = "The group is approved.", body = GroupState),
+        GroupErrors,
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn approve(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<DigPath>, PathRejection>,
+    _: NoParameters,
+    _: NoBody,
+) -> Result<(StatusCode, Json<GroupState>), Problem> {
+    act(&app, &sender, path, GroupCommand::Approve).await
+}
+
+/// Instantiate a deployment intent group
+///
+/// Sends the resources of a group to their clusters. The work begins after the answer; `running` of the group is true
+/// until the work ends.
+#[utoipa::path(
+    post,
+    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/instantiate",
+    operation_id = "instantiate_group",
+    tag = "lifecycle",
+    params(DigPath),
+    responses(
+        (status = 202, description = "The action is recorded.", body = GroupState),
+        GroupErrors,
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn instantiate(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<DigPath>, PathRejection>,
+    _: NoParameters,
+    _: NoBody,
+) -> Result<(StatusCode, Json<GroupState>), Problem> {
+    act(&app, &sender, path, GroupCommand::Instantiate).await
+}
+
+/// Terminate a deployment intent group
+///
+/// Removes the resources of a group from their clusters. Ends a running instantiation. The work begins after the answer.
+#[utoipa::path(
+    post,
+    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/terminate",
+    operation_id = "terminate_group",
+    tag = "lifecycle",
+    params(DigPath),
+    responses(
+        (status = 202, description = "The action is recorded.", body = GroupState),
+        GroupErrors,
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn terminate(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<DigPath>, PathRejection>,
+    _: NoParameters,
+    _: NoBody,
+) -> Result<(StatusCode, Json<GroupState>), Problem> {
+    act(&app, &sender, path, GroupCommand::Terminate).await
+}
+
+/// Stop a running instantiation or termination
+///
+/// Ends the work on an instance, also while a cluster is unreachable. The instance can be terminated afterwards.
+#[utoipa::path(
+    post,
+    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/stop",
+    operation_id = "stop_group",
+    tag = "lifecycle",
+    params(DigPath),
+    responses(
+        (status = 202, description = "The action is recorded.", body = GroupState),
+        GroupErrors,
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn stop(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<DigPath>, PathRejection>,
+    _: NoParameters,
+    _: NoBody,
+) -> Result<(StatusCode, Json<GroupState>), Problem> {
+    act(&app, &sender, path, GroupCommand::Stop).await
+}
+
+async fn act(
+    app: &AppState,
+    sender: &Sender,
+    path: Result<Path<DigPath>, PathRejection>,
+    command: GroupCommand,
+) -> Result<(StatusCode, Json<GroupState>), Problem> {
+    let name = path?.0.name()?;
+    let (role, word) = match command {
+        GroupCommand::Approve => (Role::Approver, "approve"),
+        GroupCommand::Instantiate => (Role::Deployer, "instantiate"),
+        GroupCommand::Terminate => (Role::Deployer, "terminate"),
+        GroupCommand::Stop => (Role::Deployer, "stop"),
+    };
+    check(sender, &[role], &name)?;
+    let group = name.clone();
+    let done = run(app, move |groups| groups.act(&group, command)).await;
+    audit(sender, word, &name, done.as_ref().err());
+    done.map(|state| (StatusCode::ACCEPTED, Json(state)))
+}
+
+/// Checks that the sender has one of these roles for a group. A group of other users does not exist for the sender.
+fn check(sender: &Sender, roles: &[Role], name: &DigName) -> Result<(), Problem> {
+    let rights = sender.caller.rights();
+    let mut roles = roles.iter();
+    if roles.any(|role| rights.subjects(*role).has_application(name)) {
+        return Ok(());
+    }
+    let detail = format!("there is no deployment intent group {name}");
+    Err(Problem::new(StatusCode::NOT_FOUND, detail))
+}
+
+/// Runs a call of the lifecycle on a blocking thread.
+async fn run<T: Send + 'static>(
+    app: &AppState,
+    call: impl FnOnce(&dyn GroupLifecycle) -> Result<T, GroupRefusal> + Send + 'static,
+) -> Result<T, Problem> {
+    let Some(groups) = app.lifecycle.clone() else {
+        let detail = "the lifecycle of applications is disabled: start the server with --lifecycle";
+        return Err(Problem::new(StatusCode::CONFLICT, detail));
+    };
+    let called = spawn_blocking(move || call(&*groups)).await;
+    called.map_err(|_| internal())?.map_err(Problem::from)
+}
+
+/// Writes one line to the audit log.
+fn audit(sender: &Sender, action: &str, name: &DigName, problem: Option<&Problem>) {
+    tracing::info!(
+        target: "audit",
+        user = sender.user_name(),
+        action,
+        group = %name,
+        outcome = problem.map_or("done", Problem::detail),
+        "command"
+    );
+}
+
+/// Reads the content of a group. An error names the JSON path.
+fn intent(body: &[u8]) -> Result<GroupIntent, Problem> {
+    let json = &mut serde_json::Deserializer::from_slice(body);
+    let read = serde_path_to_error::deserialize(&mut *json);
+    let read = read.map_err(|error| (error.path().to_string(), error.into_inner()));
+    let read = read.and_then(|intent: GroupIntent| {
+        let end = json.end().map_err(|error| (".".to_owned(), error));
+        end.map(|()| intent)
+    });
+    read.map_err(|(path, error)| {
+        let expected = "the schema `GroupIntent` of `/openapi.json`";
+        let problem = PartialProblem::new(path, error.to_string(), expected);
+        Problem::invalid_in("the body", vec![problem])
+    })
+}
