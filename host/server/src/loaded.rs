@@ -143,7 +143,6 @@ impl Loaded {
         let slots = Slots::new(&self.settings.rest_limits);
         let lifecycle = lifecycle::begin(tasks, &self.settings, &read_model);
         let metrics = self.metrics(&events_tx, &slots, &unsynced);
-        let recorded = self.recorded;
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         let changes = self.settings.cluster_changes;
         begin_sources(tasks, sources, self.settings.clusters, changes);
@@ -165,7 +164,7 @@ impl Loaded {
             swapped: self.swapped,
             reported_rx,
             unsynced: Arc::clone(&unsynced),
-            handled: Arc::new(move |origin, delay| recorded.handled(origin, delay)),
+            handled: Arc::new(move |origin, delay| self.recorded.handled(origin, delay)),
             clock: now_ms,
         };
         tasks.spawn("pipeline", run.run(tasks.shutdown()));

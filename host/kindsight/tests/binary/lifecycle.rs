@@ -28,12 +28,10 @@ impl Stage {
         for cluster in CLUSTERS {
             fs::create_dir(folder.path().join(cluster)).unwrap();
         }
-        let mut maps = String::new();
-        for number in 0..20 {
-            maps.push_str(&format!(
-                "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{number}}}\n"
-            ));
-        }
+        let map = |number| {
+            format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: map-{number}}}\n")
+        };
+        let maps: String = (0..20).map(map).collect();
         let secret = format!(
             "---\napiVersion: v1\nkind: Secret\nmetadata: {{name: key}}\ndata: {{key: {SECRET}}}\n"
         );

@@ -44,7 +44,7 @@ impl ConfiguredClusters {
     ) -> Result<(), SendError> {
         let folder = self.folder(&target.cluster);
         let folder = folder.map_err(|error| SendError::Unreachable(error.to_string()));
-        let done = folder.and_then(|folder| write(&folder).map_err(failed));
+        let done = folder.and_then(|folder| write(&folder).map_err(|error| failed(&error)));
         if let Err(error) = &done {
             let resource = resource.map(|it| format!("{} {}", it.kind, it.name));
             tracing::warn!(
@@ -60,7 +60,7 @@ impl ConfiguredClusters {
 }
 
 /// The reaction to an error of the file system. A wrong type of file does not change by itself; any other cause may.
-fn failed(error: io::Error) -> SendError {
+fn failed(error: &io::Error) -> SendError {
     match error.kind() {
         ErrorKind::NotADirectory
         | ErrorKind::IsADirectory
