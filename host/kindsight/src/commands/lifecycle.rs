@@ -13,9 +13,10 @@ use kindsight_api::lifecycle::{Group, GroupState};
 use kindsight_model::DigName;
 use ureq::http::Method;
 
-use crate::cli::{duration, hint};
+use crate::cli::hint;
 use crate::client::{self, Request, Server};
 use crate::commands::status::subject::{self, Resolved};
+use crate::config::duration;
 use crate::server_args::ServerArgs;
 use crate::{FAILED, INVALID, TIME_IS_UP};
 
