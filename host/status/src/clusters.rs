@@ -20,8 +20,9 @@ const NOT_COVERED_SHOWN_MAX: usize = 100;
 pub struct Clusters {
     connections: Vec<(ClusterName, Arc<ConnectionView>)>,
     store: Option<StoreAway>,
-    /// Whether the reader may see all applications. Other readers see no data about unknown applications.
-    is_of_everything: bool,
+    /// True if the reader may see all applications. The others get no counts and faults, which include hidden
+    /// applications.
+    sees_everything: bool,
 }
 
 impl VisibleSnapshot<'_> {
@@ -33,7 +34,7 @@ impl VisibleSnapshot<'_> {
                 .map(|(name, view)| (name.clone(), Arc::clone(view)))
                 .collect(),
             store: self.snapshot.store_away().cloned(),
-            is_of_everything: self.visible.is_everything(),
+            sees_everything: self.visible.is_everything(),
         }
     }
 }
@@ -75,10 +76,10 @@ impl Clusters {
                 .as_ref()
                 .map_or_else(Vec::new, not_covered)
                 .into(),
-            objects: facts.map(|it| it.objects).filter(|_| self.is_of_everything),
+            objects: facts.map(|it| it.objects).filter(|_| self.sees_everything),
             watches: facts.map(|it| it.watches),
             last_event: view.heard_ms.and_then(moment),
-            faults: if self.is_of_everything {
+            faults: if self.sees_everything {
                 faults.into()
             } else {
                 Cow::default()
