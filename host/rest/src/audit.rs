@@ -1,7 +1,10 @@
 //! The audit log: one line for each command that changes something.
 
+use std::fmt::Display;
+
 use kindsight_api::interpreters::{CommandAnswer, LiveCondition, Outcome, Refusal, RemovedNames};
-use kindsight_model::{Digest, InterpreterName};
+use kindsight_api::lifecycle::GroupRefusal;
+use kindsight_model::{DigName, Digest, InterpreterName};
 use serde_json::Value;
 
 use crate::AppState;
@@ -169,6 +172,22 @@ fn action(command: &Command) -> Option<&'static str> {
     })
 }
 
-fn refused(refusal: &Refusal) -> String {
+/// Logs a change of a deployment intent group, or its refusal.
+pub(crate) fn log_group(user: &str, action: &str, name: &DigName, refusal: Option<&GroupRefusal>) {
+    let outcome = refusal.map_or_else(|| "done".to_owned(), |refusal| refused(text(refusal)));
+    tracing::info!(target: "audit", user, action, group = %name, outcome, "command");
+}
+
+fn text(refusal: &GroupRefusal) -> &str {
+    match refusal {
+        GroupRefusal::Invalid(_) => "the content is not valid",
+        GroupRefusal::NotFound(why)
+        | GroupRefusal::Conflict(why, _)
+        | GroupRefusal::Unavailable(why)
+        | GroupRefusal::Failed(why) => why,
+    }
+}
+
+fn refused(refusal: &(impl Display + ?Sized)) -> String {
     format!("refused: {refusal}")
 }

@@ -78,9 +78,22 @@ impl<S: Send + Sync> FromRequest<S> for NoInput {
         let Name { name } = Name::from_request_parts(&mut parts, state).await?;
         let IfMatch(condition) = IfMatch::from_request_parts(&mut parts, state).await?;
         NoParameters::from_request_parts(&mut parts, state).await?;
-        let body = Bytes::from_request(Request::from_parts(parts, body), state).await;
+        NoBody::from_request(Request::from_parts(parts, body), state).await?;
+        Ok(Self(name, condition))
+    }
+}
+
+/// Extractor of requests that must not have a body.
+#[derive(Debug)]
+pub(crate) struct NoBody;
+
+impl<S: Send + Sync> FromRequest<S> for NoBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let body = Bytes::from_request(request, state).await;
         if body.is_ok_and(|body| body.is_empty()) {
-            return Ok(Self(name, condition));
+            return Ok(Self);
         }
         let detail = "this request takes no body";
         Err(Problem::new(StatusCode::BAD_REQUEST, detail))

@@ -130,11 +130,6 @@ impl Problem {
 }
 
 impl Problem {
-    /// The text of the error, for the audit log.
-    pub(crate) fn detail(&self) -> &str {
-        &self.detail
-    }
-
     /// The document that is answered.
     pub(crate) fn document(self) -> ProblemDocument {
         ProblemDocument {

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection};
-use axum::extract::{FromRequest, Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use kindsight_access::Role;
 use kindsight_api::lifecycle::{Group, GroupIntent, GroupRefusal, GroupState};
@@ -12,30 +12,15 @@ use kindsight_model::DigName;
 
 use crate::AppState;
 use crate::answer::internal;
+use crate::audit;
 use crate::blocking::spawn_blocking;
 use crate::caller::Sender;
-use crate::command::{self, NoParameters};
+use crate::command::{self, NoBody, NoParameters};
 use crate::lifecycle::{GroupCommand, GroupLifecycle};
 use crate::limits::GROUP_BYTES_MAX;
 use crate::problem::Problem;
 use crate::routes::errors::{CommonErrors, GroupErrors};
 use crate::routes::paths::DigPath;
-
-/// Extractor of a request that must not have a body.
-pub(crate) struct NoBody;
-
-impl FromRequest<AppState> for NoBody {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
-        let body = Bytes::from_request(request, state).await;
-        if body.is_ok_and(|body| body.is_empty()) {
-            return Ok(Self);
-        }
-        let detail = "this request takes no body";
-        Err(Problem::new(StatusCode::BAD_REQUEST, detail))
-    }
-}
 
 /// Read a deployment intent group
 ///
@@ -96,10 +81,10 @@ pub(crate) async fn put(
     check(&sender, &[Role::Deployer], &name)?;
     let body = command::within(GROUP_BYTES_MAX, body)?;
     let intent = intent(&body)?;
-    let group = name.clone();
-    let stored = run(&app, move |groups| groups.put(&group, intent)).await;
-    audit(&sender, "apply", &name, stored.as_ref().err());
-    let (is_new, state) = stored?;
+    let stored = change(&app, &sender, "apply", name, |groups, name| {
+        groups.put(name, intent)
+    });
+    let (is_new, state) = stored.await?;
     let status = if is_new {
         StatusCode::CREATED
     } else {
@@ -132,10 +117,10 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, Problem> {
     let name = path?.0.name()?;
     check(&sender, &[Role::Deployer], &name)?;
-    let group = name.clone();
-    let deleted = run(&app, move |groups| groups.delete(&group)).await;
-    audit(&sender, "delete", &name, deleted.as_ref().err());
-    deleted.map(|()| StatusCode::NO_CONTENT)
+    let deleted = change(&app, &sender, "delete", name, |groups, name| {
+        groups.delete(name)
+    });
+    deleted.await.map(|()| StatusCode::NO_CONTENT)
 }
 
 /// Approve a deployment intent group
@@ -253,10 +238,10 @@ async fn act(
         GroupCommand::Stop => (Role::Deployer, "stop"),
     };
     check(sender, &[role], &name)?;
-    let group = name.clone();
-    let done = run(app, move |groups| groups.act(&group, command)).await;
-    audit(sender, word, &name, done.as_ref().err());
-    done.map(|state| (StatusCode::ACCEPTED, Json(state)))
+    let done = change(app, sender, word, name, move |groups, name| {
+        groups.act(name, command)
+    });
+    done.await.map(|state| (StatusCode::ACCEPTED, Json(state)))
 }
 
 /// Checks that the sender has one of these roles for a group. A group of other users does not exist for the sender.
@@ -283,16 +268,21 @@ async fn run<T: Send + 'static>(
     called.map_err(|_| internal())?.map_err(Problem::from)
 }
 
-/// Writes one line to the audit log.
-fn audit(sender: &Sender, action: &str, name: &DigName, problem: Option<&Problem>) {
-    tracing::info!(
-        target: "audit",
-        user = sender.user_name(),
-        action,
-        group = %name,
-        outcome = problem.map_or("done", Problem::detail),
-        "command"
-    );
+/// Changes a group, and writes a line to the audit log. Both happen also if the client disconnects.
+async fn change<T: Send + 'static>(
+    app: &AppState,
+    sender: &Sender,
+    action: &'static str,
+    name: DigName,
+    call: impl FnOnce(&dyn GroupLifecycle, &DigName) -> Result<T, GroupRefusal> + Send + 'static,
+) -> Result<T, Problem> {
+    let user = sender.user_name().to_owned();
+    run(app, move |groups| {
+        let done = call(groups, &name);
+        audit::log_group(&user, action, &name, done.as_ref().err());
+        done
+    })
+    .await
 }
 
 /// Reads the content of a group. An error names the JSON path.

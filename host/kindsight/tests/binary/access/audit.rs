@@ -22,15 +22,21 @@ struct Stage {
 
 impl Stage {
     fn start() -> Self {
+        Self::start_as("operator", &[])
+    }
+
+    /// A server with further arguments, whose user has another role.
+    fn start_as(role: &str, more: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         write_files(folder.path());
-        let operator = "[[binding]]\nrole = \"operator\"\nusers = [\"token:ci\"]";
-        fs::write(folder.path().join("roles.toml"), operator).unwrap();
+        let binding = format!("[[binding]]\nrole = \"{role}\"\nusers = [\"token:ci\"]");
+        fs::write(folder.path().join("roles.toml"), binding).unwrap();
         let file = |name: &str| folder.path().join(name);
         let server = kindsight(&["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
             .args(["--data-dir", path(&file("data"))])
             .args(["--roles", path(&file("roles.toml"))])
             .args(["--tokens", path(&file("tokens"))])
+            .args(more)
             .stderr(fs::File::create(file("log")).unwrap())
             .spawn()
             .unwrap();
@@ -52,7 +58,13 @@ impl Stage {
 
     /// Sends a command with a component or nothing, and returns the status code.
     fn send(&self, path: &str, component: &[u8], id: &str) -> u16 {
-        self.send_as(Method::POST, path, "application/wasm", component, id)
+        self.send_as(
+            Method::POST,
+            &format!("/interpreters{path}"),
+            "application/wasm",
+            component,
+            id,
+        )
     }
 
     fn send_as(&self, method: Method, path: &str, content: &str, body: &[u8], id: &str) -> u16 {
@@ -60,7 +72,7 @@ impl Stage {
         let agent: ureq::Agent = config.build().into();
         let request = Request::builder()
             .method(method)
-            .uri(format!("{}/v2/interpreters{path}", self.url))
+            .uri(format!("{}/v2{path}", self.url))
             .header("Authorization", format!("Bearer {}", self.token()))
             .header("Content-Type", content)
             .header("X-Request-Id", id)
@@ -129,7 +141,7 @@ fn the_line_about_settings_has_the_digests_of_the_old_and_the_new_settings() {
     let stage = Stage::start();
     assert_eq!(stage.send("", crane(), "load"), 200);
     let set = |settings: &str, id: &str| {
-        let (path, json) = ("/crane/settings", "application/json");
+        let (path, json) = ("/interpreters/crane/settings", "application/json");
         let method = if settings.is_empty() {
             Method::DELETE
         } else {
@@ -160,7 +172,8 @@ fn the_lines_about_a_candidate_and_about_removed_names_identify_them() {
     assert_eq!(line["component"], *digest(crane()), "{line}");
     assert_eq!(line["to"], Value::Null, "no version is live: {line}");
     let remove = |path: &str, id: &str| {
-        let status = stage.send_as(Method::DELETE, path, "application/json", b"", id);
+        let path = format!("/interpreters{path}");
+        let status = stage.send_as(Method::DELETE, &path, "application/json", b"", id);
         assert_eq!(status, 200, "{id}");
         stage.audited(id)
     };
@@ -169,6 +182,40 @@ fn the_lines_about_a_candidate_and_about_removed_names_identify_them() {
     let line = remove("?unused=true", "unused");
     assert_eq!(line["action"], "remove-unused", "{line}");
     assert_eq!(line["interpreter"], "crane", "{line}");
+}
+
+/// The change of a group happens also if its client disconnects, so the line is written where the change is made.
+#[test]
+fn each_change_of_a_group_is_logged_with_its_user_and_its_outcome() {
+    let stage = Stage::start_as("deployer", &["--lifecycle"]);
+    let group = "/projects/shop/composite-apps/web/v1/deployment-intent-groups/prod";
+    let content = br#"{"apps": [{"name": "front", "clusters": ["lab+edge01"], "manifests":
+        ["{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"}}"]}]}"#;
+    let send = |method: Method, path: &str, body: &[u8], id: &str| {
+        let path = format!("{group}{path}");
+        stage.send_as(method, &path, "application/json", body, id)
+    };
+    assert_eq!(send(Method::PUT, "", content, "first"), 201);
+    assert_eq!(send(Method::POST, "/instantiate", b"", "second"), 409);
+    assert_eq!(send(Method::DELETE, "", b"", "third"), 204);
+    for (id, action, outcome) in [
+        ("first", "apply", "done"),
+        (
+            "second",
+            "instantiate",
+            "refused: `instantiate` is not possible",
+        ),
+        ("third", "delete", "done"),
+    ] {
+        let line = stage.audited(id);
+        assert_eq!(line["user"], "token:ci", "{line}");
+        assert_eq!(line["action"], action, "{line}");
+        assert_eq!(line["group"], "shop/web/v1/prod", "{line}");
+        assert!(
+            line["outcome"].as_str().unwrap().starts_with(outcome),
+            "{line}"
+        );
+    }
 }
 
 /// Waits for a line of a log in JSON.
