@@ -38,8 +38,12 @@ struct App {
 pub(super) fn read(file: &Path) -> anyhow::Result<(DigName, GroupIntent)> {
     let value = manifest::value(&text(file)?).map_err(anyhow::Error::msg);
     let value = value.with_context(|| format!("read {}", file.display()))?;
-    let content: ApplicationFile =
-        serde_json::from_value(value).with_context(|| format!("read {}", file.display()))?;
+    let content: ApplicationFile = serde_path_to_error::deserialize(value).with_context(|| {
+        format!(
+            "read {}; `kindsight apply --help` shows the form",
+            file.display()
+        )
+    })?;
     let name = DigName::new(
         &content.project,
         &content.composite_app,
