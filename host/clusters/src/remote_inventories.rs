@@ -60,8 +60,8 @@ impl Entered {
         for inventory in &*outgoing.inventories {
             self.restored.remove(inventory.object());
         }
-        self.keep_restored(&outgoing.inventories, |it| {
-            outgoing.unread.contains(it.kind())
+        self.keep_restored(&outgoing.inventories, |inventory| {
+            outgoing.unread.contains(inventory.kind())
         });
     }
 
@@ -72,9 +72,12 @@ impl Entered {
         is_kept: impl Fn(&RemoteInventory) -> bool,
     ) {
         let restored = self.inventories.iter();
-        let restored = restored.filter(|it| self.restored.contains(it.object()) && is_kept(it));
+        let restored = restored
+            .filter(|inventory| self.restored.contains(inventory.object()) && is_kept(inventory));
         let restored: Vec<RemoteInventory> = restored.cloned().collect();
-        let objects = restored.iter().map(|it| Arc::clone(it.object()));
+        let objects = restored
+            .iter()
+            .map(|inventory| Arc::clone(inventory.object()));
         self.restored = objects.collect();
         self.inventories = others.iter().cloned().chain(restored).collect();
     }
@@ -237,7 +240,8 @@ impl RemoteInventories {
                 return;
             }
             let published = entered.inventories.iter();
-            let published = published.filter(|it| !entered.restored.contains(it.object()));
+            let published =
+                published.filter(|inventory| !entered.restored.contains(inventory.object()));
             let published: Vec<RemoteInventory> = published.cloned().collect();
             entered.keep_restored(&published, |_| false);
         });

@@ -69,16 +69,18 @@ impl LabelSelector {
 
     /// Keys with values: each selected object has one of the values of each key.
     pub fn one_of_each(&self) -> impl Iterator<Item = (&str, &[Arc<str>])> {
-        self.requirements.iter().filter_map(|it| match &it.test {
-            LabelTest::In(values) => Some((&*it.key, &**values)),
-            _ => None,
-        })
+        self.requirements
+            .iter()
+            .filter_map(|requirement| match &requirement.test {
+                LabelTest::In(values) => Some((&*requirement.key, &**values)),
+                _ => None,
+            })
     }
 
     /// Returns whether the selector selects an object. `label` returns the value of the object's label with a key.
     pub fn selects<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> bool {
         let mut requirements = self.requirements.iter();
-        requirements.all(|it| it.test.holds(label(&it.key)))
+        requirements.all(|requirement| requirement.test.holds(label(&requirement.key)))
     }
 }
 

@@ -203,7 +203,7 @@ mod tests {
         })?;
         let named = clusters
             .iter()
-            .map(|it| format!("{} {}", it.name(), it.origin()));
+            .map(|cluster| format!("{} {}", cluster.name(), cluster.origin()));
         Ok(named.collect())
     }
 

@@ -169,7 +169,7 @@ impl std::fmt::Debug for ClusterRoute {
 /// Returns whether kindsight sent a refusal, and not the API server.
 fn is_of_kindsight<T>(answer: &Response<T>) -> bool {
     let media_type = answer.headers().get(header::CONTENT_TYPE);
-    media_type.is_some_and(|it| it.as_bytes().starts_with(PROBLEM.as_bytes()))
+    media_type.is_some_and(|media_type| media_type.as_bytes().starts_with(PROBLEM.as_bytes()))
 }
 
 /// The body of an answer.

@@ -160,7 +160,7 @@ fn resource(transition: &Transition<'_>) -> String {
 fn state<'a>(state: Option<&'a PhaseAndState<'_>>) -> Cell<'a> {
     state.map_or_else(
         || Cell::plain(""),
-        |it| Cell::styled(&*it.state, color::of_phase(Some(it.phase), false)),
+        |state| Cell::styled(&*state.state, color::of_phase(Some(state.phase), false)),
     )
 }
 

@@ -122,7 +122,7 @@ impl Confirmations {
     pub(super) fn restore(&mut self, last: &[&RememberedStatus], expected: &[Expected]) {
         let expected = expected.iter();
         let specs: BTreeMap<Key, Arc<str>> = expected
-            .filter_map(|it| Some((key(it), spec_mark(it.manifest.as_ref()?))))
+            .filter_map(|resource| Some((key(resource), spec_mark(resource.manifest.as_ref()?))))
             .collect();
         let mut confirmed = BTreeSet::new();
         for status in last {

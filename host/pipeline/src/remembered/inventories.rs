@@ -52,8 +52,9 @@ impl WrittenInventories {
         };
         for (cluster, all) in now.iter().filter(|(cluster, _)| is_changed(cluster)) {
             let before = self.0.get(cluster).into_iter().flat_map(|all| &**all);
-            let before: HashMap<&str, &RemoteInventory> =
-                before.map(|it| (&**it.object(), it)).collect();
+            let before: HashMap<&str, &RemoteInventory> = before
+                .map(|inventory| (&**inventory.object(), inventory))
+                .collect();
             for inventory in &**all {
                 if before.get(&**inventory.object()) != Some(&inventory) {
                     let key = keys::inventory(cluster, inventory.object());

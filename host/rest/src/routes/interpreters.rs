@@ -68,14 +68,14 @@ fn judging(list: InterpreterList) -> InterpreterList {
     InterpreterList {
         generation: list.generation,
         interpreters: interpreters
-            .map(|it| InterpreterSummary {
+            .map(|interpreter| InterpreterSummary {
                 candidate: None,
                 unavailable: None,
                 calls: None,
                 faults: None,
                 faulting: None,
                 trips: None,
-                ..it
+                ..interpreter
             })
             .collect(),
         refused: Vec::new(),
