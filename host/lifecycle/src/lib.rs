@@ -22,6 +22,7 @@
     clippy::print_stdout
 )]
 
+mod differences;
 mod draft;
 mod groups;
 mod manifest;
@@ -34,12 +35,15 @@ mod work;
 
 use kindsight_model::DigName;
 
+pub use differences::{DIFFERENCES_MAX, differences};
 pub use draft::{
     APP_CLUSTERS_MAX, APP_MANIFESTS_MAX, APPS_MAX, Draft, DraftApp, DraftProblem,
     GROUP_RESOURCES_MAX,
 };
 pub use groups::{ACTIONS_MAX, Group, Groups, Stored};
-pub use sender::{CannotSend, SendError, Sender, SentResource, Target};
+pub use sender::{
+    Applied, CannotSend, Change, Deletion, Preview, SendError, Sender, SentResource, Target,
+};
 pub use sequence::{Outcome, Sequence};
 pub use state::{Action, Next, Refusal, Situation};
 

@@ -5,6 +5,8 @@ use kindsight_model::{ClusterName, DeploymentId};
 /// An app in one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
+    /// The project, which decides the rights. Empty if the context names no project.
+    pub project: String,
     /// The cluster.
     pub cluster: ClusterName,
     /// The value of the label of every resource.
@@ -22,6 +24,55 @@ pub struct SentResource<'a> {
     pub kind: &'a str,
     /// The manifest with the label, as JSON.
     pub manifest: &'a str,
+    /// The uid of the applied object, if it is known.
+    pub uid: Option<&'a str>,
+    /// True if fields of other managers are overwritten.
+    pub force: bool,
+}
+
+/// A resource that was applied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// The uid of the object. `None` if the cluster gives none.
+    pub uid: Option<String>,
+}
+
+/// The result of a deletion that the cluster accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deletion {
+    /// The resource does not exist any more.
+    Deleted,
+    /// The resource still exists, for example because of its finalizers. The deletion is repeated later.
+    Deleting {
+        /// The reason, as text for users.
+        why: String,
+    },
+    /// The resource belongs to another owner. It stays.
+    Kept {
+        /// The reason, as text for users.
+        why: String,
+    },
+}
+
+/// The change that an application of a resource would make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The resource does not exist.
+    Create,
+    /// The resource exists and differs.
+    Update,
+    /// The resource exists and is equal.
+    Unchanged,
+}
+
+/// The result of a dry run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preview {
+    /// The change.
+    pub change: Change,
+    /// The JSON paths of the fields that would change, such as `spec.replicas`. The paths have no values, because the
+    /// resource can be a Secret.
+    pub differences: Vec<String>,
 }
 
 /// The reason why nothing can be sent to a cluster, as text for users.
@@ -62,17 +113,37 @@ pub trait Sender: Send + Sync {
     /// [`CannotSend`] with the reason.
     fn check(&self, cluster: &ClusterName) -> Result<(), CannotSend>;
 
+    /// Checks a resource before anything is sent: the cluster may be asked whether another application owns the resource,
+    /// and whether the project may use its Kind and namespace.
+    ///
+    /// # Errors
+    /// [`SendError`] with the reason.
+    fn vet(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError>;
+
     /// Applies a resource.
     ///
     /// # Errors
     /// [`SendError`] with the reaction to the failure.
-    fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError>;
+    fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<Applied, SendError>;
 
-    /// Removes a resource. A resource that does not exist is no error.
+    /// Computes the change that [`Sender::apply`] would make. Changes nothing.
     ///
     /// # Errors
     /// [`SendError`] with the reaction to the failure.
-    fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError>;
+    fn preview(&self, target: &Target, resource: &SentResource<'_>) -> Result<Preview, SendError>;
+
+    /// Removes a resource. A resource that does not exist is [`Deletion::Deleted`].
+    ///
+    /// # Errors
+    /// [`SendError`] with the reaction to the failure.
+    fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<Deletion, SendError>;
+
+    /// Asks the monitor in the cluster for reports on an app: creates its ResourceBundleState. Called after the first
+    /// resource of the app was handled.
+    ///
+    /// # Errors
+    /// [`SendError`] with the reaction to the failure.
+    fn announce(&self, target: &Target) -> Result<(), SendError>;
 
     /// Removes the remains of an app, after each of its resources was removed.
     ///

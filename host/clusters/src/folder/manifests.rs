@@ -44,6 +44,21 @@ impl FolderCluster {
         File::open(&folder)?.sync_all()
     }
 
+    /// Reads the manifest of a resource; `None` if it was not written.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if the folder of the cluster does not exist, and other errors of the file system.
+    pub fn read_manifest(
+        &self,
+        deployment: &DeploymentId,
+        file: &ManifestFile,
+    ) -> io::Result<Option<String>> {
+        match fs::read_to_string(self.manifests_of(deployment)?.join(&file.0)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            read => read.map(Some),
+        }
+    }
+
     /// Removes the manifest of a resource. An absent file is no error.
     ///
     /// # Errors
@@ -140,8 +155,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cluster = cluster(folder.path());
         let file = ManifestFile::new(3, "Role", "system:a/b");
+        let read = || cluster.read_manifest(&deployment(), &file).unwrap();
+        assert_eq!(read(), None);
         for json in ["{}", "{\"a\":1}", "{\"a\":1}"] {
             cluster.write_manifest(&deployment(), &file, json).unwrap();
+            assert_eq!(read().as_deref(), Some(json));
             let path = folder.path().join("manifests/7-front");
             let names: Vec<_> = fs::read_dir(&path).unwrap().map(Result::unwrap).collect();
             assert_eq!(names.len(), 1);
@@ -156,6 +174,7 @@ mod tests {
             cluster.remove_manifest(&deployment(), &file).unwrap();
             cluster.remove_manifests(&deployment()).unwrap();
             assert!(!folder.path().join("manifests/7-front").exists());
+            assert_eq!(read(), None);
         }
     }
 

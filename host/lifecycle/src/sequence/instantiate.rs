@@ -77,7 +77,7 @@ impl Sequence {
             }
             let manifest = placement.manifest(step)?;
             let sent = self.sender.apply(&placement.target, &step.sent(&manifest));
-            let result = (sent, RsyncStatus::Applied);
+            let result = (sent.map(drop), RsyncStatus::Applied);
             match self.store_result(&work.context, placement, step, result)? {
                 Part::Done => {}
                 Part::Retry => {

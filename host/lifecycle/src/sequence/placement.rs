@@ -1,7 +1,7 @@
 //! The resources of a context, one placement for each app in each cluster.
 
 use kindsight_appcontext::{AppSnapshot, ClusterSnapshot, ContextSnapshot, ResourceName};
-use kindsight_model::{ContextId, DeploymentId, RsyncStatus};
+use kindsight_model::{DeploymentId, RsyncStatus};
 
 use crate::manifest;
 use crate::sender::{SentResource, Target};
@@ -29,11 +29,15 @@ impl Placement {
         let apps = snapshot.apps.iter();
         let placements = apps.flat_map(|app| app.clusters.iter().map(move |it| (app, it)));
         placements
-            .map(|(app, cluster)| Self::of(&snapshot.id, app, cluster))
+            .map(|(app, cluster)| Self::of(snapshot, app, cluster))
             .collect()
     }
 
-    fn of(context: &ContextId, app: &AppSnapshot, cluster: &ClusterSnapshot) -> Result<Self> {
+    fn of(
+        snapshot: &ContextSnapshot,
+        app: &AppSnapshot,
+        cluster: &ClusterSnapshot,
+    ) -> Result<Self> {
         let steps = cluster.resources.iter().enumerate();
         let steps = steps.map(|(position, resource)| {
             Ok(Step {
@@ -46,9 +50,10 @@ impl Placement {
         Ok(Self {
             steps: steps.collect::<Result<_>>()?,
             target: Target {
+                project: snapshot.meta.clone().unwrap_or_default().project,
                 cluster: cluster.cluster.clone(),
                 deployment: DeploymentId {
-                    context: context.clone(),
+                    context: snapshot.id.clone(),
                     app: app.name.as_str().into(),
                 },
             },
@@ -73,6 +78,8 @@ impl Step {
             name: self.resource.name(),
             kind: self.resource.kind(),
             manifest,
+            uid: None,
+            force: false,
         }
     }
 }

@@ -5,7 +5,7 @@ use kindsight_model::{ContextStatus, DigName, RsyncStatus};
 
 use super::placement::Placement;
 use super::{Part, Sequence, written};
-use crate::sender::SendError;
+use crate::sender::{Deletion, SendError};
 use crate::work::Work;
 use crate::{Error, Result};
 
@@ -74,6 +74,10 @@ impl Sequence {
             }
             let manifest = placement.manifest(step)?;
             let sent = self.sender.delete(&placement.target, &step.sent(&manifest));
+            let sent = sent.and_then(|deletion| match deletion {
+                Deletion::Deleted | Deletion::Kept { .. } => Ok(()),
+                Deletion::Deleting { why } => Err(SendError::Unreachable(why)),
+            });
             let result = (sent, RsyncStatus::Deleted);
             part = part.and(self.store_result(&work.context, placement, step, result)?);
             if part == Part::Retry {

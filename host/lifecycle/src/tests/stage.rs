@@ -13,8 +13,8 @@ use kindsight_store::{
 use tokio::sync::watch::Receiver;
 
 use crate::{
-    Action, CannotSend, Draft, DraftApp, Error, Groups, Outcome, Result, SendError, Sender,
-    SentResource, Sequence, Stored, Target,
+    Action, Applied, CannotSend, Change, Deletion, Draft, DraftApp, Error, Groups, Outcome,
+    Preview, Result, SendError, Sender, SentResource, Sequence, Stored, Target,
 };
 
 pub(super) const NOW: &str = "2026-11-24T20:00:00Z";
@@ -160,7 +160,11 @@ impl Sender for Clusters {
         }
     }
 
-    fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError> {
+    fn vet(&self, _: &Target, _: &SentResource<'_>) -> Result<(), SendError> {
+        Ok(())
+    }
+
+    fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<Applied, SendError> {
         let mut state = self.begin(target, resource.name)?;
         let before = state
             .resources
@@ -168,14 +172,31 @@ impl Sender for Clusters {
         if before.as_deref() != Some(resource.manifest) {
             state.changes += 1;
         }
-        Ok(())
+        Ok(Applied::default())
     }
 
-    fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError> {
+    fn preview(&self, target: &Target, resource: &SentResource<'_>) -> Result<Preview, SendError> {
+        let state = self.begin(target, resource.name)?;
+        let change = match state.resources.get(&key(target, resource)) {
+            None => Change::Create,
+            Some(before) if before == resource.manifest => Change::Unchanged,
+            Some(_) => Change::Update,
+        };
+        Ok(Preview {
+            change,
+            differences: Vec::new(),
+        })
+    }
+
+    fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<Deletion, SendError> {
         let mut state = self.begin(target, resource.name)?;
         if state.resources.remove(&key(target, resource)).is_some() {
             state.changes += 1;
         }
+        Ok(Deletion::Deleted)
+    }
+
+    fn announce(&self, _: &Target) -> Result<(), SendError> {
         Ok(())
     }
 

@@ -3,7 +3,10 @@
 use std::io::{self, ErrorKind};
 
 use kindsight_clusters::{ClusterSource, FolderCluster, ManifestFile};
-use kindsight_lifecycle::{CannotSend, SendError, Sender, SentResource, Target};
+use kindsight_lifecycle::{
+    Applied, CannotSend, Change, Deletion, Preview, SendError, Sender, SentResource, Target,
+    differences,
+};
 use kindsight_model::ClusterName;
 
 use crate::settings::ClusterChanges;
@@ -36,12 +39,12 @@ impl ConfiguredClusters {
     }
 
     /// Calls `write` with the folder of a target, and logs a failure.
-    fn with_folder(
+    fn with_folder<T>(
         &self,
         target: &Target,
         resource: Option<&SentResource<'_>>,
-        write: impl FnOnce(&FolderCluster) -> io::Result<()>,
-    ) -> Result<(), SendError> {
+        write: impl FnOnce(&FolderCluster) -> io::Result<T>,
+    ) -> Result<T, SendError> {
         let folder = self.folder(&target.cluster);
         let folder = folder.map_err(|error| SendError::Unreachable(error.to_string()));
         let done = folder.and_then(|folder| write(&folder).map_err(|error| failed(&error)));
@@ -79,21 +82,53 @@ impl Sender for ConfiguredClusters {
         self.folder(cluster).map(drop)
     }
 
-    fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError> {
+    /// A folder has no owners and no rights: every resource is accepted.
+    fn vet(&self, _: &Target, _: &SentResource<'_>) -> Result<(), SendError> {
+        Ok(())
+    }
+
+    fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<Applied, SendError> {
         self.with_folder(target, Some(resource), |folder| {
-            folder.write_manifest(&target.deployment, &file(resource), resource.manifest)
+            folder.write_manifest(&target.deployment, &file(resource), resource.manifest)?;
+            Ok(Applied::default())
         })
     }
 
-    fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError> {
+    fn preview(&self, target: &Target, resource: &SentResource<'_>) -> Result<Preview, SendError> {
         self.with_folder(target, Some(resource), |folder| {
-            folder.remove_manifest(&target.deployment, &file(resource))
+            let before = folder.read_manifest(&target.deployment, &file(resource))?;
+            Ok(preview(before.as_deref(), resource.manifest))
         })
+    }
+
+    fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<Deletion, SendError> {
+        self.with_folder(target, Some(resource), |folder| {
+            folder.remove_manifest(&target.deployment, &file(resource))?;
+            Ok(Deletion::Deleted)
+        })
+    }
+
+    /// The monitor of a folder writes its reports without being asked.
+    fn announce(&self, _: &Target) -> Result<(), SendError> {
+        Ok(())
     }
 
     fn removed(&self, target: &Target) -> Result<(), SendError> {
         self.with_folder(target, None, |folder| {
             folder.remove_manifests(&target.deployment)
         })
+    }
+}
+
+fn preview(before: Option<&str>, after: &str) -> Preview {
+    let value = |text: &str| serde_json::from_str(text).unwrap_or_default();
+    let (change, differences) = match before {
+        None => (Change::Create, Vec::new()),
+        Some(before) if before == after => (Change::Unchanged, Vec::new()),
+        Some(before) => (Change::Update, differences(&value(before), &value(after))),
+    };
+    Preview {
+        change,
+        differences,
     }
 }
