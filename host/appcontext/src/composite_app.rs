@@ -8,7 +8,7 @@ use kindsight_store::Store;
 use crate::app::App;
 use crate::handle::{Handle, handle_methods};
 use crate::instruction::{AppOrder, AppsDependency};
-use crate::keys::ContextKeys;
+use crate::keys::{self, ContextKeys};
 use crate::value::Value;
 use crate::{ContextMeta, Result, go_json};
 
@@ -106,7 +106,9 @@ impl CompositeApp {
 
     /// Removes the context and everything in it at once; false when it did not exist.
     pub fn delete(&self) -> Result<bool> {
-        self.handle.delete()
+        let batch = self.handle.deletion();
+        self.handle
+            .delete_by(batch.delete_prefix(keys::deployed(&self.id)))
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::bundle;
 use crate::changes::AppContextWatch;
 use crate::composite_app::CompositeApp;
-use crate::creation::{self, NewContext};
+use crate::creation::{self, NewContext, NewInstance};
 use crate::keys::{self, ClusterKeys, ContextKeys, ResourceName};
 use crate::snapshot::{self, ContextSnapshot};
 use crate::status::StatusValue;
@@ -109,6 +109,14 @@ impl AppContexts {
     /// named twice.
     pub fn create_as(&self, id: &ContextId, new: &NewContext) -> Result<()> {
         creation::create(&*self.store, id, new)
+    }
+
+    /// Creates the context of an instance under a given id. As [`AppContexts::create_as`].
+    ///
+    /// # Errors
+    /// As [`AppContexts::create_as`].
+    pub fn create_instance(&self, id: &ContextId, new: &NewInstance) -> Result<()> {
+        creation::create_instance(&*self.store, id, new)
     }
 
     /// Creates an empty context under a new id, to be filled step by step.

@@ -14,7 +14,7 @@ mod resource_dependency;
 
 pub use depends_on::{AppDependency, AppsDependency, DependsOn};
 pub use order::{AppOrder, ResourceOrder};
-pub use resource_dependency::ResourceDependency;
+pub use resource_dependency::{ResourceDependency, ResourceWait};
 
 /// The dependency of a thing that starts at once, in its place of the order.
 pub const GO: &str = "go";

@@ -13,8 +13,9 @@ mod parsed;
 mod resource_name;
 
 pub(crate) use own::{
-    BUNDLES, CLUSTERS, CREATIONS, DIGS, OWN, Subject, bundles, cluster, cluster_of,
-    cluster_of_bundle, creation, creation_of, dig, dig_of, intent, subject,
+    ASKED, BUNDLES, CLUSTERS, CREATIONS, DIGS, OWN, Subject, asked, asked_of, bundles, cluster,
+    cluster_of, cluster_of_bundle, creation, creation_of, deployed, dig, dig_of, intent, revision,
+    revisions, subject,
 };
 pub(crate) use parsed::{ClusterKey, ContextKey, context_key, context_of_root};
 pub(crate) use resource_name::split_resource;
@@ -125,6 +126,10 @@ impl ClusterKeys {
 
     pub(crate) fn connectivity(&self) -> String {
         self.key(ClusterKey::Connectivity)
+    }
+
+    pub(crate) fn reference(&self) -> String {
+        self.key(ClusterKey::Reference)
     }
 
     pub(crate) fn resource_order(&self) -> String {

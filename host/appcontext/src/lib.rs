@@ -71,6 +71,7 @@ mod cluster;
 mod composite_app;
 mod context;
 mod creation;
+mod deployed;
 mod go_json;
 mod handle;
 mod instruction;
@@ -93,17 +94,18 @@ pub use changes::{AppContextChanges, AppContextWatch};
 pub use cluster::Cluster;
 pub use composite_app::CompositeApp;
 pub use context::{AppContexts, ContextList, Recorded, StatusChange};
-pub use creation::{NewApp, NewCluster, NewContext, NewResource};
+pub use creation::{NewApp, NewCluster, NewContext, NewInstance, NewResource};
+pub use deployed::{DEPLOYED_CHANGES_MAX, Deployed, Place, WHY_CHARS_MAX};
 pub use instruction::{
     AppDependency, AppOrder, AppsDependency, DependsOn, GO, Instruction, ResourceDependency,
-    ResourceOrder,
+    ResourceOrder, ResourceWait,
 };
 pub use keys::{RESOURCE_NAME_BYTES_MAX, ResourceName};
 pub use members::Members;
 pub use meta::ContextMeta;
 pub use records::{
-    Action, ClusterRecord, DigRecord, INTENT_VERSION, Intent, IntentApp, Listed, RECORD_VERSION,
-    Records,
+    Action, AskedWork, ClusterRecord, DigRecord, INTENT_VERSION, Intent, IntentApp,
+    IntentCondition, IntentDependency, Listed, RECORD_VERSION, Records, ResourceDependsOn,
 };
 pub use resource::Resource;
 pub use snapshot::{

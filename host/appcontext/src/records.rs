@@ -12,10 +12,14 @@ use serde::{Deserialize, Serialize};
 use crate::{AppContextWatch, Error, Result, Unreadable, go_json, keys};
 
 mod intent;
+mod revisions;
 #[cfg(test)]
 mod tests;
 
-pub use intent::{INTENT_VERSION, Intent, IntentApp};
+pub use intent::{
+    INTENT_VERSION, Intent, IntentApp, IntentCondition, IntentDependency, ResourceDependsOn,
+};
+pub use revisions::AskedWork;
 
 /// The version of records that this release writes.
 pub const RECORD_VERSION: u64 = 1;
@@ -165,8 +169,8 @@ impl Records {
         self.replace(&keys::dig(name), seen, next)
     }
 
-    /// Deletes the record and the intent of a deployment intent group, if the record is still as `seen`. The
-    /// contexts stay.
+    /// Deletes the record, the intent and the revisions of a deployment intent group, if the record is still as `seen`.
+    /// The contexts stay.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide
@@ -175,7 +179,9 @@ impl Records {
         let key = keys::dig(name);
         let stored = self.stored_as_seen(&key, seen)?;
         let batch = Batch::new().equals(&key, stored).delete(&key);
-        self.store.apply(&batch.delete(keys::intent(name)))?;
+        let batch = batch.delete(keys::intent(name));
+        self.store
+            .apply(&batch.delete_prefix(keys::revisions(name)))?;
         Ok(())
     }
 

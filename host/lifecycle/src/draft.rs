@@ -151,7 +151,10 @@ impl DraftApp {
         IntentApp {
             name: self.name,
             clusters,
+            any_of: Vec::new(),
             manifests: self.manifests,
+            depends_on: Vec::new(),
+            resource_dependencies: Vec::new(),
         }
     }
 }

@@ -3,12 +3,37 @@
 use std::collections::BTreeSet;
 
 use kindsight_model::Hook;
+use serde::{Deserialize, Serialize};
 
 use super::{GO, instruction_of_members, remove_name};
 use crate::Result;
 use crate::members::Members;
 
 const DEPENDENCY: &str = "resdependency";
+/// The member of our own, with the resources that wait for others.
+const OWN: &str = "kindsight";
+const VERSION: u64 = 1;
+
+/// A resource that waits for another resource of the same app in the same cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceWait {
+    /// The resource that waits, as `<name>+<Kind>`.
+    pub resource: String,
+    /// The other resource, as `<name>+<Kind>`.
+    pub on: String,
+    /// The status that it must have: `Ready` or `Deployed`.
+    #[serde(rename = "opstatus")]
+    pub status: String,
+    /// The time to wait once it has that status, in seconds.
+    #[serde(rename = "wait")]
+    pub wait_seconds: i64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Waits {
+    version: u64,
+    waits: Vec<ResourceWait>,
+}
 
 /// The dependencies of the resources of an app in a cluster.
 ///
@@ -34,6 +59,27 @@ impl ResourceDependency {
             dependency.dependencies.push(name.as_ref(), GO)?;
         }
         Ok(dependency)
+    }
+
+    /// The same dependencies with resources that wait for others. They are in a member of our own, which other
+    /// orchestrators do not read.
+    ///
+    /// # Errors
+    /// None that this leads to: see [`Error::Encode`](crate::Error::Encode).
+    pub fn with_waits(mut self, waits: &[ResourceWait]) -> Result<Self> {
+        if !waits.is_empty() {
+            let waits = waits.to_vec();
+            let version = VERSION;
+            self.stored.set(OWN, &Waits { version, waits })?;
+        }
+        Ok(self)
+    }
+
+    /// The resources that wait for others.
+    pub fn waits(&self) -> Vec<ResourceWait> {
+        let waits: Option<Waits> = self.stored.get(OWN).ok().flatten();
+        let known = waits.filter(|waits| waits.version == VERSION);
+        known.map(|known| known.waits).unwrap_or_default()
     }
 
     /// The hook that a resource is; none for one of normal operation.

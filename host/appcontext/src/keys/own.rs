@@ -18,6 +18,13 @@ const INTENTS: &str = "/kindsight/intents/";
 /// The prefix of the records of clusters.
 pub(crate) const CLUSTERS: &str = "/kindsight/clusters/";
 
+/// The prefix of the contents of revisions of deployment intent groups.
+const REVISIONS: &str = "/kindsight/revisions/";
+/// The prefix of the state of the work on resources, by status context.
+const DEPLOYED: &str = "/kindsight/deployed/";
+/// The prefix of the work that is asked for on contexts.
+pub(crate) const ASKED: &str = "/kindsight/asked/";
+
 /// The context or record that a key is a part of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
@@ -67,6 +74,32 @@ pub(crate) fn dig(name: &DigName) -> String {
 /// Builds the key of the intent of a deployment intent group.
 pub(crate) fn intent(name: &DigName) -> String {
     format!("{INTENTS}{name}/")
+}
+
+/// Builds the prefix of the contents of the revisions of a deployment intent group.
+pub(crate) fn revisions(name: &DigName) -> String {
+    format!("{REVISIONS}{name}/")
+}
+
+/// Builds the key of the content of a revision of a deployment intent group.
+pub(crate) fn revision(name: &DigName, revision: i64) -> String {
+    format!("{REVISIONS}{name}/{revision}/")
+}
+
+/// Builds the prefix of the state of the work on the resources of a status context.
+pub(crate) fn deployed(status_context: &ContextId) -> String {
+    format!("{DEPLOYED}{status_context}/")
+}
+
+/// Builds the key of the work that is asked for on a context.
+pub(crate) fn asked(id: &ContextId) -> String {
+    format!("{ASKED}{id}/")
+}
+
+/// Parses the key of the work that is asked for on a context; none for any other key.
+pub(crate) fn asked_of(key: &str) -> Option<ContextId> {
+    let id = key.strip_prefix(ASKED)?.strip_suffix('/')?;
+    id.parse().ok()
 }
 
 /// Parses the key of the record of a deployment intent group; none for any other key.

@@ -17,6 +17,42 @@ pub const INTENT_VERSION: u64 = 1;
 pub struct Intent {
     /// The apps, in the order of their instantiation.
     pub apps: Vec<IntentApp>,
+    /// True if the content of an instantiated group was replaced and not approved since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unapproved: bool,
+}
+
+/// The condition of a dependency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum IntentCondition {
+    /// Every resource was applied.
+    Applied,
+    /// Every resource is ready, according to its interpreter.
+    Ready,
+}
+
+/// An app that another app waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntentDependency {
+    /// The app.
+    pub app: String,
+    /// The condition.
+    pub condition: IntentCondition,
+    /// The time to wait after the condition is met, in seconds.
+    pub wait_seconds: u32,
+}
+
+/// A resource that waits for another resource of the same app in the same cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceDependsOn {
+    /// The resource that waits, as `<name>+<Kind>`.
+    pub resource: String,
+    /// The other resource, as `<name>+<Kind>`.
+    pub on: String,
+    /// The condition.
+    pub condition: IntentCondition,
+    /// The time to wait after the condition is met, in seconds.
+    pub wait_seconds: u32,
 }
 
 /// An app of a deployment intent group.
@@ -27,8 +63,41 @@ pub struct IntentApp {
     /// The clusters that it is sent to.
     #[serde(with = "clusters")]
     pub clusters: Vec<ClusterName>,
+    /// Groups of clusters. The app is sent to one cluster of each group.
+    #[serde(default, with = "groups", skip_serializing_if = "Vec::is_empty")]
+    pub any_of: Vec<Vec<ClusterName>>,
     /// The manifests, as YAML with one object each, in the order of their application.
     pub manifests: Vec<String>,
+    /// The apps that it waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<IntentDependency>,
+    /// The resources that wait for other resources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resource_dependencies: Vec<ResourceDependsOn>,
+}
+
+mod groups {
+    use kindsight_model::ClusterName;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        groups: &[Vec<ClusterName>],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let names = |group: &Vec<ClusterName>| group.iter().map(ToString::to_string).collect();
+        to.collect_seq(groups.iter().map(names).collect::<Vec<Vec<String>>>())
+    }
+
+    pub(super) fn deserialize<'d, D>(from: D) -> Result<Vec<Vec<ClusterName>>, D::Error>
+    where
+        D: Deserializer<'d>,
+    {
+        let groups = Vec::<Vec<String>>::deserialize(from)?;
+        let parsed = |group: &Vec<String>| group.iter().map(|name| name.parse()).collect();
+        let groups = groups.iter().map(parsed);
+        groups.collect::<Result<_, _>>().map_err(D::Error::custom)
+    }
 }
 
 mod clusters {
@@ -122,7 +191,11 @@ mod tests {
                 name: "front".to_owned(),
                 clusters: vec!["lab+a".parse().unwrap(), "lab+b".parse().unwrap()],
                 manifests: vec![manifest.to_owned()],
+                any_of: Vec::new(),
+                depends_on: Vec::new(),
+                resource_dependencies: Vec::new(),
             }],
+            unapproved: false,
         }
     }
 
