@@ -1,6 +1,6 @@
 //! Stored deployment intent groups and the actions on them.
 
-use kindsight_model::LifecycleState;
+use kindsight_model::{LifecycleState, words};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -27,12 +27,67 @@ pub struct AppIntent {
     #[schema(example = "front")]
     pub name: String,
     /// Clusters that the app is sent to, as `provider+name`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["lab+edge01", "lab+edge02"]))]
     pub clusters: Vec<String>,
+    /// Groups of clusters, as `provider+name`. The app is sent to one cluster of each group: to the cluster that has the
+    /// app already, else to the first that can receive resources and is connected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(example = json!([["lab+edge03", "lab+edge04"]]))]
+    pub any_of: Vec<Vec<String>>,
     /// Manifests as YAML, with one object each, in the order of their application. An answer contains the content of
     /// Secrets as `REDACTED`; a request with this word in a Secret is refused.
     #[schema(example = json!(["apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: front\ndata:\n  colour: blue\n"]))]
     pub manifests: Vec<String>,
+    /// The apps that this app waits for, before its resources are sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<AppDependency>,
+    /// Resources of this app that wait for other resources of this app in the same cluster.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resource_dependencies: Vec<ResourceDependency>,
+}
+
+words! {
+    /// The condition of a dependency.
+    DependencyStatus {
+        /// Every resource was applied.
+        Applied = "applied",
+        /// Every resource is ready, according to the live interpreters.
+        Ready = "ready",
+    }
+}
+
+/// An app that another app waits for. Another member is an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct AppDependency {
+    /// Name of the app.
+    #[schema(example = "database")]
+    pub app: String,
+    /// The condition.
+    pub status: DependencyStatus,
+    /// The time to wait after the condition is met, in seconds, at most 3600.
+    #[serde(default)]
+    #[schema(example = 0)]
+    pub wait_seconds: u32,
+}
+
+/// A resource that waits for another resource. Another member is an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ResourceDependency {
+    /// The resource that waits, as `Kind/name`.
+    #[schema(example = "Deployment/front")]
+    pub resource: String,
+    /// The other resource, as `Kind/name`.
+    #[schema(example = "Job/migration")]
+    pub on: String,
+    /// The condition.
+    pub status: DependencyStatus,
+    /// The time to wait after the condition is met, in seconds, at most 3600.
+    #[serde(default)]
+    #[schema(example = 0)]
+    pub wait_seconds: u32,
 }
 
 /// The state of a deployment intent group.
@@ -52,7 +107,16 @@ pub struct GroupState {
     /// True while the instance is being sent or removed.
     #[schema(example = true)]
     pub running: bool,
-    /// The actions that are possible now: `apply`, `approve`, `instantiate`, `terminate`, `stop`, `delete`.
+    /// The revision of the last instance. Omitted before the first instantiation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = i64, example = 1)]
+    pub revision: Option<i64>,
+    /// True if the content was replaced while the group was instantiated, and not approved since.
+    #[serde(default)]
+    #[schema(example = false)]
+    pub unapproved: bool,
+    /// The actions that are possible now: `apply`, `approve`, `instantiate`, `update`, `rollback`, `terminate`, `stop`,
+    /// `delete`.
     #[schema(example = json!(["terminate", "stop"]))]
     pub allowed_actions: Vec<String>,
 }
@@ -67,6 +131,101 @@ pub struct Group {
     pub lifecycle: GroupState,
     /// The actions, oldest first.
     pub actions: Vec<GroupAction>,
+    /// The revisions that a rollback can return to, in ascending order.
+    #[serde(default)]
+    #[schema(example = json!([1, 2]))]
+    pub revisions: Vec<i64>,
+    /// The reasons why resources of the last instance are not sent or not removed, at most 100.
+    #[serde(default)]
+    pub problems: Vec<ResourceProblem>,
+    /// The number of further such resources.
+    #[serde(default)]
+    #[schema(example = 0)]
+    pub problems_left_off: usize,
+}
+
+/// The reason why a resource is not sent or not removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct ResourceProblem {
+    /// Name of the app.
+    #[schema(example = "front")]
+    pub app: String,
+    /// The cluster, as `provider+name`.
+    #[schema(example = "lab+edge01")]
+    pub cluster: String,
+    /// The resource, as `Kind/name`.
+    #[schema(example = "ConfigMap/front")]
+    pub resource: String,
+    /// The status: `Pending`, `Applied`, `Failed`, `Retrying`, `Deleted`.
+    #[schema(example = "Retrying")]
+    pub status: String,
+    /// The reason. It contains no content of the resource.
+    #[schema(example = "the folder of the cluster does not exist")]
+    pub detail: String,
+}
+
+/// A revision that a rollback returns to. Another member is an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RollbackTarget {
+    /// The revision.
+    #[schema(example = 1)]
+    pub revision: i64,
+}
+
+words! {
+    /// The change of a resource in a dry run.
+    PlannedChange {
+        /// It would be created.
+        Create = "create",
+        /// It would be changed.
+        Update = "update",
+        /// It would not change.
+        Unchanged = "unchanged",
+        /// It would be removed.
+        Delete = "delete",
+        /// The cluster would refuse it.
+        Refused = "refused",
+        /// The cluster does not answer.
+        Unknown = "unknown",
+    }
+}
+
+/// The result of a dry run. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct DryRun {
+    /// The resources in the order of their application, then the resources that would be removed: at most 1000.
+    pub resources: Vec<PlannedResource>,
+    /// The number of further resources.
+    #[schema(example = 0)]
+    pub left_off: usize,
+}
+
+/// A resource of a dry run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct PlannedResource {
+    /// Name of the app.
+    #[schema(example = "front")]
+    pub app: String,
+    /// The cluster, as `provider+name`.
+    #[schema(example = "lab+edge01")]
+    pub cluster: String,
+    /// The resource, as `Kind/name`.
+    #[schema(example = "ConfigMap/front")]
+    pub resource: String,
+    /// The change.
+    pub change: PlannedChange,
+    /// The JSON paths that would change, without values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(example = json!(["data.colour"]))]
+    pub differences: Vec<String>,
+    /// The reason of `refused` and `unknown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, example = "the resource belongs to another application")]
+    pub detail: Option<String>,
 }
 
 /// An action on a deployment intent group.

@@ -17,7 +17,7 @@ use crate::commands::clusters::ClustersArgs;
 use crate::commands::completion::CompletionArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
-use crate::commands::lifecycle::{ActionArgs, ApplyArgs, WaitingArgs};
+use crate::commands::lifecycle::{ActionArgs, ApplyArgs, RollbackArgs, SendingArgs, WaitingArgs};
 use crate::commands::login::LoginArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::store::StoreArgs;
@@ -102,7 +102,11 @@ pub(crate) enum Command {
     /// Approves the content of an application.
     Approve(ActionArgs),
     /// Sends the resources of an application to their clusters.
-    Instantiate(WaitingArgs),
+    Instantiate(SendingArgs),
+    /// Sends the changed content of an instantiated application.
+    Update(SendingArgs),
+    /// Sends the content of an earlier revision of an instantiated application.
+    Rollback(RollbackArgs),
     /// Removes the resources of an application from their clusters.
     Terminate(WaitingArgs),
     /// Ends a running instantiation or termination.

@@ -15,6 +15,7 @@ mod tls;
 mod watch;
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -163,10 +164,18 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) allowed_origins: Vec<AllowedOrigin>,
-    /// Lets clients create, approve, instantiate and terminate applications. Without access control, every listener must
+    /// Lets clients create, approve, instantiate, update and terminate applications. Without access control, every listener must
     /// be a loopback address.
     #[arg(long, env = "KINDSIGHT_LIFECYCLE")]
     pub(crate) lifecycle: bool,
+    /// Number of instances of an application that --lifecycle keeps. A rollback can return to a kept instance.
+    #[arg(
+        long,
+        env = "KINDSIGHT_LIFECYCLE_INSTANCES_KEPT",
+        value_name = "NUMBER",
+        default_value = "10"
+    )]
+    pub(crate) lifecycle_instances_kept: NonZeroUsize,
     /// Wire dialect of answers to status queries: the dialect of the specification, or the dialect of EMCO up to
     /// v22.09 for its own clients. A request can select the other dialect.
     #[arg(long, env = "KINDSIGHT_DIALECT", value_parser = dialect(), default_value = Dialect::default().as_str())]

@@ -73,8 +73,10 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Apply(args) => commands::lifecycle::apply(&args)?,
         Command::Approve(args) => return commands::lifecycle::act(&args, "approve"),
         Command::Instantiate(args) => {
-            return commands::lifecycle::act_and_wait(&args, "instantiate");
+            return commands::lifecycle::send(&args, "instantiate");
         }
+        Command::Update(args) => return commands::lifecycle::send(&args, "update"),
+        Command::Rollback(args) => return commands::lifecycle::roll_back(&args),
         Command::Terminate(args) => {
             return commands::lifecycle::act_and_wait(&args, "terminate");
         }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use kindsight_appcontext::{Intent, IntentApp};
+use kindsight_appcontext::{Intent, IntentApp, IntentCondition, IntentDependency};
 use kindsight_model::{
     ClusterName, DeploymentId, LABEL_VALUE_GRAMMAR, NAME_GRAMMAR, is_label_value, is_name,
 };
 
 use crate::manifest;
 
+mod dependencies;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,15 @@ pub const APP_MANIFESTS_MAX: usize = 1024;
 pub const GROUP_RESOURCES_MAX: usize = 10_000;
 /// Maximum number of problems of one draft that are reported.
 const PROBLEMS_MAX: usize = 50;
+/// Maximum size of the manifests of a group, each once for each of its clusters, in bytes. The work on an instance has
+/// all of them in memory.
+pub const GROUP_SENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Maximum number of apps that an app waits for.
+pub const APP_DEPENDENCIES_MAX: usize = 64;
+/// Maximum number of dependencies between the resources of an app.
+pub const RESOURCE_DEPENDENCIES_MAX: usize = 256;
+/// Maximum time to wait after the condition of a dependency is met, in seconds.
+pub const WAIT_SECONDS_MAX: u32 = 3600;
 
 /// An intent that was not checked.
 #[derive(Clone, Default)]
@@ -38,8 +48,38 @@ pub struct DraftApp {
     pub name: String,
     /// The clusters, as `provider+name`.
     pub clusters: Vec<String>,
+    /// Groups of clusters. The app is sent to one cluster of each.
+    pub any_of: Vec<Vec<String>>,
     /// The manifests, as YAML.
     pub manifests: Vec<String>,
+    /// The apps that it waits for.
+    pub depends_on: Vec<DraftDependency>,
+    /// The resources that wait for others.
+    pub resource_dependencies: Vec<DraftResourceDependency>,
+}
+
+/// An app that another app waits for.
+#[derive(Clone)]
+pub struct DraftDependency {
+    /// The app.
+    pub app: String,
+    /// The condition.
+    pub condition: IntentCondition,
+    /// The time to wait after the condition is met, in seconds.
+    pub wait_seconds: u32,
+}
+
+/// A resource that waits for another one of the same app in the same cluster.
+#[derive(Clone)]
+pub struct DraftResourceDependency {
+    /// The resource that waits, as `Kind/name`.
+    pub resource: String,
+    /// The other resource, as `Kind/name`.
+    pub on: String,
+    /// The condition.
+    pub condition: IntentCondition,
+    /// The time to wait after the condition is met, in seconds.
+    pub wait_seconds: u32,
 }
 
 /// A problem of a draft.
@@ -94,6 +134,13 @@ impl Draft {
             let expected = format!("at most {GROUP_RESOURCES_MAX} resources");
             problems.add("apps", detail, expected);
         }
+        let bytes = self.apps.iter().map(DraftApp::bytes);
+        let bytes = bytes.fold(0_usize, usize::saturating_add);
+        if bytes > GROUP_SENT_BYTES_MAX {
+            let detail = format!("the manifests have {bytes} bytes in their clusters");
+            let expected = format!("at most {GROUP_SENT_BYTES_MAX} bytes");
+            problems.add("apps", detail, expected);
+        }
         let mut intent = Intent::default();
         if problems.0.is_empty() {
             let mut names = BTreeSet::new();
@@ -107,6 +154,9 @@ impl Draft {
             }
         }
         if problems.0.is_empty() {
+            dependencies::check(&intent, &mut problems);
+        }
+        if problems.0.is_empty() {
             Ok(intent)
         } else {
             Err(problems.0)
@@ -116,26 +166,37 @@ impl Draft {
 
 impl DraftApp {
     fn resources(&self) -> usize {
-        self.clusters.len().saturating_mul(self.manifests.len())
+        self.clusters_max().saturating_mul(self.manifests.len())
+    }
+
+    fn bytes(&self) -> usize {
+        let bytes = self.manifests.iter().map(String::len).sum::<usize>();
+        self.clusters_max().saturating_mul(bytes)
+    }
+
+    /// The number of clusters in the context, before one of each group is chosen.
+    fn clusters_max(&self) -> usize {
+        self.clusters.len() + self.any_of.iter().map(Vec::len).sum::<usize>()
     }
 
     fn checked(self, path: &str, problems: &mut Problems) -> IntentApp {
         let (of_clusters, of_manifests) = (format!("{path}.clusters"), format!("{path}.manifests"));
         check_name(&format!("{path}.name"), &self.name, problems);
-        problems.length(&of_clusters, &self.clusters, APP_CLUSTERS_MAX);
-        problems.length(&of_manifests, &self.manifests, APP_MANIFESTS_MAX);
-        let mut clusters: Vec<ClusterName> = Vec::new();
-        for (position, text) in self.clusters.iter().enumerate() {
-            let path = format!("{of_clusters}[{position}]");
-            match text.parse() {
-                Ok(cluster) if clusters.contains(&cluster) => {
-                    let detail = format!("the cluster {cluster} is named twice");
-                    problems.add(&path, detail, "another cluster");
-                }
-                Ok(cluster) => clusters.push(cluster),
-                Err(error) => problems.add(&path, error.to_string(), ""),
-            }
+        if self.any_of.is_empty() {
+            problems.length(&of_clusters, &self.clusters, APP_CLUSTERS_MAX);
+        } else if self.clusters_max() > APP_CLUSTERS_MAX {
+            let detail = format!("the app names {} clusters", self.clusters_max());
+            problems.add(&of_clusters, detail, format!("at most {APP_CLUSTERS_MAX}"));
         }
+        problems.length(&of_manifests, &self.manifests, APP_MANIFESTS_MAX);
+        let mut seen = BTreeSet::new();
+        let all_of = clusters(&of_clusters, &self.clusters, &mut seen, problems);
+        let groups = self.any_of.iter().enumerate().map(|(position, group)| {
+            let path = format!("{path}.any-of[{position}]");
+            problems.length(&path, group, APP_CLUSTERS_MAX);
+            clusters(&path, group, &mut seen, problems)
+        });
+        let any_of = groups.collect();
         let mut names = BTreeSet::new();
         for (position, yaml) in self.manifests.iter().enumerate() {
             let path = format!("{of_manifests}[{position}]");
@@ -148,15 +209,43 @@ impl DraftApp {
                 Err(detail) => problems.add(&path, detail, ""),
             }
         }
+        let depends_on = self.depends_on.into_iter().map(|it| IntentDependency {
+            app: it.app,
+            condition: it.condition,
+            wait_seconds: it.wait_seconds,
+        });
+        let waiting = self.resource_dependencies.into_iter();
         IntentApp {
             name: self.name,
-            clusters,
-            any_of: Vec::new(),
+            clusters: all_of,
+            any_of,
             manifests: self.manifests,
-            depends_on: Vec::new(),
-            resource_dependencies: Vec::new(),
+            depends_on: depends_on.collect(),
+            resource_dependencies: waiting.map(dependencies::of_resource).collect(),
         }
     }
+}
+
+/// The names of clusters. A cluster that was seen before is a problem.
+fn clusters(
+    path: &str,
+    texts: &[String],
+    seen: &mut BTreeSet<ClusterName>,
+    problems: &mut Problems,
+) -> Vec<ClusterName> {
+    let mut clusters: Vec<ClusterName> = Vec::new();
+    for (position, text) in texts.iter().enumerate() {
+        let path = format!("{path}[{position}]");
+        match text.parse::<ClusterName>() {
+            Ok(cluster) if !seen.insert(cluster.clone()) => {
+                let detail = format!("the cluster {cluster} is named twice");
+                problems.add(&path, detail, "another cluster");
+            }
+            Ok(cluster) => clusters.push(cluster),
+            Err(error) => problems.add(&path, error.to_string(), ""),
+        }
+    }
+    clusters
 }
 
 /// Checks the name of an app. The label of its resources, which starts with the longest id, must be a label value.

@@ -2,16 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use kindsight_appcontext::{Action as Recorded, AppContexts, DigRecord, Intent, Records};
-use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName, LifecycleState};
+use kindsight_appcontext::{
+    Action as Recorded, AppContexts, AskedWork, DigRecord, Intent, Records,
+};
+use kindsight_model::{
+    ClusterName, ContextId, ContextStatus, DigName, LifecycleState, RsyncStatus,
+};
 
-use crate::sender::{CannotSend, Sender};
 use crate::state::{Action, Next, Situation};
-use crate::work::{Progress, Work};
+use crate::work::{Instance, Job, Work};
 use crate::{Draft, Error, Result};
+
+mod acting;
+
+pub use acting::Command;
 
 /// Maximum number of actions of a group. Each is about 100 bytes in the record, which is read for every action.
 pub const ACTIONS_MAX: usize = 1000;
+/// Maximum number of problems of resources that [`Groups::get`] returns.
+pub const RESOURCE_PROBLEMS_MAX: usize = 100;
 /// The number of times that an action is decided again because another caller was faster. Each failed attempt means that
 /// another caller succeeded.
 const ATTEMPTS_MAX: usize = 16;
@@ -19,8 +28,8 @@ const ATTEMPTS_MAX: usize = 16;
 /// The groups of a store. Cheap to clone.
 #[derive(Clone)]
 pub struct Groups {
-    contexts: AppContexts,
-    records: Records,
+    pub(crate) contexts: AppContexts,
+    pub(crate) records: Records,
 }
 
 /// A group as it is stored.
@@ -36,6 +45,23 @@ pub struct Group {
     pub instance: Option<ContextId>,
     /// The status of this context; `None` without a context, and before the context is created.
     pub status: Option<ContextStatus>,
+    /// The revision of the last instance; 0 without an instance.
+    pub revision: i64,
+}
+
+/// The reason why a resource is not sent or not removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceProblem {
+    /// The app.
+    pub app: String,
+    /// The cluster.
+    pub cluster: ClusterName,
+    /// The resource, as `<name>+<Kind>`.
+    pub resource: String,
+    /// The status.
+    pub status: RsyncStatus,
+    /// The reason, as text for users.
+    pub why: String,
 }
 
 /// The effect of [`Groups::put`].
@@ -60,14 +86,48 @@ impl Groups {
     /// # Errors
     /// [`Error::NotFound`], and errors of the store.
     pub fn get(&self, name: &DigName) -> Result<Group> {
-        let record = self.records.dig(name)?;
-        let record = record.ok_or_else(|| Error::NotFound(name.clone()))?;
+        let record = self.record(name)?;
         let intent = self.records.intent(name)?;
         self.group(record, intent)
     }
 
+    /// The reasons why resources of the last instance are not sent or not removed, at most [`RESOURCE_PROBLEMS_MAX`], and
+    /// the number of further ones.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], and errors of the store.
+    pub fn problems(&self, name: &DigName) -> Result<(Vec<ResourceProblem>, usize)> {
+        let record = self.record(name)?;
+        let Some(work) = Work::of(&record) else {
+            return Ok((Vec::new(), 0));
+        };
+        let deployed = self.contexts.deployed(&work.status_context)?;
+        let problems = deployed.into_iter().filter_map(|(place, deployed)| {
+            Some(ResourceProblem {
+                why: deployed.why?,
+                app: place.app,
+                cluster: place.cluster,
+                resource: place.resource.to_string(),
+                status: deployed.status,
+            })
+        });
+        let mut problems: Vec<_> = problems.collect();
+        let further = problems.len().saturating_sub(RESOURCE_PROBLEMS_MAX);
+        problems.truncate(RESOURCE_PROBLEMS_MAX);
+        Ok((problems, further))
+    }
+
+    /// The revisions that a rollback can return to, in ascending order.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn revisions(&self, name: &DigName) -> Result<Vec<i64>> {
+        Ok(self.records.revisions(name)?)
+    }
+
     /// Creates a group, or replaces its content. If the content of an approved or terminated group changes, the group
-    /// is Created again and needs another approval. `now` is the time in RFC 3339.
+    /// is Created again and needs another approval. The changed content of an instantiated group is sent by the next
+    /// update, and needs an approval too. `now` is the time in RFC 3339.
     ///
     /// # Errors
     /// [`Error::Invalid`], [`Error::ReadOnly`], [`Error::Refused`], [`Error::ActionsMax`], [`Error::Contended`], and
@@ -79,9 +139,10 @@ impl Groups {
         draft: Draft,
         now: &str,
     ) -> Result<Stored> {
-        let intent = draft.checked().map_err(Error::Invalid)?;
+        let mut intent = draft.checked().map_err(Error::Invalid)?;
         let created = action(LifecycleState::Created, None, now, 0);
         retried(name, || {
+            intent.unapproved = false;
             let Some(record) = self.records.dig(name)? else {
                 let record = DigRecord {
                     profile: profile.map(str::to_owned),
@@ -91,57 +152,22 @@ impl Groups {
                 return Ok(Stored::Created);
             };
             let group = self.own(name, record)?;
-            let is_same = group.intent.as_ref() == Some(&intent);
+            let before = group.intent.as_ref();
+            let is_same = before.is_some_and(|before| before.apps == intent.apps);
             if is_same && group.record.profile.as_deref() == profile {
                 return Ok(Stored::Unchanged);
             }
-            group.situation.after(Action::Apply)?;
+            let after = group.situation.after(Action::Apply)?;
             let mut next = group.record.clone();
             next.profile = profile.map(str::to_owned);
-            if group.situation.state != LifecycleState::Created {
+            intent.unapproved = after == Next::Content;
+            if after != Next::Content && group.situation.state != LifecycleState::Created {
                 has_room(&group.record)?;
                 next.actions.push(created.clone());
             }
             self.records
                 .replace_group(name, &group.record, &next, &intent)?;
             Ok(Stored::Changed)
-        })
-    }
-
-    /// Appends an action to the record of a group, if the action is possible, and returns the group after the action.
-    /// The caller then has [`Sequence::run`](crate::Sequence::run) do the work.
-    ///
-    /// The actions [`Action::Apply`] and [`Action::Delete`] are [`Groups::put`] and [`Groups::delete`].
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::ReadOnly`], [`Error::Refused`], [`Error::CannotSend`], [`Error::ActionsMax`],
-    /// [`Error::Contended`], and errors of the store.
-    pub fn act(
-        &self,
-        name: &DigName,
-        wanted: Action,
-        sender: &dyn Sender,
-        now: &str,
-    ) -> Result<Group> {
-        retried(name, || {
-            let group = self.own(name, self.record(name)?)?;
-            let state = match group.situation.after(wanted)? {
-                Next::State(state) => state,
-                Next::Unchanged | Next::Deleted => return Ok(group),
-            };
-            check_clusters(&group, wanted, sender)?;
-            // A group can always be terminated. A termination follows an instantiation or a stop, which are limited.
-            if wanted != Action::Terminate {
-                has_room(&group.record)?;
-            }
-            let (instance, revision) = match wanted {
-                Action::Instantiate => (Some(self.contexts.new_id()?), next_revision(&group)),
-                Action::Terminate | Action::Stop => (group.instance.clone(), 0),
-                Action::Apply | Action::Approve | Action::Delete => (None, 0),
-            };
-            let appended = action(state, instance, now, revision);
-            let record = self.records.append_dig(name, &group.record, appended)?;
-            self.group(record, group.intent)
         })
     }
 
@@ -161,21 +187,45 @@ impl Groups {
         })
     }
 
-    /// The names of groups with unfinished work, for the start. Groups without an intent are not included, because
-    /// another orchestrator works on them.
+    /// Asks for work on a context that no group names, such as one of another orchestrator. Clears its stop flag. The
+    /// caller then has [`Sequence::run`](crate::Sequence::run) do the returned job.
+    ///
+    /// # Errors
+    /// [`Error::NoContext`], and errors of the store.
+    pub fn ask(&self, id: &ContextId, work: AskedWork) -> Result<Job> {
+        let missing = || Error::NoContext(id.clone());
+        match self.contexts.record_stop_flag(id, false)? {
+            kindsight_appcontext::Recorded::NotFound => return Err(missing()),
+            kindsight_appcontext::Recorded::Written(_)
+            | kindsight_appcontext::Recorded::Unchanged => {}
+        }
+        self.records.ask(id, work)?;
+        Ok(Job::Context(id.clone()))
+    }
+
+    /// The unfinished work, for the start. Groups without an intent are not included, because another orchestrator works
+    /// on them. Work on a context that does not exist any more is forgotten.
     ///
     /// # Errors
     /// Errors of the store. A record that cannot be read is not included.
-    pub fn unfinished(&self) -> Result<Vec<DigName>> {
-        let mut names = Vec::new();
+    pub fn unfinished(&self) -> Result<Vec<Job>> {
+        let mut jobs = Vec::new();
         for (name, record) in self.records.digs()?.records {
             let work = Work::of(&record);
             let is_complete = work.map(|work| work.is_complete(&self.contexts));
             if !is_complete.transpose()?.unwrap_or(true) && self.records.intent(&name)?.is_some() {
-                names.push(name);
+                jobs.push(Job::Group(name));
             }
         }
-        Ok(names)
+        for id in self.records.all_asked()? {
+            let job = Job::Context(id.clone());
+            if Work::read(&job, &self.contexts, &self.records)?.is_some() {
+                jobs.push(job);
+            } else if let Some(work) = self.records.asked(&id)? {
+                self.records.forget_asked(&id, work)?;
+            }
+        }
+        Ok(jobs)
     }
 
     fn record(&self, name: &DigName) -> Result<DigRecord> {
@@ -200,17 +250,33 @@ impl Groups {
         let is_running = !is_complete.transpose()?.unwrap_or(true);
         let mut actions = record.actions.iter().rev();
         let instance = actions.find_map(|action| action.instance.clone());
-        let progress = instance
-            .as_ref()
-            .map(|id| Progress::read(&self.contexts, id));
-        let progress = progress.transpose()?.flatten();
+        let status = match &instance {
+            Some(id) => self.status(id)?,
+            None => None,
+        };
+        let is_unapproved = intent.as_ref().is_some_and(|intent| intent.unapproved);
+        let last = Instance::all(&record).pop();
         Ok(Group {
+            situation: Situation {
+                state,
+                is_running,
+                is_unapproved,
+            },
+            revision: last.map_or(0, |last| last.revision),
             record,
             intent,
-            situation: Situation { state, is_running },
             instance,
-            status: progress.and_then(|progress| progress.status),
+            status,
         })
+    }
+
+    /// The status of a context; `None` if the context does not exist.
+    fn status(&self, id: &ContextId) -> Result<Option<ContextStatus>> {
+        match self.contexts.load(id) {
+            Ok(context) => Ok(context.status().get()?),
+            Err(kindsight_appcontext::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn delete_contexts(&self, record: &DigRecord) -> Result<()> {
@@ -243,33 +309,6 @@ fn has_room(record: &DigRecord) -> Result<()> {
     } else {
         Err(Error::ActionsMax)
     }
-}
-
-/// Checks the clusters of a group before an approval or an instantiation. An approval needs known clusters; an
-/// instantiation needs clusters that resources can be sent to.
-fn check_clusters(group: &Group, wanted: Action, sender: &dyn Sender) -> Result<()> {
-    if !matches!(wanted, Action::Approve | Action::Instantiate) {
-        return Ok(());
-    }
-    let apps = group.intent.iter().flat_map(|intent| &intent.apps);
-    let clusters: BTreeSet<&ClusterName> = apps.flat_map(|app| &app.clusters).collect();
-    let reasons = clusters
-        .into_iter()
-        .filter_map(|cluster| sender.check(cluster).err());
-    let counts = |reason: &CannotSend| {
-        wanted == Action::Instantiate || matches!(reason, CannotSend::Unknown(_))
-    };
-    let reasons: Vec<CannotSend> = reasons.filter(counts).collect();
-    if reasons.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::CannotSend(reasons))
-    }
-}
-
-fn next_revision(group: &Group) -> i64 {
-    let revisions = group.record.actions.iter().map(|action| action.revision);
-    revisions.max().unwrap_or_default().saturating_add(1)
 }
 
 fn action(

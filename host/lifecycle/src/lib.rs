@@ -1,4 +1,4 @@
-//! Lifecycle of deployment intent groups: create, approve, instantiate, terminate, stop, delete.
+//! Lifecycle of deployment intent groups: create, approve, instantiate, update, roll back, terminate, stop, delete.
 //!
 //! ```text
 //! request ─▶ Groups ──appends an action──▶ records ─▶ Sequence ─▶ Sender ─▶ clusters
@@ -26,6 +26,8 @@ mod differences;
 mod draft;
 mod groups;
 mod manifest;
+mod preview;
+mod readiness;
 mod sender;
 mod sequence;
 mod state;
@@ -33,19 +35,26 @@ mod state;
 mod tests;
 mod work;
 
-use kindsight_model::DigName;
+use kindsight_model::{ContextId, DigName};
 
 pub use differences::{DIFFERENCES_MAX, differences};
 pub use draft::{
-    APP_CLUSTERS_MAX, APP_MANIFESTS_MAX, APPS_MAX, Draft, DraftApp, DraftProblem,
-    GROUP_RESOURCES_MAX,
+    APP_CLUSTERS_MAX, APP_DEPENDENCIES_MAX, APP_MANIFESTS_MAX, APPS_MAX, Draft, DraftApp,
+    DraftDependency, DraftProblem, DraftResourceDependency, GROUP_RESOURCES_MAX,
+    GROUP_SENT_BYTES_MAX, RESOURCE_DEPENDENCIES_MAX, WAIT_SECONDS_MAX,
 };
-pub use groups::{ACTIONS_MAX, Group, Groups, Stored};
+pub use groups::{
+    ACTIONS_MAX, Command, Group, Groups, RESOURCE_PROBLEMS_MAX, ResourceProblem, Stored,
+};
+pub use kindsight_appcontext::{AskedWork, IntentCondition};
+pub use preview::{DRY_RUN_RESOURCES_MAX, DryRun, PlannedChange, PlannedResource};
+pub use readiness::Readiness;
 pub use sender::{
     Applied, CannotSend, Change, Deletion, Preview, SendError, Sender, SentResource, Target,
 };
-pub use sequence::{Outcome, Sequence};
+pub use sequence::{INSTANCES_KEPT, Outcome, Sequence};
 pub use state::{Action, Next, Refusal, Situation};
+pub use work::Job;
 
 /// Errors of actions and sequences, divided by the reaction of the caller.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +71,17 @@ pub enum Error {
         "the deployment intent group {0} is read-only: it was not created through this interface"
     )]
     ReadOnly(DigName),
+    /// The context does not exist.
+    #[error("there is no AppContext {0}")]
+    NoContext(ContextId),
+    /// The revision does not exist, or is not kept any more.
+    #[error("there is no revision {revision} of the group; {}", known_revisions(.known))]
+    NoRevision {
+        /// The revision.
+        revision: i64,
+        /// The revisions that exist.
+        known: Vec<i64>,
+    },
     /// The action is not possible in the state of the group.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -92,6 +112,11 @@ pub enum Error {
 
 /// The result of every call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+fn known_revisions(known: &[i64]) -> String {
+    let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+    format!("kept revisions: {}", known.join(", "))
+}
 
 fn joined(reasons: &[CannotSend]) -> String {
     let reasons: Vec<String> = reasons.iter().map(ToString::to_string).collect();

@@ -49,6 +49,13 @@ pub(crate) fn checked(yaml: &str) -> Result<ResourceName, String> {
     with_label(value, &any).map(|_| name)
 }
 
+/// The API group and the namespace of a manifest; `None` if it cannot be read.
+pub(crate) fn identity(yaml: &str) -> Option<(String, String)> {
+    let value = manifest::value(yaml).ok()?;
+    let object = Object::from_json(value.to_string()).ok()?;
+    Some((object.gvk.group.to_string(), object.namespace.to_string()))
+}
+
 /// The manifest as JSON, with the label on the resource, on pod templates and on templates of claims.
 ///
 /// # Errors

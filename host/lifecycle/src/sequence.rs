@@ -3,23 +3,36 @@
 //! The result of each step is stored before the next step. A step whose result was not stored is repeated after a
 //! restart.
 
-mod instantiate;
-mod placement;
-mod terminate;
+mod begin;
+mod choose;
+mod create;
+mod dependencies;
+mod lanes;
+mod plan;
+mod remove;
+mod results;
+mod retention;
+mod send;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use kindsight_appcontext::{AppContexts, ContextSnapshot, Recorded, Records, StatusChange};
-use kindsight_model::{Connectivity, ContextId, ContextStatus, DigName, RsyncStatus};
+use kindsight_appcontext::{AppContexts, ContextSnapshot, Recorded, Records, ResourceName};
+use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
 
-use crate::sender::{SendError, Sender};
-use crate::work::{Work, WorkKind};
+use crate::readiness::Readiness;
+use crate::sender::Sender;
+use crate::work::{Job, Work, WorkKind};
 use crate::{Error, Result};
 
-use placement::{Placement, Step};
+pub(crate) use choose::chosen;
+use dependencies::{Progress, Timers};
+pub(crate) use lanes::{Lane, in_lanes};
+pub(crate) use plan::{Placement, Plan, Step};
 
-/// Maximum number of statuses in one batch. etcd accepts 128 writes and 128 conditions.
-const BATCH_STATUSES_MAX: usize = 64;
+/// The number of instances of a group that are kept, unless [`Sequence::keeping`] says another.
+pub const INSTANCES_KEPT: usize = 10;
 
 /// Does the work that records ask for.
 ///
@@ -29,6 +42,10 @@ pub struct Sequence {
     contexts: AppContexts,
     records: Records,
     sender: Arc<dyn Sender>,
+    readiness: Arc<dyn Readiness>,
+    timers: Timers,
+    instances_kept: usize,
+    is_cancelled: Arc<AtomicBool>,
 }
 
 /// The result of [`Sequence::run`].
@@ -36,151 +53,241 @@ pub struct Sequence {
 pub enum Outcome {
     /// No work is left.
     Complete,
-    /// A cluster is unreachable: run the sequence again later.
+    /// A resource waits for another one: run the sequence again soon.
+    Waiting,
+    /// A cluster is unreachable, or a deletion is not complete: run the sequence again later.
     Retry,
 }
 
 /// The result of a part of a sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
     /// The part is complete.
     Done,
     /// A resource is Failed.
     Failed,
-    /// A cluster is unreachable.
+    /// A cluster is unreachable, or a deletion is not complete.
     Retry,
-    /// The record asks for other work.
+    /// A resource waits for another one.
+    Waiting,
+    /// Other work is asked for.
     Superseded,
 }
 
+impl Part {
+    /// The result of two parts.
+    fn and(self, other: Self) -> Self {
+        self.max(other)
+    }
+}
+
+/// The work of one call.
+struct Run<'s> {
+    of: &'s Sequence,
+    job: &'s Job,
+    work: &'s Work,
+    progress: Progress,
+}
+
+/// Nothing is observed.
+struct Unobserved;
+
+impl Readiness for Unobserved {
+    fn is_app_ready(&self, _: &ContextId, _: &str) -> bool {
+        false
+    }
+
+    fn is_resource_ready(&self, _: &ContextId, _: &str, _: &ClusterName, _: &ResourceName) -> bool {
+        false
+    }
+
+    fn is_reachable(&self, _: &ClusterName) -> bool {
+        true
+    }
+
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
 impl Sequence {
-    /// A sequence over these stores, which sends through `sender`.
+    /// A sequence over these stores, which sends through `sender`. Without [`Sequence::observing`], no resource is ready.
     pub fn new(contexts: AppContexts, records: Records, sender: Arc<dyn Sender>) -> Self {
         Self {
             contexts,
             records,
             sender,
+            readiness: Arc::new(Unobserved),
+            timers: Timers::default(),
+            instances_kept: INSTANCES_KEPT,
+            is_cancelled: Arc::default(),
         }
     }
 
-    /// Does the work of a group until none is left or a cluster is unreachable. Does what a later action asks for, if an
-    /// action is appended meanwhile.
+    /// The same sequence with observations of the clusters.
+    #[must_use]
+    pub fn observing(self, readiness: Arc<dyn Readiness>) -> Self {
+        Self { readiness, ..self }
+    }
+
+    /// The same sequence, which keeps this number of instances of each group, at least 1.
+    #[must_use]
+    pub fn keeping(self, instances: usize) -> Self {
+        Self {
+            instances_kept: instances.max(1),
+            ..self
+        }
+    }
+
+    /// Ends all calls of [`Sequence::run`], of this sequence and its clones, after the step that they are at.
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Does the work of a group or a context until none is left, a cluster is unreachable, or a resource waits for another
+    /// one. Does what a later action asks for, if an action is appended meanwhile.
     ///
     /// # Errors
     /// Errors of the store. The caller runs the sequence again later.
-    pub fn run(&self, name: &DigName) -> Result<Outcome> {
+    pub fn run(&self, job: &Job) -> Result<Outcome> {
         loop {
-            let record = self.records.dig(name)?;
-            let Some(work) = record.as_ref().and_then(Work::of) else {
+            if self.is_cancelled.load(Ordering::Relaxed) {
+                return Ok(Outcome::Retry);
+            }
+            let Some(work) = Work::read(job, &self.contexts, &self.records)? else {
                 return Ok(Outcome::Complete);
             };
             if work.is_complete(&self.contexts)? {
+                self.completed(job, &work)?;
                 return Ok(Outcome::Complete);
             }
+            let run = Run {
+                of: self,
+                job,
+                work: &work,
+                progress: Progress::default(),
+            };
             let part = match work.kind {
-                WorkKind::Instantiate => self.instantiate(name, &work)?,
-                WorkKind::Terminate => self.terminate(name, &work)?,
-                WorkKind::Stop => self.stop(&work)?,
+                WorkKind::Instantiate => run.instantiate()?,
+                WorkKind::Terminate => run.terminate()?,
+                WorkKind::Stop => run.stop()?,
             };
             match part {
                 Part::Retry => return Ok(Outcome::Retry),
-                // The next round finds no work, or other work.
-                Part::Done | Part::Failed | Part::Superseded => {}
+                Part::Waiting if !run.progress.has_advanced() => return Ok(Outcome::Waiting),
+                // The next round finds no work, other work, or dependencies that were met meanwhile.
+                Part::Done | Part::Failed | Part::Superseded | Part::Waiting => {}
             }
         }
+    }
+}
+
+impl Run<'_> {
+    /// Sends the resources of a context that are new or changed, then removes the resources that only earlier contexts
+    /// name.
+    fn instantiate(&self) -> Result<Part> {
+        let snapshot = self.created()?;
+        if !self.is_current()? {
+            return Ok(Part::Superseded);
+        }
+        let mut vetted = Vec::new();
+        if snapshot.status != Some(ContextStatus::Instantiating) {
+            let snapshot = self.with_chosen_clusters(snapshot)?;
+            let plan = self.plan(&snapshot)?;
+            match self.begin(&plan)? {
+                Some(clusters) => vetted = clusters,
+                None => return Ok(Part::Failed),
+            }
+        }
+        let plan = self.plan(&self.snapshot()?)?;
+        self.progress.begin(&plan);
+        let part = in_lanes(&plan.placements, |placement, lane| {
+            lane.is_vetted = vetted.contains(&placement.target.cluster);
+            self.send(placement, lane)
+        })?;
+        let part = match part {
+            Part::Done => in_lanes(&plan.others, |placement, _| {
+                self.remove(placement, &placement.leftovers)
+            })?,
+            part => part,
+        };
+        let end = match part {
+            Part::Done => ContextStatus::Instantiated,
+            Part::Failed => ContextStatus::InstantiateFailed,
+            Part::Retry | Part::Waiting | Part::Superseded => return Ok(part),
+        };
+        if let Some(source) = &self.work.source {
+            // The source may have been deleted since.
+            let updated = ContextStatus::Other("Updated".into());
+            let _ = self.of.contexts.record_status(source, updated)?;
+        }
+        self.set_status(end)?;
+        self.of.timers.forget(&self.work.context);
+        Ok(part)
+    }
+
+    /// Removes every resource of a context, and the resources that only earlier contexts name, in reverse order. A Failed
+    /// removal does not end the sequence.
+    fn terminate(&self) -> Result<Part> {
+        let snapshot = self.created()?;
+        if !self.is_current()? {
+            return Ok(Part::Superseded);
+        }
+        let snapshot = self.begin_to_terminate(snapshot)?;
+        let plan = self.plan(&snapshot)?.merged();
+        let placements: Vec<Placement> = plan.placements.into_iter().rev().collect();
+        let part = in_lanes(&placements, |placement, _| {
+            self.remove(placement, &placement.steps)
+        })?;
+        match part {
+            Part::Done => self.set_status(ContextStatus::Terminated)?,
+            Part::Failed => self.set_status(ContextStatus::TerminateFailed)?,
+            Part::Retry | Part::Waiting | Part::Superseded => {}
+        }
+        Ok(part)
     }
 
     /// Ends an instantiation or termination: a resource that is Retrying becomes Failed.
-    fn stop(&self, work: &Work) -> Result<Part> {
-        let Some(snapshot) = self.contexts.read(&work.context)? else {
-            return Ok(Part::Superseded);
-        };
-        self.reset(&snapshot, |status| match status {
+    fn stop(&self) -> Result<Part> {
+        let snapshot = self.snapshot()?;
+        let plan = self.plan(&snapshot)?.merged();
+        self.reset(&plan, |step| match step.status() {
             Some(RsyncStatus::Retrying) => Some(RsyncStatus::Failed),
             _ => None,
         })?;
-        written(self.contexts.record_stop_flag(&work.context, true)?)?;
-        let status = match snapshot.status {
+        written(
+            self.of
+                .contexts
+                .record_stop_flag(&self.work.context, true)?,
+        )?;
+        self.set_status(match snapshot.status {
             Some(ContextStatus::Terminating) => ContextStatus::TerminateFailed,
             _ => ContextStatus::InstantiateFailed,
-        };
-        self.set_status(&work.context, status)?;
+        })?;
         Ok(Part::Done)
     }
 
-    /// Returns whether the record still asks for this work.
-    fn is_current(&self, name: &DigName, work: &Work) -> Result<bool> {
-        let record = self.records.dig(name)?;
-        Ok(record.as_ref().and_then(Work::of).as_ref() == Some(work))
-    }
-
-    fn set_status(&self, id: &ContextId, status: ContextStatus) -> Result<()> {
-        written(self.contexts.record_status(id, status)?)
-    }
-
-    /// Stores another status of each resource for which `next` returns one.
-    fn reset(
-        &self,
-        snapshot: &ContextSnapshot,
-        next: impl Fn(Option<RsyncStatus>) -> Option<RsyncStatus>,
-    ) -> Result<()> {
-        for placement in Placement::all(snapshot)? {
-            let steps = placement.steps.iter();
-            let changes: Vec<(&Step, RsyncStatus)> = steps
-                .filter_map(|step| Some((step, next(step.status)?)))
-                .collect();
-            self.set_statuses(&snapshot.id, &placement, &changes)?;
+    /// Returns whether this work is still asked for.
+    fn is_current(&self) -> Result<bool> {
+        if self.of.is_cancelled.load(Ordering::Relaxed) {
+            return Ok(false);
         }
-        Ok(())
+        let work = Work::read(self.job, &self.of.contexts, &self.of.records)?;
+        Ok(work.as_ref() == Some(self.work))
     }
 
-    fn set_statuses(
-        &self,
-        id: &ContextId,
-        placement: &Placement,
-        changes: &[(&Step, RsyncStatus)],
-    ) -> Result<()> {
-        for changes in changes.chunks(BATCH_STATUSES_MAX) {
-            let changes = changes.iter().map(|(step, status)| StatusChange {
-                app: &placement.target.deployment.app,
-                cluster: &placement.target.cluster,
-                resource: &step.resource,
-                status: *status,
-            });
-            let changes: Vec<StatusChange<'_>> = changes.collect();
-            written(self.contexts.record_resource_statuses(id, &changes)?)?;
-        }
-        Ok(())
+    fn snapshot(&self) -> Result<ContextSnapshot> {
+        let snapshot = self.of.contexts.read(&self.work.context)?;
+        snapshot.ok_or(Error::ContextDeleted)
     }
 
-    /// Stores the result of an attempt to send or remove a resource: `success`, Failed or Retrying. Returns whether the
-    /// placement can continue.
-    fn store_result(
-        &self,
-        id: &ContextId,
-        placement: &Placement,
-        step: &Step,
-        (sent, success): (Result<(), SendError>, RsyncStatus),
-    ) -> Result<Part> {
-        let (status, connectivity, part) = match &sent {
-            Ok(()) => (success, Connectivity::Available, Part::Done),
-            Err(SendError::Refused(_)) => {
-                (RsyncStatus::Failed, Connectivity::Available, Part::Failed)
-            }
-            Err(SendError::Unreachable(_)) => {
-                (RsyncStatus::Retrying, Connectivity::Retrying, Part::Retry)
-            }
-        };
-        let target = &placement.target;
-        self.set_statuses(id, placement, &[(step, status)])?;
-        let recorded = self.contexts.record_connectivity(
-            id,
-            &target.deployment.app,
-            &target.cluster,
-            connectivity,
-        );
-        written(recorded?)?;
-        Ok(part)
+    fn plan(&self, snapshot: &ContextSnapshot) -> Result<Plan> {
+        Plan::read(&self.of.contexts, snapshot, &self.work.status_context)
+    }
+
+    fn set_status(&self, status: ContextStatus) -> Result<()> {
+        let recorded = self.of.contexts.record_status(&self.work.context, status);
+        written(recorded?)
     }
 }
 
@@ -188,17 +295,5 @@ fn written(recorded: Recorded) -> Result<()> {
     match recorded {
         Recorded::Written(_) | Recorded::Unchanged => Ok(()),
         Recorded::NotFound => Err(Error::ContextDeleted),
-    }
-}
-
-impl Part {
-    /// The result of two placements.
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Superseded, _) | (_, Self::Superseded) => Self::Superseded,
-            (Self::Retry, _) | (_, Self::Retry) => Self::Retry,
-            (Self::Failed, _) | (_, Self::Failed) => Self::Failed,
-            (Self::Done, Self::Done) => Self::Done,
-        }
     }
 }

@@ -14,6 +14,10 @@ pub enum Action {
     Approve,
     /// Sends the resources to their clusters.
     Instantiate,
+    /// Sends the changed content of an instantiated group.
+    Update,
+    /// Sends the content of an earlier revision of an instantiated group.
+    Rollback,
     /// Removes the resources from their clusters.
     Terminate,
     /// Ends a running instantiation or termination.
@@ -24,10 +28,12 @@ pub enum Action {
 
 impl Action {
     /// Every action, in the order of a life.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Apply,
         Self::Approve,
         Self::Instantiate,
+        Self::Update,
+        Self::Rollback,
         Self::Terminate,
         Self::Stop,
         Self::Delete,
@@ -39,6 +45,8 @@ impl Action {
             Self::Apply => "apply",
             Self::Approve => "approve",
             Self::Instantiate => "instantiate",
+            Self::Update => "update",
+            Self::Rollback => "rollback",
             Self::Terminate => "terminate",
             Self::Stop => "stop",
             Self::Delete => "delete",
@@ -53,6 +61,8 @@ pub struct Situation {
     pub state: LifecycleState,
     /// True while the last instance is being sent or removed.
     pub is_running: bool,
+    /// True if the content was replaced while the group was instantiated, and not approved since.
+    pub is_unapproved: bool,
 }
 
 /// The effect of a permitted action.
@@ -60,6 +70,8 @@ pub struct Situation {
 pub enum Next {
     /// The group gets this state.
     State(LifecycleState),
+    /// The content or its approval changes. The state stays.
+    Content,
     /// The group has the wanted state already.
     Unchanged,
     /// The group is deleted.
@@ -108,9 +120,11 @@ impl Situation {
 
     fn next(self, action: Action) -> Result<Next, &'static str> {
         match action {
-            Action::Apply => self.if_at_rest().map(|()| LifecycleState::Created),
+            Action::Apply => return self.apply(),
             Action::Approve => return self.approve(),
             Action::Instantiate => self.instantiate(),
+            Action::Update => self.update(),
+            Action::Rollback => self.if_instantiated(),
             Action::Terminate => self.terminate(),
             Action::Stop => self.stop(),
             Action::Delete => return self.if_at_rest().map(|()| Next::Deleted),
@@ -128,11 +142,47 @@ impl Situation {
         }
     }
 
-    fn approve(self) -> Result<Next, &'static str> {
-        use LifecycleState::{Approved, Created, Terminated, Updated};
+    /// Checks that clusters may have resources of the group, which is not being terminated.
+    fn if_instantiated(self) -> Result<LifecycleState, &'static str> {
+        use LifecycleState::{InstantiateStopped, Instantiated};
         match self.state {
+            Instantiated | InstantiateStopped => Ok(Instantiated),
+            _ => Err("the group is not instantiated"),
+        }
+    }
+
+    fn apply(self) -> Result<Next, &'static str> {
+        if self.if_instantiated().is_ok() {
+            return Ok(Next::Content);
+        }
+        self.if_at_rest()?;
+        Ok(Next::State(LifecycleState::Created))
+    }
+
+    fn update(self) -> Result<LifecycleState, &'static str> {
+        self.if_instantiated()?;
+        self.if_approved()?;
+        Ok(LifecycleState::Instantiated)
+    }
+
+    fn if_approved(self) -> Result<(), &'static str> {
+        if self.is_unapproved {
+            Err("the changed content must be approved first")
+        } else {
+            Ok(())
+        }
+    }
+
+    fn approve(self) -> Result<Next, &'static str> {
+        use LifecycleState::{
+            Approved, Created, InstantiateStopped, Instantiated, Terminated, Updated,
+        };
+        match self.state {
+            Instantiated | InstantiateStopped if self.is_unapproved => Ok(Next::Content),
+            Instantiated | InstantiateStopped => Err("its content is approved already"),
             Created | Terminated | Updated => Ok(Next::State(Approved)),
-            Approved => Ok(Next::Unchanged),
+            Approved if !self.is_unapproved => Ok(Next::Unchanged),
+            Approved => Ok(Next::State(Approved)),
             _ => Err("only a group that is Created or Terminated can be approved"),
         }
     }
@@ -144,11 +194,13 @@ impl Situation {
         };
         match self.state {
             Approved | Terminated | TerminateStopped if self.is_running => Err(STILL_REMOVED),
-            Approved | Terminated | TerminateStopped => Ok(Instantiated),
+            Approved | Terminated | TerminateStopped => self.if_approved().map(|()| Instantiated),
             Created => Err("the group must be approved first"),
-            Instantiated | Updated => Err("the group is instantiated already"),
+            Instantiated | Updated => {
+                Err("the group is instantiated already; `update` sends changed content")
+            }
             InstantiateStopped => {
-                Err("its instantiation was stopped; the group must be terminated first")
+                Err("its instantiation was stopped; the group must be updated or terminated first")
             }
             Applied => Err("the group must be terminated first"),
         }

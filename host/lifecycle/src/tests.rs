@@ -1,5 +1,12 @@
 //! Lives of groups over a real store in memory, and clusters in memory.
 
+mod contexts;
 mod lives;
+mod model;
+mod order;
+mod previews;
 mod recovery;
+mod removals;
 mod stage;
+mod updates;
+mod waits;

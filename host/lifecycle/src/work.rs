@@ -1,17 +1,52 @@
-//! The work that the last action of a record asks for.
+//! The work that the last action of a record asks for, or that is asked for on a context.
 
-use kindsight_appcontext::{AppContexts, DigRecord, Error as StoreError};
-use kindsight_model::{ContextId, ContextStatus, LifecycleState};
+use std::collections::BTreeSet;
+use std::fmt;
+
+use kindsight_appcontext::{
+    Action, AppContexts, AskedWork, DigRecord, Error as StoreError, Records,
+};
+use kindsight_model::{ContextId, ContextStatus, DigName, LifecycleState};
 
 use crate::Result;
+
+#[cfg(test)]
+mod tests;
+
+/// The one that asks for work.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Job {
+    /// The record of a group.
+    Group(DigName),
+    /// A context that no record of a group names.
+    Context(ContextId),
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Group(name) => name.fmt(f),
+            Self::Context(id) => id.fmt(f),
+        }
+    }
+}
 
 /// Work on one context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Work {
     pub(crate) kind: WorkKind,
     pub(crate) context: ContextId,
+    /// The context with the statuses, whose id is the label of the resources: the context of the first instance since
+    /// the group was last terminated.
+    pub(crate) status_context: ContextId,
+    /// The context that an update replaces.
+    pub(crate) source: Option<ContextId>,
+    /// The revision whose content the context has. 0 for a context that no record names.
+    pub(crate) revision: i64,
+    /// The revision whose content the status context has.
+    pub(crate) status_revision: i64,
     /// The position of the action that asks for the work.
-    pub(crate) position: usize,
+    position: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,14 +61,14 @@ pub(crate) enum WorkKind {
 
 /// The stored progress of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Progress {
-    pub(crate) status: Option<ContextStatus>,
-    pub(crate) stop_flag: bool,
+struct Progress {
+    status: Option<ContextStatus>,
+    stop_flag: bool,
 }
 
 impl Progress {
     /// Reads the progress; `None` if the context does not exist.
-    pub(crate) fn read(contexts: &AppContexts, id: &ContextId) -> Result<Option<Self>> {
+    fn read(contexts: &AppContexts, id: &ContextId) -> Result<Option<Self>> {
         let context = match contexts.load(id) {
             Ok(context) => context,
             Err(StoreError::NotFound { .. }) => return Ok(None),
@@ -47,6 +82,18 @@ impl Progress {
 }
 
 impl Work {
+    /// Reads the work that is asked for.
+    pub(crate) fn read(
+        job: &Job,
+        contexts: &AppContexts,
+        records: &Records,
+    ) -> Result<Option<Self>> {
+        match job {
+            Job::Group(name) => Ok(records.dig(name)?.as_ref().and_then(Self::of)),
+            Job::Context(id) => Self::asked(id, contexts, records),
+        }
+    }
+
     /// The work that a record asks for: the work of its last action with a context. An approval after a termination does
     /// not end the termination.
     pub(crate) fn of(record: &DigRecord) -> Option<Self> {
@@ -61,11 +108,46 @@ impl Work {
             | LifecycleState::Applied
             | LifecycleState::Updated => return None,
         };
+        let context = action.instance.clone()?;
+        let instance = Instance::all(record)
+            .into_iter()
+            .rfind(|instance| instance.context == context)?;
         Some(Self {
             kind,
-            context: action.instance.clone()?,
+            context,
+            status_context: instance.status_context,
+            source: instance.source,
+            revision: instance.revision,
+            status_revision: instance.status_revision,
             position,
         })
+    }
+
+    /// The work that is asked for on a context. A set stop flag asks for the end of the work.
+    fn asked(id: &ContextId, contexts: &AppContexts, records: &Records) -> Result<Option<Self>> {
+        let Some(asked) = records.asked(id)? else {
+            return Ok(None);
+        };
+        let context = match contexts.load(id) {
+            Ok(context) => context,
+            Err(StoreError::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let kind = match asked {
+            _ if context.stop_flag().get()?.unwrap_or_default() => WorkKind::Stop,
+            AskedWork::Instantiate => WorkKind::Instantiate,
+            AskedWork::Terminate => WorkKind::Terminate,
+        };
+        let status_context = context.status_context().get()?;
+        Ok(Some(Self {
+            kind,
+            context: id.clone(),
+            status_context: status_context.unwrap_or_else(|| id.clone()),
+            source: None,
+            revision: 0,
+            status_revision: 0,
+            position: 0,
+        }))
     }
 
     /// Returns whether the work is complete.
@@ -77,7 +159,12 @@ impl Work {
             Terminating,
         };
         let Some(progress) = Progress::read(contexts, &self.context)? else {
-            return Ok(self.kind != WorkKind::Instantiate);
+            return Ok(match self.kind {
+                WorkKind::Instantiate => false,
+                // The previous instances still have to be removed.
+                WorkKind::Terminate => self.context == self.status_context,
+                WorkKind::Stop => true,
+            });
         };
         let status = progress.status;
         Ok(match self.kind {
@@ -87,5 +174,55 @@ impl Work {
             }
             WorkKind::Stop => !matches!(status, None | Some(Instantiating | Terminating)),
         })
+    }
+}
+
+/// An instance of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Instance {
+    pub(crate) context: ContextId,
+    pub(crate) status_context: ContextId,
+    /// The revision of the instance with the status context.
+    status_revision: i64,
+    /// The context that it replaced, if it is an update.
+    pub(crate) source: Option<ContextId>,
+    pub(crate) revision: i64,
+}
+
+impl Instance {
+    /// All instances of a record, oldest first.
+    pub(crate) fn all(record: &DigRecord) -> Vec<Self> {
+        let mut instances: Vec<Self> = Vec::new();
+        let mut before: Option<&Action> = None;
+        for action in &record.actions {
+            let updated = before.filter(|it| it.state == LifecycleState::Updated);
+            let source = updated.and_then(|it| it.instance.clone());
+            before = Some(action);
+            let Some(context) = &action.instance else {
+                continue;
+            };
+            if action.state != LifecycleState::Instantiated {
+                continue;
+            }
+            let first = instances.last().filter(|_| source.is_some());
+            let first = first.map(|last| (last.status_context.clone(), last.status_revision));
+            let own = (context.clone(), action.revision);
+            let (status_context, status_revision) = first.unwrap_or(own);
+            instances.push(Self {
+                context: context.clone(),
+                status_context,
+                status_revision,
+                source,
+                revision: action.revision,
+            });
+        }
+        instances
+    }
+
+    /// The contexts that are kept if the last `kept` instances are: their own, and those with their statuses.
+    pub(crate) fn kept(instances: &[Self], kept: usize) -> BTreeSet<ContextId> {
+        let last = instances.iter().rev().take(kept);
+        last.flat_map(|it| [it.context.clone(), it.status_context.clone()])
+            .collect()
     }
 }

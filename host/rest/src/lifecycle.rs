@@ -1,6 +1,6 @@
 //! The interface to the lifecycle of deployment intent groups.
 
-use kindsight_api::lifecycle::{Group, GroupIntent, GroupRefusal, GroupState};
+use kindsight_api::lifecycle::{DryRun, Group, GroupIntent, GroupRefusal, GroupState};
 use kindsight_model::DigName;
 
 /// An action without a body on a group.
@@ -10,6 +10,10 @@ pub enum GroupCommand {
     Approve,
     /// Send the resources.
     Instantiate,
+    /// Send the changed content.
+    Update,
+    /// Send the content of a revision.
+    Rollback(i64),
     /// Remove the resources.
     Terminate,
     /// End a running instantiation or termination.
@@ -19,7 +23,7 @@ pub enum GroupCommand {
 /// The groups, as far as the REST API changes them. The server passes an implementation in
 /// [`AppState`](crate::AppState), if the lifecycle is enabled.
 ///
-/// Calls block until the store has answered, and do not wait for clusters. They are made on blocking threads, and
+/// Calls block until the store has answered. Only a dry run waits for clusters. They are made on blocking threads, and
 /// complete also if the client disconnects.
 pub trait GroupLifecycle: Send + Sync {
     /// Reads a group, without the content of Secrets.
@@ -39,6 +43,13 @@ pub trait GroupLifecycle: Send + Sync {
     /// # Errors
     /// See [`GroupRefusal`].
     fn act(&self, name: &DigName, command: GroupCommand) -> Result<GroupState, GroupRefusal>;
+
+    /// The effect that an instantiation or an update would have: of the given content, or of the stored content. Asks the
+    /// clusters.
+    ///
+    /// # Errors
+    /// See [`GroupRefusal`].
+    fn dry_run(&self, name: &DigName, intent: Option<GroupIntent>) -> Result<DryRun, GroupRefusal>;
 
     /// Deletes a group with its instances.
     ///

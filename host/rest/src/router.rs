@@ -71,7 +71,7 @@ macro_rules! body {
     ),
     tags(
         (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters), of clusters and of logical clouds."),
-        (name = "lifecycle", description = "Content and lifecycle of deployment intent groups: create, approve, instantiate, terminate, stop, delete."),
+        (name = "lifecycle", description = "Content and lifecycle of deployment intent groups: create, approve, instantiate, update, roll back, terminate, stop, delete."),
         (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
         (name = "service", description = "Health and description of this service."),
     ),
@@ -293,6 +293,9 @@ fn groups(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState>
         .routes(routes!(lifecycle::get, lifecycle::put, lifecycle::delete))
         .routes(routes!(lifecycle::approve))
         .routes(routes!(lifecycle::instantiate))
+        .routes(routes!(lifecycle::update))
+        .routes(routes!(lifecycle::rollback))
+        .routes(routes!(lifecycle::dry_run))
         .routes(routes!(lifecycle::terminate))
         .routes(routes!(lifecycle::stop))
         .layer(slots!(requests))

@@ -1,5 +1,7 @@
 //! The lifecycle of groups: the answers of the REST API, and the task that does the work.
 
+mod answers;
+mod readiness;
 mod sender;
 mod worker;
 
@@ -8,20 +10,18 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kindsight_api::lifecycle as wire;
 use kindsight_api::lifecycle::{GroupIntent, GroupRefusal, GroupState};
-use kindsight_api::problem::PartialProblem;
-use kindsight_appcontext::{AppContexts, DigRecord, Intent, Records};
-use kindsight_lifecycle::{
-    Action, Draft, DraftApp, Error, Group, Groups, Sender, Sequence, Situation, Stored,
-};
-use kindsight_model::{DigName, ShownText, without_secrets};
+use kindsight_appcontext::{AppContexts, Records};
+use kindsight_lifecycle::{Command, Error, Groups, Job, Readiness, Sender, Sequence, Stored};
+use kindsight_model::DigName;
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{GroupCommand, GroupLifecycle};
-use kindsight_store::chain;
 
 use crate::clock::now_ms;
 use crate::settings::Settings;
 use crate::tasks::Tasks;
 
+use answers::{actions, draft, dry_run, problem, refusal, shown, state};
+use readiness::ObservedStates;
 use sender::ConfiguredClusters;
 use worker::{Pending, Worker};
 
@@ -29,6 +29,7 @@ use worker::{Pending, Worker};
 struct ServedGroups {
     groups: Groups,
     sender: Arc<dyn Sender>,
+    readiness: Arc<dyn Readiness>,
     pending: Pending,
     read_model: ReadModel,
     /// False if the contexts are in a store that is only observed.
@@ -50,9 +51,11 @@ pub(crate) fn begin(
         Some(changes) => ConfiguredClusters::Changing(changes.clone()),
         None => ConfiguredClusters::Fixed(settings.clusters.clone()),
     });
+    let readiness: Arc<dyn Readiness> = Arc::new(ObservedStates::new(read_model));
     let served = ServedGroups {
         groups: Groups::new(contexts.clone(), records.clone()),
         sender: Arc::clone(&sender),
+        readiness: Arc::clone(&readiness),
         pending: Pending::default(),
         read_model: read_model.clone(),
         owns_contexts: Arc::ptr_eq(&settings.contexts, &settings.store),
@@ -60,7 +63,9 @@ pub(crate) fn begin(
     if served.owns_contexts {
         let worker = Worker {
             groups: served.groups.clone(),
-            sequence: Sequence::new(contexts, records, sender),
+            sequence: Sequence::new(contexts, records, sender)
+                .observing(readiness)
+                .keeping(settings.lifecycle_instances_kept),
             pending: served.pending.clone(),
         };
         tasks.spawn("worker of groups", worker.run(tasks.shutdown()));
@@ -105,130 +110,57 @@ impl ServedGroups {
 impl GroupLifecycle for ServedGroups {
     fn get(&self, name: &DigName) -> Result<wire::Group, GroupRefusal> {
         let group = self.groups.get(name).map_err(refusal)?;
+        let (problems, further) = self.groups.problems(name).map_err(refusal)?;
         Ok(wire::Group {
             intent: shown(&group.record, group.intent.as_ref()),
             actions: actions(&group.record),
+            revisions: self.groups.revisions(name).map_err(refusal)?,
+            problems: problems.into_iter().map(problem).collect(),
+            problems_left_off: further,
             lifecycle: state(group),
         })
     }
 
     fn put(&self, name: &DigName, intent: GroupIntent) -> Result<(bool, GroupState), GroupRefusal> {
         self.check_writable(name)?;
-        let apps = intent.apps.into_iter().map(|app| DraftApp {
-            name: app.name,
-            clusters: app.clusters,
-            manifests: app.manifests,
-        });
-        let draft = Draft {
-            apps: apps.collect(),
-        };
-        let profile = intent.profile.as_deref();
-        let stored = self.groups.put(name, profile, draft, &now());
+        let profile = intent.profile.clone();
+        let draft = draft(intent);
+        let stored = self.groups.put(name, profile.as_deref(), draft, &now());
         let is_new = stored.map_err(refusal)? == Stored::Created;
         Ok((is_new, self.state(name)?))
     }
 
     fn act(&self, name: &DigName, command: GroupCommand) -> Result<GroupState, GroupRefusal> {
         self.check_writable(name)?;
-        let action = match command {
-            GroupCommand::Approve => Action::Approve,
-            GroupCommand::Instantiate => Action::Instantiate,
-            GroupCommand::Terminate => Action::Terminate,
-            GroupCommand::Stop => Action::Stop,
+        let command = match command {
+            GroupCommand::Approve => Command::Approve,
+            GroupCommand::Instantiate => Command::Instantiate,
+            GroupCommand::Update => Command::Update,
+            GroupCommand::Rollback(revision) => Command::Rollback(revision),
+            GroupCommand::Terminate => Command::Terminate,
+            GroupCommand::Stop => Command::Stop,
         };
-        let group = self.groups.act(name, action, &*self.sender, &now());
+        let group = self.groups.act(name, command, &*self.sender, &now());
         let group = group.map_err(refusal)?;
-        self.pending.add(name.clone());
+        self.pending.add(Job::Group(name.clone()));
         Ok(state(group))
+    }
+
+    fn dry_run(
+        &self,
+        name: &DigName,
+        intent: Option<GroupIntent>,
+    ) -> Result<wire::DryRun, GroupRefusal> {
+        self.check_writable(name)?;
+        let (sender, readiness) = (&*self.sender, &*self.readiness);
+        let shown = self
+            .groups
+            .dry_run(name, intent.map(draft), sender, readiness);
+        shown.map(dry_run).map_err(refusal)
     }
 
     fn delete(&self, name: &DigName) -> Result<(), GroupRefusal> {
         self.check_writable(name)?;
         self.groups.delete(name).map_err(refusal)
-    }
-}
-
-fn state(group: Group) -> GroupState {
-    GroupState {
-        state: group.situation.state,
-        instance: group.instance.map(|id| id.to_string()),
-        instance_status: group.status.map(|status| status.to_string()),
-        running: group.situation.is_running,
-        allowed_actions: words(group.situation),
-    }
-}
-
-fn words(situation: Situation) -> Vec<String> {
-    let allowed = situation.allowed().into_iter();
-    allowed.map(|action| action.as_str().to_owned()).collect()
-}
-
-fn actions(record: &DigRecord) -> Vec<wire::GroupAction> {
-    let actions = record.actions.iter().map(|action| wire::GroupAction {
-        state: action.state,
-        instance: action.instance.as_ref().map(ToString::to_string),
-        time: action.time.clone(),
-        revision: Some(action.revision).filter(|revision| *revision != 0),
-    });
-    actions.collect()
-}
-
-/// The content of a group without the content of Secrets.
-fn shown(record: &DigRecord, intent: Option<&Intent>) -> GroupIntent {
-    let apps = intent.into_iter().flat_map(|intent| &intent.apps);
-    let apps = apps.map(|app| wire::AppIntent {
-        name: app.name.clone(),
-        clusters: app.clusters.iter().map(ToString::to_string).collect(),
-        manifests: app
-            .manifests
-            .iter()
-            .map(|text| shown_manifest(text))
-            .collect(),
-    });
-    GroupIntent {
-        profile: record.profile.clone(),
-        apps: apps.collect(),
-    }
-}
-
-fn shown_manifest(text: &str) -> String {
-    match without_secrets(text) {
-        ShownText::AsItIs => text.to_owned(),
-        ShownText::Redacted(redacted) => redacted,
-        ShownText::Withheld => "REDACTED".to_owned(),
-    }
-}
-
-fn refusal(error: Error) -> GroupRefusal {
-    let text = error.to_string();
-    match error {
-        Error::Invalid(problems) => {
-            let problems = problems.into_iter();
-            let problems = problems.map(|it| PartialProblem::new(it.path, it.detail, it.expected));
-            GroupRefusal::Invalid(problems.collect())
-        }
-        Error::NotFound(_) => GroupRefusal::NotFound(text),
-        Error::Refused(refused) => {
-            let allowed = words(refused.situation);
-            let expected = kindsight_status::one_of(allowed);
-            let problem = PartialProblem::new("action", refused.reason, expected);
-            GroupRefusal::Conflict(text, vec![problem])
-        }
-        Error::CannotSend(reasons) => {
-            let problem = |reason: &kindsight_lifecycle::CannotSend| {
-                PartialProblem::new("clusters", reason.to_string(), "")
-            };
-            let problems = reasons.iter().map(problem).collect();
-            let text = "the resources of the group cannot be sent; nothing was sent".to_owned();
-            GroupRefusal::Conflict(text, problems)
-        }
-        Error::ReadOnly(_) | Error::ActionsMax => GroupRefusal::Conflict(text, Vec::new()),
-        Error::Contended(_) => GroupRefusal::Unavailable(text),
-        Error::Store(error) if error.is_too_large() => {
-            let problem = PartialProblem::new(".", chain(&error), "a smaller content");
-            GroupRefusal::Invalid(vec![problem])
-        }
-        Error::Store(error) if error.is_unavailable() => GroupRefusal::Unavailable(chain(&error)),
-        error => GroupRefusal::Failed(chain(&error)),
     }
 }

@@ -63,6 +63,8 @@ pub struct Settings {
     pub allowed_names: AllowedNames,
     /// Changes of groups through the REST API, and the work that they cause.
     pub lifecycle: bool,
+    /// The number of instances of each group that are kept, at least 1.
+    pub lifecycle_instances_kept: usize,
     /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits of interpreters.
@@ -155,6 +157,7 @@ impl Settings {
             allowed_names: AllowedNames::default(),
             tls: None,
             lifecycle: false,
+            lifecycle_instances_kept: kindsight_lifecycle::INSTANCES_KEPT,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),

@@ -1,5 +1,7 @@
-//! `kindsight apply`, `approve`, `instantiate`, `terminate`, `stop` and `delete`: the lifecycle of an application.
+//! `kindsight apply`, `approve`, `instantiate`, `update`, `rollback`, `terminate`, `stop` and `delete`: the lifecycle of an
+//! application.
 
+mod dry_run;
 mod file;
 
 use std::io::{self, Write as _};
@@ -9,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use kindsight_api::lifecycle::{Group, GroupState};
+use kindsight_api::lifecycle::{Group, GroupState, ResourceProblem, RollbackTarget};
 use kindsight_model::DigName;
 use ureq::http::Method;
 
@@ -36,7 +38,18 @@ The file is YAML. Each manifest is the path of a YAML file, relative to the file
   apps:
     - name: front
       clusters: [lab+edge01, lab+edge02]
+      any-of: [[lab+edge03, lab+edge04]]
       manifests: [front.yaml]
+      depends-on:
+        - {app: database, status: ready, wait-seconds: 5}
+      resource-dependencies:
+        - {resource: Deployment/front, on: Job/migration, status: ready}
+    - name: database
+      clusters: [lab+edge01]
+      manifests: [database.yaml]
+
+`clusters` are all clusters of the app, and the app also goes to one cluster of each list in `any-of`.
+The conditions of dependencies are `applied` and `ready`.
 
 Examples:
   kindsight apply -f app.yaml
@@ -46,6 +59,9 @@ pub(crate) struct ApplyArgs {
     /// File with the application.
     #[arg(short, long, value_name = "FILE")]
     file: PathBuf,
+    /// Shows what an instantiation or an update with this content would send, and changes nothing.
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -59,14 +75,36 @@ pub(crate) struct ActionArgs {
     server: ServerArgs,
 }
 
-/// `kindsight instantiate` and `terminate`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
---wait ends when every resource was sent or removed. `kindsight status NAME --wait` waits until the
-application is ready.
+const EXIT_CODES: &str = "\
+--wait ends when every resource was sent or removed, and shows the resources that were not, with the
+reasons. `kindsight status NAME --wait` waits until the application is ready.
 
 Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid command line; with
---wait 4 a resource failed or the action was stopped, 5 the time is up.")]
+--wait 4 a resource failed or the action was stopped, 5 the time is up.";
+
+/// `kindsight instantiate` and `update`.
+#[derive(Debug, Args)]
+pub(crate) struct SendingArgs {
+    #[command(flatten)]
+    waiting: WaitingArgs,
+    /// Shows what would be sent and removed, and changes nothing.
+    #[arg(long, conflicts_with = "wait")]
+    dry_run: bool,
+}
+
+/// `kindsight rollback`.
+#[derive(Debug, Args)]
+pub(crate) struct RollbackArgs {
+    #[command(flatten)]
+    waiting: WaitingArgs,
+    /// Revision to return to. `revisions` of the group in the REST API lists them.
+    #[arg(long, value_name = "NUMBER")]
+    revision: i64,
+}
+
+/// `kindsight terminate`, and a part of other commands.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct WaitingArgs {
     #[command(flatten)]
     action: ActionArgs,
@@ -85,6 +123,9 @@ pub(crate) struct WaitingArgs {
 pub(crate) fn apply(args: &ApplyArgs) -> anyhow::Result<()> {
     let (name, intent) = file::read(&args.file)?;
     let server = args.server.connect()?;
+    if args.dry_run {
+        return dry_run::show(&server, &name, serde_json::to_vec(&intent)?);
+    }
     let request = Request::to(Method::PUT, path(&name));
     let answer = request.with_body(JSON, serde_json::to_vec(&intent)?);
     let answer = answer.ask(&server)?;
@@ -100,7 +141,7 @@ pub(crate) fn act(args: &ActionArgs, word: &str) -> anyhow::Result<ExitCode> {
     let Some(name) = resolved(&server, &args.subject)? else {
         return Ok(ExitCode::from(INVALID));
     };
-    print(&name, &sent(&server, &name, word)?)?;
+    print(&name, &sent(&server, &name, word, Vec::new())?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -123,22 +164,56 @@ pub(crate) fn delete(args: &ActionArgs) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When the server cannot be reached, or refuses.
 pub(crate) fn act_and_wait(args: &WaitingArgs, word: &str) -> anyhow::Result<ExitCode> {
+    act_with_body(args, word, Vec::new())
+}
+
+/// Sends the resources of an application, or shows the effect.
+///
+/// # Errors
+/// When the server cannot be reached, or refuses.
+pub(crate) fn send(args: &SendingArgs, word: &str) -> anyhow::Result<ExitCode> {
+    if !args.dry_run {
+        return act_and_wait(&args.waiting, word);
+    }
+    let server = args.waiting.action.server.connect()?;
+    let Some(name) = resolved(&server, &args.waiting.action.subject)? else {
+        return Ok(ExitCode::from(INVALID));
+    };
+    dry_run::show(&server, &name, Vec::new())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns to an earlier revision.
+///
+/// # Errors
+/// When the server cannot be reached, or refuses.
+pub(crate) fn roll_back(args: &RollbackArgs) -> anyhow::Result<ExitCode> {
+    let revision = args.revision;
+    let body = serde_json::to_vec(&RollbackTarget { revision })?;
+    act_with_body(&args.waiting, "rollback", body)
+}
+
+fn act_with_body(args: &WaitingArgs, word: &str, body: Vec<u8>) -> anyhow::Result<ExitCode> {
     let server = args.action.server.connect()?;
     let Some(name) = resolved(&server, &args.action.subject)? else {
         return Ok(ExitCode::from(INVALID));
     };
-    let mut state = sent(&server, &name, word)?;
+    let mut state = sent(&server, &name, word, body)?;
+    let mut problems = Vec::new();
     let (action, begin) = (state.state, Instant::now());
     while args.wait && state.running && state.state == action {
         if begin.elapsed() >= args.timeout {
             print(&name, &state)?;
+            print_problems(&problems)?;
             return Ok(ExitCode::from(TIME_IS_UP));
         }
         thread::sleep(POLL);
         let answer = Request::get(path(&name)).ask(&server)?;
-        state = client::read::<Group>(&answer)?.lifecycle;
+        let group = client::read::<Group>(&answer)?;
+        (state, problems) = (group.lifecycle, group.problems);
     }
     print(&name, &state)?;
+    print_problems(&problems)?;
     let is_failed = state
         .instance_status
         .as_deref()
@@ -151,8 +226,11 @@ pub(crate) fn act_and_wait(args: &WaitingArgs, word: &str) -> anyhow::Result<Exi
     })
 }
 
-fn sent(server: &Server, name: &DigName, word: &str) -> anyhow::Result<GroupState> {
-    let request = Request::to(Method::POST, format!("{}/{word}", path(name)));
+fn sent(server: &Server, name: &DigName, word: &str, body: Vec<u8>) -> anyhow::Result<GroupState> {
+    let mut request = Request::to(Method::POST, format!("{}/{word}", path(name)));
+    if !body.is_empty() {
+        request = request.with_body(JSON, body);
+    }
     client::read(&request.ask(server)?)
 }
 
@@ -185,4 +263,19 @@ fn print(name: &DigName, state: &GroupState) -> anyhow::Result<()> {
         line.extend([", instance ", status]);
     }
     Ok(writeln!(io::stdout().lock(), "{line}")?)
+}
+
+fn print_problems(problems: &[ResourceProblem]) -> anyhow::Result<()> {
+    for problem in problems {
+        let ResourceProblem {
+            app,
+            cluster,
+            resource,
+            status,
+            detail,
+        } = problem;
+        let line = format!("  {app} {cluster} {resource}: {status}: {detail}");
+        writeln!(io::stdout().lock(), "{line}")?;
+    }
+    Ok(())
 }

@@ -148,6 +148,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
             origins: args.allowed_origins,
         },
         lifecycle: args.lifecycle,
+        lifecycle_instances_kept: args.lifecycle_instances_kept.get(),
         dialect: args.dialect,
         catalog_limits: args.interpreter_limits.catalog_limits(),
         rest_limits: args.rest_limits.limits(&limits),

@@ -6,7 +6,10 @@ fn app(name: &str) -> DraftApp {
     DraftApp {
         name: name.to_owned(),
         clusters: vec!["lab+a".to_owned()],
+        any_of: Vec::new(),
         manifests: vec![MAP.to_owned()],
+        depends_on: Vec::new(),
+        resource_dependencies: Vec::new(),
     }
 }
 
@@ -89,4 +92,117 @@ fn a_draft_over_a_limit_is_refused() {
         ..app("front")
     };
     assert_eq!(paths(vec![large]), ["apps"]);
+}
+
+#[test]
+fn an_app_names_each_cluster_once_also_in_groups_of_clusters() {
+    let any_of = |groups: &[&[&str]]| DraftApp {
+        any_of: groups
+            .iter()
+            .map(|group| group.iter().map(|it| (*it).to_owned()).collect())
+            .collect(),
+        ..app("front")
+    };
+    let correct = DraftApp {
+        clusters: Vec::new(),
+        ..any_of(&[&["lab+b", "lab+c"]])
+    };
+    assert_eq!(
+        paths(vec![any_of(&[&["lab+b", "lab+a"]])]),
+        ["apps[0].any-of[0][1]"]
+    );
+    assert_eq!(paths(vec![any_of(&[&[]])]), ["apps[0].any-of[0]"]);
+    let intent = Draft {
+        apps: vec![correct],
+    }
+    .checked()
+    .ok()
+    .unwrap();
+    assert_eq!(intent.apps[0].any_of[0].len(), 2);
+}
+
+/// An app that waits for others.
+fn waiting(name: &str, on: &[&str]) -> DraftApp {
+    let depends_on = on.iter().map(|on| DraftDependency {
+        app: (*on).to_owned(),
+        condition: IntentCondition::Ready,
+        wait_seconds: 0,
+    });
+    DraftApp {
+        depends_on: depends_on.collect(),
+        ..app(name)
+    }
+}
+
+#[test]
+fn dependencies_of_apps_that_cannot_be_met_are_refused() {
+    let chain = vec![waiting("a", &["b"]), waiting("b", &["c"]), app("c")];
+    assert!(
+        Draft {
+            apps: chain.clone()
+        }
+        .checked()
+        .is_ok()
+    );
+    let mut circle = chain;
+    circle[2] = waiting("c", &["a"]);
+    let problems = Draft { apps: circle }.checked().err().unwrap();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].path, "apps[2].depends-on[0]");
+    assert_eq!(
+        problems[0].detail,
+        "the apps wait for each other: c, a, b, c"
+    );
+    assert_eq!(
+        paths(vec![waiting("a", &["a"]), waiting("b", &["d"]), app("c")]),
+        ["apps[1].depends-on[0]", "apps[0].depends-on[0]"]
+    );
+    let mut long = waiting("a", &["c"]);
+    long.depends_on[0].wait_seconds = WAIT_SECONDS_MAX + 1;
+    assert_eq!(
+        paths(vec![long, app("c")]),
+        ["apps[0].depends-on[0].wait-seconds"]
+    );
+}
+
+#[test]
+fn dependencies_of_resources_that_cannot_be_met_are_refused() {
+    let with = |pairs: &[(&str, &str)]| {
+        let second = MAP.replace("name: a", "name: b");
+        let dependencies = pairs.iter().map(|(resource, on)| DraftResourceDependency {
+            resource: (*resource).to_owned(),
+            on: (*on).to_owned(),
+            condition: IntentCondition::Applied,
+            wait_seconds: 0,
+        });
+        DraftApp {
+            manifests: vec![MAP.to_owned(), second],
+            resource_dependencies: dependencies.collect(),
+            ..app("front")
+        }
+    };
+    let (a, b) = ("ConfigMap/a", "ConfigMap/b");
+    let correct = Draft {
+        apps: vec![with(&[(b, a)])],
+    };
+    let dependency = correct.checked().ok().unwrap().apps[0].resource_dependencies[0].clone();
+    assert_eq!(
+        (&*dependency.resource, &*dependency.on),
+        ("b+ConfigMap", "a+ConfigMap")
+    );
+    assert_eq!(
+        paths(vec![with(&[(b, a), (a, b)])]),
+        ["apps[0].resource-dependencies[1]"]
+    );
+    assert_eq!(
+        paths(vec![with(&[(a, a)])]),
+        ["apps[0].resource-dependencies[0]"]
+    );
+    assert_eq!(
+        paths(vec![with(&[("Pod/a", "b")])]),
+        [
+            "apps[0].resource-dependencies[0].resource",
+            "apps[0].resource-dependencies[0].on"
+        ]
+    );
 }

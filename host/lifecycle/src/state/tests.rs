@@ -4,12 +4,19 @@ use expect_test::expect;
 
 use super::*;
 
-fn line(state: LifecycleState, is_running: bool) -> String {
-    let situation = Situation { state, is_running };
-    let mut line = format!("{state}{}", if is_running { " (running)" } else { "" });
+fn line(state: LifecycleState, is_running: bool, is_unapproved: bool) -> String {
+    let situation = Situation {
+        state,
+        is_running,
+        is_unapproved,
+    };
+    let mut line = state.to_string();
+    line += if is_running { " (running)" } else { "" };
+    line += if is_unapproved { " (unapproved)" } else { "" };
     for action in Action::ALL {
         let next = match situation.after(action) {
             Ok(Next::State(next)) => next.to_string(),
+            Ok(Next::Content) => "content".to_owned(),
             Ok(Next::Unchanged) => "unchanged".to_owned(),
             Ok(Next::Deleted) => "deleted".to_owned(),
             Err(_) => "-".to_owned(),
@@ -23,24 +30,41 @@ fn line(state: LifecycleState, is_running: bool) -> String {
 #[test]
 fn every_pair_of_state_and_action_has_a_decided_result() {
     let states = LifecycleState::ALL.iter();
-    let lines = states.flat_map(|state| [false, true].map(|running| line(*state, running)));
+    let flags = [(false, false), (true, false), (false, true), (true, true)];
+    let lines = states.flat_map(|state| flags.map(|(running, not)| line(*state, running, not)));
     expect![[r#"
-        Created, apply Created, approve Approved, instantiate -, terminate -, stop -, delete deleted
-        Created (running), apply -, approve Approved, instantiate -, terminate -, stop -, delete -
-        Approved, apply Created, approve unchanged, instantiate Instantiated, terminate -, stop -, delete deleted
-        Approved (running), apply -, approve unchanged, instantiate -, terminate -, stop -, delete -
-        Applied, apply -, approve -, instantiate -, terminate -, stop -, delete -
-        Applied (running), apply -, approve -, instantiate -, terminate -, stop -, delete -
-        Instantiated, apply -, approve -, instantiate -, terminate Terminated, stop -, delete -
-        Instantiated (running), apply -, approve -, instantiate -, terminate Terminated, stop InstantiateStopped, delete -
-        Terminated, apply Created, approve Approved, instantiate Instantiated, terminate -, stop -, delete deleted
-        Terminated (running), apply -, approve Approved, instantiate -, terminate -, stop TerminateStopped, delete -
-        InstantiateStopped, apply -, approve -, instantiate -, terminate Terminated, stop -, delete -
-        InstantiateStopped (running), apply -, approve -, instantiate -, terminate Terminated, stop -, delete -
-        TerminateStopped, apply -, approve -, instantiate Instantiated, terminate Terminated, stop -, delete -
-        TerminateStopped (running), apply -, approve -, instantiate -, terminate Terminated, stop -, delete -
-        Updated, apply -, approve Approved, instantiate -, terminate -, stop -, delete -
-        Updated (running), apply -, approve Approved, instantiate -, terminate -, stop -, delete -
+        Created, apply Created, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete deleted
+        Created (running), apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Created (unapproved), apply Created, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete deleted
+        Created (running) (unapproved), apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Approved, apply Created, approve unchanged, instantiate Instantiated, update -, rollback -, terminate -, stop -, delete deleted
+        Approved (running), apply -, approve unchanged, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Approved (unapproved), apply Created, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete deleted
+        Approved (running) (unapproved), apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Applied, apply -, approve -, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Applied (running), apply -, approve -, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Applied (unapproved), apply -, approve -, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Applied (running) (unapproved), apply -, approve -, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Instantiated, apply content, approve -, instantiate -, update Instantiated, rollback Instantiated, terminate Terminated, stop -, delete -
+        Instantiated (running), apply content, approve -, instantiate -, update Instantiated, rollback Instantiated, terminate Terminated, stop InstantiateStopped, delete -
+        Instantiated (unapproved), apply content, approve content, instantiate -, update -, rollback Instantiated, terminate Terminated, stop -, delete -
+        Instantiated (running) (unapproved), apply content, approve content, instantiate -, update -, rollback Instantiated, terminate Terminated, stop InstantiateStopped, delete -
+        Terminated, apply Created, approve Approved, instantiate Instantiated, update -, rollback -, terminate -, stop -, delete deleted
+        Terminated (running), apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop TerminateStopped, delete -
+        Terminated (unapproved), apply Created, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete deleted
+        Terminated (running) (unapproved), apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop TerminateStopped, delete -
+        InstantiateStopped, apply content, approve -, instantiate -, update Instantiated, rollback Instantiated, terminate Terminated, stop -, delete -
+        InstantiateStopped (running), apply content, approve -, instantiate -, update Instantiated, rollback Instantiated, terminate Terminated, stop -, delete -
+        InstantiateStopped (unapproved), apply content, approve content, instantiate -, update -, rollback Instantiated, terminate Terminated, stop -, delete -
+        InstantiateStopped (running) (unapproved), apply content, approve content, instantiate -, update -, rollback Instantiated, terminate Terminated, stop -, delete -
+        TerminateStopped, apply -, approve -, instantiate Instantiated, update -, rollback -, terminate Terminated, stop -, delete -
+        TerminateStopped (running), apply -, approve -, instantiate -, update -, rollback -, terminate Terminated, stop -, delete -
+        TerminateStopped (unapproved), apply -, approve -, instantiate -, update -, rollback -, terminate Terminated, stop -, delete -
+        TerminateStopped (running) (unapproved), apply -, approve -, instantiate -, update -, rollback -, terminate Terminated, stop -, delete -
+        Updated, apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Updated (running), apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Updated (unapproved), apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete -
+        Updated (running) (unapproved), apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete -
     "#]]
     .assert_eq(&lines.collect::<String>());
 }
@@ -50,6 +74,7 @@ fn both_ways_from_terminated_to_instantiated_work() {
     let at = |state| Situation {
         state,
         is_running: false,
+        is_unapproved: false,
     };
     let after = |state, action| at(state).after(action).unwrap();
     let instantiated = Next::State(LifecycleState::Instantiated);
@@ -70,6 +95,7 @@ fn a_refusal_names_the_state_the_reason_and_the_possible_actions() {
     let created = Situation {
         state: LifecycleState::Created,
         is_running: false,
+        is_unapproved: false,
     };
     let refusal = created.after(Action::Instantiate).unwrap_err();
     assert_eq!(

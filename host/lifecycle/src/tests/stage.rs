@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
-use kindsight_appcontext::{AppContexts, DigRecord, Records};
-use kindsight_model::{ClusterName, ContextStatus, DigName, LifecycleState, RsyncStatus};
+use kindsight_appcontext::{AppContexts, DigRecord, Records, ResourceName};
+use kindsight_model::{
+    ClusterName, ContextId, ContextStatus, DigName, LifecycleState, RsyncStatus,
+};
 use kindsight_store::{
     Batch, Connection, Entry, Error as StoreError, Keys, Range, RedbStore, Result as StoreResult,
     Revision, Store, StoreLimits, Watch,
@@ -13,31 +16,45 @@ use kindsight_store::{
 use tokio::sync::watch::Receiver;
 
 use crate::{
-    Action, Applied, CannotSend, Change, Deletion, Draft, DraftApp, Error, Groups, Outcome,
-    Preview, Result, SendError, Sender, SentResource, Sequence, Stored, Target,
+    Applied, CannotSend, Change, Command, Deletion, Draft, DraftApp, Error, Groups, Job, Outcome,
+    Preview, Readiness, ResourceProblem, Result, SendError, Sender, SentResource, Sequence, Stored,
+    Target,
 };
 
 pub(super) const NOW: &str = "2026-11-24T20:00:00Z";
+
+/// The number of instances that are kept.
+pub(super) const INSTANCES: usize = 3;
 
 pub(super) fn name() -> DigName {
     DigName::new("p", "shop", "v1", "prod").unwrap()
 }
 
-fn manifest(name: &str) -> String {
+pub(super) fn manifest(name: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n")
+}
+
+/// An app with these manifests in these clusters.
+pub(super) fn app(name: &str, clusters: &[&str], manifests: Vec<String>) -> DraftApp {
+    DraftApp {
+        name: name.to_owned(),
+        clusters: clusters.iter().map(|it| (*it).to_owned()).collect(),
+        any_of: Vec::new(),
+        manifests,
+        depends_on: Vec::new(),
+        resource_dependencies: Vec::new(),
+    }
 }
 
 /// Two apps with two resources each: one in two clusters, one in one cluster.
 pub(super) fn draft() -> Draft {
-    let app = |name: &str, clusters: &[&str]| DraftApp {
-        name: name.to_owned(),
-        clusters: clusters.iter().map(|it| (*it).to_owned()).collect(),
-        manifests: ["one", "two"]
-            .map(|it| manifest(&format!("{name}-{it}")))
-            .into(),
-    };
+    let manifests =
+        |name: &str| Vec::from(["one", "two"].map(|it| manifest(&format!("{name}-{it}"))));
     Draft {
-        apps: vec![app("back", &["lab+a"]), app("front", &["lab+a", "lab+b"])],
+        apps: vec![
+            app("back", &["lab+a"], manifests("back")),
+            app("front", &["lab+a", "lab+b"], manifests("front")),
+        ],
     }
 }
 
@@ -89,8 +106,8 @@ impl Store for StoppingStore {
     }
 }
 
-/// Called with the name of a resource.
-type Before = Box<dyn FnMut(&str) + Send>;
+/// Called with the cluster and the name of a resource.
+type Before = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 /// Clusters in memory.
 #[derive(Default)]
@@ -105,6 +122,18 @@ pub(super) struct State {
     pub(super) unreachable: BTreeSet<String>,
     /// The names of resources that clusters refuse.
     pub(super) refused: BTreeSet<String>,
+    /// The names of resources that belong to another application.
+    pub(super) foreign: BTreeSet<String>,
+    /// The names of resources with a finalizer.
+    pub(super) finalizers: BTreeSet<String>,
+    /// The resources that were sent, as `cluster name`.
+    pub(super) sent: Vec<String>,
+    /// The number of calls of `announce`.
+    pub(super) announced: usize,
+    /// The apps and resources that are ready.
+    pub(super) ready: BTreeSet<String>,
+    /// The time of the readiness.
+    pub(super) now: Duration,
     /// Called before each resource is sent or removed.
     pub(super) before: Option<Before>,
 }
@@ -123,10 +152,9 @@ impl Clusters {
     }
 
     fn begin(&self, target: &Target, name: &str) -> Result<MutexGuard<'_, State>, SendError> {
-        let before = self.state().before.take();
-        if let Some(mut before) = before {
-            before(name);
-            self.state().before.get_or_insert(before);
+        let before = self.state().before.clone();
+        if let Some(before) = before {
+            before(&target.cluster.to_string(), name);
         }
         let state = self.state();
         if state.unreachable.contains(&target.cluster.to_string()) {
@@ -160,19 +188,30 @@ impl Sender for Clusters {
         }
     }
 
-    fn vet(&self, _: &Target, _: &SentResource<'_>) -> Result<(), SendError> {
+    fn vet(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError> {
+        let state = self.state();
+        if state.unreachable.contains(&target.cluster.to_string()) {
+            return Err(SendError::Unreachable("told to".to_owned()));
+        }
+        if state.foreign.contains(resource.name) {
+            return Err(SendError::Refused("it belongs to another".to_owned()));
+        }
         Ok(())
     }
 
     fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<Applied, SendError> {
         let mut state = self.begin(target, resource.name)?;
+        let line = format!("{} {}", target.cluster, resource.name);
+        state.sent.push(line);
         let before = state
             .resources
             .insert(key(target, resource), resource.manifest.to_owned());
         if before.as_deref() != Some(resource.manifest) {
             state.changes += 1;
         }
-        Ok(Applied::default())
+        Ok(Applied {
+            uid: Some(format!("uid of {}", resource.name)),
+        })
     }
 
     fn preview(&self, target: &Target, resource: &SentResource<'_>) -> Result<Preview, SendError> {
@@ -190,6 +229,14 @@ impl Sender for Clusters {
 
     fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<Deletion, SendError> {
         let mut state = self.begin(target, resource.name)?;
+        if state.finalizers.contains(resource.name) {
+            let why = "it has the finalizer kept".to_owned();
+            return Ok(Deletion::Deleting { why });
+        }
+        if state.foreign.contains(resource.name) {
+            let why = "it belongs to another".to_owned();
+            return Ok(Deletion::Kept { why });
+        }
         if state.resources.remove(&key(target, resource)).is_some() {
             state.changes += 1;
         }
@@ -197,11 +244,36 @@ impl Sender for Clusters {
     }
 
     fn announce(&self, _: &Target) -> Result<(), SendError> {
+        self.state().announced += 1;
         Ok(())
     }
 
     fn removed(&self, _: &Target) -> Result<(), SendError> {
         Ok(())
+    }
+}
+
+impl Readiness for Clusters {
+    fn is_app_ready(&self, _: &ContextId, app: &str) -> bool {
+        self.state().ready.contains(app)
+    }
+
+    fn is_resource_ready(
+        &self,
+        _: &ContextId,
+        _: &str,
+        _: &ClusterName,
+        resource: &ResourceName,
+    ) -> bool {
+        self.state().ready.contains(resource.name())
+    }
+
+    fn is_reachable(&self, cluster: &ClusterName) -> bool {
+        !self.state().unreachable.contains(&cluster.to_string())
+    }
+
+    fn now(&self) -> Duration {
+        self.state().now
     }
 }
 
@@ -236,7 +308,9 @@ impl Host {
         let sender = Arc::clone(&clusters);
         Self {
             groups: Groups::new(contexts.clone(), records.clone()),
-            sequence: Sequence::new(contexts.clone(), records.clone(), sender),
+            sequence: Sequence::new(contexts.clone(), records.clone(), sender)
+                .observing(Arc::clone(&clusters) as Arc<dyn Readiness>)
+                .keeping(INSTANCES),
             contexts,
             records,
             clusters,
@@ -262,25 +336,53 @@ impl Host {
         self.groups.put(&name(), None, draft(), NOW)
     }
 
-    pub(super) fn act(&self, action: Action) -> Result<()> {
-        let done = self.groups.act(&name(), action, &*self.clusters, NOW);
+    pub(super) fn put_apps(&self, apps: Vec<DraftApp>) -> Result<Stored> {
+        self.groups.put(&name(), None, Draft { apps }, NOW)
+    }
+
+    pub(super) fn act(&self, command: Command) -> Result<()> {
+        let done = self.groups.act(&name(), command, &*self.clusters, NOW);
         done.map(drop)
     }
 
     pub(super) fn run(&self) -> Result<Outcome> {
-        self.sequence.run(&name())
+        self.run_job(&Job::Group(name()))
+    }
+
+    pub(super) fn run_job(&self, job: &Job) -> Result<Outcome> {
+        self.sequence.run(job)
+    }
+
+    /// Stores and approves changed content, and updates the group.
+    pub(super) fn update(&self, apps: Vec<DraftApp>) -> Outcome {
+        self.put_apps(apps).unwrap();
+        self.act(Command::Approve).unwrap();
+        self.act(Command::Update).unwrap();
+        self.run().unwrap()
+    }
+
+    /// `cluster resource: reason` of each problem.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let problems = self.groups.problems(&name()).unwrap().0.into_iter();
+        let line = |it: ResourceProblem| format!("{} {}: {}", it.cluster, it.resource, it.why);
+        problems.map(line).collect()
     }
 
     /// Creates, approves and instantiates the group, and does the work.
     pub(super) fn instantiate(&self) -> Outcome {
         self.put().unwrap();
-        self.act(Action::Approve).unwrap();
-        self.act(Action::Instantiate).unwrap();
+        self.act(Command::Approve).unwrap();
+        self.act(Command::Instantiate).unwrap();
         self.run().unwrap()
     }
 
     pub(super) fn record(&self) -> DigRecord {
         self.records.dig(&name()).unwrap().unwrap()
+    }
+
+    /// The context of the last instance.
+    pub(super) fn instance(&self) -> ContextId {
+        self.groups.get(&name()).unwrap().instance.unwrap()
     }
 
     pub(super) fn states(&self) -> Vec<LifecycleState> {
@@ -306,8 +408,8 @@ impl Host {
         lines
     }
 
-    pub(super) fn refusal(&self, action: Action) -> String {
-        match self.act(action) {
+    pub(super) fn refusal(&self, command: Command) -> String {
+        match self.act(command) {
             Err(error @ (Error::Refused(_) | Error::CannotSend(_))) => error.to_string(),
             other => panic!("{other:?}"),
         }

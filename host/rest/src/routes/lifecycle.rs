@@ -9,6 +9,7 @@ use kindsight_access::Role;
 use kindsight_api::lifecycle::{Group, GroupIntent, GroupRefusal, GroupState};
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_model::DigName;
+use serde::de::DeserializeOwned;
 
 use crate::AppState;
 use crate::answer::internal;
@@ -21,6 +22,10 @@ use crate::limits::GROUP_BYTES_MAX;
 use crate::problem::Problem;
 use crate::routes::errors::{CommonErrors, GroupErrors};
 use crate::routes::paths::DigPath;
+
+mod updates;
+
+pub(crate) use updates::*;
 
 /// Read a deployment intent group
 ///
@@ -52,8 +57,8 @@ pub(crate) async fn get(
 
 /// Create or replace a deployment intent group
 ///
-/// If the content of an approved or terminated group changes, the group needs another approval. The content of an
-/// instantiated group cannot change: terminate the group first.
+/// If the content of an approved or terminated group changes, the group needs another approval. The changed content of an
+/// instantiated group needs an approval too, and is sent by the next update.
 #[utoipa::path(
     put,
     path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}",
@@ -80,7 +85,7 @@ pub(crate) async fn put(
     let name = path?.0.name()?;
     check(&sender, &[Role::Deployer], &name)?;
     let body = command::within(GROUP_BYTES_MAX, body)?;
-    let intent = intent(&body)?;
+    let intent = read(&body, "GroupIntent")?;
     let stored = change(&app, &sender, "apply", name, |groups, name| {
         groups.put(name, intent)
     });
@@ -232,6 +237,8 @@ async fn act(
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
     let name = path?.0.name()?;
     let (role, word) = match command {
+        GroupCommand::Update => (Role::Deployer, "update"),
+        GroupCommand::Rollback(_) => (Role::Deployer, "rollback"),
         GroupCommand::Approve => (Role::Approver, "approve"),
         GroupCommand::Instantiate => (Role::Deployer, "instantiate"),
         GroupCommand::Terminate => (Role::Deployer, "terminate"),
@@ -285,17 +292,17 @@ async fn change<T: Send + 'static>(
     .await
 }
 
-/// Reads the content of a group. An error names the JSON path.
-fn intent(body: &[u8]) -> Result<GroupIntent, Problem> {
+/// Reads a body with this schema. An error names the JSON path.
+fn read<T: DeserializeOwned>(body: &[u8], schema: &str) -> Result<T, Problem> {
     let json = &mut serde_json::Deserializer::from_slice(body);
     let read = serde_path_to_error::deserialize(&mut *json);
     let read = read.map_err(|error| (error.path().to_string(), error.into_inner()));
-    let read = read.and_then(|intent: GroupIntent| {
+    let read = read.and_then(|read: T| {
         let end = json.end().map_err(|error| (".".to_owned(), error));
-        end.map(|()| intent)
+        end.map(|()| read)
     });
     read.map_err(|(path, error)| {
-        let expected = "the schema `GroupIntent` of `/openapi.json`";
+        let expected = format!("the schema `{schema}` of `/openapi.json`");
         let problem = PartialProblem::new(path, error.to_string(), expected);
         Problem::invalid_in("the body", vec![problem])
     })

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use kindsight_api::lifecycle::{AppIntent, GroupIntent};
+use kindsight_api::lifecycle::{AppDependency, AppIntent, GroupIntent, ResourceDependency};
 use kindsight_model::{DigName, manifest};
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,8 +27,15 @@ struct ApplicationFile {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct App {
     name: String,
+    #[serde(default)]
     clusters: Vec<String>,
+    #[serde(default)]
+    any_of: Vec<Vec<String>>,
     manifests: Vec<Value>,
+    #[serde(default)]
+    depends_on: Vec<AppDependency>,
+    #[serde(default)]
+    resource_dependencies: Vec<ResourceDependency>,
 }
 
 /// Reads the file of an application, and the files of its manifests.
@@ -57,6 +64,9 @@ pub(super) fn read(file: &Path) -> anyhow::Result<(DigName, GroupIntent)> {
                 .with_context(|| format!("app {}", app.name))?,
             name: app.name,
             clusters: app.clusters,
+            any_of: app.any_of,
+            depends_on: app.depends_on,
+            resource_dependencies: app.resource_dependencies,
         })
     });
     let intent = GroupIntent {

@@ -1,0 +1,180 @@
+//! Actions that are appended to the record of a group.
+
+use std::collections::BTreeSet;
+
+use kindsight_appcontext::{DigRecord, Intent};
+use kindsight_model::{ClusterName, DigName, LifecycleState};
+
+use super::{Group, Groups, action, has_room, retried};
+use crate::sender::{CannotSend, Sender};
+use crate::state::{Action, Next};
+use crate::{Error, Result};
+
+/// An action that is appended to the record of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// [`Action::Approve`].
+    Approve,
+    /// [`Action::Instantiate`].
+    Instantiate,
+    /// [`Action::Update`].
+    Update,
+    /// [`Action::Rollback`] to a revision.
+    Rollback(i64),
+    /// [`Action::Terminate`].
+    Terminate,
+    /// [`Action::Stop`].
+    Stop,
+}
+
+impl Command {
+    /// The action.
+    pub fn action(self) -> Action {
+        match self {
+            Self::Approve => Action::Approve,
+            Self::Instantiate => Action::Instantiate,
+            Self::Update => Action::Update,
+            Self::Rollback(_) => Action::Rollback,
+            Self::Terminate => Action::Terminate,
+            Self::Stop => Action::Stop,
+        }
+    }
+}
+
+impl Groups {
+    /// Appends an action to the record of a group, if the action is possible, and returns the group after the action.
+    /// The caller then has [`Sequence::run`](crate::Sequence::run) do the work.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::ReadOnly`], [`Error::Refused`], [`Error::NoRevision`], [`Error::CannotSend`],
+    /// [`Error::ActionsMax`], [`Error::Contended`], and errors of the store.
+    pub fn act(
+        &self,
+        name: &DigName,
+        command: Command,
+        sender: &dyn Sender,
+        now: &str,
+    ) -> Result<Group> {
+        retried(name, || {
+            let group = self.own(name, self.record(name)?)?;
+            let next = group.situation.after(command.action())?;
+            if matches!(next, Next::Unchanged | Next::Deleted) {
+                return Ok(group);
+            }
+            let content = self.content(name, &group, command)?;
+            check_clusters(&content, command, sender)?;
+            let state = match next {
+                Next::State(state) => state,
+                _ => return self.approve_content(name, &group),
+            };
+            // A group can always be terminated. A termination follows an instantiation or a stop, which are limited.
+            if command != Command::Terminate {
+                has_room(&group.record)?;
+            }
+            let record = self.append(name, &group, (command, state, &content), now)?;
+            let intent = self.records.intent(name)?;
+            self.group(record, intent)
+        })
+    }
+
+    /// The content that a command is about.
+    fn content(&self, name: &DigName, group: &Group, command: Command) -> Result<Intent> {
+        let Command::Rollback(revision) = command else {
+            return Ok(group.intent.clone().unwrap_or_default());
+        };
+        match self.records.revision(name, revision)? {
+            Some(content) => Ok(content),
+            None => Err(Error::NoRevision {
+                revision,
+                known: self.records.revisions(name)?,
+            }),
+        }
+    }
+
+    /// Approves the changed content of an instantiated group.
+    fn approve_content(&self, name: &DigName, group: &Group) -> Result<Group> {
+        let seen = group.intent.clone().unwrap_or_default();
+        let mut next = seen.clone();
+        next.unapproved = false;
+        self.records
+            .replace_intent(name, (&group.record, &seen), &next)?;
+        self.group(group.record.clone(), Some(next))
+    }
+
+    fn append(
+        &self,
+        name: &DigName,
+        group: &Group,
+        (command, state, content): (Command, LifecycleState, &Intent),
+        now: &str,
+    ) -> Result<DigRecord> {
+        let seen = &group.record;
+        let mut appended = match command {
+            Command::Approve if !content.unapproved => {
+                return Ok(self
+                    .records
+                    .append_dig(name, seen, action(state, None, now, 0))?);
+            }
+            Command::Approve => {
+                let mut next = seen.clone();
+                next.actions.push(action(state, None, now, 0));
+                let mut approved = content.clone();
+                approved.unapproved = false;
+                self.records.replace_group(name, seen, &next, &approved)?;
+                return Ok(next);
+            }
+            Command::Terminate | Command::Stop => {
+                let appended = action(state, group.instance.clone(), now, 0);
+                return Ok(self.records.append_dig(name, seen, appended)?);
+            }
+            Command::Instantiate => Vec::new(),
+            Command::Update | Command::Rollback(_) => {
+                let source = group.instance.clone();
+                vec![action(LifecycleState::Updated, source, now, group.revision)]
+            }
+        };
+        let revision = next_revision(seen);
+        let instance = Some(self.contexts.new_id()?);
+        appended.push(action(state, instance, now, revision));
+        let mut content = content.clone();
+        content.unapproved = false;
+        let record = self
+            .records
+            .append_revision(name, seen, appended, (revision, &content))?;
+        Ok(record)
+    }
+}
+
+/// Checks the clusters of a content. An approval needs known clusters; an instantiation, an update and a rollback need
+/// clusters that resources can be sent to, and one such cluster of each group of clusters.
+fn check_clusters(content: &Intent, command: Command, sender: &dyn Sender) -> Result<()> {
+    let is_sent = match command {
+        Command::Approve => false,
+        Command::Instantiate | Command::Update | Command::Rollback(_) => true,
+        Command::Terminate | Command::Stop => return Ok(()),
+    };
+    let apps = content.apps.iter();
+    let all: BTreeSet<&ClusterName> = apps.clone().flat_map(|app| &app.clusters).collect();
+    let reason = |cluster: &ClusterName| sender.check(cluster).err();
+    let counts = |reason: &CannotSend| is_sent || matches!(reason, CannotSend::Unknown(_));
+    let reasons = all.into_iter().filter_map(reason).filter(counts);
+    let mut reasons: Vec<CannotSend> = reasons.collect();
+    for group in apps.flat_map(|app| &app.any_of) {
+        let of_group: Vec<CannotSend> = group.iter().filter_map(reason).collect();
+        if !is_sent {
+            reasons.extend(of_group.into_iter().filter(counts));
+        } else if of_group.len() == group.len() {
+            reasons.extend(of_group);
+        }
+    }
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::CannotSend(reasons))
+    }
+}
+
+fn next_revision(record: &DigRecord) -> i64 {
+    let revisions = record.actions.iter().map(|action| action.revision);
+    revisions.max().unwrap_or_default().saturating_add(1)
+}

@@ -1,0 +1,250 @@
+//! Dry runs: the resources that an instantiation or an update would send and remove, and the changes.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use kindsight_appcontext::{
+    AppSnapshot, ClusterSnapshot, ContextMeta, ContextSnapshot, Deployed, Intent, IntentApp, Place,
+    ResourceName, ResourceSnapshot, StoredBundle,
+};
+use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState, RsyncStatus};
+
+use crate::readiness::Readiness;
+use crate::sender::{Change, SendError, Sender};
+use crate::sequence::{Lane, Part, Placement, Plan, Step, chosen, in_lanes};
+use crate::work::Work;
+use crate::{Draft, Error, Groups, Result, manifest};
+
+/// Maximum number of resources of a dry run. Each is one or two calls to a cluster.
+pub const DRY_RUN_RESOURCES_MAX: usize = 1000;
+
+/// The result of a dry run. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DryRun {
+    /// The resources, in the order of their application, then the resources that would be removed.
+    pub resources: Vec<PlannedResource>,
+    /// The number of resources that were left off.
+    pub left_off: usize,
+}
+
+/// A resource of a dry run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedResource {
+    /// The app.
+    pub app: String,
+    /// The cluster.
+    pub cluster: ClusterName,
+    /// The resource.
+    pub resource: ResourceName,
+    /// The change.
+    pub change: PlannedChange,
+    /// The JSON paths that would change.
+    pub differences: Vec<String>,
+}
+
+/// The change of a resource in a dry run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlannedChange {
+    /// It would be created.
+    Create,
+    /// It would be changed.
+    Update,
+    /// It would not change.
+    Unchanged,
+    /// It would be removed.
+    Delete,
+    /// The cluster would refuse it, with the reason.
+    Refused(String),
+    /// The cluster does not answer, with the reason.
+    Unknown(String),
+}
+
+impl Groups {
+    /// The effect that an instantiation would have, or an update if the group is instantiated: of a draft, or of the
+    /// stored content. Asks the clusters, and changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without a draft, [`Error::ReadOnly`], [`Error::Invalid`], and errors of the store.
+    pub fn dry_run(
+        &self,
+        name: &DigName,
+        draft: Option<Draft>,
+        sender: &dyn Sender,
+        readiness: &dyn Readiness,
+    ) -> Result<DryRun> {
+        let draft = draft.map(Draft::checked).transpose();
+        let draft = draft.map_err(Error::Invalid)?;
+        let group = match self.get(name) {
+            Ok(group) => Some(group),
+            Err(Error::NotFound(_)) if draft.is_some() => None,
+            Err(error) => return Err(error),
+        };
+        let stored = group.as_ref().and_then(|group| group.intent.clone());
+        let content = draft.or(stored);
+        let content = content.ok_or_else(|| Error::ReadOnly(name.clone()))?;
+        let live = group.as_ref().filter(|group| {
+            use LifecycleState::{InstantiateStopped, Instantiated};
+            matches!(group.situation.state, Instantiated | InstantiateStopped)
+        });
+        let live = live.and_then(|group| Work::of(&group.record));
+        let id = self.contexts.new_id()?;
+        let (status_context, deployed) = match live {
+            Some(work) => {
+                let deployed = self.contexts.deployed(&work.status_context)?;
+                (work.status_context, deployed)
+            }
+            None => (id.clone(), BTreeMap::new()),
+        };
+        let has_app = |app: &str, cluster: &ClusterName| has_app(&deployed, app, cluster);
+        let snapshot = snapshot(name, &id, &content, |app, group| {
+            chosen(group, |cluster| has_app(app, cluster), sender, readiness)
+        })?;
+        let of = (&snapshot, &status_context);
+        let plan = Plan::of(&self.contexts, of, deployed.clone(), |_, _| Ok(Vec::new()))?;
+        planned(plan, sender)
+    }
+}
+
+fn has_app(deployed: &BTreeMap<Place, Deployed>, app: &str, cluster: &ClusterName) -> bool {
+    deployed.iter().any(|(place, it)| {
+        place.app == app && place.cluster == *cluster && it.status != RsyncStatus::Deleted
+    })
+}
+
+/// The context that an instance of this content would have.
+fn snapshot<'c>(
+    name: &DigName,
+    id: &ContextId,
+    content: &'c Intent,
+    chosen: impl Fn(&str, &[&'c ClusterName]) -> Option<&'c ClusterName>,
+) -> Result<ContextSnapshot> {
+    let apps = content.apps.iter().map(|app| {
+        let groups = app.any_of.iter().filter_map(|group| {
+            let group: Vec<&ClusterName> = group.iter().collect();
+            chosen(&app.name, &group)
+        });
+        let clusters = app.clusters.iter().chain(groups);
+        let clusters = clusters.map(|cluster| cluster_snapshot(app, cluster));
+        Ok(AppSnapshot {
+            name: app.name.clone(),
+            depends_on: Vec::new(),
+            clusters: clusters.collect::<Result<_>>()?,
+        })
+    });
+    Ok(ContextSnapshot {
+        id: id.clone(),
+        created: Default::default(),
+        meta: Some(ContextMeta::of_dig(name)),
+        status: None,
+        status_changed: None,
+        status_context: id.clone(),
+        reads: Default::default(),
+        stop_flag: false,
+        apps: apps.collect::<Result<_>>()?,
+        unreadable: Vec::new(),
+    })
+}
+
+fn cluster_snapshot(app: &IntentApp, cluster: &ClusterName) -> Result<ClusterSnapshot> {
+    let resources = app.manifests.iter().map(|yaml| {
+        let name = manifest::checked(yaml).map_err(|why| Error::Manifest {
+            resource: format!("the app {}", app.name),
+            why,
+        })?;
+        Ok(ResourceSnapshot {
+            name: name.name().to_owned(),
+            kind: name.kind().to_owned(),
+            manifest: Some(yaml.as_str().into()),
+            status: None,
+            hook: None,
+        })
+    });
+    Ok(ClusterSnapshot {
+        cluster: cluster.clone(),
+        group: None,
+        bundle: StoredBundle::Absent,
+        connectivity: None,
+        resources: resources.collect::<Result<_>>()?,
+    })
+}
+
+/// Asks the clusters for the changes.
+fn planned(mut plan: Plan, sender: &dyn Sender) -> Result<DryRun> {
+    let mut placements = plan.placements;
+    placements.append(&mut plan.others);
+    let mut room = DRY_RUN_RESOURCES_MAX;
+    let mut left_off = 0;
+    for placement in &mut placements {
+        for steps in [&mut placement.steps, &mut placement.leftovers] {
+            left_off += steps.len().saturating_sub(room);
+            steps.truncate(room);
+            room -= steps.len();
+        }
+    }
+    let lines = Mutex::<BTreeMap<usize, Vec<PlannedResource>>>::default();
+    in_lanes(&placements, |placement, lane| {
+        let steps = placement.steps.iter();
+        let sent = steps.map(|step| planned_resource(placement, step, sender, lane));
+        let sent: Vec<PlannedResource> = sent.collect();
+        let removed = placement.leftovers.iter();
+        let removed = removed.map(|step| line(step, PlannedChange::Delete, Vec::new()));
+        let at = placements
+            .iter()
+            .position(|it| it.target == placement.target);
+        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.insert(
+            at.unwrap_or_default(),
+            sent.into_iter().chain(removed).collect(),
+        );
+        Ok(Part::Done)
+    })?;
+    let lines = lines.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(DryRun {
+        resources: lines.into_values().flatten().collect(),
+        left_off,
+    })
+}
+
+fn planned_resource(
+    placement: &Placement,
+    step: &Step,
+    sender: &dyn Sender,
+    lane: &mut Lane,
+) -> PlannedResource {
+    if let Some(why) = &lane.unreachable {
+        return line(step, PlannedChange::Unknown(why.clone()), Vec::new());
+    }
+    let target = &placement.target;
+    let preview = step.manifest(&target.deployment);
+    let preview = preview.map_err(SendError::Refused).and_then(|manifest| {
+        let sent = step.sent(&manifest);
+        step.check_identity()?;
+        sender.vet(target, &sent)?;
+        sender.preview(target, &sent)
+    });
+    match preview {
+        Ok(preview) => {
+            let change = match preview.change {
+                Change::Create => PlannedChange::Create,
+                Change::Update => PlannedChange::Update,
+                Change::Unchanged => PlannedChange::Unchanged,
+            };
+            line(step, change, preview.differences)
+        }
+        Err(SendError::Refused(why)) => line(step, PlannedChange::Refused(why), Vec::new()),
+        Err(SendError::Unreachable(why)) => {
+            lane.unreachable = Some(why.clone());
+            line(step, PlannedChange::Unknown(why), Vec::new())
+        }
+    }
+}
+
+fn line(step: &Step, change: PlannedChange, differences: Vec<String>) -> PlannedResource {
+    PlannedResource {
+        app: step.place.app.clone(),
+        cluster: step.place.cluster.clone(),
+        resource: step.place.resource.clone(),
+        change,
+        differences,
+    }
+}

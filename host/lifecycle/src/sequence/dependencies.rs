@@ -1,0 +1,219 @@
+//! Resources that wait for other resources.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kindsight_appcontext::{Place, ResourceName};
+use kindsight_model::{ContextId, RsyncStatus};
+
+use super::{Part, Placement, Plan, Run, Step};
+use crate::Result;
+
+/// The status of a dependency that must be ready, in the words of the key layout.
+const READY: &str = "Ready";
+
+/// The progress of one call.
+#[derive(Default)]
+pub(super) struct Progress {
+    apps: Mutex<BTreeMap<String, AppProgress>>,
+    resources: Mutex<BTreeMap<Place, RsyncStatus>>,
+    has_advanced: AtomicBool,
+}
+
+#[derive(Default, Clone, Copy)]
+struct AppProgress {
+    /// The number of resources that are not Applied.
+    open: usize,
+    has_failed: bool,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Progress {
+    /// Notes the stored statuses.
+    pub(super) fn begin(&self, plan: &Plan) {
+        let (mut apps, mut resources) = (locked(&self.apps), locked(&self.resources));
+        for placement in &plan.placements {
+            let app = placement.target.deployment.app.to_string();
+            let app = apps.entry(app).or_default();
+            for step in &placement.steps {
+                let status = step.status().unwrap_or(RsyncStatus::Pending);
+                app.open += usize::from(status != RsyncStatus::Applied);
+                app.has_failed |= status == RsyncStatus::Failed;
+                resources.insert(step.place.clone(), status);
+            }
+        }
+    }
+
+    /// Notes a resource that was applied.
+    pub(super) fn applied(&self, step: &Step) {
+        self.has_advanced.store(true, Ordering::Relaxed);
+        locked(&self.resources).insert(step.place.clone(), RsyncStatus::Applied);
+        if let Some(app) = locked(&self.apps).get_mut(&step.place.app) {
+            app.open = app.open.saturating_sub(1);
+        }
+    }
+
+    /// Notes a resource that was refused.
+    pub(super) fn failed(&self, step: &Step) {
+        self.has_advanced.store(true, Ordering::Relaxed);
+        locked(&self.resources).insert(step.place.clone(), RsyncStatus::Failed);
+        if let Some(app) = locked(&self.apps).get_mut(&step.place.app) {
+            app.has_failed = true;
+        }
+    }
+
+    /// Returns whether a resource was applied or refused.
+    pub(super) fn has_advanced(&self) -> bool {
+        self.has_advanced.load(Ordering::Relaxed)
+    }
+
+    fn app(&self, name: &str) -> Option<AppProgress> {
+        locked(&self.apps).get(name).copied()
+    }
+
+    fn resource(&self, place: &Place) -> Option<RsyncStatus> {
+        locked(&self.resources).get(place).copied()
+    }
+}
+
+/// The times at which the conditions of dependencies were met, by context. In memory: after a restart, the wait begins
+/// again. One entry for each met dependency with a wait.
+#[derive(Clone, Default)]
+pub(super) struct Timers(Arc<Mutex<BTreeMap<(ContextId, String), Duration>>>);
+
+impl Timers {
+    /// The time since a condition is met.
+    fn since_met(&self, context: &ContextId, dependency: String, now: Duration) -> Duration {
+        let mut times = locked(&self.0);
+        let met = times.entry((context.clone(), dependency)).or_insert(now);
+        now.saturating_sub(*met)
+    }
+
+    /// Forgets the times of a completed context.
+    pub(super) fn forget(&self, context: &ContextId) {
+        locked(&self.0).retain(|(id, _), _| id != context);
+    }
+}
+
+/// The state of a dependency.
+enum Wait {
+    Met,
+    /// Not met, with the reason.
+    Open(String),
+    /// It can never be met, with the reason.
+    Never(String),
+}
+
+impl Run<'_> {
+    /// The result of a placement whose app waits for another app; `None` if the app can be sent.
+    pub(super) fn app_waits(&self, placement: &Placement) -> Result<Option<Part>> {
+        let first = placement.steps.iter();
+        let mut first = first.filter(|step| step.status() != Some(RsyncStatus::Applied));
+        let Some(first) = first.next() else {
+            return Ok(None);
+        };
+        for on in &placement.depends_on {
+            let key = format!("{} > {}", placement.target.deployment.app, on.app);
+            let wait = match self.progress.app(&on.app) {
+                None => Wait::Met,
+                Some(app) if app.has_failed => Wait::Never(format!(
+                    "it waits for the app {}, and a resource of this app failed",
+                    on.app
+                )),
+                Some(app) if app.open > 0 => {
+                    Wait::Open(format!("it waits until the app {} is applied", on.app))
+                }
+                Some(_) if on.status == READY && !self.is_app_ready(&on.app) => {
+                    Wait::Open(format!("it waits until the app {} is ready", on.app))
+                }
+                Some(_) => self.held(key, on.wait_seconds),
+            };
+            if let Some(part) = self.store_wait(first, wait)? {
+                return Ok(Some(part));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The result of a resource that waits for another resource; `None` if the resource can be sent.
+    pub(super) fn resource_waits(
+        &self,
+        placement: &Placement,
+        step: &Step,
+    ) -> Result<Option<Part>> {
+        for wait in &step.waits {
+            let Ok(on) = wait.on.parse::<ResourceName>() else {
+                continue;
+            };
+            let mut place = step.place.clone();
+            place.resource = on;
+            let name = format!("{} {}", place.resource.kind(), place.resource.name());
+            let app = &placement.target.deployment.app;
+            let key = format!("{app} {} {} > {name}", place.cluster, step.place.resource);
+            let wait = match self.progress.resource(&place) {
+                None => Wait::Met,
+                Some(RsyncStatus::Failed) => {
+                    Wait::Never(format!("it waits for {name}, which failed"))
+                }
+                Some(RsyncStatus::Applied) if wait.status != READY => {
+                    self.held(key, wait.wait_seconds)
+                }
+                Some(RsyncStatus::Applied) if self.is_resource_ready(&place) => {
+                    self.held(key, wait.wait_seconds)
+                }
+                Some(RsyncStatus::Applied) => Wait::Open(format!("it waits until {name} is ready")),
+                Some(_) => Wait::Open(format!("it waits until {name} is applied")),
+            };
+            if let Some(part) = self.store_wait(step, wait)? {
+                return Ok(Some(part));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_app_ready(&self, app: &str) -> bool {
+        self.of.readiness.is_app_ready(&self.work.context, app)
+    }
+
+    fn is_resource_ready(&self, place: &Place) -> bool {
+        let Place {
+            app,
+            cluster,
+            resource,
+        } = place;
+        let readiness = &self.of.readiness;
+        readiness.is_resource_ready(&self.work.context, app, cluster, resource)
+    }
+
+    /// A condition that is met, until its time to wait is over.
+    fn held(&self, key: String, wait_seconds: i64) -> Wait {
+        let wait = Duration::from_secs(wait_seconds.try_into().unwrap_or_default());
+        if wait.is_zero() {
+            return Wait::Met;
+        }
+        let now = self.of.readiness.now();
+        let since = self.of.timers.since_met(&self.work.context, key, now);
+        if since >= wait {
+            return Wait::Met;
+        }
+        Wait::Open(format!("it waits for {} seconds", wait.as_secs()))
+    }
+
+    /// Stores the reason of a resource that waits.
+    fn store_wait(&self, step: &Step, wait: Wait) -> Result<Option<Part>> {
+        let (why, part) = match wait {
+            Wait::Met => return Ok(None),
+            Wait::Open(why) => (why, Part::Waiting),
+            Wait::Never(why) => (why, Part::Failed),
+        };
+        let mut deployed = step.deployed.clone();
+        deployed.why = Some(why);
+        self.store_one(step, deployed)?;
+        Ok(Some(part))
+    }
+}

@@ -1,0 +1,104 @@
+use kindsight_appcontext::{AskedWork, ContextMeta, NewApp, NewCluster, NewContext, NewResource};
+use kindsight_model::{ContextId, ContextStatus, RsyncStatus};
+
+use super::stage::{Host, manifest};
+use crate::{Error, Job, Outcome};
+
+/// A context of another orchestrator.
+fn foreign(host: &Host) -> ContextId {
+    let resources = ["one", "two"].map(|name| NewResource {
+        resource: format!("{name}+ConfigMap").parse().unwrap(),
+        manifest: manifest(name),
+    });
+    let cluster = NewCluster {
+        cluster: "lab+a".parse().unwrap(),
+        group: None,
+        resources: resources.into(),
+    };
+    let context = NewContext {
+        meta: ContextMeta {
+            project: "p".to_owned(),
+            ..ContextMeta::default()
+        },
+        apps: vec![NewApp {
+            name: "front".to_owned(),
+            clusters: vec![cluster],
+        }],
+    };
+    host.contexts.create(&context).unwrap()
+}
+
+fn status(host: &Host, id: &ContextId) -> Option<ContextStatus> {
+    host.contexts.read(id).unwrap().unwrap().status
+}
+
+#[test]
+fn a_context_of_another_orchestrator_is_sent_removed_and_sent_again() {
+    let host = Host::new();
+    let id = foreign(&host);
+    for _ in 0..2 {
+        let job = host.groups.ask(&id, AskedWork::Instantiate).unwrap();
+        assert_eq!(host.groups.unfinished().unwrap(), [job.clone()]);
+        assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
+        assert_eq!(status(&host, &id), Some(ContextStatus::Instantiated));
+        assert_eq!(host.clusters.resources(), ["lab+a one", "lab+a two"]);
+        let job = host.groups.ask(&id, AskedWork::Terminate).unwrap();
+        assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
+        assert_eq!(status(&host, &id), Some(ContextStatus::Terminated));
+        assert_eq!(host.clusters.resources(), [""; 0]);
+        assert!(host.groups.unfinished().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn the_stop_flag_ends_the_work_on_a_context() {
+    let host = Host::new();
+    let id = foreign(&host);
+    host.clusters.state().unreachable.insert("lab+a".to_owned());
+    let job = host.groups.ask(&id, AskedWork::Instantiate).unwrap();
+    assert_eq!(host.run_job(&job).unwrap(), Outcome::Retry);
+    let _ = host.contexts.record_stop_flag(&id, true).unwrap();
+    assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
+    assert_eq!(status(&host, &id), Some(ContextStatus::InstantiateFailed));
+    host.clusters.state().unreachable.clear();
+    let job = host.groups.ask(&id, AskedWork::Terminate).unwrap();
+    assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
+    assert_eq!(status(&host, &id), Some(ContextStatus::Terminated));
+}
+
+#[test]
+fn a_context_that_rsync_instantiated_is_removed() {
+    let host = Host::new();
+    let id = foreign(&host);
+    let context = host.contexts.load(&id).unwrap();
+    let cluster = context.app("front").unwrap();
+    let cluster = cluster.cluster(&"lab+a".parse().unwrap()).unwrap();
+    let sent = cluster.resource(&"one+ConfigMap".parse().unwrap()).unwrap();
+    sent.status().set(&RsyncStatus::Applied).unwrap();
+    context.status().set(&ContextStatus::Instantiated).unwrap();
+    let job = host.groups.ask(&id, AskedWork::Terminate).unwrap();
+    assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
+    assert_eq!(status(&host, &id), Some(ContextStatus::Terminated));
+    let deployed = host.contexts.deployed(&id).unwrap();
+    assert!(
+        deployed
+            .values()
+            .all(|it| it.status == RsyncStatus::Deleted)
+    );
+    assert_eq!(deployed.len(), 2);
+}
+
+#[test]
+fn work_on_a_context_that_does_not_exist_is_refused_or_forgotten() {
+    let host = Host::new();
+    let missing: ContextId = "7".parse().unwrap();
+    let refused = host.groups.ask(&missing, AskedWork::Instantiate);
+    assert!(matches!(refused, Err(Error::NoContext(_))));
+    let id = foreign(&host);
+    let job = host.groups.ask(&id, AskedWork::Instantiate).unwrap();
+    host.contexts.delete(&id).unwrap();
+    assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
+    assert!(host.groups.unfinished().unwrap().is_empty());
+    assert!(host.records.all_asked().unwrap().is_empty());
+    assert_eq!(job, Job::Context(id));
+}

@@ -1,0 +1,109 @@
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use kindsight_model::ContextStatus;
+
+use super::stage::{Host, app, manifest};
+use crate::{Command, Outcome};
+
+fn of_kind(api_version: &str, kind: &str, name: &str) -> String {
+    format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: {name}}}\n")
+}
+
+#[test]
+fn namespaces_and_definitions_of_kinds_are_sent_first_and_removed_last() {
+    let host = Host::new();
+    let manifests = vec![
+        manifest("one"),
+        of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", "crd"),
+        manifest("two"),
+        of_kind("v1", "Namespace", "space"),
+    ];
+    host.put_apps(vec![app("front", &["lab+a"], manifests)])
+        .unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    let sent = ["lab+a space", "lab+a crd", "lab+a one", "lab+a two"];
+    assert_eq!(host.clusters.state().sent, sent);
+    // A namespace stays while a resource is being deleted.
+    host.clusters.state().finalizers.insert("two".to_owned());
+    host.act(Command::Terminate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    assert_eq!(
+        host.clusters.resources(),
+        ["lab+a crd", "lab+a space", "lab+a two"]
+    );
+    host.clusters.state().finalizers.clear();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Terminated));
+}
+
+#[test]
+fn a_resource_of_another_application_fails_the_instance_before_anything_is_sent() {
+    let host = Host::new();
+    host.clusters.state().foreign.insert("front-two".to_owned());
+    assert_eq!(host.instantiate(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::InstantiateFailed));
+    assert_eq!(host.clusters.state().sent, [""; 0]);
+    assert_eq!(
+        host.problems(),
+        [
+            "lab+a front-two+ConfigMap: it belongs to another",
+            "lab+b front-two+ConfigMap: it belongs to another"
+        ]
+    );
+    assert_eq!(
+        host.statuses(),
+        [
+            "lab+a back-one Pending",
+            "lab+a back-two Pending",
+            "lab+a front-one Pending",
+            "lab+a front-two Failed",
+            "lab+b front-one Pending",
+            "lab+b front-two Failed",
+        ]
+    );
+    host.clusters.state().foreign.clear();
+    host.act(Command::Update).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Instantiated));
+    assert_eq!(host.problems(), [""; 0]);
+}
+
+#[test]
+fn the_reason_of_a_failed_or_retried_resource_is_kept_until_it_is_sent() {
+    let host = Host::new();
+    host.clusters.state().unreachable.insert("lab+b".to_owned());
+    host.clusters.state().refused.insert("back-two".to_owned());
+    assert_eq!(host.instantiate(), Outcome::Retry);
+    assert_eq!(
+        host.problems(),
+        [
+            "lab+a back-two+ConfigMap: told to",
+            "lab+b front-one+ConfigMap: told to",
+            "lab+b front-two+ConfigMap: told to",
+        ]
+    );
+    host.clusters.state().unreachable.clear();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.problems(), ["lab+a back-two+ConfigMap: told to"]);
+}
+
+#[test]
+fn a_cluster_that_is_slow_does_not_delay_another_cluster() {
+    let host = Host::new();
+    let (sent, other_was_sent) = mpsc::channel();
+    let other_was_sent = Mutex::new(other_was_sent);
+    let before = move |cluster: &str, name: &str| match (cluster, name) {
+        ("lab+b", "front-two") => sent.send(()).unwrap(),
+        // The first resource of the slow cluster is sent after the last one of the other.
+        ("lab+a", "back-one") => {
+            let wait = Duration::from_secs(60);
+            other_was_sent.lock().unwrap().recv_timeout(wait).unwrap();
+        }
+        _ => {}
+    };
+    host.clusters.state().before = Some(Arc::new(before));
+    assert_eq!(host.instantiate(), Outcome::Complete);
+}

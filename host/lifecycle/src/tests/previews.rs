@@ -1,0 +1,63 @@
+use super::stage::{Host, app, manifest, name};
+use crate::{Command, Draft, DryRun, Error, PlannedChange};
+
+/// `cluster name change` of each resource, and the differences.
+fn lines(dry_run: &DryRun) -> Vec<String> {
+    let resources = dry_run.resources.iter();
+    let lines = resources.map(|it| format!("{} {} {:?}", it.cluster, it.resource, it.change));
+    lines.collect()
+}
+
+impl Host {
+    fn dry_run(&self, draft: Option<Draft>) -> Result<DryRun, Error> {
+        let clusters = &*self.clusters;
+        self.groups.dry_run(&name(), draft, clusters, clusters)
+    }
+}
+
+#[test]
+fn a_dry_run_shows_what_would_be_sent_and_changes_nothing() {
+    let host = Host::new();
+    let apps = |manifests: &[&str]| Draft {
+        apps: vec![app(
+            "front",
+            &["lab+b", "lab+a"],
+            manifests.iter().map(|it| manifest(it)).collect(),
+        )],
+    };
+    assert!(matches!(host.dry_run(None), Err(Error::NotFound(_))));
+    let new = host.dry_run(Some(apps(&["one"]))).unwrap();
+    assert_eq!(
+        lines(&new),
+        ["lab+b one+ConfigMap Create", "lab+a one+ConfigMap Create"]
+    );
+    host.put_apps(apps(&["one", "two"]).apps).unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    host.run().unwrap();
+    let before = host.record();
+    host.clusters.state().foreign.insert("four".to_owned());
+    let mut next = apps(&["one", "three", "four"]);
+    next.apps[0].clusters.truncate(1);
+    next.apps[0].manifests[0] += "data: {a: b}\n";
+    let update = host.dry_run(Some(next)).unwrap();
+    assert_eq!(
+        lines(&update),
+        [
+            "lab+b one+ConfigMap Update",
+            "lab+b three+ConfigMap Create",
+            "lab+b four+ConfigMap Refused(\"it belongs to another\")",
+            "lab+b two+ConfigMap Delete",
+            "lab+a one+ConfigMap Delete",
+            "lab+a two+ConfigMap Delete",
+        ]
+    );
+    let same = host.dry_run(None).unwrap();
+    let is_unchanged = |it: &crate::PlannedResource| it.change == PlannedChange::Unchanged;
+    assert!(same.resources.iter().all(is_unchanged), "{same:?}");
+    assert_eq!(host.record(), before);
+    assert_eq!(host.clusters.resources().len(), 4);
+    host.clusters.state().unreachable.insert("lab+a".to_owned());
+    let lines = lines(&host.dry_run(None).unwrap());
+    assert_eq!(lines[2], "lab+a one+ConfigMap Unknown(\"told to\")");
+}
