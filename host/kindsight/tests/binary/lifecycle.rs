@@ -10,6 +10,8 @@ use tempfile::TempDir;
 
 use crate::process::{Server, kindsight, text};
 
+mod updates;
+
 const NAME: &str = "shop/web/v1/prod";
 const GROUP: &str = "/v2/projects/shop/composite-apps/web/v1/deployment-intent-groups/prod";
 const CLUSTERS: [&str; 2] = ["edge01", "edge02"];

@@ -1,0 +1,124 @@
+//! Updates, rollbacks, dry runs, dependencies and reasons.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{GROUP, NAME, Stage, wait_until};
+use crate::process::Server;
+
+/// The application with this content of `front`, which waits for `back` to be ready.
+fn application(stage: &Stage, front: &str) {
+    let text = format!(
+        "project: shop\ncomposite-app: web\nversion: v1\ndeployment-intent-group: prod\napps:\n- name: front\n  any-of: [[lab+edge02, lab+edge01]]\n  depends-on:\n  - {{app: back, status: ready}}\n  manifests:\n{front}- name: back\n  clusters: [lab+edge01]\n  manifests:\n{}",
+        map("back", "blue")
+    );
+    fs::write(stage.path("app.yaml"), text).unwrap();
+}
+
+fn map(name: &str, colour: &str) -> String {
+    format!(
+        "  - apiVersion: v1\n    kind: ConfigMap\n    metadata: {{name: {name}}}\n    data: {{colour: {colour}}}\n"
+    )
+}
+
+/// `name colour` of each sent manifest.
+fn sent(stage: &Stage, cluster: &str) -> Vec<String> {
+    let manifests = stage.manifests(cluster).into_iter();
+    let line = |it: Value| {
+        let (name, data) = (&it["metadata"]["name"], &it["data"]["colour"]);
+        format!("{} {}", name.as_str().unwrap(), data.as_str().unwrap())
+    };
+    let mut lines: Vec<String> = manifests.map(line).collect();
+    lines.sort();
+    lines
+}
+
+fn instantiated(stage: &Stage, server: &Server) {
+    application(stage, &(map("one", "blue") + &map("two", "blue")));
+    stage.create(server);
+    wait_until("the clusters are not connected", || {
+        let clusters = server.get("/v2/clusters").1;
+        let clusters = clusters["clusters"].as_array().unwrap();
+        clusters.iter().all(|it| it["connection"] == "connected")
+    });
+    stage.succeed(server, &["instantiate", NAME]);
+    wait_until("the app back is not sent", || {
+        !stage.manifests("edge01").is_empty()
+    });
+    let group = server.get(GROUP).1;
+    assert_eq!(group["lifecycle"]["running"], true, "{group}");
+    assert!(stage.manifests("edge02").is_empty());
+    stage.report("edge01");
+    wait_until("the app front is not sent", || {
+        server.get(GROUP).1["lifecycle"]["running"] == false
+    });
+    assert_eq!(sent(stage, "edge02"), ["one blue", "two blue"]);
+}
+
+#[test]
+fn an_application_is_updated_and_rolled_back() {
+    let stage = Stage::new();
+    let server = stage.start();
+    application(&stage, &map("one", "blue"));
+    let unknown = stage.run(&server, &["apply", "-f", "app.yaml", "--dry-run"]);
+    assert_eq!(unknown.0, Some(0), "{unknown:?}");
+    assert_eq!(server.get(GROUP).0, 404);
+    instantiated(&stage, &server);
+    let label = stage.manifests("edge02")[0]["metadata"]["labels"].clone();
+
+    let front = map("one", "blue") + &map("two", "green") + &map("three", "blue");
+    application(&stage, &front);
+    let shown = stage.succeed(&server, &["apply", "-f", "app.yaml", "--dry-run"]);
+    assert_eq!(
+        shown,
+        "unchanged: front lab+edge02 ConfigMap/one\nupdate: front lab+edge02 ConfigMap/two: data.colour\ncreate: front lab+edge02 ConfigMap/three\nunchanged: back lab+edge01 ConfigMap/back\n"
+    );
+    stage.succeed(&server, &["apply", "-f", "app.yaml"]);
+    let (code, _, errors) = stage.run(&server, &["update", NAME]);
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("approved first"), "{errors}");
+    stage.succeed(&server, &["approve", NAME]);
+    let updated = stage.succeed(&server, &["update", NAME, "--wait"]);
+    assert_eq!(
+        updated,
+        format!("{NAME}: Instantiated, instance Instantiated\n")
+    );
+    assert_eq!(
+        sent(&stage, "edge02"),
+        ["one blue", "three blue", "two green"]
+    );
+    for manifest in stage.manifests("edge02") {
+        assert_eq!(manifest["metadata"]["labels"], label);
+    }
+    assert_eq!(server.get(GROUP).1["revisions"], serde_json::json!([1, 2]));
+
+    let back = ["rollback", NAME, "--revision", "1", "--wait"];
+    stage.succeed(&server, &back);
+    assert_eq!(sent(&stage, "edge02"), ["one blue", "two blue"]);
+    let (code, _, errors) = stage.run(&server, &["rollback", NAME, "--revision", "9"]);
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("no revision 9"), "{errors}");
+    stage.succeed(&server, &["terminate", NAME, "--wait"]);
+    assert!(stage.manifests("edge02").is_empty());
+}
+
+#[test]
+fn the_reason_of_a_resource_that_is_not_sent_is_shown() {
+    let stage = Stage::new();
+    let server = stage.start();
+    stage.create(&server);
+    fs::remove_dir_all(stage.path("edge02")).unwrap();
+    let waited = ["instantiate", NAME, "--wait", "--timeout", "1s"];
+    let (code, output, _) = stage.run(&server, &waited);
+    assert_eq!(code, Some(5));
+    let line = "front lab+edge02 ConfigMap/map-0: Retrying: ";
+    assert!(output.contains(line), "{output}");
+    assert!(!output.contains("edge01"), "{output}");
+    let group = server.get(GROUP).1;
+    assert_eq!(group["problems"].as_array().unwrap().len(), 21);
+    fs::create_dir(stage.path("edge02")).unwrap();
+    wait_until("the problems remain", || {
+        server.get(GROUP).1["problems"] == serde_json::json!([])
+    });
+}
