@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kindsight_appcontext::{
-    Action as Recorded, AppContexts, AskedWork, DigRecord, Intent, Records,
+    Action as Recorded, AppContexts, AskedWork, DigRecord, Error as StoreError, Intent, Records,
 };
 use kindsight_model::{
     ClusterName, ContextId, ContextStatus, DigName, LifecycleState, RsyncStatus,
@@ -187,20 +187,33 @@ impl Groups {
         })
     }
 
-    /// Asks for work on a context that no group names, such as one of another orchestrator. Clears its stop flag. The
-    /// caller then has [`Sequence::run`](crate::Sequence::run) do the returned job.
+    /// Asks for work on a context that no group names, such as one of another orchestrator. Clears its stop flag, and the
+    /// result of the same work before, so that the work is repeated. The caller then has [`Sequence::run`](crate::Sequence::run) do the returned job.
     ///
     /// # Errors
     /// [`Error::NoContext`], and errors of the store.
     pub fn ask(&self, id: &ContextId, work: AskedWork) -> Result<Job> {
-        let missing = || Error::NoContext(id.clone());
-        match self.contexts.record_stop_flag(id, false)? {
-            kindsight_appcontext::Recorded::NotFound => return Err(missing()),
-            kindsight_appcontext::Recorded::Written(_)
-            | kindsight_appcontext::Recorded::Unchanged => {}
-        }
+        self.clear(id, work).map_err(|error| match error {
+            StoreError::NotFound { .. } => Error::NoContext(id.clone()),
+            error => error.into(),
+        })?;
         self.records.ask(id, work)?;
         Ok(Job::Context(id.clone()))
+    }
+
+    fn clear(&self, id: &ContextId, work: AskedWork) -> Result<(), StoreError> {
+        use ContextStatus::{InstantiateFailed, Instantiated, TerminateFailed, Terminated};
+        let context = self.contexts.load(id)?;
+        context.stop_flag().set(&false)?;
+        let is_result = match (work, context.status().get()?) {
+            (AskedWork::Instantiate, Some(Instantiated | InstantiateFailed)) => true,
+            (AskedWork::Terminate, Some(Terminated | TerminateFailed)) => true,
+            _ => false,
+        };
+        if is_result {
+            context.status().delete()?;
+        }
+        Ok(())
     }
 
     /// The unfinished work, for the start. Groups without an intent are not included, because another orchestrator works
@@ -274,7 +287,7 @@ impl Groups {
     fn status(&self, id: &ContextId) -> Result<Option<ContextStatus>> {
         match self.contexts.load(id) {
             Ok(context) => Ok(context.status().get()?),
-            Err(kindsight_appcontext::Error::NotFound { .. }) => Ok(None),
+            Err(StoreError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

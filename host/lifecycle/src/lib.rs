@@ -26,6 +26,7 @@ mod differences;
 mod draft;
 mod groups;
 mod manifest;
+mod preparation;
 mod preview;
 mod readiness;
 mod sender;
@@ -47,6 +48,7 @@ pub use groups::{
     ACTIONS_MAX, Command, Group, Groups, RESOURCE_PROBLEMS_MAX, ResourceProblem, Stored,
 };
 pub use kindsight_appcontext::{AskedWork, IntentCondition};
+pub use preparation::{NotPrepared, Preparation};
 pub use preview::{DRY_RUN_RESOURCES_MAX, DryRun, PlannedChange, PlannedResource};
 pub use readiness::Readiness;
 pub use sender::{

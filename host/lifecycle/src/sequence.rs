@@ -21,6 +21,7 @@ use std::time::Duration;
 use kindsight_appcontext::{AppContexts, ContextSnapshot, Recorded, Records, ResourceName};
 use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
 
+use crate::preparation::Preparation;
 use crate::readiness::Readiness;
 use crate::sender::Sender;
 use crate::work::{Job, Work, WorkKind};
@@ -43,6 +44,7 @@ pub struct Sequence {
     records: Records,
     sender: Arc<dyn Sender>,
     readiness: Arc<dyn Readiness>,
+    preparation: Option<Arc<dyn Preparation>>,
     timers: Timers,
     instances_kept: usize,
     is_cancelled: Arc<AtomicBool>,
@@ -118,6 +120,7 @@ impl Sequence {
             records,
             sender,
             readiness: Arc::new(Unobserved),
+            preparation: None,
             timers: Timers::default(),
             instances_kept: INSTANCES_KEPT,
             is_cancelled: Arc::default(),
@@ -128,6 +131,16 @@ impl Sequence {
     #[must_use]
     pub fn observing(self, readiness: Arc<dyn Readiness>) -> Self {
         Self { readiness, ..self }
+    }
+
+    /// The same sequence with controllers that change each new context.
+    #[must_use]
+    pub fn prepared_by(self, controllers: Arc<dyn Preparation>) -> Self {
+        let preparation = Some(controllers);
+        Self {
+            preparation,
+            ..self
+        }
     }
 
     /// The same sequence, which keeps this number of instances of each group, at least 1.
@@ -192,7 +205,11 @@ impl Run<'_> {
         }
         let mut vetted = Vec::new();
         if snapshot.status != Some(ContextStatus::Instantiating) {
-            let snapshot = self.with_chosen_clusters(snapshot)?;
+            match self.prepare(&snapshot)? {
+                Part::Done => {}
+                part => return Ok(part),
+            }
+            let snapshot = self.with_chosen_clusters(self.snapshot()?)?;
             let plan = self.plan(&snapshot)?;
             match self.begin(&plan)? {
                 Some(clusters) => vetted = clusters,

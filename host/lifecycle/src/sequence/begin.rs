@@ -7,6 +7,7 @@ use kindsight_model::{ClusterName, ContextStatus, RsyncStatus};
 
 use super::{Part, Placement, Plan, Run, Step, in_lanes, written};
 use crate::Result;
+use crate::preparation::NotPrepared;
 use crate::sender::SendError;
 
 /// The answers of the clusters before anything is sent.
@@ -62,6 +63,26 @@ impl Run<'_> {
         let mut accepted = answers.accepted;
         accepted.retain(|cluster| !answers.unreachable.contains(cluster));
         Ok(Some(accepted))
+    }
+
+    /// Has the controllers change the context. If a controller fails, the context is InstantiateFailed, and the first
+    /// resource has the reason.
+    pub(super) fn prepare(&self, snapshot: &ContextSnapshot) -> Result<Part> {
+        let Some(controllers) = &self.of.preparation else {
+            return Ok(Part::Done);
+        };
+        match controllers.prepare(&snapshot.id) {
+            Ok(()) => Ok(Part::Done),
+            Err(NotPrepared::Unreachable(_)) => Ok(Part::Retry),
+            Err(NotPrepared::Refused(why)) => {
+                let plan = self.plan(&self.snapshot()?)?;
+                let mut steps = plan.placements.iter().flat_map(|it| &it.steps);
+                let first = steps.next();
+                let refused = first.map(|step| (step.place.clone(), refused(step, why)));
+                self.refuse(&plan, refused.as_slice())?;
+                Ok(Part::Failed)
+            }
+        }
     }
 
     /// Vets the resources of a placement in their order, until one is refused or the cluster is unreachable.

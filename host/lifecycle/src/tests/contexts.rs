@@ -51,6 +51,27 @@ fn a_context_of_another_orchestrator_is_sent_removed_and_sent_again() {
 }
 
 #[test]
+fn work_on_a_context_that_failed_is_repeated_when_it_is_asked_for_again() {
+    let host = Host::new();
+    let id = foreign(&host);
+    host.clusters.state().refused.insert("two".to_owned());
+    let ask = |work| {
+        let job = host.groups.ask(&id, work).unwrap();
+        assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
+        status(&host, &id).unwrap()
+    };
+    let failed = ContextStatus::InstantiateFailed;
+    assert_eq!(ask(AskedWork::Instantiate), failed);
+    host.clusters.state().refused.clear();
+    assert_eq!(ask(AskedWork::Instantiate), ContextStatus::Instantiated);
+    host.clusters.state().refused.insert("two".to_owned());
+    assert_eq!(ask(AskedWork::Terminate), ContextStatus::TerminateFailed);
+    host.clusters.state().refused.clear();
+    assert_eq!(ask(AskedWork::Terminate), ContextStatus::Terminated);
+    assert_eq!(host.clusters.resources(), [""; 0]);
+}
+
+#[test]
 fn the_stop_flag_ends_the_work_on_a_context() {
     let host = Host::new();
     let id = foreign(&host);

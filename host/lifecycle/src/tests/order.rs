@@ -4,7 +4,7 @@ use std::time::Duration;
 use kindsight_model::ContextStatus;
 
 use super::stage::{Host, app, manifest};
-use crate::{Command, Outcome};
+use crate::{Command, NotPrepared, Outcome};
 
 fn of_kind(api_version: &str, kind: &str, name: &str) -> String {
     format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: {name}}}\n")
@@ -69,6 +69,36 @@ fn a_resource_of_another_application_fails_the_instance_before_anything_is_sent(
     assert_eq!(host.run().unwrap(), Outcome::Complete);
     assert_eq!(host.status(), Some(ContextStatus::Instantiated));
     assert_eq!(host.problems(), [""; 0]);
+}
+
+#[test]
+fn a_controller_changes_the_context_or_fails_the_instance_before_anything_is_sent() {
+    let host = Host::new();
+    let failure = NotPrepared::Unreachable("the controller far does not answer".to_owned());
+    host.clusters.state().controller_fails = Some(failure);
+    assert_eq!(host.instantiate(), Outcome::Retry);
+    let failure = NotPrepared::Refused("the controller place failed".to_owned());
+    host.clusters.state().controller_fails = Some(failure);
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::InstantiateFailed));
+    assert_eq!(
+        host.problems(),
+        ["lab+a back-one+ConfigMap: the controller place failed"]
+    );
+    assert_eq!(host.clusters.state().sent, [""; 0]);
+    host.clusters.state().controller_fails = None;
+    host.clusters.state().left_out = Some("lab+a".to_owned());
+    host.act(Command::Update).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(
+        host.clusters.resources(),
+        [
+            "lab+a back-one",
+            "lab+a back-two",
+            "lab+b front-one",
+            "lab+b front-two"
+        ]
+    );
 }
 
 #[test]

@@ -16,9 +16,9 @@ use kindsight_store::{
 use tokio::sync::watch::Receiver;
 
 use crate::{
-    Applied, CannotSend, Change, Command, Deletion, Draft, DraftApp, Error, Groups, Job, Outcome,
-    Preview, Readiness, ResourceProblem, Result, SendError, Sender, SentResource, Sequence, Stored,
-    Target,
+    Applied, CannotSend, Change, Command, Deletion, Draft, DraftApp, Error, Groups, Job,
+    NotPrepared, Outcome, Preparation, Preview, Readiness, ResourceProblem, Result, SendError,
+    Sender, SentResource, Sequence, Stored, Target,
 };
 
 pub(super) const NOW: &str = "2026-11-24T20:00:00Z";
@@ -132,6 +132,10 @@ pub(super) struct State {
     pub(super) announced: usize,
     /// The apps and resources that are ready.
     pub(super) ready: BTreeSet<String>,
+    /// The cluster that a controller takes each new context out of.
+    pub(super) left_out: Option<String>,
+    /// The reason why the controller fails.
+    pub(super) controller_fails: Option<NotPrepared>,
     /// The time of the readiness.
     pub(super) now: Duration,
     /// Called before each resource is sent or removed.
@@ -277,6 +281,24 @@ impl Readiness for Clusters {
     }
 }
 
+/// A placement controller.
+struct Controller(AppContexts, Arc<Clusters>);
+
+impl Preparation for Controller {
+    fn prepare(&self, instance: &ContextId) -> Result<(), NotPrepared> {
+        let state = self.1.state();
+        if let Some(failure) = &state.controller_fails {
+            return Err(failure.clone());
+        }
+        if let Some(cluster) = &state.left_out {
+            let app = self.0.load(instance).unwrap().app("front").unwrap();
+            let cluster = app.cluster(&cluster.parse().unwrap());
+            cluster.unwrap().delete().unwrap();
+        }
+        Ok(())
+    }
+}
+
 /// A process: groups and a sequence over a store.
 pub(super) struct Host {
     pub(super) groups: Groups,
@@ -309,6 +331,10 @@ impl Host {
         Self {
             groups: Groups::new(contexts.clone(), records.clone()),
             sequence: Sequence::new(contexts.clone(), records.clone(), sender)
+                .prepared_by(Arc::new(Controller(
+                    contexts.clone(),
+                    Arc::clone(&clusters),
+                )))
                 .observing(Arc::clone(&clusters) as Arc<dyn Readiness>)
                 .keeping(INSTANCES),
             contexts,
