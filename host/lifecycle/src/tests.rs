@@ -1,5 +1,6 @@
 //! Lives of groups over a real store in memory, and clusters in memory.
 
+mod clusters;
 mod contexts;
 mod lives;
 mod model;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use kindsight_model::{ContextStatus, LifecycleState};
 use kindsight_store::RedbStore;
 
-use super::stage::{Clusters, Host, app, manifest, name};
+use super::clusters::Clusters;
+use super::stage::{Host, app, manifest, name};
 use crate::{Command, DraftApp, Outcome, Result};
 
 /// The number of lives.

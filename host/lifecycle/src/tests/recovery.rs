@@ -3,7 +3,8 @@ use std::sync::Arc;
 use kindsight_model::{ContextStatus, LifecycleState};
 use kindsight_store::RedbStore;
 
-use super::stage::{Clusters, Host, draft, manifest, name};
+use super::clusters::Clusters;
+use super::stage::{Host, draft, manifest, name};
 use crate::{Command, DraftApp, Job, Outcome, Result};
 
 /// More writes than a life has.

@@ -1,24 +1,20 @@
-//! A store that stops at a write, clusters in memory, and a group.
+//! A store that stops at a write, and a group.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
-use kindsight_appcontext::{AppContexts, DigRecord, Records, ResourceName};
-use kindsight_model::{
-    ClusterName, ContextId, ContextStatus, DigName, LifecycleState, RsyncStatus,
-};
+use kindsight_appcontext::{AppContexts, DigRecord, Records};
+use kindsight_model::{ContextId, ContextStatus, DigName, LifecycleState, RsyncStatus};
 use kindsight_store::{
     Batch, Connection, Entry, Error as StoreError, Keys, Range, RedbStore, Result as StoreResult,
     Revision, Store, StoreLimits, Watch,
 };
 use tokio::sync::watch::Receiver;
 
+use super::clusters::{Clusters, Controller};
 use crate::{
-    Applied, CannotSend, Change, Command, Deletion, Draft, DraftApp, Error, Groups, Job,
-    NotPrepared, Outcome, Preparation, Preview, Readiness, ResourceProblem, Result, SendError,
-    Sender, SentResource, Sequence, Stored, Target,
+    Command, Draft, DraftApp, Error, Groups, Job, Outcome, Readiness, ResourceProblem, Result,
+    Sequence, Stored,
 };
 
 pub(super) const NOW: &str = "2026-11-24T20:00:00Z";
@@ -103,199 +99,6 @@ impl Store for StoppingStore {
 
     fn connection(&self) -> Receiver<Connection> {
         self.store.connection()
-    }
-}
-
-/// Called with the cluster and the name of a resource.
-type Before = Arc<dyn Fn(&str, &str) + Send + Sync>;
-
-/// Clusters in memory.
-#[derive(Default)]
-pub(super) struct Clusters(Mutex<State>);
-
-#[derive(Default)]
-pub(super) struct State {
-    /// The manifests, by cluster, label, and name of the resource.
-    pub(super) resources: BTreeMap<(String, String, String), String>,
-    /// The number of calls that changed a cluster.
-    pub(super) changes: usize,
-    pub(super) unreachable: BTreeSet<String>,
-    /// The names of resources that clusters refuse.
-    pub(super) refused: BTreeSet<String>,
-    /// The names of resources that belong to another application.
-    pub(super) foreign: BTreeSet<String>,
-    /// The names of resources with a finalizer.
-    pub(super) finalizers: BTreeSet<String>,
-    /// The resources that were sent, as `cluster name`.
-    pub(super) sent: Vec<String>,
-    /// The number of calls of `announce`.
-    pub(super) announced: usize,
-    /// The apps and resources that are ready.
-    pub(super) ready: BTreeSet<String>,
-    /// The cluster that a controller takes each new context out of.
-    pub(super) left_out: Option<String>,
-    /// The reason why the controller fails.
-    pub(super) controller_fails: Option<NotPrepared>,
-    /// The time of the readiness.
-    pub(super) now: Duration,
-    /// Called before each resource is sent or removed.
-    pub(super) before: Option<Before>,
-}
-
-impl Clusters {
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap()
-    }
-
-    /// `cluster resource` of every resource.
-    pub(super) fn resources(&self) -> Vec<String> {
-        let state = self.state();
-        let keys = state.resources.keys();
-        keys.map(|(cluster, _, name)| format!("{cluster} {name}"))
-            .collect()
-    }
-
-    fn begin(&self, target: &Target, name: &str) -> Result<MutexGuard<'_, State>, SendError> {
-        let before = self.state().before.clone();
-        if let Some(before) = before {
-            before(&target.cluster.to_string(), name);
-        }
-        let state = self.state();
-        if state.unreachable.contains(&target.cluster.to_string()) {
-            return Err(SendError::Unreachable("told to".to_owned()));
-        }
-        if state.refused.contains(name) {
-            return Err(SendError::Refused("told to".to_owned()));
-        }
-        Ok(state)
-    }
-}
-
-fn key(target: &Target, resource: &SentResource<'_>) -> (String, String, String) {
-    let name = resource.name.to_owned();
-    (
-        target.cluster.to_string(),
-        target.deployment.to_string(),
-        name,
-    )
-}
-
-impl Sender for Clusters {
-    fn check(&self, cluster: &ClusterName) -> Result<(), CannotSend> {
-        match &*cluster.name {
-            "unknown" => Err(CannotSend::Unknown(cluster.clone())),
-            "api" => Err(CannotSend::Unsupported {
-                cluster: cluster.clone(),
-                reason: "it is not a folder",
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    fn vet(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError> {
-        let state = self.state();
-        if state.unreachable.contains(&target.cluster.to_string()) {
-            return Err(SendError::Unreachable("told to".to_owned()));
-        }
-        if state.foreign.contains(resource.name) {
-            return Err(SendError::Refused("it belongs to another".to_owned()));
-        }
-        Ok(())
-    }
-
-    fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<Applied, SendError> {
-        let mut state = self.begin(target, resource.name)?;
-        let line = format!("{} {}", target.cluster, resource.name);
-        state.sent.push(line);
-        let before = state
-            .resources
-            .insert(key(target, resource), resource.manifest.to_owned());
-        if before.as_deref() != Some(resource.manifest) {
-            state.changes += 1;
-        }
-        Ok(Applied {
-            uid: Some(format!("uid of {}", resource.name)),
-        })
-    }
-
-    fn preview(&self, target: &Target, resource: &SentResource<'_>) -> Result<Preview, SendError> {
-        let state = self.begin(target, resource.name)?;
-        let change = match state.resources.get(&key(target, resource)) {
-            None => Change::Create,
-            Some(before) if before == resource.manifest => Change::Unchanged,
-            Some(_) => Change::Update,
-        };
-        Ok(Preview {
-            change,
-            differences: Vec::new(),
-        })
-    }
-
-    fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<Deletion, SendError> {
-        let mut state = self.begin(target, resource.name)?;
-        if state.finalizers.contains(resource.name) {
-            let why = "it has the finalizer kept".to_owned();
-            return Ok(Deletion::Deleting { why });
-        }
-        if state.foreign.contains(resource.name) {
-            let why = "it belongs to another".to_owned();
-            return Ok(Deletion::Kept { why });
-        }
-        if state.resources.remove(&key(target, resource)).is_some() {
-            state.changes += 1;
-        }
-        Ok(Deletion::Deleted)
-    }
-
-    fn announce(&self, _: &Target) -> Result<(), SendError> {
-        self.state().announced += 1;
-        Ok(())
-    }
-
-    fn removed(&self, _: &Target) -> Result<(), SendError> {
-        Ok(())
-    }
-}
-
-impl Readiness for Clusters {
-    fn is_app_ready(&self, _: &ContextId, app: &str) -> bool {
-        self.state().ready.contains(app)
-    }
-
-    fn is_resource_ready(
-        &self,
-        _: &ContextId,
-        _: &str,
-        _: &ClusterName,
-        resource: &ResourceName,
-    ) -> bool {
-        self.state().ready.contains(resource.name())
-    }
-
-    fn is_reachable(&self, cluster: &ClusterName) -> bool {
-        !self.state().unreachable.contains(&cluster.to_string())
-    }
-
-    fn now(&self) -> Duration {
-        self.state().now
-    }
-}
-
-/// A placement controller.
-struct Controller(AppContexts, Arc<Clusters>);
-
-impl Preparation for Controller {
-    fn prepare(&self, instance: &ContextId) -> Result<(), NotPrepared> {
-        let state = self.1.state();
-        if let Some(failure) = &state.controller_fails {
-            return Err(failure.clone());
-        }
-        if let Some(cluster) = &state.left_out {
-            let app = self.0.load(instance).unwrap().app("front").unwrap();
-            let cluster = app.cluster(&cluster.parse().unwrap());
-            cluster.unwrap().delete().unwrap();
-        }
-        Ok(())
     }
 }
 
