@@ -21,6 +21,7 @@ mod event;
 mod folder;
 mod kubernetes;
 mod needs;
+mod project_rights;
 mod remote_inventories;
 mod source;
 
@@ -38,5 +39,6 @@ pub use kubernetes::{
     kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
+pub use project_rights::{ProjectRights, Projects, RightsError, SentKind};
 pub use remote_inventories::RemoteInventories;
 pub use source::{ClusterSource, ParseClusterError};
