@@ -34,9 +34,9 @@ pub use kindsight_cluster_index::{
 };
 pub use kubernetes::{
     CHILD_KINDS, Identities, IssuedToken, KubeconfigError, KubernetesCluster, LEFT_OUT, NameError,
-    NamespacedName, ProxiedService, ReviewedUser, Selection, ServiceAnswer, ServiceName, Starts,
-    TokenReviewError, TokenReviewer, UserCluster, UserClusterError, WatchOptions,
-    kubeconfig_clusters,
+    NamespacedName, ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, ProxiedService,
+    ReviewedUser, Selection, SentObject, ServiceAnswer, ServiceName, Starts, TokenReviewError,
+    TokenReviewer, UserCluster, UserClusterError, WatchOptions, kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use project_rights::{ProjectRights, Projects, RightsError, SentKind};

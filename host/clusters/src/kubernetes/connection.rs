@@ -1,5 +1,6 @@
 //! Connections to an API server: HTTP/2 with pings, which detect a silent server.
 
+mod call;
 mod connect;
 mod error;
 mod exchange;
@@ -19,6 +20,7 @@ use super::Access;
 use super::decode::{Status, StatusDetails};
 use super::error_text::without_credentials;
 use super::plugin::{Plugin, Token};
+pub(super) use call::Reply;
 use connect::connect;
 pub(super) use error::{ApiError, ResponseClass};
 

@@ -104,6 +104,28 @@ async fn kinds_of(
     read(&client.get(&path, JSON).await?)
 }
 
+/// The Kinds in the answer about one version of a group whose objects can be applied and deleted.
+///
+/// # Errors
+/// [`ApiError::Unreadable`].
+pub(super) fn appliable_kinds(
+    group: &str,
+    version: &str,
+    answer: &[u8],
+) -> Result<Vec<ApiKind>, ApiError> {
+    let list: ResourceList = read(answer)?;
+    let can = |resource: &ApiResource, verb: &str| resource.verbs.iter().any(|it| it == verb);
+    let kinds = list.resources.into_iter().filter(|resource| {
+        !resource.name.contains('/') && can(resource, "patch") && can(resource, "delete")
+    });
+    let kinds = kinds.map(|resource| ApiKind {
+        gvk: Gvk::new(group, version, &resource.kind),
+        plural: resource.name,
+        is_namespaced: resource.namespaced,
+    });
+    Ok(kinds.collect())
+}
+
 fn read<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(bytes).map_err(|error| ApiError::Unreadable(error.to_string()))
 }

@@ -7,12 +7,11 @@
 use std::time::Duration;
 
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, TokenReviewStatus};
-use kindsight_model::clean;
-use tokio::sync::Mutex;
+use kindsight_model::{ClusterName, clean};
 use tokio::time::timeout;
 
-use super::connection::{ApiClient, ApiError, Connections};
-use super::session::credentials;
+use super::connection::ApiError;
+use super::kept_client::KeptClient;
 use super::{KubernetesCluster, REASON_BYTES_MAX};
 
 /// The path of the collection that reviews tokens.
@@ -24,11 +23,10 @@ const REVIEW_BYTES_MAX: usize = 1024 * 1024;
 
 /// Asks the API server of a cluster for the user of a token.
 pub struct TokenReviewer {
-    cluster: KubernetesCluster,
+    cluster: ClusterName,
     /// The audience that a token must have been issued for.
     audience: String,
-    /// The client of the last review. Its connection is renewed when it breaks.
-    client: Mutex<Option<ApiClient>>,
+    client: KeptClient,
 }
 
 /// The user of a token, as the API server names it.
@@ -61,9 +59,9 @@ impl TokenReviewer {
     /// `tokenreviews.authentication.k8s.io`.
     pub fn new(cluster: KubernetesCluster, audience: impl Into<String>) -> Self {
         Self {
-            cluster,
+            cluster: cluster.name,
             audience: audience.into(),
-            client: Mutex::default(),
+            client: KeptClient::new(cluster.access),
         }
     }
 
@@ -81,7 +79,7 @@ impl TokenReviewer {
             Err(format!("no answer in {seconds} s"))
         });
         let unavailable = |why: String| TokenReviewError::Unavailable {
-            cluster: self.cluster.name.to_string(),
+            cluster: self.cluster.to_string(),
             why: without_token(&why, token),
         };
         let status = reviewed.map_err(unavailable)?;
@@ -137,29 +135,13 @@ impl TokenReviewer {
     }
 
     async fn post(&self, body: Vec<u8>) -> Result<Vec<u8>, ApiError> {
-        let client = self.client().await?;
-        let answer = client.post(TOKEN_REVIEWS, body, REVIEW_BYTES_MAX).await;
+        let kept = self.client.get().await?;
+        let answer = kept.client.post(TOKEN_REVIEWS, body, REVIEW_BYTES_MAX);
+        let answer = answer.await;
         if answer.is_err() {
-            *self.client.lock().await = None;
+            self.client.forget().await;
         }
         answer
-    }
-
-    /// The client of the last review, or a new client.
-    async fn client(&self) -> Result<ApiClient, ApiError> {
-        let mut client = self.client.lock().await;
-        if let Some(client) = &*client {
-            return Ok(client.clone());
-        }
-        let access = &self.cluster.access;
-        let mut config = access.config().await.map_err(ApiError::Unreachable)?;
-        let plugin = credentials(&mut config).await;
-        // A token of a plugin is not renewed before its end: the server then refuses it, and the plugin runs again.
-        let (token, _) = plugin.map_err(|error| ApiError::Credentials(error.to_string()))?;
-        let new = Connections::new(access.clone(), config, token)
-            .client()
-            .await?;
-        Ok(client.insert(new).clone())
     }
 }
 

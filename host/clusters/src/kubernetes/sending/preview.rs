@@ -1,0 +1,68 @@
+//! Dry runs on the server.
+
+use serde_json::Value;
+
+use super::failure::failure;
+use super::link::{Call, JSON};
+use super::place::Place;
+use super::status::Status;
+use super::{ObjectError, ObjectPreview, ObjectSender, SentObject};
+
+/// Members of `metadata` that the API server maintains.
+const MAINTAINED: [&str; 5] = [
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "uid",
+];
+
+impl ObjectSender {
+    /// The object before and after an application. Changes nothing.
+    ///
+    /// # Errors
+    /// [`ObjectError`], the same as an application would return.
+    pub async fn preview(&self, object: &SentObject<'_>) -> Result<ObjectPreview, ObjectError> {
+        let place = self.served_place(object).await?;
+        self.check_owner(&place, object).await?;
+        let before = self.content(&place, object).await?;
+        let after = self.patch(&place, object, "&dryRun=All").await?;
+        Ok(ObjectPreview {
+            before: before.as_deref().map(content).transpose()?,
+            after: content(&after)?,
+        })
+    }
+
+    /// The complete object as JSON; none if it does not exist.
+    async fn content(
+        &self,
+        place: &Place,
+        object: &SentObject<'_>,
+    ) -> Result<Option<Vec<u8>>, ObjectError> {
+        let account = object.rights.account.as_ref();
+        let reply = self
+            .link
+            .call(&Call::get(&place.path, JSON, account))
+            .await?;
+        match reply.code {
+            200..300 => Ok(Some(reply.body)),
+            404 if Status::of(&reply).is_of_missing_object() => Ok(None),
+            _ => Err(failure(&reply, &place.manifest)),
+        }
+    }
+}
+
+/// An object without the members that no application changes.
+fn content(json: &[u8]) -> Result<Value, ObjectError> {
+    let mut object: Value = serde_json::from_slice(json).map_err(|_| {
+        ObjectError::Unreachable("the answer of the API server cannot be read".to_owned())
+    })?;
+    if let Some(members) = object.as_object_mut() {
+        members.remove("status");
+    }
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    if let Some(metadata) = metadata {
+        metadata.retain(|name, _| !MAINTAINED.contains(&&**name));
+    }
+    Ok(object)
+}
