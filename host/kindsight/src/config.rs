@@ -10,6 +10,7 @@ mod limits;
 pub(crate) mod mongodb;
 mod oidc;
 mod password;
+mod project_table;
 pub(crate) mod store;
 mod tls;
 mod watch;
@@ -23,7 +24,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args};
 use kindsight_api::status::Dialect;
 use kindsight_server::LogFormat;
-use kindsight_server::clusters::ClusterSource;
+use kindsight_server::clusters::{ClusterSource, Projects};
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 
 use crate::config::access::AccessArgs;
@@ -32,6 +33,7 @@ use crate::config::cluster_table::ClusterTable;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 use crate::config::mongodb::MongodbArgs;
+use crate::config::project_table::{ProjectTable, projects};
 use crate::config::store::StoreArgs;
 use crate::config::tls::TlsArgs;
 use crate::config::watch::WatchArgs;
@@ -104,6 +106,9 @@ pub(crate) struct ServeArgs {
     /// An `[[application]]` of the configuration file, as JSON.
     #[arg(long = "application-table", hide = true, value_name = "JSON")]
     pub(crate) application_tables: Vec<ApplicationTable>,
+    /// A `[[project]]` of the configuration file, as JSON.
+    #[arg(long = "project-table", hide = true, value_name = "JSON")]
+    pub(crate) project_tables: Vec<ProjectTable>,
     /// Kubeconfig of clusters to watch; can be repeated.
     ///
     /// Without a context, kindsight watches the clusters of all its contexts. A context is the cluster `kubeconfig+<context>`.
@@ -222,6 +227,11 @@ impl ServeArgs {
         let clusters = clusters.into_iter();
         let clusters = clusters.map(|cluster| cluster.with_applications(&applications));
         Ok(clusters.collect())
+    }
+
+    /// The rights of projects.
+    pub(crate) fn projects(&self) -> Projects {
+        projects(&self.project_tables)
     }
 }
 

@@ -99,21 +99,24 @@ fn is_setting(arg: &Arg) -> bool {
     !is_help && arg.get_long() != Some("config")
 }
 
-/// The flag of a setting. An `[[application]]` table is passed in a hidden flag.
+/// Settings that have only tables. Each table is passed in a hidden flag.
+const TABLES: [&str; 2] = ["application", "project"];
+
+/// The flag of a setting.
 fn flag_of(name: &str) -> String {
-    match name {
-        "application" => "application-table".to_owned(),
-        name => name.to_owned(),
+    if TABLES.contains(&name) {
+        return format!("{name}-table");
     }
+    name.to_owned()
 }
 
 fn flag(name: &str, value: &toml::Value) -> anyhow::Result<Vec<String>> {
     Ok(match value {
         toml::Value::String(_) | toml::Value::Integer(_) | toml::Value::Boolean(_)
-            if name == "application" =>
+            if TABLES.contains(&name) =>
         {
             anyhow::bail!(
-                "`application` is a {}; write `[[application]]` tables",
+                "`{name}` is a {}; write `[[{name}]]` tables",
                 value.type_str()
             )
         }
@@ -125,9 +128,9 @@ fn flag(name: &str, value: &toml::Value) -> anyhow::Result<Vec<String>> {
         toml::Value::Table(table) if name == "cluster" => {
             vec![format!("--cluster-table={}", serde_json::to_string(table)?)]
         }
-        toml::Value::Table(table) if name == "application" => {
+        toml::Value::Table(table) if TABLES.contains(&name) => {
             let json = serde_json::to_string(table)?;
-            vec![format!("--application-table={json}")]
+            vec![format!("--{name}-table={json}")]
         }
         toml::Value::Array(items) => {
             let flags = items.iter().map(|item| flag(name, item));

@@ -47,10 +47,7 @@ pub(crate) fn begin(
     }
     let contexts = AppContexts::new(Arc::clone(&settings.contexts));
     let records = Records::new(Arc::clone(&settings.store));
-    let sender: Arc<dyn Sender> = Arc::new(match &settings.cluster_changes {
-        Some(changes) => ConfiguredClusters::Changing(changes.clone()),
-        None => ConfiguredClusters::Fixed(settings.clusters.clone()),
-    });
+    let sender: Arc<dyn Sender> = Arc::new(ConfiguredClusters::of(settings, tasks.shutdown()));
     let readiness: Arc<dyn Readiness> = Arc::new(ObservedStates::new(read_model));
     let served = ServedGroups {
         groups: Groups::new(contexts.clone(), records.clone()),

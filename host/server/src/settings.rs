@@ -9,7 +9,7 @@ use std::time::Duration;
 use kindsight_access::{AccessSettings, TlsSettings};
 use kindsight_api::status::Dialect;
 use kindsight_catalog::{CatalogLimits, ComponentDirectory};
-use kindsight_clusters::ClusterSource;
+use kindsight_clusters::{ClusterSource, Projects};
 use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
 use kindsight_pipeline::{GONE_FOR, KIND_GRACE, RememberedFile};
 use kindsight_rest::AllowedNames;
@@ -65,6 +65,8 @@ pub struct Settings {
     pub lifecycle: bool,
     /// The number of instances of each group that are kept, at least 1.
     pub lifecycle_instances_kept: usize,
+    /// The rights of projects whose resources are sent. A changed value has an effect on the next resource.
+    pub projects: watch::Receiver<Projects>,
     /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits of interpreters.
@@ -158,6 +160,7 @@ impl Settings {
             tls: None,
             lifecycle: false,
             lifecycle_instances_kept: kindsight_lifecycle::INSTANCES_KEPT,
+            projects: watch::channel(Projects::default()).1,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),

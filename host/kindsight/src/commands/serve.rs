@@ -21,8 +21,12 @@ const STARTED_NAMES_MAX: usize = 50;
 pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     start_logging(&args.log, args.log_format, || LogLines)?;
     let (changed, changes) = watch::channel(args.sources()?);
+    let (projects_changed, projects) = watch::channel(args.projects());
     let started = Started::of(&args, &changes);
-    let settings = settings(*args, changes)?;
+    let settings = Settings {
+        projects,
+        ..settings(*args, changes)?
+    };
     if let Some(cache) = &settings.cache {
         tracing::info!(
             "loading interpreters; those without compiled code in {} are compiled first",
@@ -33,7 +37,7 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
         started.log(server);
         tokio::select! {
             () = signals.wait(server) => {}
-            () = follow(changed) => {}
+            () = follow(changed, projects_changed) => {}
             never = show_missing(server) => match never {},
         }
         tracing::info!("stopping");

@@ -1,4 +1,4 @@
-//! Reloads the configured clusters when their files change, while the server runs.
+//! Reloads the configured clusters and the rights of projects when their files change, while the server runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kindsight_server::clusters::ClusterSource;
+use kindsight_server::clusters::{ClusterSource, Projects};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -22,7 +22,7 @@ use crate::config_file;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Settings that take effect while the server runs.
-const LIVE: [&str; 3] = ["application", "cluster", "kubeconfig"];
+const LIVE: [&str; 4] = ["application", "cluster", "kubeconfig", "project"];
 
 /// The files that define the clusters, with their stamps at one poll. A missing file has no stamp.
 type Files = BTreeMap<PathBuf, Option<Stamp>>;
@@ -48,15 +48,19 @@ impl From<Metadata> for Stamp {
 /// The configuration as it was read.
 struct Configuration {
     clusters: Vec<ClusterSource>,
+    projects: Projects,
     /// The settings of the configuration file that take effect only at the start.
     others: toml::Table,
 }
 
-/// Follows the files of the configuration, and sends the clusters each time that they differ.
+/// Follows the files of the configuration, and sends the clusters and the rights of projects each time that they differ.
 ///
 /// A file is read once its stamp has not changed for one interval, so that unfinished files are not read. An
-/// invalid configuration is logged and changes no clusters. The future ends with the executor.
-pub(crate) async fn follow(clusters: watch::Sender<Vec<ClusterSource>>) {
+/// invalid configuration is logged and changes nothing. The future ends with the executor.
+pub(crate) async fn follow(
+    clusters: watch::Sender<Vec<ClusterSource>>,
+    projects: watch::Sender<Projects>,
+) {
     let mut known: Option<Configuration> = None;
     // The files at the last poll, and whether they were read since.
     let mut files = Files::new();
@@ -86,11 +90,8 @@ pub(crate) async fn follow(clusters: watch::Sender<Vec<ClusterSource>>) {
         match configuration {
             Ok(configuration) => {
                 configuration.tell_others(known.as_ref());
-                clusters.send_if_modified(|current| {
-                    let is_changed = *current != configuration.clusters;
-                    current.clone_from(&configuration.clusters);
-                    is_changed
-                });
+                send(&clusters, &configuration.clusters);
+                send(&projects, &configuration.projects);
                 known = Some(configuration);
             }
             Err(error) => tracing::error!(
@@ -99,6 +100,15 @@ pub(crate) async fn follow(clusters: watch::Sender<Vec<ClusterSource>>) {
             ),
         }
     }
+}
+
+/// Sends a value if it differs from the last value.
+fn send<T: Clone + PartialEq>(to: &watch::Sender<T>, value: &T) {
+    to.send_if_modified(|current| {
+        let is_changed = current != value;
+        current.clone_from(value);
+        is_changed
+    });
 }
 
 impl Configuration {
@@ -110,6 +120,7 @@ impl Configuration {
         others.retain(|name, _| !LIVE.contains(&name) && !WATCH_SETTINGS.contains(&name));
         Ok(Self {
             clusters: args.sources()?,
+            projects: args.projects(),
             others,
         })
     }

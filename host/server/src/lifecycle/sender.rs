@@ -1,134 +1,169 @@
-//! The configured clusters as receivers of resources. Only a folder can receive resources.
+//! The configured clusters as receivers of resources: folders and API servers.
 
-use std::io::{self, ErrorKind};
+mod api_server;
+mod folder;
 
-use kindsight_clusters::{ClusterSource, FolderCluster, ManifestFile};
+use kindsight_clusters::{ClusterSource, ProjectRights, Projects};
 use kindsight_lifecycle::{
-    Applied, CannotSend, Change, Deletion, Preview, SendError, Sender, SentResource, Target,
-    differences,
+    Applied, CannotSend, Deletion, Preview, SendError, Sender, SentResource, Target,
 };
 use kindsight_model::ClusterName;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
-use crate::settings::ClusterChanges;
+use crate::settings::{ClusterChanges, Settings};
+use api_server::ApiServers;
 
-/// The clusters of the configuration, as it is at the time of each call.
-pub(super) enum ConfiguredClusters {
+/// The clusters and the rights of projects, as they are in the configuration at the time of each call.
+pub(super) struct ConfiguredClusters {
+    clusters: Configured,
+    projects: watch::Receiver<Projects>,
+    api_servers: ApiServers,
+}
+
+/// The clusters of the configuration.
+enum Configured {
     /// A configuration that does not change.
     Fixed(Vec<ClusterSource>),
     /// A configuration that may change.
     Changing(ClusterChanges),
 }
 
+/// A resource with the rights of its project.
+struct Sent<'a> {
+    target: &'a Target,
+    resource: &'a SentResource<'a>,
+    rights: ProjectRights,
+}
+
+/// One cluster as the receiver of resources. The methods are the methods of [`Sender`].
+trait Receiver {
+    fn vet(&self, sent: &Sent<'_>) -> Result<(), SendError>;
+    fn apply(&self, sent: &Sent<'_>) -> Result<Applied, SendError>;
+    fn preview(&self, sent: &Sent<'_>) -> Result<Preview, SendError>;
+    fn delete(&self, sent: &Sent<'_>) -> Result<Deletion, SendError>;
+    fn announce(&self, target: &Target) -> Result<(), SendError>;
+    fn removed(&self, target: &Target) -> Result<(), SendError>;
+}
+
 impl ConfiguredClusters {
-    fn folder(&self, name: &ClusterName) -> Result<FolderCluster, CannotSend> {
+    /// The clusters of these settings. Calls end at `shutdown`.
+    pub(super) fn of(settings: &Settings, shutdown: CancellationToken) -> Self {
+        let changes = settings.cluster_changes.clone();
+        Self {
+            clusters: changes.map_or_else(
+                || Configured::Fixed(settings.clusters.clone()),
+                Configured::Changing,
+            ),
+            projects: settings.projects.clone(),
+            api_servers: ApiServers::new(shutdown),
+        }
+    }
+
+    fn source(&self, name: &ClusterName) -> Result<ClusterSource, CannotSend> {
         let of = |clusters: &[ClusterSource]| {
             let mut clusters = clusters.iter();
-            match clusters.find(|cluster| cluster.name() == name) {
-                None => Err(CannotSend::Unknown(name.clone())),
-                Some(ClusterSource::Folder(folder)) => Ok(folder.clone()),
-                Some(ClusterSource::Kubernetes(_)) => Err(CannotSend::Unsupported {
-                    cluster: name.clone(),
-                    reason: "this release sends resources only to clusters that are folders (`--cluster PROVIDER+NAME=DIR`)",
-                }),
-            }
+            clusters.find(|cluster| cluster.name() == name).cloned()
         };
-        match self {
-            Self::Fixed(clusters) => of(clusters),
-            Self::Changing(clusters) => of(&clusters.borrow()),
-        }
+        let source = match &self.clusters {
+            Configured::Fixed(clusters) => of(clusters),
+            Configured::Changing(clusters) => of(&clusters.borrow()),
+        };
+        source.ok_or_else(|| CannotSend::Unknown(name.clone()))
     }
 
-    /// Calls `write` with the folder of a target, and logs a failure.
-    fn with_folder<T>(
+    fn receiver(&self, target: &Target) -> Result<Box<dyn Receiver>, SendError> {
+        let source = self.source(&target.cluster);
+        let source = source.map_err(|error| SendError::Unreachable(error.to_string()))?;
+        Ok(match source {
+            ClusterSource::Folder(folder) => Box::new(folder),
+            ClusterSource::Kubernetes(cluster) => Box::new(self.api_servers.of(&cluster)),
+        })
+    }
+
+    fn rights(&self, target: &Target) -> Result<ProjectRights, SendError> {
+        let rights = self.projects.borrow().of(&target.project);
+        rights.map_err(|error| SendError::Refused(error.to_string()))
+    }
+
+    /// Sends a resource to a cluster that the project may use, and logs a failure.
+    fn send<T>(
         &self,
         target: &Target,
-        resource: Option<&SentResource<'_>>,
-        write: impl FnOnce(&FolderCluster) -> io::Result<T>,
+        resource: &SentResource<'_>,
+        send: impl FnOnce(&dyn Receiver, &Sent<'_>) -> Result<T, SendError>,
     ) -> Result<T, SendError> {
-        let folder = self.folder(&target.cluster);
-        let folder = folder.map_err(|error| SendError::Unreachable(error.to_string()));
-        let done = folder.and_then(|folder| write(&folder).map_err(|error| failed(&error)));
-        if let Err(error) = &done {
-            let resource = resource.map(|it| format!("{} {}", it.kind, it.name));
-            tracing::warn!(
-                cluster = %target.cluster,
-                deployment = %target.deployment,
+        let sent = self.rights(target).and_then(|rights| {
+            let permitted = rights.check_cluster(&target.cluster);
+            permitted.map_err(|error| SendError::Refused(error.to_string()))?;
+            let receiver = self.receiver(target)?;
+            let sent = Sent {
+                target,
                 resource,
-                %error,
-                "a resource was not sent or removed"
-            );
-        }
-        done
+                rights,
+            };
+            send(&*receiver, &sent)
+        });
+        logged(target, Some(resource), sent)
     }
-}
-
-/// The reaction to an error of the file system. A wrong type of file does not change by itself; any other cause may.
-fn failed(error: &io::Error) -> SendError {
-    match error.kind() {
-        ErrorKind::NotADirectory
-        | ErrorKind::IsADirectory
-        | ErrorKind::InvalidFilename
-        | ErrorKind::InvalidInput => SendError::Refused(error.to_string()),
-        _ => SendError::Unreachable(error.to_string()),
-    }
-}
-
-fn file(resource: &SentResource<'_>) -> ManifestFile {
-    ManifestFile::new(resource.position, resource.kind, resource.name)
 }
 
 impl Sender for ConfiguredClusters {
     fn check(&self, cluster: &ClusterName) -> Result<(), CannotSend> {
-        self.folder(cluster).map(drop)
+        self.source(cluster).map(drop)
     }
 
-    /// A folder has no owners and no rights: every resource is accepted.
-    fn vet(&self, _: &Target, _: &SentResource<'_>) -> Result<(), SendError> {
-        Ok(())
+    fn vet(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError> {
+        self.send(target, resource, |to, sent| to.vet(sent))
     }
 
     fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<Applied, SendError> {
-        self.with_folder(target, Some(resource), |folder| {
-            folder.write_manifest(&target.deployment, &file(resource), resource.manifest)?;
-            Ok(Applied::default())
-        })
+        self.send(target, resource, |to, sent| to.apply(sent))
     }
 
     fn preview(&self, target: &Target, resource: &SentResource<'_>) -> Result<Preview, SendError> {
-        self.with_folder(target, Some(resource), |folder| {
-            let before = folder.read_manifest(&target.deployment, &file(resource))?;
-            Ok(preview(before.as_deref(), resource.manifest))
-        })
+        self.send(target, resource, |to, sent| to.preview(sent))
     }
 
+    /// A later change of the project's clusters does not prevent a deletion.
     fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<Deletion, SendError> {
-        self.with_folder(target, Some(resource), |folder| {
-            folder.remove_manifest(&target.deployment, &file(resource))?;
-            Ok(Deletion::Deleted)
-        })
+        let deleted = self.rights(target).and_then(|rights| {
+            let sent = Sent {
+                target,
+                resource,
+                rights,
+            };
+            self.receiver(target)?.delete(&sent)
+        });
+        logged(target, Some(resource), deleted)
     }
 
-    /// The monitor of a folder writes its reports without being asked.
-    fn announce(&self, _: &Target) -> Result<(), SendError> {
-        Ok(())
+    fn announce(&self, target: &Target) -> Result<(), SendError> {
+        let announced = self.receiver(target).and_then(|to| to.announce(target));
+        logged(target, None, announced)
     }
 
     fn removed(&self, target: &Target) -> Result<(), SendError> {
-        self.with_folder(target, None, |folder| {
-            folder.remove_manifests(&target.deployment)
-        })
+        let removed = self.receiver(target).and_then(|to| to.removed(target));
+        logged(target, None, removed)
     }
 }
 
-fn preview(before: Option<&str>, after: &str) -> Preview {
-    let value = |text: &str| serde_json::from_str(text).unwrap_or_default();
-    let (change, differences) = match before {
-        None => (Change::Create, Vec::new()),
-        Some(before) if before == after => (Change::Unchanged, Vec::new()),
-        Some(before) => (Change::Update, differences(&value(before), &value(after))),
-    };
-    Preview {
-        change,
-        differences,
+/// Logs a failure. Its text has no content of the resource.
+fn logged<T>(
+    target: &Target,
+    resource: Option<&SentResource<'_>>,
+    done: Result<T, SendError>,
+) -> Result<T, SendError> {
+    if let Err(error) = &done {
+        let resource = resource.map(|it| format!("{} {}", it.kind, it.name));
+        tracing::warn!(
+            cluster = %target.cluster,
+            deployment = %target.deployment,
+            resource,
+            %error,
+            "a resource was not sent or removed"
+        );
     }
+    done
 }

@@ -1,0 +1,126 @@
+//! An API server as the receiver of resources.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kindsight_clusters::{
+    KubernetesCluster, ObjectDeletion, ObjectError, ObjectSender, SentObject,
+};
+use kindsight_lifecycle::{Applied, Change, Deletion, Preview, SendError, Target, differences};
+use kindsight_model::ClusterName;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+
+use super::{Receiver, Sent};
+
+/// The senders of the clusters that were used, with the configuration of each.
+pub(super) struct ApiServers {
+    runtime: Handle,
+    shutdown: CancellationToken,
+    used: Mutex<BTreeMap<ClusterName, (KubernetesCluster, Arc<ObjectSender>)>>,
+}
+
+/// An API server. Its methods block, so only blocking threads may call them.
+pub(super) struct ApiServer {
+    sender: Arc<ObjectSender>,
+    runtime: Handle,
+    shutdown: CancellationToken,
+}
+
+impl ApiServers {
+    /// Senders that work on the current runtime, until `shutdown`.
+    pub(super) fn new(shutdown: CancellationToken) -> Self {
+        Self {
+            runtime: Handle::current(),
+            shutdown,
+            used: Mutex::default(),
+        }
+    }
+
+    /// The API server of a cluster. A changed configuration makes a new sender.
+    pub(super) fn of(&self, cluster: &KubernetesCluster) -> ApiServer {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = used.get(cluster.name());
+        let known = known.filter(|(configured, _)| configured == cluster);
+        let sender = known.map(|(_, sender)| Arc::clone(sender));
+        let sender = sender.unwrap_or_else(|| {
+            let sender = Arc::new(ObjectSender::new(cluster.clone()));
+            let entry = (cluster.clone(), Arc::clone(&sender));
+            used.insert(cluster.name().clone(), entry);
+            sender
+        });
+        ApiServer {
+            sender,
+            runtime: self.runtime.clone(),
+            shutdown: self.shutdown.clone(),
+        }
+    }
+}
+
+impl ApiServer {
+    /// Waits for a call. A stop of this process ends the wait: the call is repeated after the start.
+    fn wait<T>(&self, call: impl Future<Output = Result<T, ObjectError>>) -> Result<T, SendError> {
+        let called = self
+            .runtime
+            .block_on(self.shutdown.run_until_cancelled(call));
+        let called = called.unwrap_or_else(|| {
+            let text = "this server is stopping";
+            Err(ObjectError::Unreachable(text.to_owned()))
+        });
+        called.map_err(|error| match error {
+            ObjectError::Refused(why) => SendError::Refused(why),
+            ObjectError::Unreachable(why) => SendError::Unreachable(why),
+        })
+    }
+}
+
+impl Receiver for ApiServer {
+    fn vet(&self, sent: &Sent<'_>) -> Result<(), SendError> {
+        self.wait(self.sender.vet(&object(sent)))
+    }
+
+    fn apply(&self, sent: &Sent<'_>) -> Result<Applied, SendError> {
+        let uid = self.wait(self.sender.apply(&object(sent)))?;
+        Ok(Applied { uid: Some(uid) })
+    }
+
+    fn preview(&self, sent: &Sent<'_>) -> Result<Preview, SendError> {
+        let preview = self.wait(self.sender.preview(&object(sent)))?;
+        let (change, differences) = match &preview.before {
+            None => (Change::Create, Vec::new()),
+            Some(before) if *before == preview.after => (Change::Unchanged, Vec::new()),
+            Some(before) => (Change::Update, differences(before, &preview.after)),
+        };
+        Ok(Preview {
+            change,
+            differences,
+        })
+    }
+
+    fn delete(&self, sent: &Sent<'_>) -> Result<Deletion, SendError> {
+        let deletion = self.wait(self.sender.delete(&object(sent)))?;
+        Ok(match deletion {
+            ObjectDeletion::Deleted => Deletion::Deleted,
+            ObjectDeletion::Deleting(why) => Deletion::Deleting { why },
+            ObjectDeletion::Kept(why) => Deletion::Kept { why },
+        })
+    }
+
+    fn announce(&self, target: &Target) -> Result<(), SendError> {
+        self.wait(self.sender.announce(&target.deployment))
+    }
+
+    fn removed(&self, target: &Target) -> Result<(), SendError> {
+        self.wait(self.sender.withdraw(&target.deployment))
+    }
+}
+
+fn object<'a>(sent: &'a Sent<'_>) -> SentObject<'a> {
+    SentObject {
+        manifest: sent.resource.manifest,
+        deployment: &sent.target.deployment,
+        rights: &sent.rights,
+        uid: sent.resource.uid,
+        force: sent.resource.force,
+    }
+}
