@@ -89,6 +89,47 @@ fn the_namespace_variant_has_no_permission_outside_its_namespaces() {
 }
 
 #[test]
+fn only_the_lifecycle_may_impersonate_and_only_the_named_accounts() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let accounts = r#"lifecycle.serviceAccounts=[{"namespace":"shop","name":"deployer"}]"#;
+    let writes = |values: &[&str]| {
+        let rendered = helm.objects(values);
+        let rules = rendered
+            .iter()
+            .filter(|it| it["kind"] == "Role")
+            .flat_map(|role| {
+                let namespace = role["metadata"]["namespace"].clone();
+                let rules = role["rules"].as_array().cloned().unwrap_or_default();
+                rules.into_iter().map(move |rule| json!([namespace, rule]))
+            });
+        let is_write = |rule: &Value| rule[1]["verbs"] != json!(["get", "list", "watch"]);
+        rules.filter(is_write).collect::<Vec<Value>>()
+    };
+    assert!(writes(&[accounts]).is_empty());
+    let impersonate = json!(["shop", {
+        "apiGroups": [""], "resources": ["serviceaccounts"],
+        "resourceNames": ["deployer"], "verbs": ["impersonate"],
+    }]);
+    let enabled = "lifecycle.enabled=true";
+    assert_eq!(
+        writes(&[enabled, r#"namespaces=["web"]"#, accounts]),
+        [impersonate.clone()]
+    );
+    let documented = fs::read_to_string(root().join("deploy/rbac.yaml")).expect("roles");
+    let documented = objects(&documented);
+    let documented = documented
+        .iter()
+        .find(|role| role["metadata"]["name"] == "kindsight-lifecycle");
+    let documented = &documented.expect("the role")["rules"][0];
+    assert_eq!(
+        writes(&[enabled, accounts]),
+        [json!(["default", documented]), impersonate]
+    );
+}
+
+#[test]
 fn only_several_pods_have_a_disruption_budget() {
     let Some(helm) = Helm::or_skip() else {
         return;
@@ -125,7 +166,7 @@ fn contradictory_and_unknown_values_are_refused_with_the_reason() {
     let Some(helm) = Helm::or_skip() else {
         return;
     };
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 6] = [
         (
             &["replicas=2"],
             "`replicas` is larger than 1: several Pods share their data in an etcd",
@@ -133,6 +174,14 @@ fn contradictory_and_unknown_values_are_refused_with_the_reason() {
         (
             &[r#"namespaces=["web"]"#, "access.tokenReview=true"],
             "`access.tokenReview` needs a ClusterRoleBinding",
+        ),
+        (
+            &[
+                "replicas=2",
+                r#"etcd.endpoints=["etcd:2379"]"#,
+                "lifecycle.enabled=true",
+            ],
+            "only one Pod may send applications",
         ),
         (&[r#"tls.secretName="a""#], "secretName"),
         (&[r#"clusterName="here""#], "clusterName"),
