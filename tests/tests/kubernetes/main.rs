@@ -14,5 +14,6 @@ mod restart;
 mod rights;
 mod rollout;
 mod selector;
+mod sending;
 mod stage;
 mod token_review;
