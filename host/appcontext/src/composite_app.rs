@@ -108,7 +108,7 @@ impl CompositeApp {
     pub fn delete(&self) -> Result<bool> {
         let batch = self.handle.deletion();
         self.handle
-            .delete_by(batch.delete_prefix(keys::deployed(&self.id)))
+            .delete_by(&batch.delete_prefix(keys::deployed(&self.id)))
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn check_id(id: &ContextId) -> Result<()> {
 /// Creates a context under an id that is free.
 pub(crate) fn create(store: &dyn Store, id: &ContextId, new: &NewContext) -> Result<()> {
     let waits = BTreeMap::new();
-    create_all(store, id, content(&ContextKeys::new(id), new, &waits)?)
+    create_all(store, id, &content(&ContextKeys::new(id), new, &waits)?)
 }
 
 /// Creates the context of an instance under an id that is free.
@@ -95,10 +95,10 @@ pub(crate) fn create_instance(store: &dyn Store, id: &ContextId, new: &NewInstan
     for (app, dependency) in &new.apps {
         content = put_instruction(content, keys.app(app)?.dependency(), dependency)?;
     }
-    create_all(store, id, content)
+    create_all(store, id, &content)
 }
 
-fn create_all(store: &dyn Store, id: &ContextId, content: Batch) -> Result<()> {
+fn create_all(store: &dyn Store, id: &ContextId, content: &Batch) -> Result<()> {
     check_id(id)?;
     let keys = ContextKeys::new(id);
     let root = go_json::encode(id.as_str())?;
@@ -106,7 +106,7 @@ fn create_all(store: &dyn Store, id: &ContextId, content: Batch) -> Result<()> {
     let whole = whole.absent(keys.root()).absent(keys::creation(id));
     match whole.check(store.limits()) {
         Ok(()) => drop(store.apply(&whole)?),
-        Err(StoreError::BatchTooLarge { .. }) => Steps::new(store, id, root).create(&content)?,
+        Err(StoreError::BatchTooLarge { .. }) => Steps::new(store, id, root).create(content)?,
         Err(error) => return Err(error.into()),
     }
     Ok(())

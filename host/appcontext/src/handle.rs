@@ -89,12 +89,12 @@ impl Handle {
 
     /// Removes the level and all levels below. Returns false if the level did not exist.
     pub(crate) fn delete(&self) -> Result<bool> {
-        self.delete_by(self.deletion())
+        self.delete_by(&self.deletion())
     }
 
     /// Removes the level by a batch that begins with [`Handle::deletion`]. Returns false if the level did not exist.
-    pub(crate) fn delete_by(&self, batch: Batch) -> Result<bool> {
-        match self.store.apply(&batch) {
+    pub(crate) fn delete_by(&self, batch: &Batch) -> Result<bool> {
+        match self.store.apply(batch) {
             Ok(_) => Ok(true),
             Err(StoreError::Conflict { .. }) => Ok(false),
             Err(error) => Err(error.into()),

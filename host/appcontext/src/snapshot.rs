@@ -69,6 +69,22 @@ pub struct ContextSnapshot {
 }
 
 impl ContextSnapshot {
+    /// A context that is not stored, without statuses.
+    pub fn unstored(id: &ContextId, meta: ContextMeta, apps: Vec<AppSnapshot>) -> Self {
+        Self {
+            id: id.clone(),
+            created: Revision::default(),
+            meta: Some(meta),
+            status: None,
+            status_changed: None,
+            status_context: id.clone(),
+            reads: BTreeSet::new(),
+            stop_flag: false,
+            apps,
+            unreadable: Vec::new(),
+        }
+    }
+
     /// Returns whether a meta is stored that cannot be read; [`ContextSnapshot::unreadable`] names it.
     pub fn is_meta_unreadable(&self) -> bool {
         let meta = ContextKeys::new(&self.id).meta();

@@ -205,10 +205,10 @@ impl Groups {
         use ContextStatus::{InstantiateFailed, Instantiated, TerminateFailed, Terminated};
         let context = self.contexts.load(id)?;
         context.stop_flag().set(&false)?;
-        let is_result = match (work, context.status().get()?) {
-            (AskedWork::Instantiate, Some(Instantiated | InstantiateFailed)) => true,
-            (AskedWork::Terminate, Some(Terminated | TerminateFailed)) => true,
-            _ => false,
+        let status = context.status().get()?;
+        let is_result = match work {
+            AskedWork::Instantiate => matches!(status, Some(Instantiated | InstantiateFailed)),
+            AskedWork::Terminate => matches!(status, Some(Terminated | TerminateFailed)),
         };
         if is_result {
             context.status().delete()?;

@@ -131,18 +131,12 @@ fn snapshot<'c>(
             clusters: clusters.collect::<Result<_>>()?,
         })
     });
-    Ok(ContextSnapshot {
-        id: id.clone(),
-        created: Default::default(),
-        meta: Some(ContextMeta::of_dig(name)),
-        status: None,
-        status_changed: None,
-        status_context: id.clone(),
-        reads: Default::default(),
-        stop_flag: false,
-        apps: apps.collect::<Result<_>>()?,
-        unreadable: Vec::new(),
-    })
+    let meta = ContextMeta::of_dig(name);
+    Ok(ContextSnapshot::unstored(
+        id,
+        meta,
+        apps.collect::<Result<_>>()?,
+    ))
 }
 
 fn cluster_snapshot(app: &IntentApp, cluster: &ClusterName) -> Result<ClusterSnapshot> {

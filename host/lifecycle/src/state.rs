@@ -180,9 +180,8 @@ impl Situation {
         match self.state {
             Instantiated | InstantiateStopped if self.is_unapproved => Ok(Next::Content),
             Instantiated | InstantiateStopped => Err("its content is approved already"),
-            Created | Terminated | Updated => Ok(Next::State(Approved)),
             Approved if !self.is_unapproved => Ok(Next::Unchanged),
-            Approved => Ok(Next::State(Approved)),
+            Created | Approved | Terminated | Updated => Ok(Next::State(Approved)),
             _ => Err("only a group that is Created or Terminated can be approved"),
         }
     }

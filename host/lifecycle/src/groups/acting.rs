@@ -63,9 +63,8 @@ impl Groups {
             }
             let content = self.content(name, &group, command)?;
             check_clusters(&content, command, sender)?;
-            let state = match next {
-                Next::State(state) => state,
-                _ => return self.approve_content(name, &group),
+            let Next::State(state) = next else {
+                return self.approve_content(name, &group);
             };
             // A group can always be terminated. A termination follows an instantiation or a stop, which are limited.
             if command != Command::Terminate {

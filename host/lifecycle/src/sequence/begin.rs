@@ -20,10 +20,10 @@ struct Answers {
 }
 
 impl Run<'_> {
-    /// Vets every resource, makes every resource Pending, and the context Instantiating. Returns the clusters whose
+    /// Vets every resource, makes every resource Pending, and the context `Instantiating`. Returns the clusters whose
     /// resources were all vetted. An unreachable cluster is vetted later, before its resources are sent.
     ///
-    /// If a cluster refuses a resource, the context is InstantiateFailed, nothing was sent, and the result is `None`.
+    /// If a cluster refuses a resource, the context is `InstantiateFailed`, nothing was sent, and the result is `None`.
     pub(super) fn begin(&self, plan: &Plan) -> Result<Option<Vec<ClusterName>>> {
         let answers = Mutex::<Answers>::default();
         in_lanes(&plan.placements, |placement, lane| {
@@ -65,7 +65,7 @@ impl Run<'_> {
         Ok(Some(accepted))
     }
 
-    /// Has the controllers change the context. If a controller fails, the context is InstantiateFailed, and the first
+    /// Has the controllers change the context. If a controller fails, the context is `InstantiateFailed`, and the first
     /// resource has the reason.
     pub(super) fn prepare(&self, snapshot: &ContextSnapshot) -> Result<Part> {
         let Some(controllers) = &self.of.preparation else {
@@ -128,9 +128,8 @@ impl Run<'_> {
             let changes = placement.steps.iter().filter_map(|step| {
                 let mut deployed = step.deployed.clone();
                 deployed.status = match step.status() {
-                    None => RsyncStatus::Deleted,
                     Some(RsyncStatus::Deleted) if step.known.is_some() => return None,
-                    Some(RsyncStatus::Deleted) => RsyncStatus::Deleted,
+                    None | Some(RsyncStatus::Deleted) => RsyncStatus::Deleted,
                     Some(_) => RsyncStatus::Pending,
                 };
                 Some((step.place.clone(), deployed))

@@ -43,7 +43,7 @@ fn content(number: u64) -> Vec<DraftApp> {
         vec![manifest("one"), manifest("two") + &data],
     )];
     if number % 4 > 1 {
-        let names = if number % 2 == 0 {
+        let names = if number.is_multiple_of(2) {
             ["x", "y"]
         } else {
             ["y", "z"]
