@@ -31,6 +31,11 @@ pub use verified_client::VerifiedClient;
 /// The most bytes that TLS holds for a client that does not read, in each direction and for each connection.
 const TLS_BUFFER_BYTES_MAX: usize = 32 * 1024;
 
+/// The protocol inside TLS of the REST API.
+const HTTP_1_1: &[u8] = b"http/1.1";
+/// The protocol inside TLS of gRPC.
+const HTTP_2: &[u8] = b"h2";
+
 /// A connection inside TLS.
 pub type TlsStream<S> = tokio_rustls::server::TlsStream<S>;
 
@@ -59,7 +64,25 @@ pub struct TlsServer {
 /// The files as they were read.
 struct TlsConfig {
     texts: TlsTexts,
-    config: Arc<ServerConfig>,
+    /// For HTTP/1.1.
+    http1: Arc<ServerConfig>,
+    /// For HTTP/2, which gRPC needs.
+    http2: Arc<ServerConfig>,
+}
+
+impl TlsConfig {
+    fn new(texts: TlsTexts, config: ServerConfig) -> Self {
+        let of = |protocol: &[u8]| {
+            let mut config = config.clone();
+            config.alpn_protocols = vec![protocol.to_vec()];
+            Arc::new(config)
+        };
+        Self {
+            texts,
+            http1: of(HTTP_1_1),
+            http2: of(HTTP_2),
+        }
+    }
 }
 
 impl TlsServer {
@@ -71,10 +94,9 @@ impl TlsServer {
     pub fn load(settings: TlsSettings, clock: fn() -> i64) -> Result<Self, TlsError> {
         let texts = TlsTexts::read(&settings)?;
         let (config, verifier) = texts.config(&settings, clock())?;
-        let config = Arc::new(config);
         Ok(Self {
             settings,
-            current: ArcSwap::from_pointee(TlsConfig { texts, config }),
+            current: ArcSwap::from_pointee(TlsConfig::new(texts, config)),
             trust: watch::Sender::new(verifier),
             clock,
         })
@@ -102,9 +124,8 @@ impl TlsServer {
             return Ok(());
         }
         let (config, verifier) = texts.config(&self.settings, (self.clock)())?;
-        let config = Arc::new(config);
         let is_same_trust = texts.trusts_like(&self.current.load().texts);
-        self.current.store(Arc::new(TlsConfig { texts, config }));
+        self.current.store(Arc::new(TlsConfig::new(texts, config)));
         if !is_same_trust {
             self.trust.send_replace(verifier);
         }
@@ -112,18 +133,43 @@ impl TlsServer {
         Ok(())
     }
 
-    /// Performs the handshake on a new connection. Returns the certificate of the client if the client has sent one.
-    /// The caller limits the time.
+    /// Performs the handshake on a new connection for HTTP/1.1. Returns the certificate of the client if the client has
+    /// sent one. The caller limits the time.
     ///
     /// # Errors
-    /// If the client does not speak TLS, agrees on no version or cipher, or has an untrusted certificate.
+    /// If the client does not speak TLS, agrees on no version, protocol or cipher, or has an untrusted certificate.
     pub async fn accept<S>(&self, stream: S) -> io::Result<(TlsStream<S>, Option<VerifiedClient>)>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        self.accept_as(stream, |config| &config.http1).await
+    }
+
+    /// As [`Self::accept`], for HTTP/2.
+    ///
+    /// # Errors
+    /// As [`Self::accept`].
+    pub async fn accept_http2<S>(
+        &self,
+        stream: S,
+    ) -> io::Result<(TlsStream<S>, Option<VerifiedClient>)>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        self.accept_as(stream, |config| &config.http2).await
+    }
+
+    async fn accept_as<S>(
+        &self,
+        stream: S,
+        protocol: fn(&TlsConfig) -> &Arc<ServerConfig>,
+    ) -> io::Result<(TlsStream<S>, Option<VerifiedClient>)>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         // Before the files are used, so that no later change is missed.
         let trust = self.trust.subscribe();
-        let acceptor = TlsAcceptor::from(Arc::clone(&self.current.load().config));
+        let acceptor = TlsAcceptor::from(Arc::clone(protocol(&self.current.load())));
         let accepted = acceptor.accept_with(stream, |session| {
             session.set_buffer_limit(Some(TLS_BUFFER_BYTES_MAX));
         });

@@ -22,9 +22,6 @@ use super::TlsSettings;
 use super::client_certificate::milliseconds;
 use crate::files::{self, AccessFileError};
 
-/// The only protocol inside TLS.
-const HTTP_1_1: &[u8] = b"http/1.1";
-
 /// The reason why the files of TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
@@ -153,7 +150,7 @@ impl TlsTexts {
         self.client_ca == other.client_ca && self.client_crl == other.client_crl
     }
 
-    /// Checks the texts and makes a configuration of them, with its check of certificates of clients. Warns about a certificate that is not valid at the time
+    /// Checks the texts and makes a configuration of them without a protocol, with its check of certificates of clients. Warns about a certificate that is not valid at the time
     /// `now`, in Unix milliseconds.
     pub(super) fn config(
         &self,
@@ -170,7 +167,6 @@ impl TlsTexts {
         let mut config = builder
             .with_client_cert_verifier(Arc::clone(&verifier))
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(key)));
-        config.alpn_protocols = vec![HTTP_1_1.to_vec()];
         // A resumed session would not verify the certificate of the client again.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
