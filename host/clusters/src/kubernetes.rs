@@ -26,6 +26,7 @@ mod kubeconfig;
 mod list;
 mod news;
 mod plugin;
+mod registered;
 mod run;
 mod selection;
 mod sending;
@@ -53,6 +54,7 @@ use run::Run;
 
 pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
+pub use registered::{BareName, BareNameError, HostSecrets, NoHostSecrets, RegisteredKubeconfig};
 pub use selection::{CHILD_KINDS, Selection};
 pub use sending::{ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, SentObject};
 pub use start::Starts;
@@ -86,6 +88,14 @@ enum Access {
         /// The current context if none is named.
         context: Option<String>,
         /// Hash of the context's content in the kubeconfig at the time of configuration.
+        content: Option<u64>,
+    },
+    /// A context of the kubeconfig of a registered cluster, which is read and checked at each connection.
+    Registered {
+        kubeconfig: RegisteredKubeconfig,
+        /// The current context if none is named.
+        context: Option<String>,
+        /// Hash of the file at the time of configuration; none for a Secret.
         content: Option<u64>,
     },
     /// The service account of the Pod in which this process runs.
@@ -205,7 +215,9 @@ impl KubernetesCluster {
     /// Short names of the cluster: its name without the provider, and its context.
     fn short_names(&self) -> BTreeSet<Arc<str>> {
         let context = match &self.access {
-            Access::Kubeconfig { context, .. } => context.as_deref(),
+            Access::Kubeconfig { context, .. } | Access::Registered { context, .. } => {
+                context.as_deref()
+            }
             Access::InCluster => None,
         };
         let context = context.map(Arc::from);

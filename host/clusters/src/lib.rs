@@ -33,10 +33,11 @@ pub use kindsight_cluster_index::{
     RemoteInventory,
 };
 pub use kubernetes::{
-    CHILD_KINDS, Identities, IssuedToken, KubeconfigError, KubernetesCluster, LEFT_OUT, NameError,
-    NamespacedName, ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, ProxiedService,
-    ReviewedUser, Selection, SentObject, ServiceAnswer, ServiceName, Starts, TokenReviewError,
-    TokenReviewer, UserCluster, UserClusterError, WatchOptions, kubeconfig_clusters,
+    BareName, BareNameError, CHILD_KINDS, HostSecrets, Identities, IssuedToken, KubeconfigError,
+    KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets, ObjectDeletion,
+    ObjectError, ObjectPreview, ObjectSender, ProxiedService, RegisteredKubeconfig, ReviewedUser,
+    Selection, SentObject, ServiceAnswer, ServiceName, Starts, TokenReviewError, TokenReviewer,
+    UserCluster, UserClusterError, WatchOptions, kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use project_rights::{ProjectRights, Projects, RightsError, SentKind};

@@ -262,7 +262,9 @@ mod tests {
         let reaches = identity.reaches().into_iter();
         let contexts = reaches.map(|reach| match reach.access {
             Access::Kubeconfig { context, .. } => context.unwrap(),
-            Access::InCluster => unreachable!("every access is a kubeconfig"),
+            Access::InCluster | Access::Registered { .. } => {
+                unreachable!("every access is a kubeconfig")
+            }
         });
         contexts.collect()
     }

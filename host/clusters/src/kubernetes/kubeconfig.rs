@@ -163,6 +163,11 @@ impl Access {
             Self::InCluster => {
                 Config::incluster().map_err(|error| without_paths(&without_credentials(&error)))
             }
+            Self::Registered {
+                kubeconfig,
+                context,
+                ..
+            } => kubeconfig.config(context.as_deref()).await,
             Self::Kubeconfig { path, context, .. } => {
                 let kubeconfig = Kubeconfig::read_from(path);
                 let kubeconfig = kubeconfig.map_err(|error| unusable(&error))?;
