@@ -13,9 +13,9 @@ mod parsed;
 mod resource_name;
 
 pub(crate) use own::{
-    ASKED, BUNDLES, CLUSTERS, CREATIONS, DIGS, OWN, Subject, asked, asked_of, bundles, cluster,
-    cluster_of, cluster_of_bundle, creation, creation_of, deployed, dig, dig_of, intent, revision,
-    revisions, subject,
+    ASKED, BUNDLES, CLUSTERS, CREATIONS, DIGS, OWN, REGISTRATIONS, Subject, asked, asked_of,
+    bundles, cluster, cluster_of, cluster_of_bundle, creation, creation_of, deployed, dig, dig_of,
+    intent, registration, registration_of, revision, revisions, subject,
 };
 pub(crate) use parsed::{ClusterKey, ContextKey, context_key, context_of_root};
 pub(crate) use resource_name::split_resource;

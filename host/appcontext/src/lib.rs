@@ -79,6 +79,7 @@ mod keys;
 mod members;
 mod meta;
 mod records;
+mod registered;
 mod removal;
 mod resource;
 mod snapshot;
@@ -106,6 +107,9 @@ pub use meta::ContextMeta;
 pub use records::{
     Action, AskedWork, ClusterRecord, DigRecord, INTENT_VERSION, Intent, IntentApp,
     IntentCondition, IntentDependency, Listed, RECORD_VERSION, Records, ResourceDependsOn,
+};
+pub use registered::{
+    KubeconfigPlace, REGISTRATION_VERSION, RegisteredClusters, Registration, RegistrationList,
 };
 pub use resource::Resource;
 pub use snapshot::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_appcontext::{AppContexts, Records};
+use kindsight_appcontext::{AppContexts, Records, RegisteredClusters};
 use kindsight_store::{Error as StoreError, Store};
 
 /// Counts of the content of a store, and its unreadable values.
@@ -53,6 +53,11 @@ pub fn check_store(store: &Arc<dyn Store>) -> Result<CheckedStore, StoreError> {
     checked
         .unreadable
         .extend(kindsight_catalog::check_stored(Arc::clone(store))?);
+    let registered = RegisteredClusters::new(Arc::clone(store)).list();
+    let unreadable = registered.map_err(of_store)?.unreadable.into_iter();
+    checked
+        .unreadable
+        .extend(unreadable.map(|value| (value.key, value.why)));
     // A value that several contexts refer to is listed once for each context.
     checked.unreadable.sort();
     checked.unreadable.dedup();

@@ -15,6 +15,8 @@ pub(crate) const CREATIONS: &str = "/kindsight/creations/";
 pub(crate) const DIGS: &str = "/kindsight/digs/";
 /// The prefix of the intents of deployment intent groups.
 const INTENTS: &str = "/kindsight/intents/";
+/// The prefix of the clusters that operators registered.
+pub(crate) const REGISTRATIONS: &str = "/kindsight/registrations/";
 /// The prefix of the records of clusters.
 pub(crate) const CLUSTERS: &str = "/kindsight/clusters/";
 
@@ -109,6 +111,17 @@ pub(crate) fn dig_of(key: &str) -> Option<DigName> {
         return None;
     };
     DigName::new(project, composite_app, version, dig).ok()
+}
+
+/// Builds the key of the registration of a cluster.
+pub(crate) fn registration(name: &ClusterName) -> String {
+    format!("{REGISTRATIONS}{name}/")
+}
+
+/// Parses the key of the registration of a cluster; none for any other key.
+pub(crate) fn registration_of(key: &str) -> Option<ClusterName> {
+    let name = key.strip_prefix(REGISTRATIONS)?.strip_suffix('/')?;
+    name.parse().ok()
 }
 
 /// Builds the key of the record of a cluster.
