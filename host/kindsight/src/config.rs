@@ -20,12 +20,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args};
 use kindsight_api::status::Dialect;
-use kindsight_server::LogFormat;
 use kindsight_server::clusters::{ClusterSource, Projects};
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
+use kindsight_server::{LogFormat, RegistrySettings};
 
 use crate::config::access::AccessArgs;
 use crate::config::application_table::{ApplicationTable, applications};
@@ -209,6 +210,16 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// The settings of clusters that operators register.
+    ///
+    /// # Errors
+    /// A table is invalid, or this process does not run in a Pod.
+    pub(crate) fn registry(&self) -> anyhow::Result<RegistrySettings> {
+        let applications = applications(&self.application_tables).map_err(anyhow::Error::msg)?;
+        let settings = self.watch.registry(applications);
+        settings.context("cluster-secrets")
+    }
+
     /// The configured clusters. Reads kubeconfigs.
     ///
     /// # Errors

@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use kindsight_api::interpreters::{CommandAnswer, LiveCondition, Outcome, Refusal, RemovedNames};
 use kindsight_api::lifecycle::GroupRefusal;
-use kindsight_model::{DigName, Digest, InterpreterName};
+use kindsight_api::registration::RegistrationRefusal;
+use kindsight_model::{ClusterName, DigName, Digest, InterpreterName};
 use serde_json::Value;
 
 use crate::AppState;
@@ -176,6 +177,26 @@ fn action(command: &Command) -> Option<&'static str> {
 pub(crate) fn log_group(user: &str, action: &str, name: &DigName, refusal: Option<&GroupRefusal>) {
     let outcome = refusal.map_or_else(|| "done".to_owned(), |refusal| refused(text(refusal)));
     tracing::info!(target: "audit", user, action, group = %name, outcome, "command");
+}
+
+/// Logs a change of the registration of a cluster, or its refusal.
+pub(crate) fn log_cluster(
+    user: &str,
+    action: &str,
+    name: &ClusterName,
+    refusal: Option<&RegistrationRefusal>,
+) {
+    let outcome = match refusal {
+        None => "done".to_owned(),
+        Some(RegistrationRefusal::Invalid(_)) => refused("the registration is not valid"),
+        Some(
+            RegistrationRefusal::NotFound(why)
+            | RegistrationRefusal::Conflict(why)
+            | RegistrationRefusal::Unavailable(why)
+            | RegistrationRefusal::Failed(why),
+        ) => refused(why),
+    };
+    tracing::info!(target: "audit", user, action, cluster = %name, outcome, "command");
 }
 
 fn text(refusal: &GroupRefusal) -> &str {

@@ -35,6 +35,7 @@ mod limits;
 mod metrics;
 mod middleware;
 mod problem;
+mod registry;
 mod router;
 mod routes;
 mod rules;
@@ -64,11 +65,12 @@ pub use limits::{
     CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX, CONNECTIONS_MAX, DRAIN_MAX,
     GROUP_BYTES_MAX, HEAD_TIME_MAX, HEARTBEAT, IDLE_MAX, INTERPRET_BYTES_MAX,
     INTERPRET_OBJECTS_MAX, INTERPRET_REQUESTS_MAX, LIST_GATHER, Limits, METRICS_REQUESTS_MAX,
-    QUICK_COMMANDS_MAX, REQUEST_TIME_MAX, REQUESTS_MAX, SHADOW_REQUESTS_MAX, STALL_MAX,
-    STREAMS_MAX, TRANSFER_RATE_MIN, URI_BYTES_MAX,
+    QUICK_COMMANDS_MAX, REGISTRATION_BYTES_MAX, REQUEST_TIME_MAX, REQUESTS_MAX,
+    SHADOW_REQUESTS_MAX, STALL_MAX, STREAMS_MAX, TRANSFER_RATE_MIN, URI_BYTES_MAX,
 };
 pub use metrics::{AnsweredRequest, Metrics};
 pub use middleware::REQUEST_ID_BYTES_MAX;
+pub use registry::ClusterRegistry;
 pub use router::{metrics_router, openapi, router};
 pub use serve::{Ended, serve};
 pub use slots::{Slots, SlotsUse};
@@ -87,6 +89,8 @@ pub struct AppState {
     pub catalog: Arc<dyn InterpreterCatalog>,
     /// The lifecycle of groups; `None` if changes of groups are disabled.
     pub lifecycle: Option<Arc<dyn GroupLifecycle>>,
+    /// The clusters that operators register; `None` if the registration is disabled.
+    pub clusters: Option<Arc<dyn ClusterRegistry>>,
     /// Lists the missing parts as texts until queries can be answered; empty when the server is ready.
     /// Called on every `GET /readyz`, so it must be quick.
     pub missing: Arc<dyn Fn() -> Vec<String> + Send + Sync>,

@@ -23,6 +23,8 @@ pub const COMPONENT_BYTES_MAX: usize = 32 * 1024 * 1024;
 pub const CATALOG_JSON_BYTES_MAX: usize = 64 * 1024;
 /// The largest content of a deployment intent group, in bytes. etcd stores values of up to 1.4 MiB.
 pub const GROUP_BYTES_MAX: usize = 1024 * 1024;
+/// The largest registration of a cluster, in bytes.
+pub const REGISTRATION_BYTES_MAX: usize = 64 * 1024;
 /// The largest body of a sign-in, in bytes: the longest token that fits into a cookie, with its name.
 pub(crate) const SIGN_IN_BYTES_MAX: usize = 8 * 1024;
 

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use kindsight_api::interpreters::Refusal;
 use kindsight_api::lifecycle::GroupRefusal;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
+use kindsight_api::registration::RegistrationRefusal;
 use kindsight_model::LoadStep;
 use kindsight_status::{QueryError, one_of};
 
@@ -176,6 +177,24 @@ impl From<GroupRefusal> for Problem {
             },
             GroupRefusal::Failed(why) => {
                 tracing::error!(error = why, "a lifecycle action failed");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL)
+            }
+        }
+    }
+}
+
+impl From<RegistrationRefusal> for Problem {
+    fn from(refusal: RegistrationRefusal) -> Self {
+        match refusal {
+            RegistrationRefusal::Invalid(problems) => Self::invalid_in("the body", problems),
+            RegistrationRefusal::NotFound(why) => Self::new(StatusCode::NOT_FOUND, why),
+            RegistrationRefusal::Conflict(why) => Self::new(StatusCode::CONFLICT, why),
+            RegistrationRefusal::Unavailable(why) => Self {
+                retry_after: Some(RETRY_AFTER_S),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
+            },
+            RegistrationRefusal::Failed(why) => {
+                tracing::error!(error = why, "a registration failed");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL)
             }
         }

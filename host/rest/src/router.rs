@@ -16,15 +16,17 @@ use utoipa_axum::routes;
 
 use crate::answer::Answers;
 use crate::connections::Pace;
-use crate::limits::{GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, SIGN_IN_BYTES_MAX};
+use crate::limits::{
+    GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, REGISTRATION_BYTES_MAX, SIGN_IN_BYTES_MAX,
+};
 use crate::middleware::{
     self, AnswerBytes, Authorization, BodyRules, HostNames, RequestIds, TimeLimit,
 };
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::{
-    applications, confirmation, history, interpret, interpreters, lifecycle, page, service,
-    session, status, watch,
+    applications, confirmation, history, interpret, interpreters, lifecycle, page, registration,
+    service, session, status, watch,
 };
 use crate::stream::Streams;
 use crate::{AppState, Limits, Slots};
@@ -71,6 +73,7 @@ macro_rules! body {
     ),
     tags(
         (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters), of clusters and of logical clouds."),
+        (name = "clusters", description = "Clusters that operators register while the server runs."),
         (name = "lifecycle", description = "Content and lifecycle of deployment intent groups: create, approve, instantiate, update, roll back, terminate, stop, delete."),
         (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
         (name = "service", description = "Health and description of this service."),
@@ -208,6 +211,7 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .layer(slots!(&requests))
         .merge(judging(limits, &bodies, &requests))
         .merge(groups(&bodies, &requests))
+        .merge(registrations(&bodies, &requests))
         .layer(time!(limits.request_time_max, ""));
     let heavy = heavy_commands(limits, &bodies, &requests)
         .layer(time!(limits.catalog_time_max, interpreters::TOO_LONG));
@@ -301,6 +305,19 @@ fn groups(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState>
         .layer(slots!(requests))
         .layer(DefaultBodyLimit::disable())
         .layer(body!(bodies, GROUP_BYTES_MAX, &JSON))
+}
+
+/// Routes of the registration of clusters.
+fn registrations(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(
+            registration::get,
+            registration::put,
+            registration::delete
+        ))
+        .layer(slots!(requests))
+        .layer(DefaultBodyLimit::disable())
+        .layer(body!(bodies, REGISTRATION_BYTES_MAX, &JSON))
 }
 
 /// Routes of commands that take seconds: loads and shadow runs, with separate slots.

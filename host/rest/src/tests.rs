@@ -150,6 +150,7 @@ fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
         confirm: Arc::new(confirmations::SampleClusters),
         catalog: Arc::new(SampleCatalog::default()),
         lifecycle: None,
+        clusters: None,
         missing: Arc::new(Vec::new),
         notes: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),

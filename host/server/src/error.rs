@@ -154,6 +154,9 @@ pub enum Error {
     /// A step of the start panicked.
     #[error("the start panicked; the log says where")]
     StartPanicked,
+    /// The store holds registrations of clusters that cannot be listed.
+    #[error("list the registered clusters")]
+    Registry(#[source] kindsight_appcontext::Error),
     /// The address cannot be listened on.
     #[error("listen on {address}; `--listen 127.0.0.1:0` takes a free port")]
     Listen {

@@ -37,6 +37,7 @@ mod loaded;
 mod metrics;
 mod mongodb;
 mod open_files;
+mod registry;
 mod run;
 mod server;
 mod settings;
@@ -73,6 +74,7 @@ pub use engine::{
 pub use error::{ApplicationError, Error, TaskError};
 pub use kindsight_model::PARSED_BYTES_MAX;
 pub use mongodb::{MONGODB_POLL, MongodbSettings, MongodbUri};
+pub use registry::RegistrySettings;
 pub use run::run;
 pub use server::Server;
 pub use settings::{ClusterChanges, Insecure, MetricsSettings, Settings};

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use kindsight_access::AccessControl;
-use kindsight_appcontext::{AppContexts, Records};
+use kindsight_appcontext::{AppContexts, Records, RegisteredClusters};
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
 };
@@ -29,6 +29,7 @@ use crate::lifecycle;
 use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
+use crate::registry::{self, Registry};
 use crate::settings::{ClusterChanges, Settings};
 use crate::sources::Sources;
 use crate::sweeping::sweep;
@@ -52,6 +53,8 @@ pub(crate) struct Loaded {
     recorded: Recorded,
     /// The reader of the stores, which loaded everything in them.
     reader: StoreReader,
+    /// Registered clusters, if clusters can be registered.
+    registry: Option<Arc<Registry>>,
 }
 
 impl Loaded {
@@ -60,6 +63,7 @@ impl Loaded {
         let access = settings.access.take().map(AccessControl::new).transpose()?;
         let recorded = Recorded::default();
         meter_stores(&mut settings, &recorded);
+        let registry = open_registry(&mut settings)?;
         let swapped = Arc::new(Notify::new());
         let catalog = open_catalog(&settings, &swapped)?;
         let mut pipeline = Pipeline::new(
@@ -84,6 +88,7 @@ impl Loaded {
             pipeline,
             recorded,
             reader,
+            registry,
         })
     }
 
@@ -142,6 +147,7 @@ impl Loaded {
         let inventories = needs.inventories.clone();
         let slots = Slots::new(&self.settings.rest_limits);
         let lifecycle = lifecycle::begin(tasks, &self.settings, &read_model);
+        let clusters = self.registry.clone().map(|it| registry::begin(tasks, it));
         let metrics = self.metrics(&events_tx, &slots, &unsynced);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         let changes = self.settings.cluster_changes;
@@ -180,6 +186,7 @@ impl Loaded {
             confirm: Arc::new(confirm_api),
             catalog: Arc::new(catalog_api),
             lifecycle,
+            clusters,
             missing: missing(&unsynced, &read_model),
             notes: notes(self.catalog, read_model),
             clock: Arc::new(now_ms),
@@ -209,6 +216,22 @@ fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, E
         on_swap: Box::new(move || swapped.notify_one()),
     };
     Ok(Catalog::open(options)?)
+}
+
+/// Opens the registered clusters, and adds them to the clusters of the configuration.
+fn open_registry(settings: &mut Settings) -> Result<Option<Arc<Registry>>, Error> {
+    if !settings.registry.is_enabled() {
+        return Ok(None);
+    }
+    let fixed = || watch::Sender::new(settings.clusters.clone()).subscribe();
+    let configured = settings.cluster_changes.clone().unwrap_or_else(fixed);
+    let stored = RegisteredClusters::new(Arc::clone(&settings.store));
+    let registry = Registry::open(settings.registry.clone(), stored, configured);
+    let registry = registry.map_err(Error::Registry)?;
+    let changes = registry.clusters();
+    settings.clusters.clone_from(&changes.borrow());
+    settings.cluster_changes = Some(changes);
+    Ok(Some(Arc::new(registry)))
 }
 
 /// Begins to watch the clusters, and to follow their configuration.

@@ -158,6 +158,7 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
         ("PUT" | "DELETE", path) if path.ends_with(GROUP) => user == "deployer",
         ("POST", path) if path.ends_with("/approve") => user == "approver",
         ("POST", path) if path.contains(GROUP) => user == "deployer",
+        (_, path) if path.ends_with("/clusters/{cluster}") => user == "operator",
         ("GET", path) if path.starts_with("/v2/") => is_viewer,
         ("POST", "/v2/interpret") => is_viewer,
         _ => panic!("state in this function who may use {method} {path}"),

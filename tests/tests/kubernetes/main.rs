@@ -9,6 +9,7 @@ mod inventories;
 mod kubectl;
 mod lists;
 mod monitor;
+mod registration;
 mod related;
 mod restart;
 mod rights;

@@ -193,7 +193,7 @@ impl Stage {
 }
 
 /// Starts a server on its own executor. The server ends with the executor.
-fn serve(settings: Settings) -> (Runtime, Client) {
+pub(crate) fn serve(settings: Settings) -> (Runtime, Client) {
     let runtime = Runtime::new().expect("an executor");
     let server = runtime.block_on(Server::start(settings)).expect("a server");
     let url = format!("http://{}", server.address());

@@ -129,6 +129,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
     } = DataDir::open_with(&args.data_dir, &args.store.settings()?)?;
     let limits = args.interpreter_limits.limits();
     let clusters = cluster_changes.borrow().clone();
+    let registry = args.registry()?;
     let access = args.access.settings(&args.tls, &clusters)?;
     Ok(Settings {
         store,
@@ -140,6 +141,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         replace_built_in: args.replace_built_in,
         clusters,
         cluster_changes: Some(cluster_changes),
+        registry,
         gone_for: args.gone_for,
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
         kind_grace: args.kind_grace,

@@ -1,9 +1,13 @@
 //! Flags for the watch of clusters.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use kindsight_server::clusters::{ApplicationRule, LEFT_OUT, WatchOptions};
+use kindsight_server::RegistrySettings;
+use kindsight_server::clusters::{
+    ApplicationRule, ConfiguredApplication, HostSecrets, LEFT_OUT, NoHostSecrets, WatchOptions,
+};
 
 use super::duration;
 
@@ -33,6 +37,13 @@ pub(crate) struct WatchArgs {
         default_values = LEFT_OUT
     )]
     left_out_kinds: Vec<String>,
+    /// Directory of the kubeconfigs of clusters that operators register over the REST API. A registration names a file
+    /// in it.
+    #[arg(long, env = "KINDSIGHT_CLUSTER_KUBECONFIGS", value_name = "DIR")]
+    cluster_kubeconfigs: Option<PathBuf>,
+    /// Lets operators register clusters whose kubeconfigs are Secrets in the namespace of this Pod.
+    #[arg(long, env = "KINDSIGHT_CLUSTER_SECRETS")]
+    cluster_secrets: bool,
 }
 
 /// Settings among these, as the configuration file names them.
@@ -74,6 +85,23 @@ impl std::fmt::Display for Rule {
 }
 
 impl WatchArgs {
+    /// The settings of registered clusters, with the applications of the configuration. Reads the namespace of the Pod.
+    ///
+    /// # Errors
+    /// Secrets are allowed, and this process does not run in a Pod.
+    pub(crate) fn registry(
+        &self,
+        applications: Vec<ConfiguredApplication>,
+    ) -> Result<RegistrySettings, NoHostSecrets> {
+        let secrets = self.cluster_secrets.then(HostSecrets::of_pod);
+        Ok(RegistrySettings {
+            folder: self.cluster_kubeconfigs.clone(),
+            secrets: secrets.transpose()?,
+            options: self.options(),
+            applications,
+        })
+    }
+
     /// The options of each watched cluster.
     pub(crate) fn options(&self) -> WatchOptions {
         let rules = self.application_rules.iter().copied();

@@ -56,6 +56,19 @@ pub(crate) enum GroupErrors {
     Conflict(ProblemDocument),
 }
 
+/// Errors of registrations of clusters.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "it is described, never made")]
+pub(crate) enum RegistrationErrors {
+    /// There is no such cluster.
+    #[response(status = 404, content_type = "application/problem+json")]
+    NotFound(ProblemDocument),
+    /// The configuration of the server names the cluster, or another operator changed it at the same time, or the
+    /// registration of clusters is disabled.
+    #[response(status = 409, content_type = "application/problem+json")]
+    Conflict(ProblemDocument),
+}
+
 /// Errors of changed settings.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "it is described, never made")]

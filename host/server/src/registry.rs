@@ -1,0 +1,284 @@
+//! Clusters that operators register while the server runs, together with the clusters of the configuration.
+//!
+//! ```text
+//! configuration ─▶ Registry ─▶ all clusters ─▶ Sources, senders
+//! store ───────────▶  ▲
+//! REST API ────────────┘
+//! ```
+
+mod answers;
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use kindsight_appcontext::{KubeconfigPlace, RegisteredClusters, Registration};
+use kindsight_clusters::{
+    BareName, ClusterSource, ConfiguredApplication, HostSecrets, KubernetesCluster,
+    RegisteredKubeconfig, WatchOptions,
+};
+use kindsight_model::ClusterName;
+use kindsight_rest::ClusterRegistry;
+use kindsight_store::{Revision, chain};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use crate::settings::ClusterChanges;
+use crate::tasks::Tasks;
+use answers::RegistryApi;
+
+/// Interval at which the kubeconfigs of registered clusters are read for changes.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// The time after a fault of the store until it is watched again.
+const RETRY: Duration = Duration::from_secs(1);
+/// Maximum number of namespaces of a registration.
+const NAMESPACES_MAX: usize = 100;
+
+/// The settings of registered clusters. Without a folder and without Secrets, no cluster can be registered.
+#[derive(Debug, Clone, Default)]
+pub struct RegistrySettings {
+    /// The folder of kubeconfigs.
+    pub folder: Option<PathBuf>,
+    /// The Secrets with kubeconfigs.
+    pub secrets: Option<HostSecrets>,
+    /// The options of the watch of each registered cluster, without namespaces.
+    pub options: WatchOptions,
+    /// The applications of the configuration. They do not change while the server runs.
+    pub applications: Vec<ConfiguredApplication>,
+}
+
+impl RegistrySettings {
+    /// Returns whether clusters can be registered.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.folder.is_some() || self.secrets.is_some()
+    }
+}
+
+/// Begins to follow the registrations of other servers, the configuration and the kubeconfigs. Returns the clusters for
+/// the REST API.
+pub(crate) fn begin(tasks: &Tasks, registry: Arc<Registry>) -> Arc<dyn ClusterRegistry> {
+    let following = Arc::clone(&registry).follow(tasks.shutdown());
+    tasks.spawn("follower of registered clusters", following);
+    Arc::new(RegistryApi {
+        registry,
+        runtime: Handle::current(),
+    })
+}
+
+/// The registered clusters of a server.
+pub(crate) struct Registry {
+    settings: RegistrySettings,
+    stored: RegisteredClusters,
+    configured: ClusterChanges,
+    /// All clusters.
+    all: watch::Sender<Vec<ClusterSource>>,
+    /// Held while the registrations are read and published, so that no older list follows a newer one.
+    reading: Mutex<()>,
+}
+
+/// The reason why a registration cannot be used: a member of the registration, and a fragment of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Unusable {
+    member: &'static str,
+    why: String,
+}
+
+impl Registry {
+    /// Reads the registrations. Blocks.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) fn open(
+        settings: RegistrySettings,
+        stored: RegisteredClusters,
+        configured: ClusterChanges,
+    ) -> Result<Self, kindsight_appcontext::Error> {
+        let all = watch::Sender::new(configured.borrow().clone());
+        let registry = Self {
+            settings,
+            stored,
+            configured,
+            all,
+            reading: Mutex::default(),
+        };
+        registry.reload()?;
+        Ok(registry)
+    }
+
+    /// All clusters, as they change.
+    pub(crate) fn clusters(&self) -> ClusterChanges {
+        self.all.subscribe()
+    }
+
+    /// Reads the registrations again and publishes all clusters, if they changed. Returns the revision of the
+    /// registrations. Blocks.
+    fn reload(&self) -> Result<Revision, kindsight_appcontext::Error> {
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let listed = self.stored.list()?;
+        for unreadable in &listed.unreadable {
+            let (key, why) = (&unreadable.key, &unreadable.why);
+            tracing::error!(key, why, "the registration of a cluster cannot be read");
+        }
+        let mut clusters = self.configured.borrow().clone();
+        let names: BTreeSet<ClusterName> = clusters.iter().map(|it| it.name().clone()).collect();
+        for (name, registration) in listed.registrations {
+            if names.contains(&name) {
+                tracing::warn!(cluster = %name, "the configuration names a registered cluster; the configuration counts");
+                continue;
+            }
+            match self.source(&name, &registration) {
+                Ok(source) => clusters.push(source),
+                Err(Unusable { member, why }) => {
+                    tracing::error!(cluster = %name, member, why, "the registration of a cluster cannot be used");
+                }
+            }
+        }
+        self.all.send_if_modified(|current| {
+            let is_changed = *current != clusters;
+            *current = clusters;
+            is_changed
+        });
+        Ok(listed.revision)
+    }
+
+    /// The source of a registered cluster. Reads a file.
+    fn source(
+        &self,
+        name: &ClusterName,
+        registration: &Registration,
+    ) -> Result<ClusterSource, Unusable> {
+        let kubeconfig = self.kubeconfig(&registration.kubeconfig)?;
+        let namespaces = &registration.namespaces;
+        if namespaces.len() > NAMESPACES_MAX {
+            return Err(Unusable {
+                member: "namespaces",
+                why: format!("it has more than {NAMESPACES_MAX} namespaces"),
+            });
+        }
+        if let Some(wrong) = namespaces.iter().find(|it| !is_namespace(it)) {
+            return Err(Unusable {
+                member: "namespaces",
+                why: format!(
+                    "`{}` is not the name of a namespace",
+                    kindsight_model::clean(wrong, 100)
+                ),
+            });
+        }
+        let options = WatchOptions {
+            namespaces: namespaces.iter().map(|it| it.as_str().into()).collect(),
+            ..self.settings.options.clone()
+        };
+        let context = registration.context.clone();
+        let cluster = KubernetesCluster::registered(name.clone(), kubeconfig, context, options);
+        let source = ClusterSource::Kubernetes(Box::new(cluster));
+        Ok(source.with_applications(&self.settings.applications))
+    }
+
+    fn kubeconfig(&self, place: &KubeconfigPlace) -> Result<RegisteredKubeconfig, Unusable> {
+        let name = |member, text: &str| {
+            let name = text.parse::<BareName>();
+            name.map_err(|error| Unusable {
+                member,
+                why: error.to_string(),
+            })
+        };
+        let missing = |member, flag: &str| Unusable {
+            member,
+            why: format!("the server runs without {flag}"),
+        };
+        match place {
+            KubeconfigPlace::File(file) => {
+                let member = "kubeconfig-file";
+                let folder = self.settings.folder.clone();
+                Ok(RegisteredKubeconfig::File {
+                    name: name(member, file)?,
+                    folder: folder.ok_or_else(|| missing(member, "--cluster-kubeconfigs"))?,
+                })
+            }
+            KubeconfigPlace::Secret(secret) => {
+                let member = "kubeconfig-secret";
+                let secrets = self.settings.secrets.clone();
+                Ok(RegisteredKubeconfig::Secret {
+                    name: name(member, secret)?,
+                    secrets: secrets.ok_or_else(|| missing(member, "--cluster-secrets"))?,
+                })
+            }
+        }
+    }
+
+    /// Follows the configuration, the registrations in the store and the files of kubeconfigs, until `shutdown`.
+    pub(crate) async fn follow(
+        self: Arc<Self>,
+        shutdown: CancellationToken,
+    ) -> Result<(), Infallible> {
+        let mut configured = self.configured.clone();
+        let following = async {
+            let mut reported = None;
+            loop {
+                let error = self.follow_store(&mut configured).await;
+                // Logged once, not at every attempt.
+                if reported.as_ref() != Some(&error) {
+                    tracing::warn!(
+                        error,
+                        "the registrations of clusters are not followed; trying again"
+                    );
+                    reported = Some(error);
+                }
+                sleep(RETRY).await;
+            }
+        };
+        // Cancelled at the stop; the future does not end by itself.
+        let _: Option<Infallible> = shutdown.run_until_cancelled(following).await;
+        Ok(())
+    }
+
+    /// Follows until the store fails. Returns the reason.
+    async fn follow_store(self: &Arc<Self>, configured: &mut ClusterChanges) -> String {
+        let revision = match self.reloaded().await {
+            Ok(revision) => revision,
+            Err(error) => return error,
+        };
+        // A change between the list and the watch is reported by the watch.
+        let mut watch = match self.stored.watch(revision) {
+            Ok(watch) => watch,
+            Err(error) => return chain(&error),
+        };
+        loop {
+            tokio::select! {
+                changed = watch.next() => if let Err(error) = changed {
+                    return chain(&error);
+                },
+                Ok(()) = configured.changed() => {}
+                () = sleep(LOOK_EVERY) => {}
+            }
+            configured.mark_unchanged();
+            if let Err(error) = self.reloaded().await {
+                return error;
+            }
+        }
+    }
+
+    async fn reloaded(self: &Arc<Self>) -> Result<Revision, String> {
+        let registry = Arc::clone(self);
+        let reloaded = spawn_blocking(move || registry.reload()).await;
+        let reloaded = reloaded.map_err(|_| "it panicked; the log says where".to_owned())?;
+        reloaded.map_err(|error| chain(&error))
+    }
+}
+
+/// Returns whether a text can be the name of a namespace (a DNS label).
+fn is_namespace(text: &str) -> bool {
+    let is_legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=63).contains(&text.len())
+        && text.bytes().all(is_legal)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests;

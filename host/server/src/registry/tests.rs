@@ -1,0 +1,199 @@
+//! Tests of the registry without an API server.
+
+use std::fs;
+
+use kindsight_api::registration::{ClusterRegistration, RegistrationRefusal};
+use kindsight_clusters::FolderCluster;
+use kindsight_rest::ClusterRegistry as _;
+use kindsight_store::{RedbStore, Store};
+use tempfile::TempDir;
+use tokio::runtime::Handle;
+
+use super::answers::RegistryApi;
+use super::*;
+
+/// A folder with the kubeconfig `edge01`, and a store.
+struct Stage {
+    folder: TempDir,
+    store: Arc<dyn Store>,
+    configured: watch::Sender<Vec<ClusterSource>>,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let kubeconfig = r#"{"apiVersion": "v1", "kind": "Config", "current-context": "a",
+            "contexts": [{"name": "a", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+            "users": [{"name": "u", "user": {"token": "s3cret"}}]}"#;
+        fs::write(folder.path().join("edge01"), kubeconfig).unwrap();
+        let configured = FolderCluster::new("lab+fixed".parse().unwrap(), "/x");
+        Self {
+            folder,
+            store: Arc::new(RedbStore::in_memory().unwrap()),
+            configured: watch::Sender::new(vec![ClusterSource::Folder(configured)]),
+        }
+    }
+
+    fn open(&self) -> RegistryApi {
+        let settings = RegistrySettings {
+            folder: Some(self.folder.path().to_owned()),
+            ..RegistrySettings::default()
+        };
+        let stored = RegisteredClusters::new(Arc::clone(&self.store));
+        let registry = Registry::open(settings, stored, self.configured.subscribe());
+        RegistryApi {
+            registry: Arc::new(registry.unwrap()),
+            runtime: Handle::current(),
+        }
+    }
+}
+
+fn file(name: &str) -> ClusterRegistration {
+    ClusterRegistration {
+        kubeconfig_file: Some(name.to_owned()),
+        ..ClusterRegistration::default()
+    }
+}
+
+fn names(api: &RegistryApi) -> Vec<String> {
+    let clusters = api.registry.clusters();
+    let clusters = clusters.borrow();
+    clusters.iter().map(|it| it.name().to_string()).collect()
+}
+
+fn problem(refused: RegistrationRefusal) -> String {
+    match refused {
+        RegistrationRefusal::Invalid(problems) => format!("{problems:?}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_registered_cluster_survives_a_restart_until_it_is_deleted() {
+    let stage = Stage::new();
+    let name: ClusterName = "lab+edge01".parse().unwrap();
+    tokio::task::spawn_blocking(move || {
+        let api = stage.open();
+        let (is_new, cluster) = api.put(&name, file("edge01")).unwrap();
+        assert!(is_new);
+        assert_eq!(cluster.registration, Some(file("edge01")));
+        assert!(!cluster.configured);
+        assert_eq!(names(&api), ["lab+fixed", "lab+edge01"]);
+        let api = stage.open();
+        assert_eq!(names(&api), ["lab+fixed", "lab+edge01"]);
+        assert_eq!(api.get(&name).unwrap().registration, Some(file("edge01")));
+        api.delete(&name).unwrap();
+        assert_eq!(names(&api), ["lab+fixed"]);
+        let gone = api.get(&name).unwrap_err();
+        assert!(matches!(gone, RegistrationRefusal::NotFound(_)));
+        let gone = api.delete(&name).unwrap_err();
+        assert!(matches!(gone, RegistrationRefusal::NotFound(_)));
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_cluster_of_the_configuration_is_read_only() {
+    let stage = Stage::new();
+    let name: ClusterName = "lab+fixed".parse().unwrap();
+    tokio::task::spawn_blocking(move || {
+        let api = stage.open();
+        let put = api.put(&name, file("edge01")).unwrap_err();
+        let delete = api.delete(&name).unwrap_err();
+        for refused in [put, delete] {
+            assert!(
+                matches!(refused, RegistrationRefusal::Conflict(why) if why.contains("lab+fixed"))
+            );
+        }
+        let read = api.get(&name).unwrap();
+        assert!(read.configured && read.registration.is_none());
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn hostile_registrations_are_refused_and_store_nothing() {
+    let stage = Stage::new();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("other"), "s3cret").unwrap();
+    fs::write(stage.folder.path().join("exec"), r#"{"apiVersion": "v1", "kind": "Config", "current-context": "a",
+        "contexts": [{"name": "a", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "id"}}}]}"#).unwrap();
+    let name: ClusterName = "lab+edge01".parse().unwrap();
+    tokio::task::spawn_blocking(move || {
+        let api = stage.open();
+        let absolute = outside.path().join("other").display().to_string();
+        for hostile in [
+            "../other",
+            "..",
+            ".",
+            "",
+            "a/../edge01",
+            "edge01/",
+            "absent",
+            "exec",
+            &absolute,
+        ] {
+            let refused = problem(api.put(&name, file(hostile)).unwrap_err());
+            assert!(refused.contains("kubeconfig-file"), "{hostile}: {refused}");
+            assert!(!refused.contains("s3cret"), "{refused}");
+        }
+        let both = ClusterRegistration {
+            kubeconfig_secret: Some("edge01".to_owned()),
+            ..file("edge01")
+        };
+        assert!(problem(api.put(&name, both).unwrap_err()).contains("expected one of"));
+        let secret = ClusterRegistration {
+            kubeconfig_secret: Some("edge01".to_owned()),
+            ..ClusterRegistration::default()
+        };
+        let refused = problem(api.put(&name, secret).unwrap_err());
+        assert!(refused.contains("--cluster-secrets"), "{refused}");
+        for namespace in ["", "../kube-system", "Web", "a/b"] {
+            let namespaces = ClusterRegistration {
+                namespaces: vec![namespace.to_owned()],
+                ..file("edge01")
+            };
+            problem(api.put(&name, namespaces).unwrap_err());
+        }
+        let context = ClusterRegistration {
+            context: Some("absent".to_owned()),
+            ..file("edge01")
+        };
+        problem(api.put(&name, context).unwrap_err());
+        assert_eq!(names(&api), ["lab+fixed"]);
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn servers_with_one_store_follow_each_other_and_the_configuration() {
+    let stage = Stage::new();
+    let (first, second) = (stage.open(), stage.open());
+    let shutdown = CancellationToken::new();
+    let following = tokio::spawn(Arc::clone(&second.registry).follow(shutdown.clone()));
+    let mut clusters = second.registry.clusters();
+    let name: ClusterName = "lab+edge01".parse().unwrap();
+    let registered = name.clone();
+    let first = tokio::task::spawn_blocking(move || {
+        first.put(&registered, file("edge01")).unwrap();
+        first
+    });
+    let first = first.await.unwrap();
+    clusters.wait_for(|all| all.len() == 2).await.unwrap();
+    stage.configured.send_replace(Vec::new());
+    let only = |all: &Vec<ClusterSource>| matches!(&**all, [one] if *one.name() == name);
+    clusters.wait_for(only).await.unwrap();
+    let registered = name.clone();
+    tokio::task::spawn_blocking(move || first.delete(&registered).unwrap())
+        .await
+        .unwrap();
+    clusters.wait_for(Vec::is_empty).await.unwrap();
+    shutdown.cancel();
+    following.await.unwrap().unwrap();
+}
