@@ -182,6 +182,13 @@ pub(crate) struct ServeArgs {
         default_value = "10"
     )]
     pub(crate) lifecycle_instances_kept: NonZeroUsize,
+    /// Additional address that serves the gRPC of EMCO's rsync (`installapp`), for an orchestrator that writes its
+    /// `AppContext`s into --store. Needs --lifecycle.
+    ///
+    /// It must be a loopback address, where every local client may install applications, unless --tls-client-ca and
+    /// --roles are set: then each client needs a certificate with the role `deployer`. Port 0 picks a free port.
+    #[arg(long, env = "KINDSIGHT_RSYNC_LISTEN", value_name = "ADDRESS", value_parser = address)]
+    pub(crate) rsync_listen: Option<SocketAddr>,
     /// Wire dialect of answers to status queries: the dialect of the specification, or the dialect of EMCO up to
     /// v22.09 for its own clients. A request can select the other dialect.
     #[arg(long, env = "KINDSIGHT_DIALECT", value_parser = dialect(), default_value = Dialect::default().as_str())]

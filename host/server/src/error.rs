@@ -104,6 +104,19 @@ pub enum Error {
         "other machines reach {0}, so --lifecycle needs access control: set `roles` and `tokens` or another method, or listen on loopback addresses only"
     )]
     OpenLifecycle(SocketAddr),
+    /// rsync's server does work that the lifecycle does.
+    #[error("--rsync-listen needs --lifecycle, which lets this server send resources to clusters")]
+    RsyncLifecycle,
+    /// The store of contexts is only read.
+    #[error(
+        "--rsync-listen writes into the store of the orchestrator, and --observe only reads it: set --store without --observe"
+    )]
+    RsyncObserves,
+    /// Other machines reach the address, and every client could change applications.
+    #[error(
+        "other machines reach {0}, so --rsync-listen needs certificates of clients: set `tls-cert`, `tls-key`, `tls-client-ca` and `roles`, or listen on a loopback address"
+    )]
+    OpenRsync(SocketAddr),
     /// The files of access control cannot be used.
     #[error("access control")]
     AccessControl(#[from] AccessControlError),

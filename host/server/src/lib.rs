@@ -38,6 +38,7 @@ mod metrics;
 mod mongodb;
 mod open_files;
 mod registry;
+mod rsync;
 mod run;
 mod server;
 mod settings;

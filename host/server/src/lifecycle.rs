@@ -1,6 +1,7 @@
 //! The lifecycle of groups: the answers of the REST API, and the task that does the work.
 
 mod answers;
+mod contexts;
 mod readiness;
 mod sender;
 mod worker;
@@ -26,8 +27,10 @@ use sender::ConfiguredClusters;
 use worker::{Pending, Worker};
 
 /// The groups of a server.
-struct ServedGroups {
+pub(crate) struct ServedGroups {
     groups: Groups,
+    contexts: AppContexts,
+    records: Records,
     sender: Arc<dyn Sender>,
     readiness: Arc<dyn Readiness>,
     pending: Pending,
@@ -41,7 +44,7 @@ pub(crate) fn begin(
     tasks: &Tasks,
     settings: &Settings,
     read_model: &ReadModel,
-) -> Option<Arc<dyn GroupLifecycle>> {
+) -> Option<Arc<ServedGroups>> {
     if !settings.lifecycle {
         return None;
     }
@@ -51,6 +54,8 @@ pub(crate) fn begin(
     let readiness: Arc<dyn Readiness> = Arc::new(ObservedStates::new(read_model));
     let served = ServedGroups {
         groups: Groups::new(contexts.clone(), records.clone()),
+        contexts: contexts.clone(),
+        records: records.clone(),
         sender: Arc::clone(&sender),
         readiness: Arc::clone(&readiness),
         pending: Pending::default(),

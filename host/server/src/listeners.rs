@@ -7,6 +7,7 @@ use kindsight_access::TlsServer;
 use kindsight_rest::{AppState, Ended, Limits, Slots};
 use tokio::net::TcpListener;
 
+use crate::rsync::RsyncListener;
 use crate::tasks::Tasks;
 
 /// Maximum number of connections to the listener of metrics: some scrapers, and health checks.
@@ -17,6 +18,8 @@ pub(crate) struct Listeners {
     pub(crate) rest: TcpListener,
     /// The additional listener of metrics.
     pub(crate) metrics: Option<TcpListener>,
+    /// The server of rsync.
+    pub(crate) rsync: Option<RsyncListener>,
     /// TLS of the REST API; `None` for HTTP.
     pub(crate) tls: Option<Arc<TlsServer>>,
 }

@@ -14,7 +14,7 @@ use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, StoreReader, Stores, Unsynced, follow,
 };
 use kindsight_read_model::ReadModel;
-use kindsight_rest::{AppState, Slots};
+use kindsight_rest::{AppState, GroupLifecycle, Slots};
 use kindsight_status::ConnectionView;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -30,6 +30,7 @@ use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
 use crate::registry::{self, Registry};
+use crate::rsync;
 use crate::settings::{ClusterChanges, Settings};
 use crate::sources::Sources;
 use crate::sweeping::sweep;
@@ -123,7 +124,7 @@ impl Loaded {
     pub(crate) fn run(
         self,
         tasks: &Tasks,
-        listeners: Listeners,
+        mut listeners: Listeners,
         states: Option<StatesSource>,
     ) -> Arc<Unsynced> {
         let read_model = self.pipeline.read_model().clone();
@@ -147,6 +148,9 @@ impl Loaded {
         let inventories = needs.inventories.clone();
         let slots = Slots::new(&self.settings.rest_limits);
         let lifecycle = lifecycle::begin(tasks, &self.settings, &read_model);
+        if let (Some(listener), Some(groups)) = (listeners.rsync.take(), lifecycle.clone()) {
+            rsync::begin(tasks, listener, groups, self.access.as_ref());
+        }
         let clusters = self.registry.clone().map(|it| registry::begin(tasks, it));
         let metrics = self.metrics(&events_tx, &slots, &unsynced);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
@@ -185,7 +189,7 @@ impl Loaded {
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
             confirm: Arc::new(confirm_api),
             catalog: Arc::new(catalog_api),
-            lifecycle,
+            lifecycle: lifecycle.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters,
             missing: missing(&unsynced, &read_model),
             notes: notes(self.catalog, read_model),

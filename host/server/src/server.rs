@@ -14,6 +14,7 @@ use crate::listeners::Listeners;
 use crate::loaded::Loaded;
 use crate::mongodb;
 use crate::open_files;
+use crate::rsync::RsyncListener;
 use crate::settings::Settings;
 use crate::tasks::{Running, Tasks};
 use crate::tls;
@@ -22,6 +23,7 @@ use crate::tls;
 pub struct Server {
     address: SocketAddr,
     metrics_address: Option<SocketAddr>,
+    rsync_address: Option<SocketAddr>,
     interpreters: Vec<String>,
     tasks: Tasks,
     unsynced: Arc<Unsynced>,
@@ -74,6 +76,8 @@ impl Server {
         open_files::make_room(&mut settings.rest_limits);
         kindsight_model::set_tree_budget(settings.parsed_bytes_max);
         let (address, metrics_address) = (settings.listen, settings.metrics.listen);
+        let rsync_address = settings.rsync_listen;
+        let rsync_has_certificates = settings.rsync_has_certificates();
         let stop_max = settings.rest_limits.drain_max.saturating_add(STOP_GRACE);
         let tls = tls::open(settings.tls.take()).await?;
         let states = mongodb::open(settings.mongodb.take()).await?;
@@ -82,14 +86,26 @@ impl Server {
         let (rest, address) = listen(address)?;
         let metrics = metrics_address.map(listen).transpose()?;
         let (metrics, metrics_address) = metrics.unzip();
+        let rsync = rsync_address.map(listen).transpose()?;
+        let (rsync, rsync_address) = rsync.unzip();
+        let rsync = rsync.map(|tcp| RsyncListener {
+            tcp,
+            tls: tls.clone().filter(|_| rsync_has_certificates),
+        });
         let interpreters = loaded.interpreters();
         let tasks = Tasks::default();
         tls::begin(tls.as_ref(), &tasks);
-        let listeners = Listeners { rest, metrics, tls };
+        let listeners = Listeners {
+            rest,
+            metrics,
+            rsync,
+            tls,
+        };
         let unsynced = loaded.run(&tasks, listeners, states);
         Ok(Self {
             address,
             metrics_address,
+            rsync_address,
             interpreters,
             tasks,
             unsynced,
@@ -105,6 +121,11 @@ impl Server {
     /// The address that answers only `/metrics` and `/healthz`; `None` if it is not configured.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics_address
+    }
+
+    /// The address of rsync's server; `None` if it is not configured.
+    pub fn rsync_address(&self) -> Option<SocketAddr> {
+        self.rsync_address
     }
 
     /// The interpreters that were live at the start, as `name@version`.

@@ -70,6 +70,8 @@ pub struct Settings {
     pub lifecycle_instances_kept: usize,
     /// The rights of projects whose resources are sent. A changed value has an effect on the next resource.
     pub projects: watch::Receiver<Projects>,
+    /// The address of rsync's gRPC server, for an orchestrator that writes into [`Self::store`]; port 0 takes a free one.
+    pub rsync_listen: Option<SocketAddr>,
     /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits of interpreters.
@@ -165,6 +167,7 @@ impl Settings {
             lifecycle: false,
             lifecycle_instances_kept: kindsight_lifecycle::INSTANCES_KEPT,
             projects: watch::channel(Projects::default()).1,
+            rsync_listen: None,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),
@@ -183,6 +186,7 @@ impl Settings {
         check_clusters(&self.clusters)?;
         self.check_exposure()?;
         self.check_lifecycle()?;
+        self.check_rsync()?;
         let limits = self.limits_of_requests().into_iter();
         let limits = limits.chain(self.limits_of_interpreters());
         let mut zeros = limits.filter(|(_, value)| *value == 0);
@@ -241,6 +245,29 @@ impl Settings {
         reachable
             .next()
             .map_or(Ok(()), |address| Err(Error::OpenLifecycle(address)))
+    }
+
+    /// rsync's clients have no tokens. Each has a certificate, or connects from this machine.
+    fn check_rsync(&self) -> Result<(), Error> {
+        let Some(listen) = self.rsync_listen else {
+            return Ok(());
+        };
+        if !self.lifecycle {
+            return Err(Error::RsyncLifecycle);
+        }
+        if !Arc::ptr_eq(&self.contexts, &self.store) {
+            return Err(Error::RsyncObserves);
+        }
+        if !self.rsync_has_certificates() && !listen.ip().to_canonical().is_loopback() {
+            return Err(Error::OpenRsync(listen));
+        }
+        Ok(())
+    }
+
+    /// Returns whether each client of rsync's server must have a certificate.
+    pub(crate) fn rsync_has_certificates(&self) -> bool {
+        let tls = self.tls.as_ref();
+        self.access.is_some() && tls.is_some_and(|tls| tls.client_ca.is_some())
     }
 
     /// Limits of the REST API by the names of their flags.

@@ -97,7 +97,9 @@ impl Started {
         let metrics = server.metrics_address();
         let metrics = metrics.map(|address| format!("http://{address}/metrics"));
         let rest = format!("{}://{address}", self.scheme);
-        let listeners = [Some(rest.clone()), metrics];
+        let rsync = server.rsync_address();
+        let rsync = rsync.map(|address| format!("grpc://{address}"));
+        let listeners = [Some(rest.clone()), metrics, rsync];
         tracing::info!(
             listeners = names(listeners.into_iter().flatten()),
             access_control = self.access_control,
@@ -155,6 +157,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         },
         lifecycle: args.lifecycle,
         lifecycle_instances_kept: args.lifecycle_instances_kept.get(),
+        rsync_listen: args.rsync_listen,
         dialect: args.dialect,
         catalog_limits: args.interpreter_limits.catalog_limits(),
         rest_limits: args.rest_limits.limits(&limits),

@@ -8,6 +8,7 @@ mod laid;
 mod mongodb;
 mod newer;
 mod observed;
+mod rsync;
 mod stage;
 mod updated;
 mod written;

@@ -61,6 +61,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 pub(crate) struct Server {
     child: Child,
     pub(crate) url: String,
+    /// The line of the log about the start, which has all addresses.
+    started: String,
 }
 
 impl Server {
@@ -109,7 +111,12 @@ impl Server {
         let url = url.unwrap_or_else(|| panic!("it ended instead of serving: {log:#?}"));
         // A process that writes to a closed pipe ends, so the log is read until the server ends.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, url }
+        let started = log.pop().unwrap_or_default();
+        Self {
+            child,
+            url,
+            started,
+        }
     }
 
     fn wait_until_ready(&self) {
@@ -122,6 +129,14 @@ impl Server {
             );
             std::thread::yield_now();
         }
+    }
+
+    /// The URL of rsync's server.
+    pub(crate) fn rsync(&self) -> String {
+        let begin = self.started.find("grpc://").expect("a server of rsync");
+        let address = self.started[begin..].trim_start_matches("grpc://");
+        let end = address.find([',', '"', ' ']).unwrap_or(address.len());
+        format!("http://{}", &address[..end])
     }
 
     /// Status code and body of a GET.

@@ -64,6 +64,28 @@ fn a_lifecycle_without_access_control_needs_loopback_addresses() {
 }
 
 #[test]
+fn the_server_of_rsync_needs_the_lifecycle_its_own_store_and_certificates_or_loopback() {
+    let refused = |change: fn(&mut Settings), part: &str| {
+        let mut settings = settings();
+        settings.lifecycle = true;
+        settings.rsync_listen = "127.0.0.1:0".parse().ok();
+        settings.check().unwrap();
+        change(&mut settings);
+        let error = chain(&settings.check().unwrap_err());
+        assert!(error.contains(part), "{error}");
+    };
+    refused(|settings| settings.lifecycle = false, "--lifecycle");
+    refused(
+        |settings| settings.contexts = Arc::new(RedbStore::in_memory().unwrap()),
+        "--observe",
+    );
+    refused(
+        |settings| settings.rsync_listen = "0.0.0.0:0".parse().ok(),
+        "tls-client-ca",
+    );
+}
+
+#[test]
 fn a_limit_of_zero_is_refused_with_its_name() {
     let check = |change: fn(&mut Settings), name: &str| {
         let mut settings = settings();
