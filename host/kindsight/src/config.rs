@@ -3,6 +3,7 @@
 pub(crate) mod access;
 mod application_table;
 mod cluster_table;
+mod controller_table;
 pub(crate) mod etcd;
 pub(crate) mod follow;
 mod kubeconfig;
@@ -25,12 +26,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args};
 use kindsight_api::status::Dialect;
 use kindsight_server::clusters::{ClusterSource, Projects};
+use kindsight_server::grpc::Controllers;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 use kindsight_server::{LogFormat, RegistrySettings};
 
 use crate::config::access::AccessArgs;
 use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::cluster_table::ClusterTable;
+use crate::config::controller_table::{ControllerTable, controllers};
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 use crate::config::mongodb::MongodbArgs;
@@ -110,6 +113,9 @@ pub(crate) struct ServeArgs {
     /// A `[[project]]` of the configuration file, as JSON.
     #[arg(long = "project-table", hide = true, value_name = "JSON")]
     pub(crate) project_tables: Vec<ProjectTable>,
+    /// A `[[controller]]` of the configuration file, as JSON.
+    #[arg(long = "controller-table", hide = true, value_name = "JSON")]
+    pub(crate) controller_tables: Vec<ControllerTable>,
     /// Kubeconfig of clusters to watch; can be repeated.
     ///
     /// Without a context, kindsight watches the clusters of all its contexts. A context is the cluster `kubeconfig+<context>`.
@@ -217,6 +223,18 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// The controllers. Reads their files of TLS.
+    ///
+    /// # Errors
+    /// A table is invalid, or another setting that controllers need is missing.
+    pub(crate) fn controllers(&self) -> anyhow::Result<Controllers> {
+        controllers(
+            &self.controller_tables,
+            self.store.is_own_etcd(),
+            self.lifecycle,
+        )
+    }
+
     /// The settings of clusters that operators register.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod answers;
 mod contexts;
+mod controllers;
 mod readiness;
 mod sender;
 mod worker;
@@ -16,12 +17,14 @@ use kindsight_lifecycle::{Command, Error, Groups, Job, Readiness, Sender, Sequen
 use kindsight_model::DigName;
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{GroupCommand, GroupLifecycle};
+use tokio::runtime::Handle;
 
 use crate::clock::now_ms;
 use crate::settings::Settings;
 use crate::tasks::Tasks;
 
 use answers::{actions, draft, dry_run, problem, refusal, shown, state};
+use controllers::CalledControllers;
 use readiness::ObservedStates;
 use sender::ConfiguredClusters;
 use worker::{Pending, Worker};
@@ -65,7 +68,7 @@ pub(crate) fn begin(
     if served.owns_contexts {
         let worker = Worker {
             groups: served.groups.clone(),
-            sequence: Sequence::new(contexts, records, sender)
+            sequence: prepared(settings, Sequence::new(contexts, records, sender))
                 .observing(readiness)
                 .keeping(settings.lifecycle_instances_kept),
             pending: served.pending.clone(),
@@ -73,6 +76,18 @@ pub(crate) fn begin(
         tasks.spawn("worker of groups", worker.run(tasks.shutdown()));
     }
     Some(Arc::new(served))
+}
+
+/// The sequence with the controllers of the settings.
+fn prepared(settings: &Settings, sequence: Sequence) -> Sequence {
+    if settings.controllers.is_empty() {
+        return sequence;
+    }
+    sequence.prepared_by(Arc::new(CalledControllers {
+        controllers: settings.controllers.clone(),
+        records: Records::new(Arc::clone(&settings.store)),
+        runtime: Handle::current(),
+    }))
 }
 
 fn now() -> String {

@@ -10,6 +10,7 @@ use kindsight_access::{AccessSettings, TlsSettings};
 use kindsight_api::status::Dialect;
 use kindsight_catalog::{CatalogLimits, ComponentDirectory};
 use kindsight_clusters::{ClusterSource, Projects};
+use kindsight_grpc::Controllers;
 use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
 use kindsight_pipeline::{GONE_FOR, KIND_GRACE, RememberedFile};
 use kindsight_rest::AllowedNames;
@@ -70,6 +71,8 @@ pub struct Settings {
     pub lifecycle_instances_kept: usize,
     /// The rights of projects whose resources are sent. A changed value has an effect on the next resource.
     pub projects: watch::Receiver<Projects>,
+    /// Controllers, which change the context of each instance in [`Self::store`] before its resources are sent.
+    pub controllers: Controllers,
     /// The address of rsync's gRPC server, for an orchestrator that writes into [`Self::store`]; port 0 takes a free one.
     pub rsync_listen: Option<SocketAddr>,
     /// The wire dialect of answers to status queries that do not select a dialect.
@@ -167,6 +170,7 @@ impl Settings {
             lifecycle: false,
             lifecycle_instances_kept: kindsight_lifecycle::INSTANCES_KEPT,
             projects: watch::channel(Projects::default()).1,
+            controllers: Controllers::default(),
             rsync_listen: None,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),

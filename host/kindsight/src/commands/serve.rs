@@ -132,6 +132,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
     let limits = args.interpreter_limits.limits();
     let clusters = cluster_changes.borrow().clone();
     let registry = args.registry()?;
+    let controllers = args.controllers()?;
     let access = args.access.settings(&args.tls, &clusters)?;
     Ok(Settings {
         store,
@@ -158,6 +159,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         lifecycle: args.lifecycle,
         lifecycle_instances_kept: args.lifecycle_instances_kept.get(),
         rsync_listen: args.rsync_listen,
+        controllers,
         dialect: args.dialect,
         catalog_limits: args.interpreter_limits.catalog_limits(),
         rest_limits: args.rest_limits.limits(&limits),

@@ -36,6 +36,11 @@ impl StoreArgs {
         }
     }
 
+    /// Returns whether the server writes into an etcd.
+    pub(crate) fn is_own_etcd(&self) -> bool {
+        !self.observe && matches!(self.address, Some(StoreAddress::Etcd(_)))
+    }
+
     /// The settings of these flags. Reads the password of an etcd user.
     ///
     /// # Errors
