@@ -1,6 +1,7 @@
 //! kindsight beside a running orchestrator: contexts in a real etcd, laid down key by key, are read, queried and
 //! followed. kindsight writes no key to that etcd.
 
+mod controllers;
 mod faults;
 mod goldens;
 mod killed;
