@@ -140,6 +140,24 @@ fn only_several_pods_have_a_disruption_budget() {
 }
 
 #[test]
+fn the_network_policy_permits_the_ports_of_the_etcd() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let ports = |values: &[&str]| {
+        let rendered = helm.objects(values);
+        let rules = &object(&rendered, "NetworkPolicy")["spec"]["egress"];
+        rules[1]["ports"].clone()
+    };
+    assert_eq!(ports(&[]), json!([{"port": 443}, {"port": 6443}]));
+    let etcd = r#"etcd.endpoints=["a:2379","b:2379","[::1]:4001"]"#;
+    assert_eq!(
+        ports(&[etcd, "networkPolicy.egressPorts=[2379]"]),
+        json!([{"port": 2379}, {"port": 4001}])
+    );
+}
+
+#[test]
 fn the_pod_has_no_privileges() {
     let Some(helm) = Helm::or_skip() else {
         return;
@@ -185,6 +203,8 @@ fn contradictory_and_unknown_values_are_refused_with_the_reason() {
         ),
         (&[r#"tls.secretName="a""#], "secretName"),
         (&[r#"clusterName="here""#], "clusterName"),
+        // A rule without ports would permit every port.
+        (&["networkPolicy.egressPorts=[]"], "egressPorts"),
         (
             &[r#"extraRules=[{"apiGroups":["a"],"resources":["b"],"verbs":["delete"]}]"#],
             "verbs",
