@@ -60,7 +60,12 @@ impl Authority {
     /// time, it is valid longer than any test takes.
     pub fn server(&self, until: Option<SystemTime>) -> Identity {
         let names = ["127.0.0.1", "localhost"].map(str::to_owned);
-        let params = CertificateParams::new(names).expect("names of loopback");
+        self.server_named(&names, until)
+    }
+
+    /// Signs the certificate of a server with these names and addresses, like [`Authority::server`].
+    pub fn server_named(&self, names: &[String], until: Option<SystemTime>) -> Identity {
+        let params = CertificateParams::new(names).expect("names of a server");
         self.sign(params, "server", ExtendedKeyUsagePurpose::ServerAuth, until)
     }
 

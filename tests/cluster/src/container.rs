@@ -1,6 +1,8 @@
 //! A process that runs as in the Pod of the chart: the files of the image as a read-only root, a user without
 //! privileges, mounted folders, and no environment but the environment of the image and of the test.
 
+mod sockets;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _, stderr};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,6 +16,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::image::Image;
 use crate::watchdog::Watchdog;
+
+pub use sockets::Sockets;
 
 /// User and group of the process.
 const USER: u32 = 65532;
@@ -41,7 +45,7 @@ exec setpriv --no-new-privs chroot --userspec=65532:65532 --groups=65532 "$root"
 #[derive(Debug)]
 pub struct Mount {
     from: PathBuf,
-    to: &'static str,
+    to: String,
     mode: &'static str,
 }
 
@@ -50,7 +54,7 @@ impl Mount {
     ///
     /// # Panics
     /// If this process may not change the owner.
-    pub fn volume(from: &Path, to: &'static str) -> Self {
+    pub fn volume(from: &Path, to: &str) -> Self {
         chown(from, Some(0), Some(USER)).expect("the group of a volume");
         let shared = fs::Permissions::from_mode(0o2775);
         fs::set_permissions(from, shared).expect("the permissions of a volume");
@@ -61,7 +65,7 @@ impl Mount {
     ///
     /// # Panics
     /// If this process may not change the owner.
-    pub fn owned(from: &Path, to: &'static str) -> Self {
+    pub fn owned(from: &Path, to: &str) -> Self {
         for entry in fs::read_dir(from).expect("a folder") {
             let path = entry.expect("an entry").path();
             chown(&path, Some(USER), Some(USER)).expect("the owner of a file");
@@ -73,7 +77,7 @@ impl Mount {
     ///
     /// # Panics
     /// If a file cannot be written.
-    pub fn files(folder: &Path, to: &'static str, files: &[(&str, &str)]) -> Self {
+    pub fn files(folder: &Path, to: &str, files: &[(&str, &str)]) -> Self {
         let from = folder.join(to.trim_matches('/').replace('/', "-"));
         fs::create_dir(&from).expect("a folder");
         fs::set_permissions(&from, fs::Permissions::from_mode(0o755)).expect("permissions");
@@ -86,9 +90,12 @@ impl Mount {
         Self::new(&from, to, "ro")
     }
 
-    fn new(from: &Path, to: &'static str, mode: &'static str) -> Self {
-        let from = from.to_owned();
-        Self { from, to, mode }
+    fn new(from: &Path, to: &str, mode: &'static str) -> Self {
+        Self {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            mode,
+        }
     }
 }
 
@@ -96,7 +103,7 @@ impl Mount {
 #[derive(Debug)]
 pub struct Container {
     child: Child,
-    port: u16,
+    address: SocketAddr,
 }
 
 impl Container {
@@ -130,12 +137,12 @@ impl Container {
         command.args(["--mount", "sh", "-c", SCRIPT, "sh"]);
         command.arg(&image.files);
         let runtime = ["/proc", "/dev", "/tmp"];
-        for point in mounts.iter().map(|mount| mount.to).chain(runtime) {
+        for point in mounts.iter().map(|mount| &*mount.to).chain(runtime) {
             let point = image.files.join(point.trim_start_matches('/'));
             fs::create_dir_all(point).expect("a mount point");
         }
         for mount in mounts {
-            command.arg(&mount.from).args([mount.to, mount.mode]);
+            command.arg(&mount.from).args([&mount.to, mount.mode]);
         }
         command.arg("--");
         let config = &image.config["config"];
@@ -158,20 +165,28 @@ impl Container {
         let lines = BufReader::new(child.stderr.take().expect("its log")).lines();
         let mut lines = lines.map_while(Result::ok);
         let mut log = Vec::new();
-        let port = lines.find_map(|line| {
-            let port = listening_port(&line);
+        let address = lines.find_map(|line| {
+            let address = listening_address(&line);
             log.push(line);
-            port
+            address
         });
-        let port = port.unwrap_or_else(|| panic!("it ended instead of serving: {log:#?}"));
+        let address = address.unwrap_or_else(|| panic!("it ended instead of serving: {log:#?}"));
         // A process that writes to a closed pipe ends, so the log is read until the server ends.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, port }
+        Self { child, address }
     }
 
-    /// The address of the server on loopback.
+    /// The address of the server. It is on loopback if the server listens on all addresses.
     pub fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+        self.address
+    }
+
+    /// The TCP sockets of the process, without its children.
+    ///
+    /// # Panics
+    /// If the process has ended.
+    pub fn sockets(&self) -> Sockets {
+        Sockets::of(&self.proc())
     }
 
     /// The folder of the process in `/proc`.
@@ -228,13 +243,15 @@ impl Drop for Container {
     }
 }
 
-/// The port in the line of the log that announces the address.
-fn listening_port(line: &str) -> Option<u16> {
-    let (_, address) = line
-        .split_once("https://")
-        .or_else(|| line.split_once("http://"))?;
-    let (_, port) = address.split_whitespace().next()?.rsplit_once(':')?;
-    port.trim_end_matches(|it: char| !it.is_ascii_digit())
-        .parse()
-        .ok()
+/// The address in the line of the log that announces it. Other lines may name an issuer.
+fn listening_address(line: &str) -> Option<SocketAddr> {
+    let (_, url) = line.split_once("serving on ")?;
+    let (_, address) = url.split_once("://")?;
+    let address = address.split_whitespace().next()?;
+    let address = address.trim_end_matches(|it: char| !it.is_ascii_digit());
+    let mut address: SocketAddr = address.parse().ok()?;
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    Some(address)
 }

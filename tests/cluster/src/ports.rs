@@ -1,4 +1,4 @@
-//! Free ports of loopback.
+//! Free ports and addresses of loopback.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::process;
@@ -26,4 +26,18 @@ pub(crate) fn free_port() -> u16 {
         .filter_map(|port| u16::try_from(port).ok())
         .find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
         .expect("a free port between 20000 and 30000")
+}
+
+/// The first address of [`loopback_address`].
+const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 1, 0, 0);
+/// The number of addresses of [`loopback_address`].
+const ADDRESS_COUNT: u32 = 1 << 23;
+
+/// Returns an address of loopback for one server, so that several servers can listen on the same port.
+/// Never returns the same address twice in a process.
+pub fn loopback_address() -> Ipv4Addr {
+    static NEXT_ADDRESS: AtomicU32 = AtomicU32::new(0);
+    let begin = process::id().wrapping_mul(STEP);
+    let number = begin.wrapping_add(NEXT_ADDRESS.fetch_add(1, Ordering::Relaxed));
+    Ipv4Addr::from_bits(FIRST_ADDRESS.to_bits() + number % ADDRESS_COUNT)
 }

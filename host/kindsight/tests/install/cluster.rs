@@ -1,232 +1,34 @@
 //! The chart on a real API server: its objects are applied, and the image runs with the account, the settings and the
-//! files of the Pod.
+//! files of the Pods.
 
-use std::process::Command;
-use std::time::{Duration, Instant};
+mod installation;
+mod pod;
 
-use kindsight_cluster::{
-    Authority, Binaries, Binary, Client, Cluster, Container, Credentials, Etcd, Mount, Options,
-};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::helm::{Helm, NAMESPACE, object};
-use crate::image;
+use crate::helm::{NAMESPACE, object};
+use installation::{Installation, wait_until};
+use pod::{Pod, items, text};
 
 /// Time for the start of a build without optimizations.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// A cluster with the chart, and the Pod of the chart.
-struct Installation {
-    cluster: Cluster,
-    /// A client with the rights of the Pod.
-    account: Client,
-    /// A client of the REST API with the token of the Secret.
-    user: Client,
-    _pod: Container,
-    _folder: TempDir,
-    _etcd: Etcd,
-}
+/// Settings that name a file of `extraSecret`, which the server reads when it starts. No issuer has this address.
+const OIDC: &str = r#"
+oidc-issuer = "https://127.0.0.1:9"
+oidc-audience = "kindsight"
+oidc-ca = "/etc/kindsight-extra/ca.crt"
+"#;
 
-impl Installation {
-    /// Applies the chart with these values, and starts its Pod. `None` if a program or a right is missing.
-    fn with(values: &[&str]) -> Option<Self> {
-        let helm = Helm::or_skip()?;
-        let binaries = Binaries::or_skip(Binary::API_SERVER)?;
-        if !Container::can_start() {
-            return None;
-        }
-        let etcd = Etcd::start(&binaries);
-        let cluster = Cluster::start(&etcd, &Options::api_server("here"));
-        for name in [NAMESPACE, "web", "other"] {
-            cluster.apply(&json!({
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name},
-            }));
-        }
-        for namespace in ["web", "other"] {
-            cluster.apply(&json!({
-                "apiVersion": "v1", "kind": "ConfigMap",
-                "metadata": {
-                    "name": "settings", "namespace": namespace,
-                    "labels": {"app.kubernetes.io/instance": "shop"},
-                },
-            }));
-        }
-        let rendered = helm.objects(values);
-        for object in &rendered {
-            cluster.apply(object);
-        }
-        let token = account_token(&cluster, &rendered);
-        let account = cluster.client_as(&Credentials::Token(token.clone()));
-        let folder = TempDir::new().expect("a folder");
-        let (pod, user) = start_pod(&cluster, &rendered, &token, &folder);
-        user.wait_for_status("/readyz", 200, PATIENCE);
-        Some(Self {
-            cluster,
-            account,
-            user,
-            _pod: pod,
-            _folder: folder,
-            _etcd: etcd,
-        })
-    }
-
-    /// Waits until the list of applications has exactly these names (`NAMESPACE/NAME`).
-    fn wait_for_applications(&self, expected: &[&str]) {
-        let begin = Instant::now();
-        loop {
-            let answer = self.user.get("/v2/applications").expect("applications");
-            if names(&answer) == expected {
-                return;
-            }
-            assert!(begin.elapsed() < PATIENCE, "{answer:#}");
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    }
-
-    /// The entry of the cluster in `GET /v2/clusters`.
-    fn watched(&self) -> Value {
-        let answer = self.user.get("/v2/clusters").expect("clusters");
-        let clusters = answer["clusters"].as_array().expect("clusters");
-        assert_eq!(clusters.len(), 1, "{answer:#}");
-        clusters[0].clone()
-    }
-
-    fn assert_forbidden(&self, path: &str) {
-        self.account.wait_for_status(path, 403, Duration::ZERO);
-        assert!(self.cluster.get(path).is_some(), "{path} does not exist");
-    }
-}
-
-fn names(answer: &Value) -> Vec<String> {
-    let applications = answer["applications"].as_array().into_iter().flatten();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let names = applications.map(|it| {
-        // An application that was found in a cluster has its namespace in place of the group.
-        format!("{}/{}", text(&it["name"]), text(&it["composite-app-name"]))
-    });
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names
-}
-
-/// A token of the account of the Pod, as the kubelet requests it.
-fn account_token(cluster: &Cluster, rendered: &[Value]) -> String {
-    let pod = &object(rendered, "StatefulSet")["spec"]["template"]["spec"];
-    let account = pod["serviceAccountName"].as_str().expect("an account");
-    let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token");
-    let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
-        "spec": {"expirationSeconds": 3600}});
-    let answer = cluster.client().create(&path, &request);
-    answer["status"]["token"]
-        .as_str()
-        .expect("a token")
-        .to_owned()
-}
-
-/// Starts the Pod, and returns a client with the token of its token file.
-fn start_pod(
-    cluster: &Cluster,
-    rendered: &[Value],
-    account: &str,
-    folder: &TempDir,
-) -> (Container, Client) {
-    let (tokens, token) = token_file(folder);
-    let authority = Authority::new("kindsight");
-    let certificate = authority.server(None);
-    let data = folder.path().join("data");
-    std::fs::create_dir(&data).expect("a folder");
-    let configuration = &object(rendered, "ConfigMap")["data"];
-    let text = |key: &str| configuration[key].as_str().expect("a file").to_owned();
-    // Tests run side by side, so each server gets its own port.
-    let config = text("config.toml").replace("0.0.0.0:9015", "0.0.0.0:0");
-    let path = folder.path();
-    let mounts = [
-        Mount::volume(&data, "/data"),
-        Mount::files(
-            path,
-            "/etc/kindsight",
-            &[
-                ("config.toml", config.as_str()),
-                ("roles.toml", &text("roles.toml")),
-            ],
-        ),
-        Mount::files(path, "/etc/kindsight-tokens", &[("tokens.toml", &tokens)]),
-        Mount::files(
-            path,
-            "/etc/kindsight-tls",
-            &[
-                ("tls.crt", &certificate.certificate),
-                ("tls.key", &certificate.key),
-            ],
-        ),
-        Mount::files(
-            path,
-            "/var/run/secrets/kubernetes.io/serviceaccount",
-            &[
-                ("token", account),
-                ("ca.crt", cluster.authority().certificate()),
-                ("namespace", NAMESPACE),
-            ],
-        ),
-    ];
-    let address = cluster.url().trim_start_matches("https://");
-    let (host, port) = address.split_once(':').expect("a port");
-    let environment = [
-        ("KUBERNETES_SERVICE_HOST", host),
-        ("KUBERNETES_SERVICE_PORT", port),
-    ];
-    let container = &object(rendered, "StatefulSet")["spec"]["template"]["spec"]["containers"][0];
-    let arguments = container["args"].as_array().expect("arguments");
-    let arguments: Vec<&str> = arguments.iter().filter_map(Value::as_str).collect();
-    let pod = Container::start(image::unpacked(), &mounts, &environment, &arguments);
-    let user = Client::new(
-        &format!("https://{}", pod.address()),
-        Some(authority.certificate()),
-        &Credentials::Token(token),
-    );
-    (pod, user)
-}
-
-/// A token file as `kindsight token new` makes it, and the token.
-fn token_file(folder: &TempDir) -> (String, String) {
-    let file = folder.path().join("tokens.toml");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kindsight"));
-    command.args(["token", "new", "admin", "--expires", "1d", "--tokens"]);
-    let output = command.arg(&file).output().expect("a token");
-    assert!(output.status.success(), "{output:?}");
-    let token = String::from_utf8(output.stdout).expect("UTF-8");
-    let file = std::fs::read_to_string(file).expect("the token file");
-    (file, token.trim().to_owned())
-}
-
-#[test]
-fn the_chart_runs_with_the_rights_of_its_cluster_role() {
-    let Some(installed) = Installation::with(&[]) else {
-        return;
-    };
-    installed.wait_for_applications(&["kindsight/kindsight", "other/shop", "web/shop"]);
-    let watched = installed.watched();
-    assert_eq!(watched["cluster"], "here");
-    assert_eq!(watched["connection"], "connected");
-    let refused = watched["not-covered"].as_array();
-    let refused: Vec<_> = refused.into_iter().flatten().collect();
-    assert!(
-        refused
-            .iter()
-            .all(|it| it.as_str().is_some_and(|it| it.starts_with("Secret"))),
-        "{refused:?}"
-    );
-    installed.assert_forbidden("/api/v1/secrets");
-}
-
-#[test]
-fn the_namespace_variant_runs_without_rights_in_the_cluster() {
-    let Some(installed) = Installation::with(&[r#"namespaces=["web"]"#]) else {
-        return;
-    };
+/// The account of a namespace variant with `namespaces=["web"]` has no right outside of `web`.
+fn assert_only_rights_in_web(installed: &Installation) {
     installed.wait_for_applications(&["web/kindsight", "web/shop"]);
-    assert_eq!(installed.watched()["connection"], "connected");
+    for watched in installed.watched() {
+        assert_eq!(watched["connection"], "connected");
+    }
     for path in [
         "/api/v1/namespaces",
         "/api/v1/pods",
@@ -235,4 +37,148 @@ fn the_namespace_variant_runs_without_rights_in_the_cluster() {
     ] {
         installed.assert_forbidden(path);
     }
+}
+
+#[test]
+fn the_chart_runs_with_the_rights_of_its_cluster_role() {
+    let Some(installed) = Installation::with(&[]) else {
+        return;
+    };
+    installed.wait_for_applications(&["kindsight/kindsight", "other/shop", "web/shop"]);
+    for watched in installed.watched() {
+        assert_eq!(watched["cluster"], "here");
+        assert_eq!(watched["connection"], "connected");
+        let mut refused = items(&watched["not-covered"]);
+        assert!(
+            refused.all(|it| text(it).starts_with("Secret")),
+            "{watched:#}"
+        );
+    }
+    installed.assert_forbidden("/api/v1/secrets");
+    for pod in &installed.pods {
+        pod.assert_probes(installed.authority());
+    }
+}
+
+#[test]
+fn the_namespace_variant_runs_without_rights_in_the_cluster() {
+    let Some(installed) = Installation::with(&[r#"namespaces=["web"]"#]) else {
+        return;
+    };
+    assert_only_rights_in_web(&installed);
+}
+
+#[test]
+fn two_pods_over_an_etcd_run_without_rights_in_the_cluster() {
+    let settings = json!(OIDC).to_string();
+    let values = [
+        r#"namespaces=["web"]"#,
+        r#"extraSecret="kindsight-extra""#,
+        &format!("extraSettings={settings}"),
+    ];
+    let Some(installed) = Installation::over_etcd(&values) else {
+        return;
+    };
+    assert_only_rights_in_web(&installed);
+}
+
+#[test]
+fn two_pods_over_an_etcd_answer_the_same() {
+    let Some(mut installed) = Installation::over_etcd(&[]) else {
+        return;
+    };
+    assert_eq!(installed.pods.len(), 2);
+    for pod in &installed.pods {
+        pod.assert_probes(installed.authority());
+        pod.assert_metrics();
+        assert_policy_permits(&installed, pod);
+    }
+    installed.wait_for_applications(&["kindsight/kindsight", "other/shop", "web/shop"]);
+    assert_same_answers(&installed);
+    let upload = installed.file("crane.wasm", crane());
+    let upload = upload.to_str().expect("a UTF-8 path");
+    let loaded = installed.run(&installed.pods[0], &["interpreters", "load", upload]);
+    assert!(loaded.status.success(), "{loaded:?}");
+    let other = &installed.users()[1];
+    wait_until(|| {
+        let answer = other.get("/v2/interpreters/crane");
+        answer.map(drop).ok_or(Value::Null)
+    });
+    assert_same_answers(&installed);
+    let budget = format!("/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets/kindsight");
+    let budget = installed.cluster.get(&budget).expect("a budget");
+    assert_eq!(budget["spec"]["maxUnavailable"], 1);
+    // The other Pod serves alone while an eviction stops the first one.
+    assert!(installed.pods.remove(0).stop());
+    installed.wait_for_applications(&["kindsight/kindsight", "other/shop", "web/shop"]);
+    assert!(installed.users()[0].get("/v2/interpreters/crane").is_some());
+    installed.pods[0].assert_probes(installed.authority());
+}
+
+/// All Pods list the same applications with the same states, and the same interpreters. Times and calls may differ,
+/// because each Pod has its own history.
+fn assert_same_answers(installed: &Installation) {
+    let users = installed.users();
+    wait_until(|| {
+        let answers = users.iter().map(|user| {
+            let applications = user.get("/v2/applications").expect("applications");
+            let interpreters = user.get("/v2/interpreters").expect("interpreters");
+            let states = members(
+                &applications["applications"],
+                &["name", "composite-app-name", "clusters", "cluster-status"],
+            );
+            let live = members(&interpreters["interpreters"], &["name", "digest"]);
+            json!([states, live])
+        });
+        let answers: Vec<Value> = answers.collect();
+        if answers[0] == answers[1] {
+            Ok(())
+        } else {
+            Err(json!(answers))
+        }
+    });
+}
+
+/// These members of each item of a list. Each item must have all of them.
+fn members(list: &Value, names: &[&str]) -> Value {
+    let members = items(list).map(|item| {
+        let members = names.iter().map(|name| {
+            assert!(!item[name].is_null(), "{item:#} has no {name}");
+            item[name].clone()
+        });
+        members.collect::<Value>()
+    });
+    members.collect()
+}
+
+/// The network policy permits the ports on which the Pod listens and the peers to which it connects, and no other port
+/// except the port of name servers.
+fn assert_policy_permits(installed: &Installation, pod: &Pod) {
+    let policy = &object(&installed.rendered, "NetworkPolicy")["spec"];
+    let ports = |rules: &Value| -> BTreeSet<u64> {
+        let rules = items(rules).flat_map(|rule| items(&rule["ports"]));
+        rules.map(|it| pod.port(&it["port"])).collect()
+    };
+    let sockets = pod.sockets();
+    let listening: BTreeSet<u64> = sockets.listening.iter().map(|&port| port.into()).collect();
+    assert_eq!(ports(&policy["ingress"]), listening);
+    let peers = sockets.peers.iter().map(|peer| format!("https://{peer}"));
+    let servers = [installed.cluster.url(), installed.etcd.url()];
+    assert_eq!(
+        peers.collect::<BTreeSet<_>>(),
+        servers.map(str::to_owned).into()
+    );
+    let connected = sockets.peers.iter().map(|peer| u64::from(peer.port()));
+    let connected: BTreeSet<u64> = connected.chain([NAME_SERVER]).collect();
+    assert_eq!(ports(&policy["egress"]), connected);
+}
+
+/// The port of name servers.
+const NAME_SERVER: u64 = 53;
+
+/// The component of an interpreter that is not built in.
+fn crane() -> &'static [u8] {
+    let mut guests = kindsight_tests::GUESTS.iter();
+    let crane = guests.find(|guest| guest.name == "crane");
+    crane.expect("the guest was built").wasm
 }
