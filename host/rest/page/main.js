@@ -78,7 +78,8 @@ function tabs(view) {
 function header() {
   const { user } = session;
   fill(document.getElementById('user'), user && [el('bdi', { class: 'user-name' }, user), ' ',
-    session.credential === 'cookie' && el('button', { type: 'button', onclick: signOut }, 'Sign out')]);
+    session.credential === 'cookie' && [el('button', { type: 'button', onclick: signOut }, 'Sign out'),
+      ' ', el('span', { id: 'user-notice', class: 'error', role: 'alert' })]]);
 }
 
 /** Leads to the form, which leads back to the present place. `error` is the code of the reason. */
@@ -97,7 +98,12 @@ async function signedIn(answer, to) {
 }
 
 async function signOut() {
-  await command('DELETE', '/v2/session');
+  try {
+    await command('DELETE', '/v2/session');
+  } catch (problem) {
+    fill(document.getElementById('user-notice'), `You are still signed in. ${problem.message}`);
+    return;
+  }
   await readSession();
   shown = '';
   toSignIn();

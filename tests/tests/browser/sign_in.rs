@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use kindsight_access::{AccessSettings, TlsSettings, TokenFile};
 use kindsight_cluster::Authority;
 use kindsight_server::Settings;
+use serde_json::json;
 
 use crate::applications::three;
 use crate::browser::Browser;
@@ -158,6 +159,26 @@ fn the_session_ends_with_the_sign_out() {
             browser.open(&place_of("payment"));
             browser.wait_for(FIELD);
             assert_eq!(browser.count(".user-name"), 0);
+        },
+    );
+}
+
+#[test]
+fn a_failed_sign_out_is_explained() {
+    visit(
+        || Stage::with(three, guard_with_tls),
+        |stage, browser| {
+            sign_in(stage, browser, "#/applications", "shop");
+            browser.wait_for_count(ROWS, 2);
+            browser.devtools("Network.enable", &json!({}));
+            let blocked = json!({"urls": ["*/v2/session"]});
+            browser.devtools("Network.setBlockedURLs", &blocked);
+            browser.click("#user button");
+            browser.wait_for_text("#user", "You are still signed in. The server cannot be");
+            assert_eq!(browser.count(ROWS), 2);
+            for entry in browser.log() {
+                assert!(entry.message.contains("ERR_BLOCKED"), "{entry:?}");
+            }
         },
     );
 }
