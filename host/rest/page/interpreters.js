@@ -13,7 +13,7 @@ const COLUMNS = {
     ([word, candidate]) => [status(word), candidate && [' ', el('span', { class: 'mark' }, 'has a candidate')]]],
   Version: [(it) => it.version, (version) => name(version ?? '–')],
   Source: [(it) => it.source, (source) => source ?? '–'],
-  Kinds: [(it) => it.kinds, (kinds) => el('div', { class: 'kinds' }, kinds.map((kind) => el('code', {}, kind)))],
+  Kinds: [(it) => it.kinds, (kinds) => el('div', { class: 'kinds' }, [...new Set(kinds)].map((kind) => el('code', {}, kind)))],
   Calls: [(it) => it.calls, (calls) => el('div', { class: 'number' }, calls ?? '–')],
   Faults: [(it) => it.faults, (count) => el('div', { class: count ? 'number error' : 'number' }, count ?? '–')],
 };
@@ -113,7 +113,8 @@ function rules({ states, kinds }) {
     el('h2', {}, 'States'),
     el('dl', { class: 'facts' }, (states ?? []).map((state) => [el('dt', {}, state.name), el('dd', {}, `${state.phase}: ${state.summary}`)])),
     el('h2', {}, 'Kinds'),
-    el('ul', {}, (kinds ?? []).map((kind) => el('li', {}, el('code', {}, kind.pattern)))),
+    el('ul', {}, (kinds ?? []).map((kind) => el('li', {}, el('code', {}, kind.pattern),
+      kind.when && [' with ', el('code', {}, kind.when)]))),
   ];
 }
 
@@ -131,15 +132,17 @@ function faults(statistics) {
 /** A candidate, with a button that compares it with the live version on every known object. */
 function candidate([title, version]) {
   const report = el('div', { role: 'status' });
-  const compare = async (event) => {
-    event.target.disabled = true;
+  const compare = async ({ currentTarget: button }) => {
+    // A disabled button would lose the focus of the keyboard.
+    if (button.getAttribute('aria-disabled') === 'true') return;
+    button.setAttribute('aria-disabled', 'true');
     fill(report, 'Comparing on every known object…');
     try {
       fill(report, changes(await command('POST', `${path(title)}/shadow`)));
     } catch (problem) {
       fill(report, el('p', { class: 'error' }, problem.message));
     }
-    event.target.disabled = false;
+    button.removeAttribute('aria-disabled');
   };
   return el('section', { class: 'card' }, el('h2', {}, 'Candidate ', name(version.version)),
     el('button', { type: 'button', onclick: compare }, 'Show the changes that it would cause'), report);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::browser::Key;
 use crate::content::{CLUSTER, Content, crane, file_of, write_report};
 use crate::stage::Stage;
 use crate::visit;
@@ -53,8 +54,11 @@ fn the_changes_that_a_candidate_would_cause_are_shown() {
             upload(stage, "?candidate=true", &second());
             browser.open(CRANE);
             browser.wait_for_text("main", "Candidate 2.0.0");
-            browser.click("section.card button");
+            browser.run("document.querySelector('section.card button').focus()", &[]);
+            browser.press(Key::Enter);
             browser.wait_for_text("section.card", "1 of 1 verdicts would change");
+            let focused = browser.text_from("return document.activeElement.textContent");
+            assert_eq!(focused, "Show the changes that it would cause");
             let report = browser.text("section.card");
             for part in [
                 "Faults: 0 live, 0 candidate",
