@@ -34,11 +34,10 @@ export class Tree {
 
   draw(status) {
     this.status = status;
-    const apps = [...status.apps ?? []].sort((a, b) => badness(b['ready-phase']) - badness(a['ready-phase']));
-    const items = apps.map((app) => el('li', {},
+    const items = worstFirst(status.apps ?? []).map((app) => el('li', {},
       el('h2', { class: 'tree-app' }, name(app.name), ' ', badge(app['ready-phase'], app['ready-status']), ' ',
         staleMark(stalest(app.clusters)), ' ', counts(app['ready-counts'])),
-      el('ul', {}, app.clusters.map((cluster) => el('li', {}, this.group(app, cluster))))));
+      el('ul', {}, worstFirst(app.clusters).map((cluster) => el('li', {}, this.group(app, cluster))))));
     const focused = document.activeElement?.dataset?.key;
     fill(this.list, items.length > 0 ? items : el('li', { class: 'quiet' }, 'It has no resources.'));
     if (focused) this.list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
@@ -125,6 +124,11 @@ export class Tree {
     const texts = [kindOf(resource.GVK), resource.name, resource.namespace, resource['cluster-status'], resource.reason];
     return !wanted || texts.some((text) => text?.toLowerCase().includes(wanted));
   }
+}
+
+/** Apps or clusters by their state. Those with the same state keep their order. */
+function worstFirst(parts) {
+  return [...parts].sort((a, b) => badness(b['ready-phase']) - badness(a['ready-phase']));
 }
 
 /** Resources without a listed owner, and the children of each resource. */

@@ -2,8 +2,12 @@
 
 use std::fs;
 
+use crate::inspection::assert_no_faults;
 use crate::stage::{DEMO_CLUSTER, Stage};
 use crate::visit;
+
+/// The application of the demo.
+const VFW: &str = "#/application/testvfw/compositevfw/v1/vfw_deployment_intent_group";
 
 #[test]
 fn the_clusters_show_their_connection_and_coverage() {
@@ -38,6 +42,9 @@ fn the_interpreters_lead_to_their_states_and_versions() {
         browser.open("#/interpreters");
         browser.wait_for("tbody th a");
         assert!(browser.count("tbody tr") > 5);
+        let twice = "return [...document.querySelectorAll('.kinds')].some((it) => { \
+             const kinds = [...it.children].map((kind) => kind.textContent); return new Set(kinds).size < kinds.length; })";
+        assert_eq!(browser.run(twice, &[]), false);
         let names = browser.text("tbody");
         assert!(names.contains("apps"), "{names}");
         browser.click("tbody th a");
@@ -45,6 +52,43 @@ fn the_interpreters_lead_to_their_states_and_versions() {
         for part in ["States", "Kinds", "Faults"] {
             browser.wait_for_text("main", part);
         }
+    });
+}
+
+/// A window of 1280 pixels that shows 320 pixels of the page at 400 %.
+#[test]
+fn at_400_percent_each_view_fits_and_its_header_scrolls_away() {
+    visit(Stage::demo, |_, browser| {
+        browser.resize(320, 256);
+        for (place, ready) in [
+            ("#/applications", "tbody th a"),
+            (VFW, ".row[data-key]"),
+            (&format!("{VFW}?tab=history"), ".timeline .badge"),
+            ("#/clusters", ".card"),
+            ("#/interpreters", "tbody th a"),
+            ("#/interpreter/apps", "dl"),
+        ] {
+            browser.open(place);
+            browser.wait_for(ready);
+            assert_no_faults(browser);
+            let cut = "return [...document.querySelectorAll('.row .badge > bdi')].filter((it) => it.scrollWidth > it.clientWidth).length";
+            assert_eq!(browser.run(cut, &[]), 0, "{place}");
+            browser.run("window.scrollTo(0, 200)", &[]);
+            let bottom =
+                "return document.querySelector('.top').getBoundingClientRect().bottom <= 0";
+            assert_eq!(browser.run(bottom, &[]), true, "{place}");
+        }
+    });
+}
+
+#[test]
+fn the_cluster_with_a_problem_is_the_first_of_its_app() {
+    visit(Stage::demo, |_, browser| {
+        browser.open(VFW);
+        browser.wait_for(".row[data-key]");
+        let first = browser.text(".group summary");
+        assert!(first.contains("edge02"), "{first}");
+        assert!(first.contains("Failed"), "{first}");
     });
 }
 
