@@ -3,6 +3,7 @@
 //! The proxy refuses loopback addresses, so the test runs again in a network namespace of its own. There, kindsight
 //! listens on an address of a pair of virtual interfaces. The namespace ends with its processes.
 
+mod interpreters;
 mod namespace;
 mod stage;
 
@@ -64,6 +65,7 @@ fn the_plugin_reaches_a_server_through_the_proxy_of_its_api_server() {
     sends_no_credential_of_the_kubeconfig(&stage);
     takes_the_token_of_a_named_server(&stage);
     needs_only_the_right_to_use_the_proxy(&stage);
+    interpreters::change_with_the_right_to_use_the_proxy(&stage);
     follows_changes(&stage);
 }
 

@@ -34,11 +34,15 @@ pub(super) struct Stage {
     _etcd: Etcd,
 }
 
-/// Roles of kindsight. The `ServiceAccount` `reader` is a viewer, and so is the user of the token file.
+/// Roles of kindsight. The `ServiceAccount` `reader` is a viewer. The user of the token file may also change interpreters.
 const ROLES: &str = r#"
 [[binding]]
 role = "viewer"
 users = ["kubernetes:system:serviceaccount:default:reader", "token:ci"]
+
+[[binding]]
+role = "operator"
+users = ["token:ci"]
 "#;
 
 /// The token of a user of the API server.
