@@ -1,10 +1,11 @@
 //! Hostile clients, over real sockets: none of them affects other clients.
 //!
-//! Each case starts a server from settings in this process, and attacks it as a client. If `KINDSIGHT_EXECUTABLE` names a
-//! static executable, the server is this executable in an unpacked image. A case is bounded in time: a client gives up
-//! after [`transport::ANSWER_MAX`], and a server that hangs is abandoned. A server compiles components in a
-//! child process, and the child is this executable. The cases therefore run in `libtest-mimic`, where `main` can read
-//! its arguments first.
+//! Over HTTP, each case starts a server from settings in this process, and attacks it as a client. Over HTTPS, the server
+//! is the executable of kindsight in an unpacked image, as another user with a read-only root. If `KINDSIGHT_EXECUTABLE`
+//! names a static executable, the cases attack this executable over both transports. A case is bounded in time: a client
+//! gives up after [`transport::ANSWER_MAX`], and a server that hangs is abandoned. A server compiles components in a child
+//! process, and the child of a server in this process is this executable. The cases therefore run in `libtest-mimic`,
+//! where `main` can read its arguments first.
 
 mod commands;
 mod credentials;

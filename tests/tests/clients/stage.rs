@@ -1,6 +1,7 @@
 //! A server to attack, with only the built-in interpreters. It is started from settings in this process, or is the
 //! executable of an unpacked image with the same settings as flags.
 
+mod executable;
 mod filling;
 mod flags;
 mod running;
@@ -64,7 +65,7 @@ impl Stage {
         change: impl FnOnce(&mut Settings, &Path),
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let image = image();
+        let image = image(transport);
         let store = match image {
             None => RedbStore::in_memory(),
             Some(_) => RedbStore::open(&folder.path().join(running::STORE)),

@@ -1,7 +1,9 @@
 //! A running server: in this process, or the executable of an unpacked image.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use kindsight_cluster::{Container, Image, Mount};
@@ -11,7 +13,9 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::issuer::Issuer;
+use crate::stage::executable::executable_or_tell;
 use crate::stage::flags::{CASE, flags};
+use crate::transport::Transport;
 
 /// The file of the store in the folder of a case, for a server of an image.
 pub(super) const STORE: &str = "store.redb";
@@ -31,15 +35,49 @@ pub(super) enum Running {
     },
 }
 
-/// The image of the static executable that `KINDSIGHT_EXECUTABLE` names. Without this variable, servers run in this
-/// process.
-pub(super) fn image() -> Option<&'static Image> {
-    static IMAGE: OnceLock<Option<Image>> = OnceLock::new();
-    let image = IMAGE.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients-image");
-        Image::of_environment(&folder)
+/// The image to attack. A static executable that `KINDSIGHT_EXECUTABLE` names is attacked over both transports. Without
+/// this variable, the executable of this build is attacked over HTTPS, in an image with the libraries of this machine.
+/// `None` stands for a server in this process.
+pub(super) fn image(transport: Transport) -> Option<&'static Image> {
+    static STATIC: OnceLock<Option<Image>> = OnceLock::new();
+    static OF_BUILD: OnceLock<Option<Image>> = OnceLock::new();
+    let folder = target_folder("clients-image");
+    let named = STATIC.get_or_init(|| Image::of_environment(&folder));
+    if named.is_some() {
+        return named.as_ref();
+    }
+    let Transport::Https = transport else {
+        return None;
+    };
+    let of_build = OF_BUILD.get_or_init(|| {
+        let executable = executable_or_tell()?;
+        Some(Image::with_libraries(&folder, &executable))
     });
-    image.as_ref()
+    of_build.as_ref()
+}
+
+fn target_folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// A volume of the image with compiled built-in interpreters. The compilation takes seconds, so only one server does it.
+fn volume(image: &Image) -> TempDir {
+    static COMPILED: OnceLock<()> = OnceLock::new();
+    let compiled = target_folder("clients-compiled");
+    COMPILED.get_or_init(|| {
+        // The folder is left over from an earlier run, or does not exist.
+        let _ = fs::remove_dir_all(&compiled);
+        fs::create_dir_all(&compiled).expect("a folder");
+        let volume = Mount::volume(&compiled, "/data");
+        let arguments = ["serve", "--listen=127.0.0.1:0"];
+        assert!(Container::start(image, &[volume], &[], &arguments).stop());
+    });
+    let volume = tempfile::tempdir().expect("a folder");
+    let mut copy = Command::new("cp");
+    let copy = copy.arg("--archive").arg(compiled.join("kindsight"));
+    let copied = copy.arg(volume.path()).output().expect("cp");
+    assert!(copied.status.success(), "{copied:?}");
+    volume
 }
 
 impl Running {
@@ -76,7 +114,7 @@ impl Running {
         arguments.push(format!("--store=file:{CASE}/{STORE}"));
         // The server locks the file of the store.
         drop(settings);
-        let data = tempfile::tempdir().expect("a folder");
+        let data = volume(image);
         let mounts = [
             Mount::volume(data.path(), "/data"),
             Mount::owned(folder, CASE),
