@@ -13,9 +13,13 @@ use serde_json::Value;
 
 use crate::remembered::RememberedStatus;
 
-/// Maximum time that a resource waits for another status after its changed manifest was applied. A change that no
-/// controller reacts to never changes the status. The default deadline of a rollout is the same.
+/// Maximum time that a resource whose status has no `observedGeneration` waits for another status after its changed
+/// manifest was applied. Most changes of such a resource never change its status. The default deadline of a rollout is
+/// the same.
 const CONFIRMATION_MAX: Duration = Duration::from_mins(10);
+
+/// The member of a status, or of a part of it, that names the generation which a controller observed.
+const OBSERVED_GENERATION: &str = "observedGeneration";
 
 /// Reason of a verdict on an object whose changed manifest is not confirmed.
 pub(crate) const NOT_CONFIRMED: &str = "NotConfirmed";
@@ -38,6 +42,8 @@ struct AwaitedStatus {
     before: Arc<str>,
     /// When the changed manifest was first known to be applied, in Unix milliseconds. `None` while it is not.
     applied_ms: Option<i64>,
+    /// Whether the wait ends without a confirmation: the status is known, and has no `observedGeneration`.
+    has_end: bool,
 }
 
 impl Default for Confirmations {
@@ -103,6 +109,7 @@ impl Confirmations {
                 let waiting = AwaitedStatus {
                     before,
                     applied_ms: None,
+                    has_end: false,
                 };
                 self.waiting.entry(key).or_insert(waiting);
             }
@@ -139,14 +146,15 @@ impl Confirmations {
             let waiting = AwaitedStatus {
                 before: Arc::clone(&status.status),
                 applied_ms: None,
+                has_end: false,
             };
             self.waiting.insert(key, waiting);
         }
         self.waiting.retain(|key, _| !confirmed.contains(key));
     }
 
-    /// Ends a wait if the resource has another status, or waited for [`CONFIRMATION_MAX`]. Returns whether other objects
-    /// wait than before. Called after each change of the placement.
+    /// Ends a wait if the resource has another status, or if its status has no `observedGeneration` and it waited for
+    /// [`CONFIRMATION_MAX`]. Returns whether other objects wait than before. Called after each change of the placement.
     pub(super) fn settle(&mut self, now: Manifested<'_>, now_ms: i64) -> bool {
         let mut positions = BTreeSet::new();
         if !self.waiting.is_empty() {
@@ -161,10 +169,10 @@ impl Confirmations {
             });
             for (expected, position, object) in now.matched() {
                 let key = key(expected);
-                let Some(waiting) = self.waiting.get(&key) else {
+                let Some(waiting) = self.waiting.get_mut(&key) else {
                     continue;
                 };
-                if object.lacks_spec() && status_mark(object).as_ref() == Some(&waiting.before) {
+                if waiting.is_unconfirmed_by(object) && !waiting.is_over(now_ms) {
                     positions.insert(position);
                 } else {
                     self.waiting.remove(&key);
@@ -204,12 +212,19 @@ impl Confirmations {
 }
 
 impl AwaitedStatus {
+    /// Returns whether an object has the status of before the change. Notes whether the wait ends by itself.
+    fn is_unconfirmed_by(&mut self, object: &Object) -> bool {
+        let is_same = object.lacks_spec() && status_mark(object).as_ref() == Some(&self.before);
+        self.has_end = is_same && !has_observed_generation(object);
+        is_same
+    }
+
     /// Notes the result of sending the manifest. Returns whether the wait continues.
     fn note_rsync(&mut self, rsync: Option<RsyncStatus>, now_ms: i64) -> bool {
         match rsync {
             Some(RsyncStatus::Applied) => {
                 self.applied_ms.get_or_insert(now_ms);
-                self.end_ms().is_some_and(|end| now_ms < end)
+                !self.is_over(now_ms)
             }
             Some(RsyncStatus::Pending | RsyncStatus::Retrying) => {
                 self.applied_ms = None;
@@ -219,7 +234,14 @@ impl AwaitedStatus {
         }
     }
 
+    fn is_over(&self, now_ms: i64) -> bool {
+        self.end_ms().is_some_and(|end| end <= now_ms)
+    }
+
     fn end_ms(&self) -> Option<i64> {
+        if !self.has_end {
+            return None;
+        }
         let max_ms = i64::try_from(CONFIRMATION_MAX.as_millis()).ok()?;
         Some(self.applied_ms?.saturating_add(max_ms))
     }
@@ -256,6 +278,24 @@ pub(crate) fn status_mark(object: &Object) -> Option<Arc<str>> {
     let status = object.member("status").filter(has_value)?;
     let digest = Digest::of(status.to_string().as_bytes());
     Some(digest.short().into())
+}
+
+/// Returns whether the status names the generation that a controller observed: as a member, or in a condition or
+/// another part. Such a status changes after each change of the spec.
+fn has_observed_generation(object: &Object) -> bool {
+    object
+        .member("status")
+        .is_some_and(|status| names_generation(&status))
+}
+
+fn names_generation(status: &Value) -> bool {
+    match status {
+        Value::Array(items) => items.iter().any(names_generation),
+        Value::Object(members) => members.iter().any(|(name, value)| {
+            (name == OBSERVED_GENERATION && !value.is_null()) || names_generation(value)
+        }),
+        _ => false,
+    }
 }
 
 /// A mark of the spec of a manifest, which differs for each spec. The mark is stored, so it must be the same in later

@@ -128,10 +128,18 @@ fn an_object_with_a_current_spec_does_not_wait() {
     assert_eq!(stage.state_of(ID), ready());
 }
 
+/// The Deployment with a status that does not name the observed generation.
+fn without_generation() -> Value {
+    let mut object = without_spec(2);
+    let status = object["status"].as_object_mut().unwrap();
+    status.remove("observedGeneration");
+    object
+}
+
 #[test]
-fn a_wait_ends_ten_minutes_after_the_manifest_was_applied() {
+fn the_wait_of_a_status_without_a_generation_ends_ten_minutes_after_the_manifest_was_applied() {
     let mut stage = stage();
-    stage.report(&without_spec(2));
+    stage.report(&without_generation());
     stage.send(RsyncStatus::Pending);
     stage.rewrite(ID, &with_image("v2"), 1000);
     assert_eq!(stage.state_of(ID), pending());
@@ -143,7 +151,29 @@ fn a_wait_ends_ten_minutes_after_the_manifest_was_applied() {
     assert_eq!(stage.recheck(1000), Some(100 + END_MS));
     assert_eq!(stage.state_of(ID), pending());
     stage.recheck(100 + END_MS);
-    assert_eq!(stage.state_of(ID), ready());
+    assert_ne!(stage.state_of(ID), pending());
+}
+
+#[test]
+fn the_wait_of_a_status_with_a_generation_has_no_end() {
+    let mut in_a_condition = without_generation();
+    in_a_condition["status"]["conditions"][0]["observedGeneration"] = json!(1);
+    for reported in [without_spec(2), in_a_condition] {
+        let mut stage = stage();
+        stage.own(&[ID]);
+        stage.report(&reported);
+        stage.rewrite(ID, &with_image("v2"), 1000);
+        assert_eq!(stage.recheck(1000), None);
+        stage.recheck(1000 + 2 * END_MS);
+        assert_eq!(stage.state_of(ID), pending());
+        stage.store_bundles();
+        stage.keep(1000 + 3 * END_MS);
+        stage.start_again(&["p+c"], GONE_FOR, 1000 + 4 * END_MS);
+        stage.recheck(1000 + 6 * END_MS);
+        assert_eq!(stage.state_of(ID), pending());
+        stage.report(&observed(2));
+        assert_ne!(stage.state_of(ID), pending());
+    }
 }
 
 #[test]
