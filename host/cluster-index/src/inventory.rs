@@ -88,7 +88,7 @@ impl Inventory {
         let application = deployer.application(root, namespace, name)?;
         let text = format!("{} {namespace}/{name}", gvk.kind);
         let text: Arc<str> = text.into();
-        let destination = deployer.destination(root)?;
+        let destination = deployer.destination(root, namespace)?;
         let (listed, is_cut) = deployer.listed(root);
         Some(Self {
             kind: Arc::clone(&gvk.kind),
@@ -113,12 +113,6 @@ impl Inventory {
 impl ListedResource {
     /// None if a part cannot be what it must be.
     fn new([group, version, kind]: [&str; 3], namespace: &str, name: &str) -> Option<Self> {
-        let is_word = |text: &str| {
-            let is_valid = |character: char| {
-                character.is_ascii_alphanumeric() || matches!(character, '.' | '-')
-            };
-            text.len() <= LISTED_NAME_BYTES_MAX && text.chars().all(is_valid)
-        };
         let is_name = |text: &str| {
             let is_valid =
                 |character: char| character.is_ascii_graphic() && !matches!(character, '/' | '%');
@@ -142,6 +136,13 @@ impl ListedResource {
     pub(super) fn is_of(&self, kind: &ApiKind) -> bool {
         self.gvk.kind == kind.gvk.kind && is_served_by(&self.gvk.group, &kind.gvk.group)
     }
+}
+
+/// Returns whether a text can be the name of an object of most Kinds.
+fn is_word(text: &str) -> bool {
+    let is_valid =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '-');
+    text.len() <= LISTED_NAME_BYTES_MAX && text.chars().all(is_valid)
 }
 
 /// The tools that write inventories.
@@ -170,10 +171,10 @@ impl Deployer {
     }
 
     /// The cluster with the resources.
-    fn destination(self, root: Node<'_>) -> Option<Destination> {
+    fn destination(self, root: Node<'_>, namespace: &str) -> Option<Destination> {
         match self {
             Self::ArgoCd => argo_cd::destination(root),
-            Self::Flux => Some(flux::destination(root)),
+            Self::Flux => Some(flux::destination(root, namespace)),
         }
     }
 

@@ -45,5 +45,5 @@ pub use labels::Labels;
 pub use membership::{ApplicationRule, MembershipRules};
 pub use related_rules::{RelatedKinds, RelatedRules};
 pub use remote_inventory::{
-    Destination, OutgoingInventories, RemoteInventory, UncomparedInventories,
+    Destination, KubeconfigObject, OutgoingInventories, RemoteInventory, UncomparedInventories,
 };

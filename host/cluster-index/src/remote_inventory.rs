@@ -22,8 +22,27 @@ pub enum Destination {
     Server(Arc<str>),
     /// A name in the configuration of the tool.
     Name(Arc<str>),
-    /// A kubeconfig in a Secret or in another object, which kindsight does not read.
+    /// A kubeconfig in this object, which kindsight does not read.
+    KubeconfigIn(KubeconfigObject),
+    /// A kubeconfig in an object without a valid name.
     Kubeconfig,
+}
+
+/// An object with a kubeconfig, in the cluster of the inventory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KubeconfigObject {
+    /// `Secret` or `ConfigMap`.
+    pub kind: Arc<str>,
+    /// Its namespace.
+    pub namespace: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for KubeconfigObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
+    }
 }
 
 impl fmt::Display for Destination {
@@ -32,6 +51,7 @@ impl fmt::Display for Destination {
             Self::Own => f.write_str("the cluster of the inventory"),
             Self::Server(address) => write!(f, "the address {address}"),
             Self::Name(name) => write!(f, "the name {name}"),
+            Self::KubeconfigIn(object) => write!(f, "the kubeconfig in {object}"),
             Self::Kubeconfig => f.write_str("a kubeconfig that kindsight does not read"),
         }
     }

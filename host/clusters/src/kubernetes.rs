@@ -49,7 +49,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ClusterEvent, ClusterSource, Needs};
+use crate::{ClusterEvent, ClusterSource, KubeconfigRef, Needs};
 use run::Run;
 
 pub use identity::Identities;
@@ -115,6 +115,8 @@ pub struct WatchOptions {
     pub rules: Arc<[ApplicationRule]>,
     /// Applications of the configuration in this cluster. They precede found applications.
     pub applications: Arc<[ConfiguredApplication]>,
+    /// The Secrets and ConfigMaps of watched clusters whose kubeconfigs lead to this cluster. They are not read.
+    pub kubeconfigs: BTreeSet<KubeconfigRef>,
     /// The source of reports on the apps of `AppContext`s.
     pub mode: ReportMode,
     /// Time until a watch is renewed. A renewal shows withdrawn permissions.
@@ -146,6 +148,7 @@ impl Default for WatchOptions {
             left_out: LEFT_OUT.into_iter().map(Arc::from).collect(),
             rules: ApplicationRule::ALL.into(),
             applications: Arc::default(),
+            kubeconfigs: BTreeSet::new(),
             mode: ReportMode::default(),
             watch_lifetime: Duration::from_mins(5),
         }

@@ -41,5 +41,5 @@ pub use kubernetes::{
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use project_rights::{ProjectRights, Projects, RightsError, SentKind};
-pub use remote_inventories::RemoteInventories;
+pub use remote_inventories::{KubeconfigRef, KubeconfigRefError, RemoteInventories};
 pub use source::{ClusterSource, ParseClusterError};

@@ -1,21 +1,23 @@
 //! Inventories that list resources of another cluster than their own, passed on between the sources of clusters.
 //!
 //! Argo CD names the other cluster by the address of its API server, or by a name. The address must be the address that
-//! kindsight uses, and the name must be the name or the context of exactly one watched cluster. Flux names a kubeconfig
-//! in a Secret, which kindsight does not read.
+//! kindsight uses, and the name must be the name or the context of exactly one watched cluster. Flux names a Secret or a
+//! ConfigMap with a kubeconfig, which kindsight does not read. Its name must be such a name, or the configuration of one
+//! watched cluster must have it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod directory;
+mod kubeconfig_ref;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use http::Uri;
-use kindsight_cluster_index::{
-    Destination, OutgoingInventories, RemoteInventory, UncomparedInventories,
-};
+use kindsight_cluster_index::{OutgoingInventories, RemoteInventory, UncomparedInventories};
 use kindsight_model::ClusterName;
 use tokio::sync::watch;
 
-/// The port of an address without a port.
-const HTTPS_PORT: u16 = 443;
+use directory::Directory;
+pub(crate) use directory::Endpoint;
+pub use kubeconfig_ref::{KubeconfigRef, KubeconfigRefError};
 
 /// The inventories of all watched clusters that list resources of other clusters. Clones share the inventories.
 #[derive(Debug, Clone, Default)]
@@ -83,73 +85,6 @@ impl Entered {
     }
 }
 
-/// The address and the names of a watched cluster.
-#[derive(Debug, Clone)]
-pub(crate) struct Endpoint {
-    pub(crate) server: Uri,
-    pub(crate) names: BTreeSet<Arc<str>>,
-}
-
-/// The watched clusters, by their addresses and names. Several clusters may have one name.
-#[derive(Default)]
-struct Directory<'e> {
-    by_server: HashMap<Server, BTreeSet<&'e Arc<ClusterName>>>,
-    by_name: HashMap<&'e str, BTreeSet<&'e Arc<ClusterName>>>,
-}
-
-/// The parts of an address that differ if the servers differ: host, port and path.
-type Server = (String, u16, String);
-
-fn server(address: &Uri) -> Server {
-    let host = address.host().unwrap_or_default().to_ascii_lowercase();
-    let port = address.port_u16().unwrap_or(HTTPS_PORT);
-    (host, port, address.path().trim_end_matches('/').to_owned())
-}
-
-impl<'e> Directory<'e> {
-    fn of(entered: &'e BTreeMap<Arc<ClusterName>, Entered>) -> Self {
-        let mut directory = Self::default();
-        let endpoints = entered.iter().filter_map(|(cluster, entered)| {
-            let endpoint = entered.endpoint.as_ref()?;
-            Some((cluster, endpoint))
-        });
-        for (cluster, endpoint) in endpoints {
-            let of_server = directory.by_server.entry(server(&endpoint.server));
-            of_server.or_default().insert(cluster);
-            for name in &endpoint.names {
-                directory.by_name.entry(name).or_default().insert(cluster);
-            }
-        }
-        directory
-    }
-
-    /// The only watched cluster that a destination names. `own` has the inventory.
-    ///
-    /// # Errors
-    /// The reason why there is none, as text for readers.
-    fn find(
-        &self,
-        destination: &Destination,
-        own: &'e Arc<ClusterName>,
-    ) -> Result<&'e Arc<ClusterName>, String> {
-        let found = match destination {
-            Destination::Own => return Ok(own),
-            Destination::Kubeconfig => return Err(format!("its object names {destination}")),
-            Destination::Server(address) => {
-                let address = address.parse::<Uri>().ok();
-                address.and_then(|address| self.by_server.get(&server(&address)))
-            }
-            Destination::Name(name) => self.by_name.get(&**name),
-        };
-        let mut found = found.into_iter().flatten();
-        match (found.next(), found.next()) {
-            (Some(cluster), None) => Ok(cluster),
-            (Some(_), Some(_)) => Err(format!("several watched clusters have {destination}")),
-            (None, _) => Err(format!("no watched cluster has {destination}")),
-        }
-    }
-}
-
 impl Exchange {
     /// The inventories that list resources of a cluster.
     pub(crate) fn received(&self, cluster: &ClusterName) -> Received {
@@ -163,7 +98,9 @@ impl Exchange {
 
     /// Finds the cluster of each inventory again, after a change. Returns whether the result changed.
     fn resolve(&mut self) -> bool {
-        let directory = Directory::of(&self.entered);
+        let endpoints = self.entered.iter();
+        let endpoints = endpoints.filter_map(|(name, it)| Some((name, it.endpoint.as_ref()?)));
+        let directory = Directory::of(endpoints);
         let mut received: BTreeMap<Arc<ClusterName>, Vec<_>> = BTreeMap::new();
         let mut uncompared = UncomparedInventories::new();
         for (own, entered) in &self.entered {

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use kindsight_cluster::{Cluster, Credentials, Options};
+use kindsight_clusters::{ClusterSource, WatchOptions};
 use serde_json::{Value, json};
 
-use crate::stage::{NAMESPACE, PATIENCE, Stage, resources};
+use crate::stage::{NAMESPACE, Stage, define, resources};
 
 /// Status of the Argo CD Application.
 const SHOP: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/-/status";
@@ -45,22 +46,8 @@ fn install(cluster: &Cluster) {
             "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace},
         }));
     }
-    for [group, version, plural, kind] in KINDS {
-        cluster.apply(&json!({
-            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": format!("{plural}.{group}")},
-            "spec": {
-                "group": group, "scope": "Namespaced",
-                "names": {"plural": plural, "singular": kind.to_lowercase(), "kind": kind},
-                "versions": [{"name": version, "served": true, "storage": true, "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object", "x-kubernetes-preserve-unknown-fields": true,
-                    },
-                }}],
-            },
-        }));
-        let path = format!("/apis/{group}/{version}/{plural}");
-        cluster.client().wait_for_status(&path, 200, PATIENCE);
+    for kind in KINDS {
+        define(cluster, kind);
     }
 }
 
@@ -212,6 +199,61 @@ fn an_application_counts_in_the_cluster_of_its_destination() {
         let fault = "Application argocd/shop in cluster kubeconfig+hub is not compared with its cluster: no watched cluster has the name far; missing resources may be unknown";
         stage.wait(SHOP, fault, |answer| answer.to_string().contains(fault));
         wait_for(&stage, SHOP, "Present", &kept);
+    }
+}
+
+/// The sources of clusters. That of the cluster `edge` lists a kubeconfig in the cluster of Flux.
+fn listing_a_kubeconfig(source: ClusterSource) -> ClusterSource {
+    match source {
+        ClusterSource::Kubernetes(cluster) if &*cluster.name().name == "edge" => {
+            let listed = "kubeconfig+hub/flux-system/tenant".parse();
+            let options = WatchOptions {
+                kubeconfigs: [listed.expect("a reference")].into(),
+                ..WatchOptions::default()
+            };
+            ClusterSource::Kubernetes(Box::new(cluster.with_options(options)))
+        }
+        source => source,
+    }
+}
+
+#[test]
+fn a_kustomization_counts_in_the_cluster_of_its_kubeconfig() {
+    let options = ["hub", "edge"].map(Options::api_server);
+    let Some(stage) = Stage::start_as(&options, admin, listing_a_kubeconfig) else {
+        return;
+    };
+    let [hub, edge] = &*stage.clusters else {
+        panic!("two clusters");
+    };
+    install(hub);
+    let labels = json!({"labels": {
+        "kustomize.toolkit.fluxcd.io/name": "base",
+        "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+    }});
+    edge.apply(&config("kept", &labels));
+    let ids = ["kept", "settings"].map(|name| format!("{NAMESPACE}_{name}__ConfigMap"));
+    let through = |kubeconfig: &Value| {
+        let mut kustomization = flux(KINDS[1], "base", &ids.each_ref().map(String::as_str));
+        kustomization["spec"] = json!({"kubeConfig": kubeconfig});
+        hub.apply(&kustomization);
+    };
+    let missing = ["kept Present Exists", "settings NotPresent NotInReport"];
+    for kubeconfig in [
+        json!({"secretRef": {"name": "edge"}, "configMapRef": null}),
+        json!({"secretRef": {"name": "edge-kubeconfig"}, "configMapRef": null}),
+        json!({"secretRef": null, "configMapRef": {"name": "edge"}}),
+        json!({"secretRef": {"name": "tenant"}, "configMapRef": null}),
+    ] {
+        through(&kubeconfig);
+        let answer = wait_for(&stage, BASE, "NotPresent", &missing);
+        let lines = resources(&answer);
+        assert!(lines.iter().all(|it| it.starts_with("edge ")), "{lines:?}");
+        // No watched cluster has this name.
+        through(&json!({"secretRef": {"name": "far"}, "configMapRef": null}));
+        let fault = "Kustomization flux-system/base in cluster kubeconfig+hub is not compared with its cluster: the name of Secret flux-system/far is the name of no watched cluster, and no table [[cluster]] has flux-system/far in `kubeconfig-refs`; missing resources may be unknown";
+        stage.wait(BASE, fault, |answer| answer.to_string().contains(fault));
+        wait_for(&stage, BASE, "Present", &["kept Present Exists"]);
     }
 }
 

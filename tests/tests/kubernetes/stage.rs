@@ -278,6 +278,25 @@ pub(crate) fn labelled(mut object: Value, app: &str) -> Value {
     object
 }
 
+/// Defines a custom Kind without a status subresource, and waits until the server serves it.
+pub(crate) fn define(cluster: &Cluster, [group, version, plural, kind]: [&str; 4]) {
+    cluster.apply(&json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}")},
+        "spec": {
+            "group": group, "scope": "Namespaced",
+            "names": {"plural": plural, "singular": kind.to_lowercase(), "kind": kind},
+            "versions": [{"name": version, "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": {
+                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                },
+            }}],
+        },
+    }));
+    let path = format!("/apis/{group}/{version}/{plural}");
+    cluster.client().wait_for_status(&path, 200, PATIENCE);
+}
+
 /// A workload of Pods with these labels, in a form that each controller accepts.
 pub(crate) fn workload(kind: &str, name: &str, pod_labels: &Value, more: &Value) -> Value {
     let mut labels = json!({"app": name});

@@ -2,15 +2,28 @@
 
 use kindsight_contract::Node;
 
-use super::ListedResource;
-use crate::remote_inventory::Destination;
+use super::{ListedResource, is_word};
+use crate::remote_inventory::{Destination, KubeconfigObject};
 
-/// The cluster with the resources. A `kubeConfig` names a Secret or a ConfigMap with the address.
-pub(super) fn destination(root: Node<'_>) -> Destination {
-    if root.at("/spec/kubeConfig").is_present() {
-        Destination::Kubeconfig
-    } else {
-        Destination::Own
+/// The cluster with the resources. A `kubeConfig` names a Secret or a ConfigMap with the address, in the namespace of
+/// the object.
+pub(super) fn destination(root: Node<'_>, namespace: &str) -> Destination {
+    let kubeconfig = root.at("/spec/kubeConfig");
+    if !kubeconfig.is_present() {
+        return Destination::Own;
+    }
+    let named = [("Secret", "secretRef"), ("ConfigMap", "configMapRef")];
+    let mut named = named.into_iter().filter_map(|(kind, member)| {
+        let name = kubeconfig.get(member).get("name").text()?;
+        (!name.is_empty() && is_word(name)).then_some((kind, name))
+    });
+    match (named.next(), named.next()) {
+        (Some((kind, name)), None) => Destination::KubeconfigIn(KubeconfigObject {
+            kind: kind.into(),
+            namespace: namespace.into(),
+            name: name.into(),
+        }),
+        _ => Destination::Kubeconfig,
     }
 }
 

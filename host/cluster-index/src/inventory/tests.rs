@@ -161,14 +161,28 @@ fn flux_lists_resources_in_its_own_form() {
 }
 
 #[test]
-fn an_object_of_flux_with_a_kubeconfig_does_not_name_its_cluster() {
+fn an_object_of_flux_names_the_object_with_its_kubeconfig() {
     let mut object = kustomization(&json!([{"id": "web_front_apps_Deployment", "v": "v1"}]));
     let found = |object: &Value| {
         destination("kustomize.toolkit.fluxcd.io", "Kustomization", object).unwrap()
     };
     assert_eq!(found(&object), Destination::Own);
-    object["spec"] = json!({"kubeConfig": {"secretRef": {"name": "edge01"}}});
-    assert_eq!(found(&object), Destination::Kubeconfig);
+    for (member, kind) in [("secretRef", "Secret"), ("configMapRef", "ConfigMap")] {
+        object["spec"] = json!({"kubeConfig": {member: {"name": "edge01"}}});
+        let Destination::KubeconfigIn(named) = found(&object) else {
+            panic!("{member} is not read");
+        };
+        assert_eq!(named.to_string(), format!("{kind} flux-system/edge01"));
+    }
+    for invalid in [
+        json!({}),
+        json!({"secretRef": {"name": ""}}),
+        json!({"secretRef": {"name": "a/b"}}),
+        json!({"secretRef": {"name": "a"}, "configMapRef": {"name": "b"}}),
+    ] {
+        object["spec"] = json!({"kubeConfig": invalid});
+        assert_eq!(found(&object), Destination::Kubeconfig, "{invalid}");
+    }
 }
 
 #[test]

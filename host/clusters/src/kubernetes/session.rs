@@ -148,6 +148,7 @@ impl Session {
         let endpoint = Endpoint {
             server: config.cluster_url.clone(),
             names: cluster.short_names(),
+            kubeconfigs: cluster.options.kubeconfigs.clone(),
         };
         let connections = Connections::new(cluster.access.clone(), config, token);
         let client = connections

@@ -9,24 +9,43 @@ fn endpoint(server: &str, names: &[&str]) -> Endpoint {
     Endpoint {
         server: server.parse().unwrap(),
         names: names.iter().copied().map(Arc::from).collect(),
+        kubeconfigs: BTreeSet::new(),
     }
 }
 
 /// The inventory of an Argo CD Application with a destination.
 fn inventory(destination: &Value) -> OutgoingInventories {
-    let gvk = Gvk::new("argoproj.io", "v1alpha1", "Application");
+    outgoing(
+        Gvk::new("argoproj.io", "v1alpha1", "Application"),
+        &json!({
+            "metadata": {"namespace": "argocd", "name": "shop"},
+            "spec": {"destination": destination},
+            "status": {"resources": [{"version": "v1", "kind": "ConfigMap", "namespace": "web", "name": "a"}]},
+        }),
+    )
+}
+
+/// The inventory of a Kustomization with this `spec.kubeConfig`.
+fn inventory_of_flux(kubeconfig: &Value) -> OutgoingInventories {
+    outgoing(
+        Gvk::new("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"),
+        &json!({
+            "metadata": {"namespace": "flux-system", "name": "shop"},
+            "spec": {"kubeConfig": kubeconfig},
+            "status": {"inventory": {"entries": [{"id": "web_a__ConfigMap", "v": "v1"}]}},
+        }),
+    )
+}
+
+/// The inventories of a cluster that has only this object.
+fn outgoing(gvk: Gvk, object: &Value) -> OutgoingInventories {
     let kind = ApiKind {
         gvk: gvk.clone(),
-        plural: "applications".to_owned(),
+        plural: format!("{}s", gvk.kind.to_lowercase()),
         is_namespaced: true,
     };
     let mut index = ClusterIndex::default();
     let scope = index.watch(&Arc::new(kind), None, &Labels::None);
-    let object = json!({
-        "metadata": {"namespace": "argocd", "name": "shop"},
-        "spec": {"destination": destination},
-        "status": {"resources": [{"version": "v1", "kind": "ConfigMap", "namespace": "web", "name": "a"}]},
-    });
     let text = object.to_string();
     let body = Body::Whole(Object::from_json_as(text.clone(), &gvk).unwrap());
     let tree = Tree::read(&text).unwrap();
@@ -39,9 +58,13 @@ fn inventory(destination: &Value) -> OutgoingInventories {
 
 /// The cluster that receives the inventory of a hub, or the fault.
 fn found(clusters: &RemoteInventories, destination: &Value) -> String {
+    found_of(clusters, &inventory(destination))
+}
+
+fn found_of(clusters: &RemoteInventories, inventory: &OutgoingInventories) -> String {
     let hub = "p+hub".parse().unwrap();
     let entered = clusters.enter(&hub, endpoint("https://192.0.2.1:6443", &["hub"]));
-    entered.publish(&inventory(destination));
+    entered.publish(inventory);
     let receiver = clusters.subscribe();
     let exchange = receiver.borrow();
     let received = exchange.received.keys().map(ToString::to_string);
@@ -99,6 +122,95 @@ fn a_destination_is_the_watched_cluster_with_its_address_or_its_name() {
         );
         assert_eq!(found(&clusters, &destination), fault);
     }
+}
+
+#[test]
+fn a_kubeconfig_leads_to_the_watched_cluster_that_has_its_name_or_lists_it() {
+    let clusters = RemoteInventories::default();
+    let listing = |address: &str, names: &[&str], listed: &[&str]| Endpoint {
+        kubeconfigs: listed.iter().map(|text| text.parse().unwrap()).collect(),
+        ..endpoint(address, names)
+    };
+    let name = |name: &str| name.parse().unwrap();
+    let of_edge = listing(
+        "https://192.0.2.2:6443",
+        &["edge"],
+        &["flux-system/to-edge"],
+    );
+    let _edge = clusters.enter(&name("p+edge"), of_edge);
+    let only_of_hub = [
+        "p+hub/flux-system/far",
+        "flux-system/twice",
+        "flux-system/shared",
+    ];
+    let of_far = listing(
+        "https://192.0.2.3:6443",
+        &["renamed", "twice"],
+        &only_of_hub,
+    );
+    let _far = clusters.enter(&name("p+renamed"), of_far);
+    let of_other = listing(
+        "https://192.0.2.4:6443",
+        &["other", "twice", "both"],
+        &["p+other/flux-system/unlisted", "flux-system/shared"],
+    );
+    let _other = clusters.enter(&name("p+other"), of_other);
+    let of_both = listing("https://192.0.2.5:6443", &["both-kubeconfig"], &[]);
+    let _both = clusters.enter(&name("p+both-kubeconfig"), of_both);
+    let found = |member: &str, object: &str| {
+        found_of(
+            &clusters,
+            &inventory_of_flux(&json!({member: {"name": object}})),
+        )
+    };
+    for (member, object, cluster) in [
+        ("secretRef", "edge", "p+edge"),
+        ("secretRef", "edge-kubeconfig", "p+edge"),
+        ("configMapRef", "edge", "p+edge"),
+        ("secretRef", "to-edge", "p+edge"),
+        ("configMapRef", "far", "p+renamed"),
+        // The configuration precedes names.
+        ("secretRef", "twice", "p+renamed"),
+        ("secretRef", "hub", "p+hub"),
+    ] {
+        assert_eq!(found(member, object), cluster, "{member} {object}");
+    }
+    let unlisted = |object: &str, count: &str| {
+        format!(
+            "the name of Secret flux-system/{object} is the name of {count} watched cluster, and no table [[cluster]] has flux-system/{object} in `kubeconfig-refs`"
+        )
+    };
+    for (object, why) in [
+        ("unlisted", unlisted("unlisted", "no")),
+        ("both-kubeconfig", unlisted("both-kubeconfig", "more than one")),
+        (
+            "shared",
+            "the tables [[cluster]] of several watched clusters have flux-system/shared in `kubeconfig-refs`".to_owned(),
+        ),
+    ] {
+        let fault = format!(
+            "Kustomization flux-system/shop in cluster p+hub is not compared with its cluster: {why}; missing resources may be unknown"
+        );
+        assert_eq!(found("secretRef", object), fault);
+    }
+    let fault = found_of(&clusters, &inventory_of_flux(&json!({})));
+    assert!(
+        fault.contains("its object names a kubeconfig that kindsight does not read"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn a_stored_inventory_of_flux_keeps_the_name_of_its_kubeconfig() {
+    let published = inventory_of_flux(&json!({"secretRef": {"name": "edge"}}));
+    let stored = serde_json::to_string(&published.inventories[0]).unwrap();
+    let expected = r#""destination":{"kubeconfig-in":{"kind":"Secret","namespace":"flux-system","name":"edge"}}"#;
+    assert!(stored.contains(expected), "{stored}");
+    let restored: RemoteInventory = serde_json::from_str(&stored).unwrap();
+    assert_eq!(
+        restored.destination(),
+        published.inventories[0].destination()
+    );
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! `[[cluster]]` tables of the configuration file.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use kindsight_model::{NamePattern, ReportMode, parse_selector};
 use kindsight_server::clusters::{
-    ClusterSource, FolderCluster, KubernetesCluster, Selection, WatchOptions,
+    ClusterSource, FolderCluster, KubeconfigRef, KubernetesCluster, Selection, WatchOptions,
 };
 use serde::Deserialize;
 
@@ -34,6 +35,9 @@ pub(crate) struct ClusterTable {
     /// Patterns of Kinds whose objects have owners, in addition to such Kinds of Kubernetes.
     #[serde(default)]
     children: Vec<String>,
+    /// Secrets and ConfigMaps whose kubeconfigs lead to the cluster, for objects of Flux in other clusters.
+    #[serde(default)]
+    kubeconfig_refs: Vec<String>,
     /// The source of reports on the apps of `AppContext`s.
     mode: Option<ReportMode>,
 }
@@ -79,22 +83,8 @@ impl ClusterTable {
             ));
         }
         let cluster = match (&self.folder, &self.kubeconfig, self.in_cluster) {
-            (Some(_), None, false) if !self.namespaces.is_empty() => {
-                return Err(invalid(
-                    "`namespaces` are of an API server, and a folder has none",
-                ));
-            }
-            (Some(_), None, false) if self.selector.is_some() => {
-                return Err(invalid(
-                    "`selector` is of an API server: a folder has bundles alone",
-                ));
-            }
-            (Some(_), None, false) if self.mode.is_some() => {
-                return Err(invalid(
-                    "`mode` is of an API server: a folder has bundles alone",
-                ));
-            }
             (Some(folder), None, false) => {
+                self.check_folder().map_err(invalid)?;
                 return Ok(ClusterSource::Folder(FolderCluster::new(name, folder)));
             }
             (None, Some(kubeconfig), false) => {
@@ -115,10 +105,38 @@ impl ClusterTable {
                 .collect(),
             selection: self.selection().map_err(|why| invalid(&why))?,
             mode: self.mode.unwrap_or_default(),
+            kubeconfigs: self.kubeconfigs().map_err(|why| invalid(&why))?,
             ..options.clone()
         };
         let cluster = Box::new(cluster.with_options(options));
         Ok(ClusterSource::Kubernetes(cluster))
+    }
+
+    /// Refuses the settings of an API server, for a folder.
+    fn check_folder(&self) -> Result<(), &'static str> {
+        if !self.namespaces.is_empty() {
+            return Err("`namespaces` are of an API server, and a folder has none");
+        }
+        if self.selector.is_some() {
+            return Err("`selector` is of an API server: a folder has bundles alone");
+        }
+        if self.mode.is_some() {
+            return Err("`mode` is of an API server: a folder has bundles alone");
+        }
+        if !self.kubeconfig_refs.is_empty() {
+            return Err("`kubeconfig-refs` are of an API server: a folder has bundles alone");
+        }
+        Ok(())
+    }
+
+    /// The objects whose kubeconfigs lead to the cluster.
+    fn kubeconfigs(&self) -> Result<BTreeSet<KubeconfigRef>, String> {
+        let texts = self.kubeconfig_refs.iter();
+        let all = texts.map(|text| {
+            let parsed = text.parse();
+            parsed.map_err(|error| format!("`kubeconfig-refs`: `{text}`: {error}"))
+        });
+        all.collect()
     }
 
     /// The objects that belong to applications by themselves; all of them where no selector is named.
@@ -198,6 +216,15 @@ mod tests {
             r#","in-cluster":true,"selector":"team=web","children":["acme.io/Order"]"#,
             "[[cluster]] `p+edge`: `children`: `acme.io/Order` is not a pattern of Kinds: write `Kind` or `Kind.group`, with `*` for any characters",
         );
+        check(
+            r#","in-cluster":true,"kubeconfig-refs":["edge01"]"#,
+            "[[cluster]] `p+edge`: `kubeconfig-refs`: `edge01`: expected NAMESPACE/NAME or PROVIDER+CLUSTER/NAMESPACE/NAME",
+        );
+        check(
+            r#","folder":"/x","kubeconfig-refs":["flux-system/edge01"]"#,
+            "[[cluster]] `p+edge`: `kubeconfig-refs` are of an API server: a folder has bundles alone",
+        );
+        edge(r#","in-cluster":true,"kubeconfig-refs":["a/b","p+hub/a/b"]"#).unwrap();
         edge(r#","in-cluster":true,"selector":"team in (a, b),!old","children":["*.acme.io"]"#)
             .unwrap();
         let error = edge(r#","in-cluster":true,"mode":"both""#).unwrap_err();
