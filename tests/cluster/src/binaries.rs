@@ -27,6 +27,8 @@ pub enum Binary {
     Kwok,
     /// Renders the chart.
     Helm,
+    /// Applies manifests, for comparisons.
+    Kubectl,
 }
 
 impl Binary {
@@ -54,6 +56,7 @@ impl Binary {
             Self::Scheduler => "kube-scheduler",
             Self::Kwok => "kwok",
             Self::Helm => "helm",
+            Self::Kubectl => "kubectl",
         }
     }
 }

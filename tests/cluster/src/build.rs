@@ -34,6 +34,7 @@ fn recipe(binary: Binary) -> Recipe {
         Binary::Scheduler => ("control-plane", "k8s.io/kubernetes/cmd/kube-scheduler"),
         Binary::Kwok => ("nodes", "sigs.k8s.io/kwok/cmd/kwok"),
         Binary::Helm => ("helm", "helm.sh/helm/v3/cmd/helm"),
+        Binary::Kubectl => ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
     };
     let built_as = match binary {
         Binary::Etcd => "server",

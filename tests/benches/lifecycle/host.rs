@@ -1,0 +1,91 @@
+//! The host that deploys, with its store in a file.
+
+use std::sync::Arc;
+
+use kindsight_cluster::{Client, Cluster, Credentials};
+use kindsight_clusters::{ClusterSource, kubeconfig_clusters};
+use kindsight_server::{Server, Settings};
+use kindsight_store::{RedbStore, Store};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+use ureq::http::Method;
+
+/// A host that watches the clusters and sends resources to them.
+pub(crate) struct Host {
+    client: Client,
+    _runtime: Runtime,
+    _folder: TempDir,
+}
+
+impl Host {
+    pub(crate) fn start(clusters: &[Cluster]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = RedbStore::open(&folder.path().join("store.redb")).expect("a store");
+        let store: Arc<dyn Store> = Arc::new(store);
+        let settings = Settings {
+            clusters: clusters.iter().map(source).collect(),
+            lifecycle: true,
+            ..Settings::new(store)
+        };
+        let runtime = Runtime::new().expect("an executor");
+        let server = runtime.block_on(Server::start(settings)).expect("a server");
+        let url = format!("http://{}", server.address());
+        runtime.spawn(async move { server.failed().await });
+        Self {
+            client: Client::new(&url, None, &Credentials::Nobody),
+            _runtime: runtime,
+            _folder: folder,
+        }
+    }
+
+    pub(crate) fn put(&self, name: &str, content: &Value) {
+        self.ask(
+            Method::PUT,
+            &path(name),
+            Some(("application/json", content)),
+        );
+    }
+
+    pub(crate) fn act(&self, name: &str, action: &str) {
+        self.ask(Method::POST, &format!("{}/{action}", path(name)), None);
+    }
+
+    /// Returns whether the instance of a group is complete.
+    pub(crate) fn is_instantiated(&self, name: &str) -> bool {
+        let answer = self.client.get(&path(name)).expect("a group");
+        match answer["instance-status"].as_str() {
+            Some("Instantiated") => true,
+            Some("InstantiateFailed") => panic!("{name} failed: {answer}"),
+            _ => false,
+        }
+    }
+
+    fn ask(&self, method: Method, path: &str, body: Option<(&str, &Value)>) {
+        let answer = self.client.request(method, path, body).expect("an answer");
+        assert!(answer.status < 300, "{path}: {}", answer.body);
+    }
+}
+
+fn path(name: &str) -> String {
+    format!("/v2/projects/bench/composite-apps/{name}/v1/deployment-intent-groups/prod")
+}
+
+fn source(cluster: &Cluster) -> ClusterSource {
+    let sources = kubeconfig_clusters(&cluster.kubeconfig(), None).expect("a kubeconfig");
+    let source = sources.into_iter().next().expect("a context");
+    ClusterSource::Kubernetes(Box::new(source))
+}
+
+/// The name of a cluster in this host: `provider+name`.
+pub(crate) fn full_name(cluster: &Cluster) -> String {
+    source(cluster).name().to_string()
+}
+
+/// Memory that this process has in use.
+pub(crate) fn resident_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    kib.unwrap_or_default() / 1024
+}
