@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Batch, Entry, Error, Result, Revision, Store, format};
+use crate::{Batch, Entry, Error, Result, Revision, Store, format, lease};
 
 #[cfg(test)]
 mod tests;
@@ -92,10 +92,7 @@ pub fn copy(
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Copied, CopyError> {
     let there = to.keys(prefix).map_err(CopyError::Target)?.keys;
-    let there: BTreeSet<String> = there
-        .into_iter()
-        .filter(|key| !format::is_mark(key))
-        .collect();
+    let there: BTreeSet<String> = there.into_iter().filter(|key| !is_left_out(key)).collect();
     if let Some(key) = there.first().filter(|_| !into_existing) {
         return Err(CopyError::NotEmpty {
             count: there.len(),
@@ -143,7 +140,7 @@ fn creation_order(
     walk(from, prefix, |entry| {
         if entry.value.len() > max {
             large.push(entry.key);
-        } else if !format::is_mark(&entry.key) {
+        } else if !is_left_out(&entry.key) {
             order.push((entry.created, entry.key));
         }
         Ok::<_, Error>(())
@@ -203,6 +200,11 @@ impl Copier<'_> {
     }
 }
 
+/// Returns whether a key belongs to its store: the mark of the layout, and the leases of programs.
+fn is_left_out(key: &str) -> bool {
+    format::is_mark(key) || lease::is_lease(key)
+}
+
 /// Compares the values of both stores under a prefix. The target may have additional keys.
 fn verify(from: &dyn Store, to: &dyn Store, prefix: &str) -> Result<(), CopyError> {
     let keys = from.keys(prefix).map_err(CopyError::Source)?.keys;
@@ -215,7 +217,7 @@ fn verify(from: &dyn Store, to: &dyn Store, prefix: &str) -> Result<(), CopyErro
             .collect();
         let entries = from.range(&group).map_err(CopyError::Source)?.entries;
         let other = entries.into_iter().filter(|entry| {
-            !format::is_mark(&entry.key) && copied.get(&entry.key) != Some(&entry.value)
+            !is_left_out(&entry.key) && copied.get(&entry.key) != Some(&entry.value)
         });
         differing.extend(other.map(|it| it.key));
     }

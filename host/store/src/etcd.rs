@@ -1,7 +1,7 @@
 //! A store in an etcd, which other programs may share.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use etcd_client::{GetOptions, KeyValue, SortOrder, SortTarget};
 use tokio::sync::watch;
@@ -12,11 +12,12 @@ use self::key_space::Span;
 use self::link::{Link, number};
 use self::paging::Reading;
 use self::runtime::OwnRuntime;
+use self::session::Session;
 use self::witness::Witness;
 use crate::change_log::ChangeLog;
 use crate::{
-    Batch, ChangeKind, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits,
-    Watch, format,
+    Batch, ChangeKind, Connection, Entry, Error, Keys, Leased, Range, Result, Revision, Store,
+    StoreLimits, Watch, format,
 };
 
 mod failure;
@@ -26,6 +27,7 @@ mod link;
 mod options;
 mod paging;
 mod runtime;
+mod session;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -69,6 +71,8 @@ pub struct EtcdStore {
     /// The prefix of the keys that are watched.
     watched: String,
     is_marked: AtomicBool,
+    /// The session of this process, from its first lease.
+    session: Mutex<Option<Session>>,
 }
 
 impl EtcdStore {
@@ -94,6 +98,7 @@ impl EtcdStore {
             connection: Arc::new(watch::Sender::new(Connection::Connected)),
             watched: options.watched.clone(),
             is_marked: AtomicBool::new(false),
+            session: Mutex::default(),
             link,
         };
         if format::is_under(&store.watched) {
@@ -118,6 +123,19 @@ impl EtcdStore {
         let (found, revision) = self.runtime.wait(read)?;
         let entries = found.into_iter().filter_map(|pair| self.stored(pair));
         Ok((entries.collect(), revision))
+    }
+
+    /// The session of this process. Begins one if there is none or if etcd ended it.
+    fn session(&self) -> Result<Session> {
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = session.as_ref().filter(|session| session.is_alive()) {
+            return Ok(session.clone());
+        }
+        let (link, spawner) = (Arc::clone(&self.link), self.runtime.spawner()?);
+        let begun = self
+            .runtime
+            .wait(async move { Session::begin(&link, &spawner).await })?;
+        Ok(session.insert(begun).clone())
     }
 
     fn stored(&self, stored: KeyValue) -> Option<Entry> {
@@ -186,7 +204,14 @@ impl Store for EtcdStore {
             marked.inspect_err(|_| self.is_marked.store(false, Ordering::SeqCst))?;
         }
         let (link, batch) = (Arc::clone(&self.link), batch.clone());
-        self.runtime.wait(transaction::apply(link, batch))
+        let applied = transaction::apply(link, batch, transaction::NO_LEASE);
+        self.runtime.wait(applied)
+    }
+
+    fn lease(&self, name: &str) -> Result<Leased> {
+        let (session, link) = (self.session()?, Arc::clone(&self.link));
+        let leased = session.lease(link, self.runtime.spawner()?, name.to_owned());
+        self.runtime.wait(leased)
     }
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {

@@ -32,6 +32,7 @@ mod connection;
 mod copy;
 mod etcd;
 mod format;
+mod lease;
 pub mod parts;
 mod read_only;
 mod redb_store;
@@ -51,6 +52,7 @@ pub use etcd::{
     ETCD_BATCH_BYTES_MAX, ETCD_BATCH_WRITES_MAX, ETCD_VALUE_BYTES_MAX, EtcdOptions, EtcdStore,
 };
 pub use format::FORMAT_VERSION;
+pub use lease::{Lease, Leased};
 pub use read_only::{ReadOnly, read_only};
 pub use redb_store::{BATCH_BYTES_MAX, BATCH_WRITES_MAX, CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
 pub use revision::Revision;
@@ -132,6 +134,13 @@ pub enum Error {
     #[error("`{key}` is not in the expected state")]
     Conflict {
         /// The key of the condition.
+        key: String,
+    },
+    /// The lease of this writer has ended, and another program may own the data: stop, and ask for
+    /// the lease again. Nothing was written.
+    #[error("the lease `{key}` has ended")]
+    LeaseLost {
+        /// The key of the lease.
         key: String,
     },
     /// Changes up to the revision `oldest` are no longer kept: read the range again, and watch from

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use tokio::sync::watch::Receiver;
 
 use crate::{
-    Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
+    Batch, Connection, Entry, Error, Keys, Leased, Range, Result, Revision, Store, StoreLimits,
+    Watch,
 };
 
 /// A wrapper around a store that rejects every write, even an empty batch.
@@ -39,6 +40,10 @@ impl<S: AsRef<dyn Store> + Send + Sync> Store for ReadOnly<S> {
     }
 
     fn apply(&self, _: &Batch) -> Result<Revision> {
+        Err(Error::ReadOnly)
+    }
+
+    fn lease(&self, _: &str) -> Result<Leased> {
         Err(Error::ReadOnly)
     }
 

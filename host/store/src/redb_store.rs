@@ -13,8 +13,8 @@ use self::tables::Tables;
 use self::write::Outcome;
 use crate::change_log::ChangeLog;
 use crate::{
-    Batch, Connection, Entry, Error, Keys, Range, ReadOnly, Result, Revision, Store, StoreLimits,
-    Watch, format,
+    Batch, Connection, Entry, Error, Keys, Lease, Leased, Range, ReadOnly, Result, Revision, Store,
+    StoreLimits, Watch, format,
 };
 
 mod file;
@@ -207,6 +207,10 @@ impl Store for RedbStore {
             Outcome::Conflict(key) => Err(Error::Conflict { key }),
             Outcome::InDoubt(error) => Err(failed(error)),
         }
+    }
+
+    fn lease(&self, _: &str) -> Result<Leased> {
+        Ok(Leased::Granted(Lease::exclusive()))
     }
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {

@@ -5,7 +5,7 @@
 
 use tokio::sync::watch::Receiver;
 
-use crate::{Batch, Connection, Result, Revision, Watch};
+use crate::{Batch, Connection, Leased, Result, Revision, Watch};
 
 #[cfg(test)]
 pub(crate) mod contract;
@@ -40,6 +40,17 @@ pub trait Store: Send + Sync {
     /// store never splits a batch: if the data may be larger than one batch, check
     /// [`Store::limits`] first.
     fn apply(&self, batch: &Batch) -> Result<Revision>;
+
+    /// Asks for the lease with a name: at most one program has it at a time. The name is part of a
+    /// key.
+    ///
+    /// A store that no other program can open grants every lease, so its callers are not protected
+    /// from each other.
+    ///
+    /// # Errors
+    /// [`LeaseLost`](crate::Error::LeaseLost) if the store ended all leases of this program: ask
+    /// again. Otherwise the errors of [`Store::apply`].
+    fn lease(&self, name: &str) -> Result<Leased>;
 
     /// Watches every change of a key under `prefix` whose revision is greater than `after`, in
     /// order. All changes of a batch are reported together. Does not block.

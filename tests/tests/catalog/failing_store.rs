@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use kindsight_model::Digest;
 use kindsight_store::{
-    Batch, Connection, Entry, Error, Keys, Range, RedbStore, Result, Revision, Store, StoreLimits,
-    Watch, Write,
+    Batch, Connection, Entry, Error, Keys, Leased, Range, RedbStore, Result, Revision, Store,
+    StoreLimits, Watch, Write,
 };
 use tokio::sync::watch::Receiver;
 
@@ -208,6 +208,10 @@ impl Store for FailingStore {
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
         self.store.watch(prefix, after)
+    }
+
+    fn lease(&self, name: &str) -> Result<Leased> {
+        self.store.lease(name)
     }
 
     fn limits(&self) -> StoreLimits {

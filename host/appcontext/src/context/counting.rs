@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use kindsight_store::{
-    Batch, Connection, Entry, Error, Keys, Range, RedbStore, Result, Revision, Store, StoreLimits,
-    Watch,
+    Batch, Connection, Entry, Error, Keys, Leased, Range, RedbStore, Result, Revision, Store,
+    StoreLimits, Watch,
 };
 use tokio::sync::watch::Receiver;
 
@@ -97,6 +97,10 @@ impl Store for Counting {
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
         self.store.watch(prefix, after)
+    }
+
+    fn lease(&self, name: &str) -> Result<Leased> {
+        self.store.lease(name)
     }
 
     fn limits(&self) -> StoreLimits {

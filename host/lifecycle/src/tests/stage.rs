@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kindsight_appcontext::{AppContexts, DigRecord, Records};
 use kindsight_model::{ContextId, ContextStatus, DigName, LifecycleState, RsyncStatus};
 use kindsight_store::{
-    Batch, Connection, Entry, Error as StoreError, Keys, Range, RedbStore, Result as StoreResult,
-    Revision, Store, StoreLimits, Watch,
+    Batch, Connection, Entry, Error as StoreError, Keys, Leased, Range, RedbStore,
+    Result as StoreResult, Revision, Store, StoreLimits, Watch,
 };
 use tokio::sync::watch::Receiver;
 
@@ -91,6 +91,10 @@ impl Store for StoppingStore {
 
     fn watch(&self, prefix: &str, after: Revision) -> StoreResult<Watch> {
         self.store.watch(prefix, after)
+    }
+
+    fn lease(&self, name: &str) -> StoreResult<Leased> {
+        self.store.lease(name)
     }
 
     fn limits(&self) -> StoreLimits {

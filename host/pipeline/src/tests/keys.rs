@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use kindsight_appcontext::{AppContexts, NewResource, ResourceName, StatusChange};
 use kindsight_model::{ContextId, RsyncStatus};
 use kindsight_store::{
-    Batch, Connection, Entry, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
+    Batch, Connection, Entry, Keys, Leased, Range, Result, Revision, Store, StoreLimits, Watch,
 };
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::watch::Receiver;
@@ -60,6 +60,10 @@ impl Store for Counting {
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
         self.store.watch(prefix, after)
+    }
+
+    fn lease(&self, name: &str) -> Result<Leased> {
+        self.store.lease(name)
     }
 
     fn limits(&self) -> StoreLimits {

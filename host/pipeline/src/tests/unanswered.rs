@@ -7,7 +7,8 @@ use kindsight_appcontext::{AppContexts, DigRecord, Records};
 use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName, SubjectSet};
 use kindsight_status::StatusQuery;
 use kindsight_store::{
-    Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
+    Batch, Connection, Entry, Error, Keys, Leased, Range, Result, Revision, Store, StoreLimits,
+    Watch,
 };
 use tokio::sync::watch::Receiver;
 
@@ -55,6 +56,10 @@ impl Store for OnDemand {
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
         self.reached()?.watch(prefix, after)
+    }
+
+    fn lease(&self, name: &str) -> Result<Leased> {
+        self.reached()?.lease(name)
     }
 
     fn limits(&self) -> StoreLimits {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use kindsight_store::{
-    Batch, Connection, Entry, Error, Keys, Range, Result, Revision, Store, StoreLimits, Watch,
+    Batch, Connection, Entry, Error, Keys, Leased, Range, Result, Revision, Store, StoreLimits,
+    Watch,
 };
 use tokio::sync::watch::Receiver;
 
@@ -38,8 +39,11 @@ impl MeteredStore {
     ) -> Result<T> {
         let began = Instant::now();
         let result = call(&*self.store);
-        // A conflict is a regular answer: another writer was faster.
-        let has_failed = !matches!(result, Ok(_) | Err(Error::Conflict { .. }));
+        // Regular answers: another writer was faster, or owns the data.
+        let has_failed = !matches!(
+            result,
+            Ok(_) | Err(Error::Conflict { .. } | Error::LeaseLost { .. })
+        );
         let call = (self.name, operation);
         self.recorded.called(call, began.elapsed(), has_failed);
         result
@@ -69,6 +73,10 @@ impl Store for MeteredStore {
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
         self.store.watch(prefix, after)
+    }
+
+    fn lease(&self, name: &str) -> Result<Leased> {
+        self.timed("lease", |store| store.lease(name))
     }
 
     fn limits(&self) -> StoreLimits {

@@ -117,6 +117,10 @@ impl Store for Small {
         self.0.watch(prefix, after)
     }
 
+    fn lease(&self, name: &str) -> Result<crate::Leased> {
+        self.0.lease(name)
+    }
+
     fn limits(&self) -> crate::StoreLimits {
         crate::StoreLimits {
             value_bytes: 1000,

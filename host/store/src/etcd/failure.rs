@@ -8,6 +8,7 @@ use crate::{Error, chain};
 
 // gRPC status codes: https://grpc.io/docs/guides/status-codes/
 const INVALID_ARGUMENT: i32 = 3;
+const NOT_FOUND: i32 = 5;
 const PERMISSION_DENIED: i32 = 7;
 const RESOURCE_EXHAUSTED: i32 = 8;
 const FAILED_PRECONDITION: i32 = 9;
@@ -71,6 +72,9 @@ impl From<ClientError> for Failure {
                 "a user and a password were given, but this etcd does not use authentication"
                     .to_owned(),
             ),
+            NOT_FOUND if message.contains("lease not found") => {
+                Self::Refused(Error::LeaseLost { key: message })
+            }
             OUT_OF_RANGE if message.contains("compacted") => Self::Compacted,
             OUT_OF_RANGE if message.contains("too large") => Self::AnswerTooLarge,
             RESOURCE_EXHAUSTED if message.contains("space exceeded") => {

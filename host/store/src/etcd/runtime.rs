@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::{Error, Result};
 
@@ -12,6 +12,16 @@ const THREADS: usize = 2;
 /// A runtime that can be dropped anywhere, also inside another runtime.
 pub(super) struct OwnRuntime {
     runtime: Option<Runtime>,
+}
+
+/// Spawns tasks on the runtime of a store. A task ends with the runtime.
+#[derive(Clone)]
+pub(super) struct Spawner(Handle);
+
+impl Spawner {
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        drop(self.0.spawn(task));
+    }
 }
 
 impl OwnRuntime {
@@ -30,6 +40,12 @@ impl OwnRuntime {
         if let Some(runtime) = &self.runtime {
             drop(runtime.spawn(task));
         }
+    }
+
+    pub(super) fn spawner(&self) -> Result<Spawner> {
+        let runtime = self.runtime.as_ref();
+        let runtime = runtime.ok_or_else(|| Error::Backend("the store is closed".into()))?;
+        Ok(Spawner(runtime.handle().clone()))
     }
 
     /// Blocks until `future` has completed. The future does not run on the caller's thread, which

@@ -9,6 +9,7 @@ use crate::{Change, ChangeKind, Changes};
 
 mod access;
 mod faults;
+mod leases;
 mod members;
 mod sizes;
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use etcd_client::{
-    Compare, CompareOp, DeleteOptions, GetOptions, KeyValue, Txn, TxnOp, TxnOpResponse, TxnResponse,
+    Compare, CompareOp, DeleteOptions, GetOptions, KeyValue, PutOptions, Txn, TxnOp, TxnOpResponse,
+    TxnResponse,
 };
 
 use tokio::time::Instant;
@@ -17,12 +18,15 @@ use crate::{Batch, Condition, Error, Result, Revision, Write, chain};
 /// The number of earlier values of a key that are checked to find out whether a batch was applied.
 const EARLIER_MAX: usize = 32;
 
-/// Applies a batch. If no answer arrives, reads back whether the batch was applied, and repeats it
+/// The lease of keys that remain until a program deletes them.
+pub(super) const NO_LEASE: i64 = 0;
+
+/// Applies a batch, and attaches the keys that it puts to a lease of etcd. If no answer arrives, reads back whether the batch was applied, and repeats it
 /// until the deadline if it was not.
-pub(super) async fn apply(link: Arc<Link>, batch: Batch) -> Result<Revision> {
+pub(super) async fn apply(link: Arc<Link>, batch: Batch, lease: i64) -> Result<Revision> {
     let until = Instant::now() + link.deadline;
     let before = link.seen();
-    let txn = transaction(&link.keys, &batch);
+    let txn = transaction(&link.keys, &batch, lease);
     // The reason of the last attempt without an answer. Such an attempt may still have been applied
     // later.
     let mut unanswered: Option<String> = None;
@@ -61,7 +65,7 @@ pub(super) async fn apply(link: Arc<Link>, batch: Batch) -> Result<Revision> {
     }
 }
 
-fn transaction(keys: &KeySpace, batch: &Batch) -> Txn {
+fn transaction(keys: &KeySpace, batch: &Batch, lease: i64) -> Txn {
     let conditions = batch.conditions().iter();
     let compares: Vec<Compare> = conditions
         .clone()
@@ -70,7 +74,7 @@ fn transaction(keys: &KeySpace, batch: &Batch) -> Txn {
     let writes: Vec<TxnOp> = batch
         .writes()
         .iter()
-        .map(|write| operation(keys, write))
+        .map(|write| operation(keys, write, lease))
         .collect();
     let otherwise: Vec<TxnOp> = conditions.map(|condition| read(keys, condition)).collect();
     Txn::new()
@@ -95,9 +99,12 @@ fn compare(keys: &KeySpace, condition: &Condition) -> Compare {
     }
 }
 
-fn operation(keys: &KeySpace, write: &Write) -> TxnOp {
+fn operation(keys: &KeySpace, write: &Write, lease: i64) -> TxnOp {
     match write {
-        Write::Put { key, value } => TxnOp::put(keys.key(key), value.clone(), None),
+        Write::Put { key, value } => {
+            let options = PutOptions::new().with_lease(lease);
+            TxnOp::put(keys.key(key), value.clone(), Some(options))
+        }
         Write::Delete { key } => TxnOp::delete(keys.key(key), None),
         Write::DeletePrefix { prefix } => {
             let span = keys.under(prefix);

@@ -136,6 +136,10 @@ impl Store for Overtaken {
         self.store.watch(prefix, after)
     }
 
+    fn lease(&self, name: &str) -> Result<crate::Leased> {
+        self.store.lease(name)
+    }
+
     fn limits(&self) -> crate::StoreLimits {
         self.store.limits()
     }

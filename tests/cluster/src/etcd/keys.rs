@@ -80,6 +80,11 @@ impl EtcdKeys {
             .expect("a revision")
     }
 
+    /// Ends a lease, so that its keys are removed.
+    pub fn revoke_lease(&self, id: i64) {
+        self.ask("lease/revoke", &json!({"ID": id.to_string()}));
+    }
+
     /// Compacts every change before the last one, so that no watch can begin there.
     pub fn compact(&self) {
         let revision = self.revision().to_string();

@@ -1,0 +1,151 @@
+//! Ownership that a store grants to one program at a time.
+
+use std::sync::Arc;
+
+use tokio::sync::watch::Receiver;
+
+use crate::{
+    Batch, Connection, Entry, Error, Keys, OPERATION_BYTES, Range, Result, Revision, Store,
+    StoreLimits, Watch,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// The prefix of the keys of leases. [`copy`](crate::copy) leaves them out, because a lease belongs
+/// to a running program.
+const PREFIX: &str = "/kindsight/leases/";
+
+/// The answer to a request for a lease.
+pub enum Leased {
+    /// The caller has the lease.
+    Granted(Lease),
+    /// Another program has the lease: ask again later.
+    Held,
+}
+
+/// The ownership of something that a name identifies, for example of the work on a group.
+///
+/// The store ends the lease if this program does not answer for some seconds, so that another
+/// program can continue. This program may notice that late. So write through [`Lease::fenced`].
+/// Dropping a lease ends it in the background.
+pub struct Lease {
+    /// `None` if no other program can open the store.
+    fence: Option<Fence>,
+    /// Removes the key.
+    release: Option<Box<dyn FnOnce() + Send + Sync>>,
+}
+
+/// The key of a lease, and the fencing number: the revision at which the store granted the lease.
+#[derive(Clone)]
+struct Fence {
+    key: String,
+    revision: Revision,
+}
+
+impl Lease {
+    /// A lease in a store that no other program can open.
+    pub(crate) fn exclusive() -> Self {
+        Self {
+            fence: None,
+            release: None,
+        }
+    }
+
+    /// A lease with a key that was put at a revision. `release` removes the key, and does not block.
+    pub(crate) fn new(
+        key: String,
+        revision: Revision,
+        release: impl FnOnce() + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            fence: Some(Fence { key, revision }),
+            release: Some(Box::new(release)),
+        }
+    }
+
+    /// The store that granted the lease, with the condition on each batch that the lease has not
+    /// ended. After the end of the lease, a batch fails with [`Error::LeaseLost`].
+    pub fn fenced(&self, store: &Arc<dyn Store>) -> Arc<dyn Store> {
+        match &self.fence {
+            None => Arc::clone(store),
+            Some(fence) => Arc::new(FencedStore {
+                store: Arc::clone(store),
+                fence: fence.clone(),
+            }),
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(release) = self.release.take() {
+            release();
+        }
+    }
+}
+
+/// The key of the lease with a name.
+pub(crate) fn key(name: &str) -> String {
+    format!("{PREFIX}{name}/")
+}
+
+/// Returns whether a key belongs to a lease.
+pub(crate) fn is_lease(key: &str) -> bool {
+    key.starts_with(PREFIX)
+}
+
+/// A store whose batches need a lease.
+struct FencedStore {
+    store: Arc<dyn Store>,
+    fence: Fence,
+}
+
+impl Store for FencedStore {
+    fn entry(&self, key: &str) -> Result<Option<Entry>> {
+        self.store.entry(key)
+    }
+
+    fn range(&self, prefix: &str) -> Result<Range> {
+        self.store.range(prefix)
+    }
+
+    fn keys(&self, prefix: &str) -> Result<Keys> {
+        self.store.keys(prefix)
+    }
+
+    fn apply(&self, batch: &Batch) -> Result<Revision> {
+        let Fence { key, revision } = &self.fence;
+        let fenced = batch.clone().unchanged(key, *revision);
+        match self.store.apply(&fenced) {
+            Err(Error::Conflict { key: conflict }) if conflict == *key => {
+                Err(Error::LeaseLost { key: conflict })
+            }
+            done => done,
+        }
+    }
+
+    fn lease(&self, name: &str) -> Result<Leased> {
+        self.store.lease(name)
+    }
+
+    fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {
+        self.store.watch(prefix, after)
+    }
+
+    /// The limits of the store, less the condition.
+    fn limits(&self) -> StoreLimits {
+        let limits = self.store.limits();
+        StoreLimits {
+            batch_writes: limits.batch_writes.saturating_sub(1),
+            batch_bytes: limits
+                .batch_bytes
+                .saturating_sub(self.fence.key.len() + OPERATION_BYTES),
+            ..limits
+        }
+    }
+
+    fn connection(&self) -> Receiver<Connection> {
+        self.store.connection()
+    }
+}

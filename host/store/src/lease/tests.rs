@@ -1,0 +1,69 @@
+use super::*;
+use crate::RedbStore;
+
+/// A store in memory that other programs could open: each name has one lease.
+fn granted(store: &Arc<dyn Store>, name: &str) -> Lease {
+    let key = key(name);
+    let revision = store.apply(&Batch::new().put(&key, "")).unwrap();
+    Lease::new(key, revision, || {})
+}
+
+fn memory() -> Arc<dyn Store> {
+    Arc::new(RedbStore::in_memory().unwrap())
+}
+
+#[test]
+fn a_batch_after_the_end_of_its_lease_writes_nothing() {
+    let store = memory();
+    let first = granted(&store, "group").fenced(&store);
+    first.apply(&Batch::new().put("/t/a/", "1")).unwrap();
+    let second = granted(&store, "group").fenced(&store);
+    let late = first.apply(&Batch::new().put("/t/a/", "late"));
+    assert!(matches!(late, Err(Error::LeaseLost { key }) if key == "/kindsight/leases/group/"));
+    second.apply(&Batch::new().put("/t/b/", "2")).unwrap();
+    store.apply(&Batch::new().delete(key("group"))).unwrap();
+    let late = second.apply(&Batch::new().put("/t/b/", "late"));
+    assert!(matches!(late, Err(Error::LeaseLost { .. })));
+    assert_eq!(store.get("/t/a/").unwrap(), Some(b"1".to_vec()));
+    assert_eq!(store.get("/t/b/").unwrap(), Some(b"2".to_vec()));
+}
+
+#[test]
+fn another_conflict_is_not_the_end_of_the_lease() {
+    let store = memory();
+    let fenced = granted(&store, "group").fenced(&store);
+    let conflict = fenced.apply(&Batch::new().present("/t/a/").put("/t/a/", "1"));
+    assert!(matches!(conflict, Err(Error::Conflict { key }) if key == "/t/a/"));
+}
+
+#[test]
+fn the_largest_batch_of_a_fenced_store_fits_with_its_condition() {
+    let store = memory();
+    let fenced = granted(&store, "group").fenced(&store);
+    let max = fenced.limits().batch_writes;
+    assert_eq!(max, store.limits().batch_writes - 1);
+    let batch = (0..max).fold(Batch::new(), |batch, at| {
+        let key = format!("/t/{at}/");
+        batch.absent(&key).put(&key, "")
+    });
+    fenced.apply(&batch).unwrap();
+}
+
+#[test]
+fn the_embedded_store_grants_every_lease_without_a_key() {
+    let store = memory();
+    for _ in 0..2 {
+        let Leased::Granted(lease) = store.lease("group").unwrap() else {
+            panic!("the lease is held");
+        };
+        let fenced = lease.fenced(&store);
+        fenced.apply(&Batch::new().put("/t/a/", "1")).unwrap();
+    }
+    assert_eq!(store.keys(PREFIX).unwrap().keys, [""; 0]);
+}
+
+#[test]
+fn a_read_only_store_grants_no_lease() {
+    let store = crate::read_only(memory());
+    assert!(matches!(store.lease("group"), Err(Error::ReadOnly)));
+}
