@@ -37,7 +37,7 @@ pub const INSTANCES_KEPT: usize = 10;
 
 /// Does the work that records ask for.
 ///
-/// Only one sequence at a time may work on a group. Cheap to clone.
+/// Only one sequence at a time may work on a group, which the caller ensures with a lease. Cheap to clone.
 #[derive(Clone)]
 pub struct Sequence {
     contexts: AppContexts,
@@ -139,6 +139,16 @@ impl Sequence {
         let preparation = Some(controllers);
         Self {
             preparation,
+            ..self
+        }
+    }
+
+    /// The same sequence with other handles of its stores, such as handles whose writes need a lease.
+    #[must_use]
+    pub fn over(self, contexts: AppContexts, records: Records) -> Self {
+        Self {
+            contexts,
+            records,
             ..self
         }
     }

@@ -72,6 +72,7 @@ pub(crate) fn begin(
                 .observing(readiness)
                 .keeping(settings.lifecycle_instances_kept),
             pending: served.pending.clone(),
+            store: Arc::clone(&settings.store),
         };
         tasks.spawn("worker of groups", worker.run(tasks.shutdown()));
     }

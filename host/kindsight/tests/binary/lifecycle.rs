@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::process::{Server, kindsight, text};
 
+mod shared;
 mod updates;
 
 const NAME: &str = "shop/web/v1/prod";

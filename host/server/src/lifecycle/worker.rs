@@ -5,8 +5,9 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use kindsight_lifecycle::{Groups, Job, Outcome, Sequence};
-use kindsight_store::chain;
+use kindsight_appcontext::{AppContexts, Error as ContextError, Records};
+use kindsight_lifecycle::{Groups, Job, Outcome, Result, Sequence};
+use kindsight_store::{Leased, Store, chain};
 use tokio::sync::Notify;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::Instant;
@@ -60,6 +61,8 @@ pub(super) struct Worker {
     pub(super) groups: Groups,
     pub(super) sequence: Sequence,
     pub(super) pending: Pending,
+    /// The store of the contexts and records. Other servers may share it.
+    pub(super) store: Arc<dyn Store>,
 }
 
 /// The jobs of a worker.
@@ -85,9 +88,8 @@ impl Worker {
             jobs.due.append(&mut self.pending.take());
             jobs.add_waiting();
             while let Some(job) = jobs.next() {
-                let (sequence, begun) = (self.sequence.clone(), job.clone());
-                jobs.tasks
-                    .spawn(async move { (begun, work(sequence, &job).await) });
+                let (store, sequence) = (Arc::clone(&self.store), self.sequence.clone());
+                jobs.tasks.spawn(work(store, sequence, job));
             }
             let recovery = (!is_recovered).then(|| Instant::now() + RETRY_MIN);
             let next = jobs.next_due().into_iter().chain(recovery).min();
@@ -176,12 +178,12 @@ impl Jobs {
 }
 
 /// Works on a job.
-async fn work(sequence: Sequence, job: &Job) -> End {
-    let group = job.clone();
-    match spawn_blocking(move || sequence.run(&group)).await {
-        Ok(Ok(Outcome::Complete)) => End::Complete,
-        Ok(Ok(Outcome::Waiting)) => End::Soon,
-        Ok(Ok(Outcome::Retry)) => End::Later,
+async fn work(store: Arc<dyn Store>, sequence: Sequence, job: Job) -> (Job, End) {
+    let owned = job.clone();
+    let end = match spawn_blocking(move || run_owned(&store, &sequence, &owned)).await {
+        Ok(Ok(Some(Outcome::Complete))) => End::Complete,
+        Ok(Ok(Some(Outcome::Waiting))) => End::Soon,
+        Ok(Ok(Some(Outcome::Retry) | None)) => End::Later,
         Ok(Err(error)) => {
             let error = chain(&error);
             tracing::warn!(group = %job, error, "work on a group failed; trying again");
@@ -191,7 +193,21 @@ async fn work(sequence: Sequence, job: &Job) -> End {
             tracing::error!(group = %job, "work on a group panicked; the log says where");
             End::Complete
         }
-    }
+    };
+    (job, end)
+}
+
+/// Runs the sequence of a job while this server has the lease of the job. Returns `None` if another server has the lease:
+/// it does the work, unless it ends before.
+fn run_owned(store: &Arc<dyn Store>, sequence: &Sequence, job: &Job) -> Result<Option<Outcome>> {
+    let leased = store.lease(&format!("work/{job}"));
+    let Leased::Granted(lease) = leased.map_err(ContextError::from)? else {
+        return Ok(None);
+    };
+    let fenced = lease.fenced(store);
+    let contexts = AppContexts::new(Arc::clone(&fenced));
+    let sequence = sequence.clone().over(contexts, Records::new(fenced));
+    sequence.run(job).map(Some)
 }
 
 #[cfg(test)]

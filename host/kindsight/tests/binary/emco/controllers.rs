@@ -50,7 +50,10 @@ fn a_controller_that_hangs_or_is_away_fails_the_instance_before_anything_is_sent
         let failed = |body: &Value| body["lifecycle"]["instance-status"] == "InstantiateFailed";
         let body = wait(&server, &group, failed);
         let reason = body["problems"].to_string();
-        assert!(reason.contains("the placement controller `near` failed"), "{body:#}");
+        assert!(
+            reason.contains("the placement controller `near` failed"),
+            "{body:#}"
+        );
         assert!(!cluster.join("manifests").exists(), "a resource was sent");
         assert!(server.stop());
     }
@@ -61,7 +64,14 @@ fn controllers_need_the_etcd_that_they_change() {
     let folder = tempfile::tempdir().unwrap();
     let config = configuration(folder.path(), "http://127.0.0.1:1");
     let data = folder.path().join("data").display().to_string();
-    let arguments = ["serve", "--config", &config, "--data-dir", &data, "--lifecycle"];
+    let arguments = [
+        "serve",
+        "--config",
+        &config,
+        "--data-dir",
+        &data,
+        "--lifecycle",
+    ];
     let output = run(&arguments, "");
     assert!(!output.status.success());
     let error = text(&output.stderr);

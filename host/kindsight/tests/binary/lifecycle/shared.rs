@@ -1,0 +1,51 @@
+//! Servers that share an etcd.
+
+use kindsight_cluster::{Binaries, Binary, Etcd};
+
+use super::{CLUSTERS, GROUP, NAME, Stage, is_empty, wait_until};
+use crate::process::Server;
+
+/// A server with its own data folder.
+fn start(stage: &Stage, etcd: &Etcd, data: &str) -> Server {
+    let clusters = CLUSTERS.map(|name| format!("lab+{name}={}", stage.path(name).display()));
+    let store = etcd.url().replace("http://", "etcd://");
+    let more = ["--lifecycle", "--store", &store];
+    Server::start_with(&stage.path(data), &clusters, &more)
+}
+
+fn wait_for(server: &Server, status: &str) {
+    wait_until(&format!("the instance is not {status}"), || {
+        let group = server.get(GROUP).1;
+        group["lifecycle"]["instance-status"] == status && group["lifecycle"]["running"] == false
+    });
+}
+
+#[test]
+fn servers_that_share_an_etcd_continue_the_work_of_each_other() {
+    let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
+        return;
+    };
+    let stage = Stage::new();
+    let etcd = Etcd::start(&binaries);
+    let first = start(&stage, &etcd, "first");
+    let second = start(&stage, &etcd, "second");
+    stage.create(&first);
+    // The second server sends, and the first one asks it to stop with an action of its own.
+    stage.succeed(&second, &["instantiate", NAME]);
+    stage.succeed(&first, &["terminate", NAME]);
+    wait_for(&first, "Terminated");
+    for cluster in CLUSTERS {
+        assert!(is_empty(&stage.path(cluster).join("manifests")));
+    }
+    // A killed server keeps its lease for some seconds.
+    stage.succeed(&second, &["instantiate", NAME]);
+    drop(second);
+    let third = start(&stage, &etcd, "third");
+    wait_for(&third, "Instantiated");
+    wait_for(&first, "Instantiated");
+    for cluster in CLUSTERS {
+        assert_eq!(stage.manifests(cluster).len(), 21, "{cluster}");
+    }
+    let leases = || etcd.keys().dump("/kindsight/leases/");
+    wait_until("a lease is left", || leases().is_empty());
+}
