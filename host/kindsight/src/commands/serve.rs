@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future;
 
+use kindsight_server::clusters::Projects;
 use kindsight_server::rest::AllowedNames;
 use kindsight_server::{ClusterChanges, DataDir, MetricsSettings, Server, Settings, start_logging};
 use tokio::sync::watch;
@@ -23,10 +24,7 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     let (changed, changes) = watch::channel(args.sources()?);
     let (projects_changed, projects) = watch::channel(args.projects());
     let started = Started::of(&args, &changes);
-    let settings = Settings {
-        projects,
-        ..settings(*args, changes)?
-    };
+    let settings = settings(*args, changes, projects)?;
     if let Some(cache) = &settings.cache {
         tracing::info!(
             "loading interpreters; those without compiled code in {} are compiled first",
@@ -121,7 +119,11 @@ fn names(mut all: impl Iterator<Item = String>) -> String {
     }
 }
 
-fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<Settings> {
+fn settings(
+    args: ServeArgs,
+    cluster_changes: ClusterChanges,
+    projects: watch::Receiver<Projects>,
+) -> anyhow::Result<Settings> {
     let mongodb = args.mongodb.settings(args.store.observe)?;
     let DataDir {
         store,
@@ -158,6 +160,7 @@ fn settings(args: ServeArgs, cluster_changes: ClusterChanges) -> anyhow::Result<
         },
         lifecycle: args.lifecycle,
         lifecycle_instances_kept: args.lifecycle_instances_kept.get(),
+        projects,
         rsync_listen: args.rsync_listen,
         controllers,
         dialect: args.dialect,
