@@ -172,6 +172,20 @@ pub struct RollbackTarget {
     /// The revision.
     #[schema(example = 1)]
     pub revision: i64,
+    /// True if the resources overwrite the fields of other managers, such as `kubectl`.
+    #[serde(default)]
+    #[schema(example = false)]
+    pub force: bool,
+}
+
+/// Options of an instantiation or an update. Another member is an error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SendingOptions {
+    /// True if the resources overwrite the fields of other managers, such as `kubectl`.
+    #[serde(default)]
+    #[schema(example = false)]
+    pub force: bool,
 }
 
 words! {

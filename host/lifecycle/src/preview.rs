@@ -211,7 +211,7 @@ fn planned_resource(
     let target = &placement.target;
     let preview = step.manifest(&target.deployment);
     let preview = preview.map_err(SendError::Refused).and_then(|manifest| {
-        let sent = step.sent(&manifest);
+        let sent = step.sent(&manifest, false);
         step.check_identity()?;
         sender.vet(target, &sent)?;
         sender.preview(target, &sent)

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kindsight_appcontext::{AppContexts, ContextSnapshot, Recorded, Records, ResourceName};
+use kindsight_appcontext::{AppContexts, ContextSnapshot, Intent, Recorded, Records, ResourceName};
 use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
 
 use crate::preparation::Preparation;
@@ -88,6 +88,8 @@ struct Run<'s> {
     of: &'s Sequence,
     job: &'s Job,
     work: &'s Work,
+    /// The content of the revision. `None` for a context that no group names, or if nothing is sent.
+    content: Option<Intent>,
     progress: Progress,
 }
 
@@ -184,10 +186,17 @@ impl Sequence {
                 self.completed(job, &work)?;
                 return Ok(Outcome::Complete);
             }
+            let content = match job {
+                Job::Group(name) if work.kind != WorkKind::Stop => {
+                    self.records.revision(name, work.revision)?
+                }
+                _ => None,
+            };
             let run = Run {
                 of: self,
                 job,
                 work: &work,
+                content,
                 progress: Progress::default(),
             };
             let part = match work.kind {

@@ -38,11 +38,17 @@ pub trait GroupLifecycle: Send + Sync {
     /// See [`GroupRefusal`].
     fn put(&self, name: &DigName, intent: GroupIntent) -> Result<(bool, GroupState), GroupRefusal>;
 
-    /// Appends an action to the record of a group. The work begins afterwards.
+    /// Appends an action to the record of a group. The work begins afterwards. With `force`, the resources that are sent
+    /// overwrite the fields of other managers.
     ///
     /// # Errors
     /// See [`GroupRefusal`].
-    fn act(&self, name: &DigName, command: GroupCommand) -> Result<GroupState, GroupRefusal>;
+    fn act(
+        &self,
+        name: &DigName,
+        command: GroupCommand,
+        force: bool,
+    ) -> Result<GroupState, GroupRefusal>;
 
     /// The effect that an instantiation or an update would have: of the given content, or of the stored content. Asks the
     /// clusters.

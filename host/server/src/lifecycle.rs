@@ -148,7 +148,12 @@ impl GroupLifecycle for ServedGroups {
         Ok((is_new, self.state(name)?))
     }
 
-    fn act(&self, name: &DigName, command: GroupCommand) -> Result<GroupState, GroupRefusal> {
+    fn act(
+        &self,
+        name: &DigName,
+        command: GroupCommand,
+        force: bool,
+    ) -> Result<GroupState, GroupRefusal> {
         self.check_writable(name)?;
         let command = match command {
             GroupCommand::Approve => Command::Approve,
@@ -158,7 +163,9 @@ impl GroupLifecycle for ServedGroups {
             GroupCommand::Terminate => Command::Terminate,
             GroupCommand::Stop => Command::Stop,
         };
-        let group = self.groups.act(name, command, &*self.sender, &now());
+        let group = self
+            .groups
+            .act(name, (command, force), &*self.sender, &now());
         let group = group.map_err(refusal)?;
         self.pending.add(Job::Group(name.clone()));
         Ok(state(group))

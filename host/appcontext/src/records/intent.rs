@@ -20,6 +20,9 @@ pub struct Intent {
     /// True if the content of an instantiated group was replaced and not approved since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unapproved: bool,
+    /// True if the resources of a revision overwrite the fields of other managers. Only in the content of a revision.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }
 
 /// The condition of a dependency.
@@ -196,6 +199,7 @@ mod tests {
                 resource_dependencies: Vec::new(),
             }],
             unapproved: false,
+            force: false,
         }
     }
 

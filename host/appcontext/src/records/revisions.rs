@@ -201,7 +201,7 @@ mod tests {
         records.ask(&id, AskedWork::Terminate).unwrap();
         records.forget_asked(&id, AskedWork::Instantiate).unwrap();
         assert_eq!(records.asked(&id).unwrap(), Some(AskedWork::Terminate));
-        assert_eq!(records.all_asked().unwrap(), [id.clone()]);
+        assert_eq!(records.all_asked().unwrap(), std::slice::from_ref(&id));
         records.forget_asked(&id, AskedWork::Terminate).unwrap();
         assert!(records.all_asked().unwrap().is_empty());
     }

@@ -11,7 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use kindsight_api::lifecycle::{Group, GroupState, ResourceProblem, RollbackTarget};
+use kindsight_api::lifecycle::{
+    Group, GroupState, ResourceProblem, RollbackTarget, SendingOptions,
+};
 use kindsight_model::DigName;
 use ureq::http::Method;
 
@@ -88,8 +90,11 @@ pub(crate) struct SendingArgs {
     #[command(flatten)]
     waiting: WaitingArgs,
     /// Shows what would be sent and removed, and changes nothing.
-    #[arg(long, conflicts_with = "wait")]
+    #[arg(long, conflicts_with_all = ["wait", "force"])]
     dry_run: bool,
+    /// Overwrites the fields of other managers, such as kubectl.
+    #[arg(long)]
+    force: bool,
 }
 
 /// `kindsight rollback`.
@@ -100,6 +105,9 @@ pub(crate) struct RollbackArgs {
     /// Revision to return to. `revisions` of the group in the REST API lists them.
     #[arg(long, value_name = "NUMBER")]
     revision: i64,
+    /// Overwrites the fields of other managers, such as kubectl.
+    #[arg(long)]
+    force: bool,
 }
 
 /// `kindsight terminate`, and a part of other commands.
@@ -173,7 +181,9 @@ pub(crate) fn act_and_wait(args: &WaitingArgs, word: &str) -> anyhow::Result<Exi
 /// When the server cannot be reached, or refuses.
 pub(crate) fn send(args: &SendingArgs, word: &str) -> anyhow::Result<ExitCode> {
     if !args.dry_run {
-        return act_and_wait(&args.waiting, word);
+        let force = args.force;
+        let body = serde_json::to_vec(&SendingOptions { force })?;
+        return act_with_body(&args.waiting, word, body);
     }
     let server = args.waiting.action.server.connect()?;
     let Some(name) = resolved(&server, &args.waiting.action.subject)? else {
@@ -188,8 +198,8 @@ pub(crate) fn send(args: &SendingArgs, word: &str) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When the server cannot be reached, or refuses.
 pub(crate) fn roll_back(args: &RollbackArgs) -> anyhow::Result<ExitCode> {
-    let revision = args.revision;
-    let body = serde_json::to_vec(&RollbackTarget { revision })?;
+    let (revision, force) = (args.revision, args.force);
+    let body = serde_json::to_vec(&RollbackTarget { revision, force })?;
     act_with_body(&args.waiting, "rollback", body)
 }
 

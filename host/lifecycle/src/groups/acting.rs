@@ -43,7 +43,8 @@ impl Command {
 
 impl Groups {
     /// Appends an action to the record of a group, if the action is possible, and returns the group after the action.
-    /// The caller then has [`Sequence::run`](crate::Sequence::run) do the work.
+    /// The caller then has [`Sequence::run`](crate::Sequence::run) do the work. With `force`, the resources that an
+    /// instantiation, an update or a rollback sends overwrite the fields of other managers.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::ReadOnly`], [`Error::Refused`], [`Error::NoRevision`], [`Error::CannotSend`],
@@ -51,7 +52,7 @@ impl Groups {
     pub fn act(
         &self,
         name: &DigName,
-        command: Command,
+        (command, force): (Command, bool),
         sender: &dyn Sender,
         now: &str,
     ) -> Result<Group> {
@@ -61,7 +62,8 @@ impl Groups {
             if matches!(next, Next::Unchanged | Next::Deleted) {
                 return Ok(group);
             }
-            let content = self.content(name, &group, command)?;
+            let mut content = self.content(name, &group, command)?;
+            content.force = force;
             check_clusters(&content, command, sender)?;
             let Next::State(state) = next else {
                 return self.approve_content(name, &group);
@@ -119,6 +121,7 @@ impl Groups {
                 next.actions.push(action(state, None, now, 0));
                 let mut approved = content.clone();
                 approved.unapproved = false;
+                approved.force = false;
                 self.records.replace_group(name, seen, &next, &approved)?;
                 return Ok(next);
             }

@@ -93,12 +93,19 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Returns whether the resources overwrite the fields of other managers.
+    pub(super) fn forces(&self) -> bool {
+        self.content.as_ref().is_some_and(|content| content.force)
+    }
+
     /// Vets a resource.
     pub(super) fn vet(&self, placement: &Placement, step: &Step) -> Result<(), SendError> {
         step.check_identity()?;
         let manifest = step.manifest(&placement.target.deployment);
         let manifest = manifest.map_err(SendError::Refused)?;
-        self.of.sender.vet(&placement.target, &step.sent(&manifest))
+        self.of
+            .sender
+            .vet(&placement.target, &step.sent(&manifest, self.forces()))
     }
 
     /// Ends an instantiation before anything is sent. Resources of earlier contexts keep their statuses.

@@ -9,7 +9,6 @@ use super::Run;
 use crate::Result;
 use crate::readiness::Readiness;
 use crate::sender::Sender;
-use crate::work::Job;
 
 /// The cluster of a group that an app is sent to: the first that has the app already, else the first that resources can
 /// be sent to and that answers, else the first that resources can be sent to, else the first.
@@ -47,7 +46,7 @@ impl Run<'_> {
                     groups.entry(group).or_default().push(&cluster.cluster);
                 }
             }
-            let order = self.listed(&app.name)?;
+            let order = self.listed(&app.name);
             let has_app = |cluster: &ClusterName| {
                 let mut places = deployed.iter();
                 places.any(|(place, it)| {
@@ -57,7 +56,7 @@ impl Run<'_> {
                 })
             };
             for group in groups.values_mut().filter(|group| group.len() > 1) {
-                group.sort_by_key(|cluster| order.iter().position(|it| it == *cluster));
+                group.sort_by_key(|cluster| order.iter().position(|it| it == cluster));
                 let of = self.of;
                 let chosen = chosen(group, has_app, &*of.sender, &*of.readiness);
                 for other in group.iter().filter(|cluster| Some(**cluster) != chosen) {
@@ -74,14 +73,9 @@ impl Run<'_> {
     }
 
     /// The clusters in the groups of an app, as the content lists them.
-    fn listed(&self, app: &str) -> Result<Vec<ClusterName>> {
-        let Job::Group(name) = self.job else {
-            return Ok(Vec::new());
-        };
-        let content = self.of.records.revision(name, self.work.revision)?;
-        let apps = content.unwrap_or_default().apps.into_iter();
-        let mut found = apps.filter(|it| it.name == app);
-        let groups = found.next().map(|it| it.any_of).unwrap_or_default();
-        Ok(groups.into_iter().flatten().collect())
+    fn listed(&self, app: &str) -> Vec<&ClusterName> {
+        let apps = self.content.iter().flat_map(|content| &content.apps);
+        let of_app = apps.filter(|it| it.name == app);
+        of_app.flat_map(|it| it.any_of.iter().flatten()).collect()
     }
 }

@@ -26,11 +26,15 @@ impl Run<'_> {
         let status_context = &self.work.status_context;
         let is_first = *status_context == self.work.context;
         if !is_first && !self.exists(status_context)? {
-            self.create(name, (status_context, self.work.status_revision), None)?;
+            let content = records.revision(name, self.work.status_revision)?;
+            let content = content.ok_or_else(|| Error::ReadOnly(name.clone()))?;
+            contexts.create_instance(status_context, &new_instance(name, None, &content)?)?;
         }
         let status_context = (!is_first).then_some(status_context);
-        let own = (&self.work.context, self.work.revision);
-        self.create(name, own, status_context)?;
+        let content = self.content.as_ref();
+        let content = content.ok_or_else(|| Error::ReadOnly(name.clone()))?;
+        let new = new_instance(name, status_context, content)?;
+        contexts.create_instance(&self.work.context, &new)?;
         if records.dig(name)?.is_none() {
             // The group was deleted while its contexts were created.
             contexts.delete(&self.work.context)?;
@@ -45,19 +49,6 @@ impl Run<'_> {
             Err(StoreError::NotFound { .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Creates a context from the content of a revision.
-    fn create(
-        &self,
-        name: &DigName,
-        (id, revision): (&ContextId, i64),
-        status_context: Option<&ContextId>,
-    ) -> Result<()> {
-        let content = self.of.records.revision(name, revision)?;
-        let content = content.ok_or_else(|| Error::ReadOnly(name.clone()))?;
-        let new = new_instance(name, status_context, &content)?;
-        Ok(self.of.contexts.create_instance(id, &new)?)
     }
 }
 

@@ -315,15 +315,15 @@ impl Step {
         manifest::labelled(yaml, deployment)
     }
 
-    /// The resource for the sender.
-    pub(crate) fn sent<'a>(&'a self, manifest: &'a str) -> SentResource<'a> {
+    /// The resource for the sender. With `force`, fields of other managers are overwritten.
+    pub(crate) fn sent<'a>(&'a self, manifest: &'a str, force: bool) -> SentResource<'a> {
         SentResource {
             position: self.deployed.position,
             name: self.place.resource.name(),
             kind: self.place.resource.kind(),
             manifest,
             uid: self.deployed.uid.as_deref(),
-            force: false,
+            force,
         }
     }
 }

@@ -53,7 +53,7 @@ impl Run<'_> {
     ) -> Result<(RsyncStatus, Option<String>, Part), SendError> {
         let manifest = step.manifest(&placement.target.deployment);
         let manifest = manifest.map_err(SendError::Refused)?;
-        let sent = step.sent(&manifest);
+        let sent = step.sent(&manifest, false);
         Ok(match self.of.sender.delete(&placement.target, &sent)? {
             Deletion::Deleted => (RsyncStatus::Deleted, None, Part::Done),
             Deletion::Kept { why } => (RsyncStatus::Deleted, Some(why), Part::Done),

@@ -76,7 +76,7 @@ impl Run<'_> {
         let (sender, target) = (&self.of.sender, &placement.target);
         let manifest = step.manifest(&target.deployment);
         let manifest = manifest.map_err(SendError::Refused)?;
-        let sent = step.sent(&manifest);
+        let sent = step.sent(&manifest, self.forces());
         if !lane.is_vetted {
             self.vet(placement, step)?;
         }

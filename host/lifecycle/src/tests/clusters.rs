@@ -111,7 +111,8 @@ impl Sender for Clusters {
 
     fn apply(&self, target: &Target, resource: &SentResource<'_>) -> Result<Applied, SendError> {
         let mut state = self.begin(target, resource.name)?;
-        let line = format!("{} {}", target.cluster, resource.name);
+        let force = if resource.force { " by force" } else { "" };
+        let line = format!("{} {}{force}", target.cluster, resource.name);
         state.sent.push(line);
         let before = state
             .resources

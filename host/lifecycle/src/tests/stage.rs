@@ -174,6 +174,11 @@ impl Host {
     }
 
     pub(super) fn act(&self, command: Command) -> Result<()> {
+        self.act_with(command, false)
+    }
+
+    pub(super) fn act_with(&self, command: Command, force: bool) -> Result<()> {
+        let command = (command, force);
         let done = self.groups.act(&name(), command, &*self.clusters, NOW);
         done.map(drop)
     }

@@ -114,6 +114,20 @@ fn an_update_with_the_same_content_sends_only_what_is_missing() {
 }
 
 #[test]
+fn only_the_revision_that_asks_for_it_overwrites_the_fields_of_others() {
+    let host = instantiated();
+    host.put_apps(vec![front(&["lab+a"], &[changed("one"), manifest("two")])])
+        .unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act_with(Command::Update, true).unwrap();
+    host.run().unwrap();
+    host.act(Command::Rollback(1)).unwrap();
+    host.run().unwrap();
+    let sent = ["lab+a one by force", "lab+a one"];
+    assert_eq!(host.clusters.state().sent, sent);
+}
+
+#[test]
 fn an_app_that_moves_is_removed_after_it_was_sent() {
     let host = instantiated();
     host.clusters.state().unreachable.insert("lab+b".to_owned());

@@ -150,33 +150,7 @@ pub(crate) async fn approve(
     _: NoParameters,
     _: NoBody,
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
-    act(&app, &sender, path, GroupCommand::Approve).await
-}
-
-/// Instantiate a deployment intent group
-///
-/// Sends the resources of a group to their clusters. The work begins after the answer; `running` of the group is true
-/// until the work ends.
-#[utoipa::path(
-    post,
-    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/instantiate",
-    operation_id = "instantiate_group",
-    tag = "lifecycle",
-    params(DigPath),
-    responses(
-        (status = 202, description = "The action is recorded.", body = GroupState),
-        GroupErrors,
-        CommonErrors,
-    ),
-)]
-pub(crate) async fn instantiate(
-    State(app): State<AppState>,
-    sender: Sender,
-    path: Result<Path<DigPath>, PathRejection>,
-    _: NoParameters,
-    _: NoBody,
-) -> Result<(StatusCode, Json<GroupState>), Problem> {
-    act(&app, &sender, path, GroupCommand::Instantiate).await
+    act(&app, &sender, path, (GroupCommand::Approve, false)).await
 }
 
 /// Terminate a deployment intent group
@@ -201,7 +175,7 @@ pub(crate) async fn terminate(
     _: NoParameters,
     _: NoBody,
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
-    act(&app, &sender, path, GroupCommand::Terminate).await
+    act(&app, &sender, path, (GroupCommand::Terminate, false)).await
 }
 
 /// Stop a running instantiation or termination
@@ -226,14 +200,14 @@ pub(crate) async fn stop(
     _: NoParameters,
     _: NoBody,
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
-    act(&app, &sender, path, GroupCommand::Stop).await
+    act(&app, &sender, path, (GroupCommand::Stop, false)).await
 }
 
 async fn act(
     app: &AppState,
     sender: &Sender,
     path: Result<Path<DigPath>, PathRejection>,
-    command: GroupCommand,
+    (command, force): (GroupCommand, bool),
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
     let name = path?.0.name()?;
     let (role, word) = match command {
@@ -246,7 +220,7 @@ async fn act(
     };
     check(sender, &[role], &name)?;
     let done = change(app, sender, word, name, move |groups, name| {
-        groups.act(name, command)
+        groups.act(name, command, force)
     });
     done.await.map(|state| (StatusCode::ACCEPTED, Json(state)))
 }

@@ -122,3 +122,47 @@ fn the_reason_of_a_resource_that_is_not_sent_is_shown() {
         server.get(GROUP).1["problems"] == serde_json::json!([])
     });
 }
+
+#[test]
+fn the_status_of_an_updated_application_has_its_new_clusters_and_resources() {
+    let stage = Stage::new();
+    let server = stage.start();
+    let write = |clusters: &str, manifests: &str| {
+        let text = format!(
+            "project: shop\ncomposite-app: web\nversion: v1\ndeployment-intent-group: prod\napps:\n- name: front\n  clusters: [{clusters}]\n  manifests:\n{manifests}"
+        );
+        fs::write(stage.path("app.yaml"), text).unwrap();
+    };
+    write("lab+edge01", &(map("one", "blue") + &map("two", "blue")));
+    stage.create(&server);
+    stage.succeed(&server, &["instantiate", NAME, "--wait"]);
+    stage.report("edge01");
+    stage.succeed(&server, &["status", NAME, "--wait", "--hold", "1ms"]);
+    write(
+        "lab+edge01, lab+edge02",
+        &(map("one", "blue") + &map("three", "blue")),
+    );
+    stage.create(&server);
+    stage.succeed(&server, &["update", NAME, "--wait"]);
+    for cluster in ["edge01", "edge02"] {
+        stage.report(cluster);
+    }
+    stage.succeed(&server, &["status", NAME, "--wait", "--hold", "1ms"]);
+    let status = server.get(&format!("{GROUP}/status?type=cluster")).1;
+    let clusters = status["apps"][0]["clusters"].as_array().unwrap();
+    let mut found = Vec::new();
+    for cluster in clusters {
+        for resource in cluster["resources"].as_array().unwrap() {
+            let [cluster, name] = [&cluster["cluster"], &resource["name"]];
+            found.push([cluster, name].map(|it| it.as_str().unwrap()));
+        }
+    }
+    found.sort_unstable();
+    let expected = [
+        ["edge01", "one"],
+        ["edge01", "three"],
+        ["edge02", "one"],
+        ["edge02", "three"],
+    ];
+    assert_eq!(found, expected, "{status}");
+}

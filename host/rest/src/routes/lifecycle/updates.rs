@@ -1,4 +1,4 @@
-//! Updates, rollbacks and dry runs of deployment intent groups.
+//! Instantiations, updates, rollbacks and dry runs of deployment intent groups.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -6,18 +6,47 @@ use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use kindsight_access::Role;
-use kindsight_api::lifecycle::{DryRun, GroupIntent, GroupState, RollbackTarget};
+use kindsight_api::lifecycle::{DryRun, GroupIntent, GroupState, RollbackTarget, SendingOptions};
 use kindsight_api::problem::ProblemDocument;
 
 use super::{act, check, read, run};
 use crate::AppState;
 use crate::caller::Sender;
-use crate::command::{self, NoBody, NoParameters};
+use crate::command::{self, NoParameters};
 use crate::lifecycle::GroupCommand;
 use crate::limits::GROUP_BYTES_MAX;
 use crate::problem::Problem;
 use crate::routes::errors::{CommonErrors, GroupErrors};
 use crate::routes::paths::DigPath;
+
+/// Instantiate a deployment intent group
+///
+/// Sends the resources of a group to their clusters. The work begins after the answer; `running` of the group is true
+/// until the work ends.
+#[utoipa::path(
+    post,
+    path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/instantiate",
+    operation_id = "instantiate_group",
+    tag = "lifecycle",
+    params(DigPath),
+    request_body(content = Option<SendingOptions>, description = "The options.", content_type = "application/json"),
+    responses(
+        (status = 202, description = "The action is recorded.", body = GroupState),
+        (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 415, description = "The body is not `application/json`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
+        GroupErrors,
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn instantiate(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<DigPath>, PathRejection>,
+    _: NoParameters,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<(StatusCode, Json<GroupState>), Problem> {
+    send(&app, &sender, (path?, body), GroupCommand::Instantiate).await
+}
 
 /// Update a deployment intent group
 ///
@@ -29,8 +58,11 @@ use crate::routes::paths::DigPath;
     operation_id = "update_group",
     tag = "lifecycle",
     params(DigPath),
+    request_body(content = Option<SendingOptions>, description = "The options.", content_type = "application/json"),
     responses(
         (status = 202, description = "The action is recorded.", body = GroupState),
+        (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 415, description = "The body is not `application/json`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
         GroupErrors,
         CommonErrors,
     ),
@@ -40,9 +72,9 @@ pub(crate) async fn update(
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
-    _: NoBody,
+    body: Result<Bytes, BytesRejection>,
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
-    act(&app, &sender, path, GroupCommand::Update).await
+    send(&app, &sender, (path?, body), GroupCommand::Update).await
 }
 
 /// Roll back a deployment intent group
@@ -75,7 +107,7 @@ pub(crate) async fn rollback(
     let body = command::within(GROUP_BYTES_MAX, body)?;
     let target: RollbackTarget = read(&body, "RollbackTarget")?;
     let command = GroupCommand::Rollback(target.revision);
-    act(&app, &sender, Ok(path), command).await
+    act(&app, &sender, Ok(path), (command, target.force)).await
 }
 
 /// Show the effect of an instantiation or an update
@@ -114,4 +146,21 @@ pub(crate) async fn dry_run(
     };
     let shown = run(&app, move |groups| groups.dry_run(&name, intent));
     shown.await.map(Json)
+}
+
+/// Sends the resources of a group, with the options in the body.
+async fn send(
+    app: &AppState,
+    sender: &Sender,
+    (path, body): (Path<DigPath>, Result<Bytes, BytesRejection>),
+    command: GroupCommand,
+) -> Result<(StatusCode, Json<GroupState>), Problem> {
+    check(sender, &[Role::Deployer], &path.0.name()?)?;
+    let body = command::within(GROUP_BYTES_MAX, body)?;
+    let options = if body.is_empty() {
+        SendingOptions::default()
+    } else {
+        read(&body, "SendingOptions")?
+    };
+    act(app, sender, Ok(path), (command, options.force)).await
 }
