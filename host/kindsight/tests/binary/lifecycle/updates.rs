@@ -143,7 +143,7 @@ fn the_status_of_an_updated_application_has_its_new_clusters_and_resources() {
         &(map("one", "blue") + &map("three", "blue")),
     );
     stage.create(&server);
-    stage.succeed(&server, &["update", NAME, "--wait"]);
+    stage.succeed(&server, &["update", NAME, "--wait", "--force"]);
     for cluster in ["edge01", "edge02"] {
         stage.report(cluster);
     }
