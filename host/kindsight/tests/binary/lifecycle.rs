@@ -206,7 +206,9 @@ fn an_absent_folder_is_retried_until_it_exists_or_the_instantiation_is_stopped()
     fs::remove_dir_all(stage.path("edge02")).unwrap();
     let waited = ["instantiate", NAME, "--wait", "--timeout", "1s"];
     assert_eq!(stage.run(&server, &waited).0, Some(5));
-    assert_eq!(stage.manifests("edge01").len(), 21);
+    wait_until("the other cluster is delayed", || {
+        stage.manifests("edge01").len() == 21
+    });
     fs::create_dir(stage.path("edge02")).unwrap();
     wait_until("the other cluster is not complete", || {
         server.get(GROUP).1["lifecycle"]["running"] == false

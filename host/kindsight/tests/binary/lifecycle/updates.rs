@@ -109,14 +109,15 @@ fn the_reason_of_a_resource_that_is_not_sent_is_shown() {
     let server = stage.start();
     stage.create(&server);
     fs::remove_dir_all(stage.path("edge02")).unwrap();
-    let waited = ["instantiate", NAME, "--wait", "--timeout", "1s"];
+    let waited = ["instantiate", NAME, "--wait", "--timeout", "10s"];
     let (code, output, _) = stage.run(&server, &waited);
     assert_eq!(code, Some(5));
     let line = "front lab+edge02 ConfigMap/map-0: Retrying: ";
     assert!(output.contains(line), "{output}");
     assert!(!output.contains("edge01"), "{output}");
-    let group = server.get(GROUP).1;
-    assert_eq!(group["problems"].as_array().unwrap().len(), 21);
+    wait_until("a resource has no reason", || {
+        server.get(GROUP).1["problems"].as_array().unwrap().len() == 21
+    });
     fs::create_dir(stage.path("edge02")).unwrap();
     wait_until("the problems remain", || {
         server.get(GROUP).1["problems"] == serde_json::json!([])
