@@ -188,7 +188,7 @@ pub(super) fn refusal(error: Error) -> GroupRefusal {
             let problems = problems.map(|it| PartialProblem::new(it.path, it.detail, it.expected));
             GroupRefusal::Invalid(problems.collect())
         }
-        Error::NotFound(_) => GroupRefusal::NotFound(text),
+        Error::NotFound(_) | Error::NoContext(_) => GroupRefusal::NotFound(text),
         Error::Refused(refused) => {
             let allowed = words(refused.situation);
             let expected = kindsight_status::one_of(allowed);
@@ -203,7 +203,6 @@ pub(super) fn refusal(error: Error) -> GroupRefusal {
             let text = "the resources of the group cannot be sent; nothing was sent".to_owned();
             GroupRefusal::Conflict(text, problems)
         }
-        Error::NoContext(_) => GroupRefusal::NotFound(text),
         Error::NoRevision { known, .. } => {
             let known = kindsight_status::one_of(known.iter().map(ToString::to_string));
             let problem = PartialProblem::new("revision", text.clone(), known);
