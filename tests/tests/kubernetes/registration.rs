@@ -224,7 +224,7 @@ fn a_kubeconfig_that_becomes_hostile_is_not_used() {
     }});
     stage.write("edge01.yaml", &exec);
     let is_refused = |list: &Value| {
-        let reason = list["clusters"][0]["reason"].as_str().unwrap_or_default();
+        let reason = list["clusters"][0]["error"].as_str().unwrap_or_default();
         reason.contains("`exec` is not allowed")
     };
     server.client.wait("/v2/clusters", is_refused, PATIENCE);

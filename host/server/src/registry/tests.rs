@@ -73,7 +73,7 @@ fn problem(refused: RegistrationRefusal) -> String {
 async fn a_registered_cluster_survives_a_restart_until_it_is_deleted() {
     let stage = Stage::new();
     let name: ClusterName = "lab+edge01".parse().unwrap();
-    tokio::task::spawn_blocking(move || {
+    spawn_blocking(move || {
         let api = stage.open();
         let (is_new, cluster) = api.put(&name, file("edge01")).unwrap();
         assert!(is_new);
@@ -98,7 +98,7 @@ async fn a_registered_cluster_survives_a_restart_until_it_is_deleted() {
 async fn a_cluster_of_the_configuration_is_read_only() {
     let stage = Stage::new();
     let name: ClusterName = "lab+fixed".parse().unwrap();
-    tokio::task::spawn_blocking(move || {
+    spawn_blocking(move || {
         let api = stage.open();
         let put = api.put(&name, file("edge01")).unwrap_err();
         let delete = api.delete(&name).unwrap_err();
@@ -124,7 +124,7 @@ async fn hostile_registrations_are_refused_and_store_nothing() {
         "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
         "users": [{"name": "u", "user": {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "id"}}}]}"#).unwrap();
     let name: ClusterName = "lab+edge01".parse().unwrap();
-    tokio::task::spawn_blocking(move || {
+    spawn_blocking(move || {
         let api = stage.open();
         let absolute = outside.path().join("other").display().to_string();
         for hostile in [
@@ -180,7 +180,7 @@ async fn servers_with_one_store_follow_each_other_and_the_configuration() {
     let mut clusters = second.registry.clusters();
     let name: ClusterName = "lab+edge01".parse().unwrap();
     let registered = name.clone();
-    let first = tokio::task::spawn_blocking(move || {
+    let first = spawn_blocking(move || {
         first.put(&registered, file("edge01")).unwrap();
         first
     });
@@ -190,7 +190,7 @@ async fn servers_with_one_store_follow_each_other_and_the_configuration() {
     let only = |all: &Vec<ClusterSource>| matches!(&**all, [one] if *one.name() == name);
     clusters.wait_for(only).await.unwrap();
     let registered = name.clone();
-    tokio::task::spawn_blocking(move || first.delete(&registered).unwrap())
+    spawn_blocking(move || first.delete(&registered).unwrap())
         .await
         .unwrap();
     clusters.wait_for(Vec::is_empty).await.unwrap();
