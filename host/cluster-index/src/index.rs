@@ -12,6 +12,7 @@ mod claims;
 mod comparison;
 mod coverage;
 mod deployments;
+mod descent;
 mod entry;
 mod groups;
 mod inventories;
@@ -206,6 +207,9 @@ impl ClusterIndex {
         let (is_read, inventory) = (decoded.is_read(), decoded.take_inventory());
         let is_same_owner = |id| Some(self.objects.get(id)?.is_same_owner(&decoded));
         let is_other_owner = known.and_then(is_same_owner) != Some(true);
+        if let Some(id) = known.filter(|_| is_other_owner) {
+            self.note_descent(id);
+        }
         let mut concerned = known.map_or_else(BTreeSet::new, |id| self.take_out(id));
         let id = known.unwrap_or_else(|| {
             let namespace = self.texts.share(&decoded.namespace);
@@ -224,6 +228,7 @@ impl ClusterIndex {
         // thousands of Pods, but its owner then stays the same.
         if is_other_owner {
             self.place_owned(id, Removal::LeftApplication);
+            self.note_descent(id);
         }
         for group in concerned {
             self.groups.note_changed(group);
@@ -304,6 +309,7 @@ impl ClusterIndex {
     }
 
     fn remove_object(&mut self, id: Id, removal: Removal) {
+        self.note_descent(id);
         for group in self.take_out(id) {
             self.groups.note_changed(group);
         }

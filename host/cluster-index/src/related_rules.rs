@@ -39,9 +39,20 @@ impl RelatedRules {
         let rules = self.0.iter();
         rules.filter(move |rule| rule.related.matches(group, version, kind))
     }
+
+    /// Returns whether a relation looks for objects of this Kind among the descendants of other objects.
+    pub(crate) fn look_for_descendants(&self, names: (&str, &str, &str)) -> bool {
+        self.with(names)
+            .any(|rule| rule.relation == Relation::Descendant)
+    }
 }
 
 impl RelatedKinds {
+    /// Returns whether the relation is about objects of every Kind, and not of a Kind that an interpreter names.
+    pub fn is_about_any_kind(&self) -> bool {
+        self.judged.kind == "*"
+    }
+
     /// The group and the Kind of the related objects, if the pattern names both.
     pub fn kind(&self) -> Option<(&str, &str)> {
         let KindPattern { group, kind, .. } = &self.related;

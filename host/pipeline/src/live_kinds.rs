@@ -11,7 +11,7 @@ use kindsight_model::{Gvk, KindPattern};
 pub(crate) struct LiveKinds {
     /// Group and Kind of each Kind that an interpreter evaluates, by exact patterns alone.
     exact: BTreeSet<(Arc<str>, Arc<str>)>,
-    /// The pattern of evaluated objects, and group and Kind of related objects. Without conditional rules.
+    /// The pattern of evaluated objects, and group and Kind of related objects. Without conditional rules and rules about any Kind.
     related: Vec<(KindPattern, Arc<str>, Arc<str>)>,
 }
 
@@ -19,9 +19,11 @@ impl LiveKinds {
     /// The Kinds of a set of interpreters.
     pub(crate) fn of(set: &Published) -> Self {
         let exact = set.kinds().filter_map(exact_kind);
-        // Few objects have the field that a conditional rule requires. Without the related Kind, the
-        // others are evaluated as before.
-        let always = set.related_rules().filter(|(kind, _)| kind.when.is_none());
+        // Few objects have the field that a conditional rule requires, or related objects by a rule about any Kind.
+        // Without the related Kind, the others are evaluated as before.
+        let always = set
+            .related_rules()
+            .filter(|(kind, _)| kind.when.is_none() && kind.pattern.kind != "*");
         let related = always.filter_map(|(evaluated, rule)| {
             let (group, kind) = exact_kind(&rule.pattern)?;
             Some((evaluated.pattern.clone(), group, kind))

@@ -1,14 +1,14 @@
 //! The interpreter for Kinds without their own rules.
 //!
-//! It names API groups and Kinds only to find Pods ([`pod_owners`]). Otherwise it uses only the usual conventions of controllers: conditions
+//! It names no API group and no Kind except Pods. It uses only the usual conventions of controllers: conditions
 //! ([`conditions`]), words such as `phase: Running` ([`members`], [`words`]), counts ([`counts`]),
 //! desired states ([`desired`]), and the same conventions in nested parts of the status
 //! ([`nested`]). Each of them is a piece of [`evidence`], and the worst piece determines the
 //! verdict ([`weigh`]). Errors ([`errors`]) and results of operations ([`results`]) are only evidence
 //! against Ready. Ready requires a good piece and no piece against it. If good pieces
 //! contradict a failure, the verdict is Degraded and its message contains both. Without evidence, or
-//! with other doubts about a good piece, the verdict is Present. If the Pods of an owner restarted
-//! recently, it is Degraded like the workloads with their own rules.
+//! with other doubts about a good piece, the verdict is Present. If Pods restarted recently that the
+//! object owns, directly or through other objects, it is Degraded like the workloads with their own rules.
 //!
 //! For an object that reports nothing, kstatus returns Current, Argo CD returns no state and
 //! Karmada returns Healthy. Other differences: a failed attempt is a failure although it is retried
@@ -24,7 +24,6 @@ mod errors;
 mod evidence;
 mod members;
 mod nested;
-mod pod_owners;
 mod results;
 mod silence;
 mod weigh;
@@ -67,12 +66,9 @@ impl Interpreter for Generic {
             env!("CARGO_PKG_VERSION"),
             "Any Kind that no other interpreter knows, by the usual conventions",
         )
-        .kind(by_conventions(Kind::new("*", "*", "*")))
-        .kinds(
-            pod_owners::KINDS.map(|(group, kind)| {
-                Workload::owner_kind(by_conventions(Kind::new(group, "*", kind)))
-            }),
-        )
+        .kind(Workload::owner_kind(by_conventions(Kind::new(
+            "*", "*", "*",
+        ))))
         .states(&ALL)
         .states(&[NOT_PRESENT])
         .settings_schema(&format!(

@@ -4,7 +4,7 @@
 use kindsight_cluster::{Credentials, Options};
 use serde_json::{Value, json};
 
-use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources};
+use crate::stage::{NAMESPACE, SHOP, Stage, define, labelled, resources};
 
 /// A cluster without controllers, watched with all rights.
 fn stage() -> Option<Stage> {
@@ -167,4 +167,67 @@ fn an_excluded_kind_is_watched_once_a_rule_needs_it_and_permission_exists() {
     cluster.apply(&lease);
     let answer = wait_for(&stage, "ConfigMap/settings", "Ready Held");
     assert_eq!(resources(&answer).len(), 1, "the Lease is not listed");
+}
+
+/// The reference to an owner.
+fn owned_by(owner: &Value) -> Value {
+    json!([{
+        "apiVersion": owner["apiVersion"], "kind": owner["kind"],
+        "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"],
+    }])
+}
+
+#[test]
+fn an_owner_of_any_kind_counts_the_restarts_of_pods_that_it_owns_through_others() {
+    let Some(stage) = stage() else { return };
+    let cluster = &stage.clusters[0];
+    define(cluster, ["example.com", "v1", "shops", "Shop"]);
+    let shop = labelled(
+        json!({
+            "apiVersion": "example.com/v1", "kind": "Shop", "metadata": {"name": "front"},
+            "spec": {"plan": "small"},
+            "status": {"conditions": [{"type": "Ready", "status": "True", "reason": "AllWell"}]},
+        }),
+        "front",
+    );
+    let shop = cluster.apply(&shop);
+    wait_for(&stage, "Shop/front", "Ready AllWell");
+    // Another owner comes first, so the claim and the Pod belong to another application.
+    let mut other = without_application(json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "other", "labels": {"app.kubernetes.io/instance": "other"}},
+    }));
+    other = cluster.apply(&other);
+    let mut owners = owned_by(&other);
+    owners
+        .as_array_mut()
+        .expect("a list")
+        .extend(owned_by(&shop).as_array().cloned().unwrap_or_default());
+    let between = cluster.apply(&without_application(json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "between", "ownerReferences": owners},
+    })));
+    let pod = cluster.apply(&without_application(json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "front-0", "ownerReferences": owned_by(&between)},
+        "spec": {"containers": [{"name": "main", "image": "example.org/main:1"}]},
+    })));
+    cluster.client().apply_status(&without_application(json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "front-0"},
+        "status": {
+            "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
+            "containerStatuses": [{
+                "name": "main", "image": "example.org/main:1", "imageID": "", "ready": true,
+                "restartCount": 1, "state": {"running": {}},
+                "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
+            }],
+        },
+    })));
+    let answer = wait_for(&stage, "Shop/front", "Degraded RecentRestarts");
+    assert_eq!(resources(&answer).len(), 1, "the Pod is not listed");
+    cluster.delete(&format!(
+        "{}?gracePeriodSeconds=0",
+        cluster.client().path(&pod)
+    ));
+    wait_for(&stage, "Shop/front", "Ready AllWell");
 }

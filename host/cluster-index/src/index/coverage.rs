@@ -22,7 +22,8 @@ impl ClusterIndex {
             let is_read = entry.sought().is_some();
             for rule in watched.rules.iter() {
                 if let Some((group, kind)) = &rule.kind {
-                    let is_searched = is_read && rule.is_searched(&self.scopes, entry.namespace());
+                    let is_known = is_read || !rule.reads_content();
+                    let is_searched = is_known && rule.is_searched(&self.scopes, entry.namespace());
                     let known = complete.entry((group, kind)).or_insert(true);
                     *known &= is_searched;
                 }

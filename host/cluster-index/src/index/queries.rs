@@ -130,6 +130,12 @@ impl Queries {
         self.needed_of.contains_key(&scope)
     }
 
+    /// Number of different searches.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.asked.len()
+    }
+
     pub(super) fn get(&self, id: QueryId) -> Option<&Query> {
         self.asked.get(id.0).map(|it| &it.query)
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kindsight_model::{Coverage, Object, ObjectList};
 
+use super::descent::Descent;
 use super::entry::Entry;
 use super::missing::ScopeNamespace;
 use super::objects::Id;
@@ -14,14 +15,11 @@ use super::reports::rank;
 use super::{ClusterIndex, GroupId, ScopeId};
 use crate::decoded::Body;
 use crate::related_rules::RelatedRules;
-use crate::uid::Uid;
 
 /// Maximum number of searches for one group. Beyond the limit, no Kind has complete coverage.
 const QUERIES_MAX: usize = 20_000;
 /// Maximum number of related objects of one group. Beyond the limit, no Kind has complete coverage.
 const RELATED_MAX: usize = 10_000;
-/// Maximum number of owners in a chain from an object to a descendant.
-const STEPS_MAX: usize = 16;
 
 /// New searches, and objects that a group no longer needs.
 #[derive(Debug, Default)]
@@ -58,6 +56,8 @@ impl ClusterIndex {
         for (id, rules) in rules {
             if let Some(watched) = self.scopes.get_mut(&id) {
                 watched.rules = rules;
+                watched.are_descendants_sought =
+                    self.rules.look_for_descendants(watched.kind.names());
             }
         }
         self.groups.note_all_changed();
@@ -202,10 +202,10 @@ impl ClusterIndex {
                 namespace: entry.namespace(),
                 uid: entry.uid,
                 owners: entry.owners(),
-                owned: if is_asked {
-                    self.descendants(entry.uid)
+                descent: if is_asked {
+                    self.descent(entry)
                 } else {
-                    Vec::new()
+                    Descent::default()
                 },
             };
             for (rule, names) in watched.rules.iter().zip(sought) {
@@ -216,21 +216,6 @@ impl ClusterIndex {
             }
         }
         (queries, true)
-    }
-
-    /// Uids of all objects that an object owns, directly or through other objects.
-    fn descendants(&self, uid: Uid) -> Vec<Uid> {
-        let mut found: BTreeSet<Uid> = BTreeSet::new();
-        let mut waiting = vec![uid];
-        for _ in 0..STEPS_MAX {
-            let owned = waiting.iter().flat_map(|uid| self.owned_by(*uid));
-            let uids = owned.filter_map(|id| Some(self.objects.get(id)?.uid));
-            waiting = uids.filter(|uid| found.insert(*uid)).collect();
-            if waiting.is_empty() {
-                break;
-            }
-        }
-        found.into_iter().collect()
     }
 
     /// Makes searches. All selectors of a namespace are searched in one pass over its objects.

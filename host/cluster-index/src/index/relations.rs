@@ -7,6 +7,7 @@ use kindsight_contract::{LabelSelector, Relation};
 use kindsight_model::{KindCoverage, Object};
 
 use super::ScopeId;
+use super::descent::Descent;
 use super::queries::Query;
 use crate::kind::ApiKind;
 use crate::labels::Labels;
@@ -28,6 +29,8 @@ pub(super) struct Watched {
     pub(super) is_complete: bool,
     /// The relations that interpreters ask for on objects of its Kind.
     pub(super) rules: Arc<[Rule]>,
+    /// True if a relation looks for its objects among the descendants of other objects.
+    pub(super) are_descendants_sought: bool,
     /// The running pass over its objects, or the last pass.
     pub(super) pass: u64,
     /// The last coverage that was set; none before the first.
@@ -84,8 +87,12 @@ pub(super) fn rules_of(
     rules.about(kind.names()).map(rule).collect()
 }
 
-/// Reads the names of related objects from an object.
+/// Reads the names of related objects from an object. An object is not parsed if its rules only follow owners.
 pub(super) fn sought(rules: &[Rule], object: &Object) -> Sought {
+    let by_owners = rules.iter().map(Rule::names_by_owners);
+    if let Some(names) = by_owners.collect() {
+        return names;
+    }
     let tree = object.tree();
     let document = tree.document(&object.json);
     let root = document.root();
@@ -151,7 +158,7 @@ impl Rule {
         searched.any(has_all)
     }
 
-    /// Adds the searches for the related objects of an object. `object.owned` has the uids of its descendants.
+    /// Adds the searches for the related objects of an object.
     pub(super) fn ask(
         &self,
         names: &Names,
@@ -187,8 +194,8 @@ impl Rule {
                     add(Query::OwnedBy(id, object.uid));
                 }
                 Names::Descendants => {
-                    for uid in [object.uid].iter().chain(&object.owned) {
-                        add(Query::OwnedBy(id, *uid));
+                    for query in object.descent.searches(id) {
+                        add(query);
                     }
                 }
                 Names::Owners => {
@@ -204,6 +211,22 @@ impl Rule {
     pub(super) fn asks_for_descendants(&self) -> bool {
         self.relation == Relation::Descendant
     }
+
+    /// Returns whether an object names related objects in its content.
+    pub(super) fn reads_content(&self) -> bool {
+        self.names_by_owners().is_none()
+    }
+
+    /// The related objects of each object of the Kind; none if they depend on its content.
+    fn names_by_owners(&self) -> Option<Names> {
+        match &self.relation {
+            _ if self.when.is_some() => None,
+            Relation::Owned => Some(Names::Owned),
+            Relation::Descendant => Some(Names::Descendants),
+            Relation::Owner => Some(Names::Owners),
+            Relation::SelectedBy(_) | Relation::Labelled(_) | Relation::Named(_) => None,
+        }
+    }
 }
 
 /// An object whose related objects are searched.
@@ -212,6 +235,6 @@ pub(super) struct Asker<'e> {
     pub(super) uid: Uid,
     /// Uids of its owners.
     pub(super) owners: &'e [Uid],
-    /// Uids of all objects that it owns, directly or through other objects; empty unless a relation needs them.
-    pub(super) owned: Vec<Uid>,
+    /// The objects that it owns, directly or through other objects; empty unless a relation needs them.
+    pub(super) descent: Descent,
 }

@@ -43,6 +43,7 @@ impl ClusterIndex {
         self.next_scope += 1;
         let watched = Watched {
             rules: rules_of(&self.rules, kind, &self.scopes),
+            are_descendants_sought: self.rules.look_for_descendants(kind.names()),
             kind: Arc::clone(kind),
             others: Arc::default(),
             namespace: namespace.cloned(),

@@ -1,4 +1,5 @@
 mod comparisons;
+mod descent;
 mod identities;
 mod inventories;
 mod memory;

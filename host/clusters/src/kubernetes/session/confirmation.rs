@@ -190,9 +190,13 @@ impl Session {
             by_group.into_iter().chain(by_name).flatten().cloned()
         };
         let own = is_involved(&watch.kind);
-        // The Kinds of the rules that look for objects of this watch.
+        // The Kinds of the rules that look for objects of this watch. By a rule about any Kind, most objects have no
+        // related objects.
         let is_related = |kind: &ApiKind| {
-            let mut related = rules.about(kind.names()).filter_map(|rule| rule.kind());
+            let named = rules
+                .about(kind.names())
+                .filter(|rule| !rule.is_about_any_kind());
+            let mut related = named.filter_map(|rule| rule.kind());
             related.any(|names| names == (&*watch.kind.gvk.group, &*watch.kind.gvk.kind))
         };
         let judged = self.watches.kinds().filter(|kind| is_related(kind));
