@@ -1,9 +1,11 @@
-//! A thread at a lower priority for steps that block.
+//! Threads at a lower priority for work that blocks.
 
 use std::{io, thread};
 
 use kindsight_interpreter::lower_priority;
+use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 type Step = Box<dyn FnOnce() + Send>;
 
@@ -54,12 +56,49 @@ impl BackgroundThread {
     }
 }
 
+/// Runs work that blocks between its awaits on a thread of its own at a lower priority, and waits for the result.
+/// Returns none if the work panicked.
+///
+/// The thread itself waits for the next event of the work. With a [`BackgroundThread`], an executor's thread would
+/// wait for each event, pass it on, and wait for the end of the step: three changes of thread for each event.
+///
+/// The thread has timers of its own, so it may outlive the executor of the caller. The work must not use sockets.
+///
+/// If the caller is cancelled, the work ends at its next await.
+///
+/// # Errors
+/// The thread or its timers cannot be started.
+pub(crate) async fn on_background_thread<T, F>(
+    name: &'static str,
+    work: impl FnOnce() -> F + Send + 'static,
+) -> io::Result<Option<T>>
+where
+    T: Send + 'static,
+    F: Future<Output = T>,
+{
+    let (result_tx, result_rx) = oneshot::channel();
+    let cancelled = CancellationToken::new();
+    let _cancels = cancelled.clone().drop_guard();
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || {
+            lower_priority();
+            let executor = Builder::new_current_thread().enable_time().build();
+            let work = || cancelled.run_until_cancelled(work());
+            let result = executor.map(|executor| executor.block_on(work()));
+            // Fails if the caller was cancelled.
+            let _ = result_tx.send(result);
+        })?;
+    result_rx.await.unwrap_or(Ok(None))
+}
+
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
     use std::pin::{Pin, pin};
     use std::sync::mpsc::channel;
     use std::task::Poll;
+    use std::time::Duration;
 
     use super::*;
 
@@ -74,6 +113,51 @@ mod tests {
         let broken = background.run(move || assert_eq!(here, first)).await;
         assert_eq!(broken, None);
         assert_eq!(background.run(|| 1).await, None);
+    }
+
+    #[tokio::test]
+    async fn work_runs_on_its_own_thread_until_it_ends_or_panics() {
+        let here = thread::current().id();
+        let work = || async { thread::current().id() };
+        let there = on_background_thread("test", work).await.unwrap();
+        assert_ne!(there, Some(here));
+        let broken = on_background_thread("test", move || async move {
+            assert_eq!(thread::current().id(), here);
+        });
+        assert_eq!(broken.await.unwrap(), None);
+    }
+
+    #[test]
+    fn work_may_use_its_timers_after_the_end_of_the_executor() {
+        let (waits_tx, waits_rx) = channel();
+        let (over_tx, over_rx) = channel();
+        let (used_tx, used_rx) = channel();
+        let executor = Builder::new_multi_thread().enable_time().build().unwrap();
+        executor.spawn(on_background_thread("test", move || async move {
+            let mut long = pin!(tokio::time::sleep(Duration::from_hours(1)));
+            assert!(is_pending(long.as_mut()).await);
+            waits_tx.send(()).unwrap();
+            over_rx.recv().unwrap();
+            used_tx.send(is_pending(long).await).unwrap();
+        }));
+        waits_rx.recv().unwrap();
+        drop(executor);
+        over_tx.send(()).unwrap();
+        assert_eq!(used_rx.recv(), Ok(true));
+    }
+
+    #[tokio::test]
+    async fn work_whose_caller_was_cancelled_ends() {
+        let (held_tx, held_rx) = oneshot::channel::<()>();
+        {
+            let endless = || async move {
+                let _held_tx = held_tx;
+                std::future::pending::<()>().await;
+            };
+            let mut cancelled = pin!(on_background_thread("test", endless));
+            assert!(is_pending(cancelled.as_mut()).await);
+        }
+        assert!(held_rx.await.is_err(), "the work is dropped");
     }
 
     async fn is_pending<F: Future>(mut future: Pin<&mut F>) -> bool {

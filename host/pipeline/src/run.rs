@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Error;
 use crate::application_state::ReportedObjects;
-use crate::background_thread::BackgroundThread;
+use crate::background_thread::on_background_thread;
 use crate::event::QueuedEvent;
 use crate::pipeline::Pipeline;
 
@@ -67,8 +67,8 @@ impl PipelineRun {
         let storing = CancellationToken::new();
         let mut stored = pin!(bundles.run(contexts, storing.clone()));
         tokio::select! {
-            done = self.steps(shutdown) => {
-                done?;
+            done = on_background_thread("pipeline", || self.steps(shutdown)) => {
+                done.map_err(Error::from)?.ok_or(RunError::Panicked)?;
                 // The reports of the last step are stored too.
                 storing.cancel();
                 stored.await
@@ -77,23 +77,23 @@ impl PipelineRun {
         }
     }
 
-    async fn steps(mut self, shutdown: CancellationToken) -> Result<(), RunError> {
-        let thread = BackgroundThread::start("pipeline").map_err(Error::from)?;
-        let (mut pipeline, clock) = (self.pipeline, self.clock);
+    /// Runs one step after the other until `shutdown`. Steps block.
+    async fn steps(mut self, shutdown: CancellationToken) {
+        let clock = self.clock;
         let mut recheck_at_ms: Option<i64> = Some(clock());
         loop {
             let wait = recheck_at_ms.map_or(Duration::MAX, |at| {
                 Duration::from_millis(u64::try_from(at.saturating_sub(clock())).unwrap_or(0))
             });
-            let is_pending = pipeline.swap_pending();
+            let is_pending = self.pipeline.swap_pending();
             let first = tokio::select! {
                 // In this order: an event never waits for more than one slice, and no slice for more
                 // than one step of events.
                 biased;
-                () = shutdown.cancelled() => return Ok(()),
+                () = shutdown.cancelled() => return,
                 Some(asker) = self.reported_rx.recv() => {
                     // The asker may have been dropped.
-                    let _ = asker.send(pipeline.reported_objects());
+                    let _ = asker.send(self.pipeline.reported_objects());
                     continue;
                 }
                 // Without sources there are no events, but stored verdicts may be due for a recheck.
@@ -102,28 +102,27 @@ impl PipelineRun {
                 () = self.swapped.notified() => None,
                 () = tokio::time::sleep(wait) => None,
             };
-            let rest = std::iter::from_fn(|| self.events_rx.try_recv().ok());
-            let events = first.into_iter().chain(rest).take(EVENTS_PER_STEP_MAX);
-            let events: Vec<QueuedEvent> = events.collect();
-            let handled = Arc::clone(&self.handled);
-            let step = move || {
-                for QueuedEvent { event, queued_at } in events {
-                    let origin = event.origin();
-                    pipeline.handle(event, clock());
-                    handled(origin, queued_at.elapsed());
-                }
-                pipeline.follow_swap(clock());
-                let next = pipeline.recheck(clock);
-                (pipeline, next)
-            };
-            let done = thread.run(step).await.ok_or(RunError::Panicked)?;
-            (pipeline, recheck_at_ms) = done;
+            recheck_at_ms = self.step(first);
             let now_ms = clock();
             self.unsynced.send_if_modified(|unsynced| {
                 let before = unsynced.len();
-                unsynced.retain(|cluster| !pipeline.is_ready(cluster, now_ms));
+                unsynced.retain(|cluster| !self.pipeline.is_ready(cluster, now_ms));
                 unsynced.len() < before
             });
         }
+    }
+
+    /// Handles an event and those that wait behind it, one slice of a swap, and the changes that time causes.
+    /// Returns the time of the next change that time causes, in Unix milliseconds.
+    fn step(&mut self, first: Option<QueuedEvent>) -> Option<i64> {
+        let rest = std::iter::from_fn(|| self.events_rx.try_recv().ok());
+        let events = first.into_iter().chain(rest).take(EVENTS_PER_STEP_MAX);
+        for QueuedEvent { event, queued_at } in events {
+            let origin = event.origin();
+            self.pipeline.handle(event, (self.clock)());
+            (self.handled)(origin, queued_at.elapsed());
+        }
+        self.pipeline.follow_swap((self.clock)());
+        self.pipeline.recheck(self.clock)
     }
 }
