@@ -128,11 +128,14 @@ impl Writer {
             self.delete_others(&changed)?;
         }
         changed.extend(self.waiting.applications());
-        let mut is_written = false;
-        let mut is_full = false;
+        let mut is_written = self.write_inventories(is_all)?;
+        let is_due = now_ms.saturating_sub(self.noted_ms) >= NOTE_EVERY_MS;
         let changed: Vec<ApplicationKey> = changed.into_iter().collect();
+        let mut is_full = false;
         let mut waiting = WaitingValues::default();
-        for some in changed.chunks(APPLICATIONS_PER_BATCH) {
+        let mut rest = &*changed;
+        loop {
+            let (some, others) = rest.split_at(rest.len().min(APPLICATIONS_PER_BATCH));
             let mut pending = Pending::new(&self.file.entries);
             let mut views = Vec::new();
             let mut pace = Pace {
@@ -146,27 +149,29 @@ impl Writer {
                 views.extend(application(&self.read_model, &mut pace, key, &mut pending));
             }
             waiting = pace.waiting;
+            is_written |= !pending.is_empty();
+            // In the batch of the last applications: a batch of its own would cost another write to the disk.
+            if others.is_empty() && (is_written || is_due || is_last) {
+                self.noted_ms = now_ms;
+                clusters(&self.read_model, &waiting, &mut pending, now_ms);
+            }
             is_full |= pending.is_full;
-            is_written |= self.apply(pending_changes(pending))?;
+            self.apply(pending_changes(pending))?;
             let at_ms = now_ms;
             let views = views.into_iter();
             self.views
                 .extend(views.map(|(key, view)| (key, WrittenView { view, at_ms })));
+            rest = others;
+            if rest.is_empty() {
+                break;
+            }
         }
         self.waiting = waiting;
         if changed.len() > APPLICATIONS_PER_BATCH || is_all {
             let entries = &self.file.entries;
             self.views.retain(|key, _| entries.contains_key(key));
         }
-        is_written |= self.write_inventories(is_all)?;
         self.tell_full(is_full);
-        let is_due = now_ms.saturating_sub(self.noted_ms) >= NOTE_EVERY_MS;
-        if is_written || is_due || is_last {
-            self.noted_ms = now_ms;
-            let mut pending = Pending::new(&self.file.entries);
-            clusters(&self.read_model, &self.waiting, &mut pending, now_ms);
-            self.apply(pending_changes(pending))?;
-        }
         Ok(())
     }
 
