@@ -19,9 +19,9 @@ impl Session {
         let lost = self.probe.outage().map(str::to_owned);
         self.watches.follow_outage(lost.is_some());
         self.list_parts(known);
-        let may_sync = lost.is_none() && self.are_listed();
+        let may_sync = self.is_synced || lost.is_none() && self.are_listed();
         // The objects that are compared with a monitor's report may not be listed yet.
-        if (self.is_synced || may_sync) && self.watches.are_widened() {
+        if may_sync && self.watches.are_widened() {
             self.settle_deployments(known, events).await?;
         }
         // Some deployments may need the bodies of their objects.

@@ -134,6 +134,9 @@ impl Session {
             }
         }
         let now = Instant::now();
+        if self.watches.next_part_at().is_none_or(|at| at > now) {
+            return;
+        }
         let rules = self.cluster.options.rules();
         for (watch, state) in self.watches.iter_mut() {
             let needed = known.index.needed(state.scope);
