@@ -39,6 +39,7 @@ use crate::{ClusterEvent, FACTS_EVERY, Needs};
 use confirmation::{COMPARISONS_MAX, Comparison};
 use discovery::Discovery;
 use probe::Probe;
+use take::next_news;
 
 /// Maximum number of waiting news of watches. Each may be a page of complete objects, and most objects are dropped
 /// as soon as they are known to belong to no application.
@@ -213,7 +214,7 @@ impl Session {
         loop {
             let wake_at = self.wake_at(known, &due);
             tokio::select! {
-                Some(news) = self.news_rx.recv() => {
+                news = next_news(&mut self.running, &mut self.news_rx) => {
                     if let Err(end) = self.take_waiting(news, known) {
                         return end;
                     }
@@ -254,7 +255,6 @@ impl Session {
                         return end;
                     }
                 }
-                Some(()) = self.running.next() => {}
                 () = sleep_until(wake_at) => {}
             }
             if self.act(known, events, &mut due).await.is_err() {

@@ -1,12 +1,16 @@
 //! The news of watches, taken into the index of the cluster.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use kindsight_cluster_index::Needed as _;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::{NEWS_MAX, Session, SessionEnd};
+use super::{Beside, NEWS_MAX, Session, SessionEnd};
 use crate::kubernetes::connection::{ApiError, ResponseClass};
 use crate::kubernetes::decode::{Decoder, Detail};
 use crate::kubernetes::discovery::is_of_kinds;
@@ -17,6 +21,28 @@ use crate::kubernetes::watches::WatchState;
 
 /// Time from an added or removed definition of a Kind until discovery: servers update discovery late.
 const DISCOVER_AFTER: Duration = Duration::from_secs(1);
+
+/// Runs the watches and the lists of parts until one of them has news.
+///
+/// They run in the task of the session. If the session waited for the channel, each of their news would wake this
+/// task while it runs. The executor would then run the task once more, and wake another thread to help.
+pub(super) async fn next_news(
+    running: &mut FuturesUnordered<Beside>,
+    news_rx: &mut mpsc::Receiver<WatchNews>,
+) -> WatchNews {
+    poll_fn(|cx| {
+        loop {
+            let ended = running.poll_next_unpin(cx);
+            if let Ok(news) = news_rx.try_recv() {
+                return Poll::Ready(news);
+            }
+            if !matches!(ended, Poll::Ready(Some(()))) {
+                return Poll::Pending;
+            }
+        }
+    })
+    .await
+}
 
 impl Session {
     /// Takes the news of a watch, and the news that wait behind it.
@@ -166,5 +192,46 @@ fn end_list(watch: &mut WatchState, known: &mut Known) {
     }
     if known.index.is_used(watch.scope) {
         watch.follow_whole();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Wake, Waker};
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn the_news_of_a_watch_do_not_wake_the_task_that_runs_it() {
+        let (news_tx, mut news_rx) = mpsc::channel(NEWS_MAX);
+        let (event_tx, event_rx) = oneshot::channel();
+        let mut running = FuturesUnordered::<Beside>::new();
+        running.push(Box::pin(async move {
+            event_rx.await.unwrap();
+            let what = News::Following;
+            let sent = news_tx.send(WatchNews { watch: 0, what }).await;
+            assert!(sent.is_ok());
+        }));
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut cx = Context::from_waker(&waker);
+        let mut next = pin!(next_news(&mut running, &mut news_rx));
+        assert!(next.as_mut().poll(&mut cx).is_pending());
+        event_tx.send(()).unwrap();
+        assert!(next.poll(&mut cx).is_ready());
+        assert_eq!(woken.0.load(Ordering::Relaxed), 1, "the event wakes it");
     }
 }
