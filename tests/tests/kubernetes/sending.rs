@@ -1,4 +1,8 @@
 //! Resources sent to a real API server.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a step that fails ends the test that took it"
+)]
 
 mod availability;
 mod conflicts;
@@ -103,7 +107,7 @@ impl Stage {
     }
 
     /// The same stage with the rights of the user `sender`.
-    fn as_user(mut self) -> Self {
+    fn by_user(mut self) -> Self {
         let user = Credentials::Token(TOKEN.to_owned());
         self.sender = sender(&self.cluster, &user);
         self

@@ -50,7 +50,7 @@ pub struct ObjectSender {
     awaited: AwaitedGroups,
     /// Held from the check of the owner until the change.
     locks: Vec<Mutex<()>>,
-    /// True once the log says that no ResourceBundleStates are created.
+    /// True once the log says that no ResourceBundleState is created.
     has_logged_omission: AtomicBool,
 }
 

@@ -49,7 +49,8 @@ impl Stage {
             let user = Credentials::Token(TOKEN.to_owned());
             write_kubeconfig(&file, &[(cluster.name(), cluster, &user)]);
             let (name, file) = (cluster.name(), file.display().to_string());
-            config += &format!("[[cluster]]\nname = \"lab+{name}\"\nkubeconfig = {file:?}\n");
+            let table = format!("[[cluster]]\nname = \"lab+{name}\"\nkubeconfig = {file:?}\n");
+            config.push_str(&table);
         }
         let path = folder.path().join("kindsight.toml");
         fs::write(&path, config + &project("[\"*\"]")).unwrap();
@@ -68,13 +69,19 @@ impl Stage {
         self.folder.path().join("kindsight.toml")
     }
 
-    /// Runs a command that must succeed; returns its output.
-    fn run(&self, args: &[&str]) -> String {
+    /// Runs a command; returns whether it succeeded, and what it printed.
+    fn try_to(&self, args: &[&str]) -> (bool, String) {
         let mut command = kindsight(args);
         command.args(["--server", &self.server.url]);
         let output = command.current_dir(self.folder.path()).output().unwrap();
-        let (printed, errors) = (text(&output.stdout), text(&output.stderr));
-        assert!(output.status.success(), "{args:?}: {printed}{errors}");
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        (output.status.success(), printed)
+    }
+
+    /// Runs a command that must succeed; returns what it printed.
+    fn run(&self, args: &[&str]) -> String {
+        let (is_success, printed) = self.try_to(args);
+        assert!(is_success, "{args:?}: {printed}");
         printed
     }
 
@@ -87,11 +94,9 @@ impl Stage {
         let began = Instant::now();
         loop {
             self.run(&["approve", NAME]);
-            self.run(&["instantiate", NAME]);
-            self.wait("the work does not end", || {
-                self.instance_status() != "Instantiating"
-            });
-            if self.instance_status() == "InstantiateFailed" {
+            let (is_success, printed) = self.try_to(&["instantiate", NAME, "--wait"]);
+            if !is_success {
+                assert!(printed.contains("InstantiateFailed"), "{printed}");
                 return;
             }
             assert!(began.elapsed() < PATIENCE, "the Kind is not refused");

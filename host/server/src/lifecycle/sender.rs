@@ -3,6 +3,8 @@
 mod api_server;
 mod folder;
 
+use std::collections::BTreeSet;
+
 use kindsight_clusters::{ClusterSource, ProjectRights, Projects};
 use kindsight_lifecycle::{
     Applied, CannotSend, Deletion, Preview, SendError, Sender, SentResource, Target,
@@ -60,16 +62,24 @@ impl ConfiguredClusters {
         }
     }
 
+    /// Reads the clusters of the configuration.
+    fn read<T>(&self, read: impl FnOnce(&[ClusterSource]) -> T) -> T {
+        match &self.clusters {
+            Configured::Fixed(clusters) => read(clusters),
+            Configured::Changing(clusters) => read(&clusters.borrow()),
+        }
+    }
+
     fn source(&self, name: &ClusterName) -> Result<ClusterSource, CannotSend> {
-        let of = |clusters: &[ClusterSource]| {
+        let source = self.read(|clusters| {
             let mut clusters = clusters.iter();
             clusters.find(|cluster| cluster.name() == name).cloned()
-        };
-        let source = match &self.clusters {
-            Configured::Fixed(clusters) => of(clusters),
-            Configured::Changing(clusters) => of(&clusters.borrow()),
-        };
+        });
         source.ok_or_else(|| CannotSend::Unknown(name.clone()))
+    }
+
+    fn names(&self) -> BTreeSet<ClusterName> {
+        self.read(|clusters| clusters.iter().map(|it| it.name().clone()).collect())
     }
 
     fn receiver(&self, target: &Target) -> Result<Box<dyn Receiver>, SendError> {
@@ -77,7 +87,9 @@ impl ConfiguredClusters {
         let source = source.map_err(|error| SendError::Unreachable(error.to_string()))?;
         Ok(match source {
             ClusterSource::Folder(folder) => Box::new(folder),
-            ClusterSource::Kubernetes(cluster) => Box::new(self.api_servers.of(&cluster)),
+            ClusterSource::Kubernetes(cluster) => {
+                Box::new(self.api_servers.of(&cluster, || self.names()))
+            }
         })
     }
 

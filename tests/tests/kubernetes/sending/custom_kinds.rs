@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions and their objects.
+//! A CustomResourceDefinition and its objects.
 
 use kindsight_clusters::ObjectDeletion;
 use serde_json::{Value, json};

@@ -76,7 +76,7 @@ fn grant_user(stage: &Stage) {
 
 #[test]
 fn requests_have_the_rights_of_the_account_of_the_project() {
-    let Some(stage) = Stage::start().map(Stage::as_user) else {
+    let Some(stage) = Stage::start().map(Stage::by_user) else {
         return;
     };
     let map = config_map("front", "blue").by_account("shop");

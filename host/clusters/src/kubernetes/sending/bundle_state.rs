@@ -56,7 +56,7 @@ impl ObjectSender {
         }
     }
 
-    /// Logs once that no ResourceBundleStates are created in the cluster.
+    /// Logs once that no ResourceBundleState is created in the cluster.
     fn log_omission(&self, why: &str) {
         if !self.has_logged_omission.swap(true, Ordering::Relaxed) {
             tracing::info!(
@@ -84,9 +84,8 @@ impl ObjectSender {
         };
         let reply = self.link.call(&call).await?;
         match reply.code {
-            200..300 => Ok(()),
             // Without the right to delete it, there was no right to create it.
-            403 => Ok(()),
+            200..300 | 403 => Ok(()),
             404 if Status::of(&reply).is_of_missing_object() => Ok(()),
             _ => Err(unexpected(&reply, "delete the ResourceBundleState")),
         }

@@ -98,7 +98,7 @@ fn of_conflict(status: &Status, of: &Manifest) -> ObjectError {
         more => format!(" and {more} more"),
     };
     let text = format!(
-        "the manager `{}` owns {}{more}; an application with `force` takes these fields over",
+        "the manager `{}` owns the fields {}{more}; `--force` takes them over",
         managers.join("`, `"),
         fields.join(", ")
     );

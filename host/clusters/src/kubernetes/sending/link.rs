@@ -152,24 +152,29 @@ impl Link {
         Ok(reply)
     }
 
+    /// The answer to a request. A connection that was lost since the last request is replaced once.
     async fn send(&self, call: &Call<'_>) -> Result<Reply, ObjectError> {
         self.check_pause()?;
+        let mut reply = self.attempt(call).await?;
+        if matches!(reply, Err(ApiError::Unreachable(_))) {
+            reply = self.attempt(call).await?;
+        }
+        let reply = reply.map_err(|error| failed(&error))?;
+        self.pause(&reply);
+        Ok(reply)
+    }
+
+    async fn attempt(&self, call: &Call<'_>) -> Result<Result<Reply, ApiError>, ObjectError> {
         let kept = self.client.get().await.map_err(|error| failed(&error))?;
         if call.account.is_some() && kept.impersonates {
             let text = "the kubeconfig impersonates a user, so requests cannot impersonate the ServiceAccount of the project";
             return Err(ObjectError::Refused(text.to_owned()));
         }
         let reply = kept.client.call(call.request()?, ANSWER_BYTES_MAX).await;
-        match reply {
-            Ok(reply) => {
-                self.pause(&reply);
-                Ok(reply)
-            }
-            Err(error) => {
-                self.client.forget().await;
-                Err(failed(&error))
-            }
+        if reply.is_err() {
+            self.client.forget().await;
         }
+        Ok(reply)
     }
 
     fn check_pause(&self) -> Result<(), ObjectError> {

@@ -1,5 +1,7 @@
 //! The members of a manifest that its path needs.
 
+use std::fmt::Write as _;
+
 use kindsight_model::clean;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -145,7 +147,8 @@ pub(super) fn escaped(name: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             path.push(char::from(byte));
         } else {
-            path.push_str(&format!("%{byte:02X}"));
+            // Writing to a String does not fail.
+            let _ = write!(path, "%{byte:02X}");
         }
     }
     path

@@ -31,13 +31,15 @@ impl ObjectSender {
     ) -> Result<Option<Place>, ObjectError> {
         let manifest = Manifest::read(object.manifest)?;
         let rights = object.rights;
-        rights.check_kind(manifest.sent_kind()).map_err(no_right)?;
+        rights
+            .check_kind(manifest.sent_kind())
+            .map_err(|error| no_right(&error))?;
         let Some(kind) = self.kinds.of(&self.link, &manifest).await? else {
             return Ok(None);
         };
         let namespace = namespace_of(&kind, &manifest);
         let checked = rights.check(manifest.sent_kind(), namespace, &manifest.name);
-        checked.map_err(no_right)?;
+        checked.map_err(|error| no_right(&error))?;
         Ok(Some(Place::of(&kind, manifest)))
     }
 
@@ -96,6 +98,6 @@ fn namespace_of<'a>(kind: &ApiKind, manifest: &'a Manifest) -> Option<&'a str> {
         .then(|| namespace.unwrap_or(DEFAULT_NAMESPACE))
 }
 
-fn no_right(error: RightsError) -> ObjectError {
+fn no_right(error: &RightsError) -> ObjectError {
     ObjectError::Refused(clean(&error.to_string(), REASON_BYTES_MAX).into_owned())
 }

@@ -1,6 +1,6 @@
 //! An API server as the receiver of resources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kindsight_clusters::{
@@ -37,13 +37,20 @@ impl ApiServers {
         }
     }
 
-    /// The API server of a cluster. A changed configuration makes a new sender.
-    pub(super) fn of(&self, cluster: &KubernetesCluster) -> ApiServer {
+    /// The API server of a cluster. A changed configuration makes a new sender, and a new sender replaces the senders of
+    /// clusters that are not `configured` any more.
+    pub(super) fn of(
+        &self,
+        cluster: &KubernetesCluster,
+        configured: impl FnOnce() -> BTreeSet<ClusterName>,
+    ) -> ApiServer {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let known = used.get(cluster.name());
         let known = known.filter(|(configured, _)| configured == cluster);
         let sender = known.map(|(_, sender)| Arc::clone(sender));
         let sender = sender.unwrap_or_else(|| {
+            let configured = configured();
+            used.retain(|name, _| configured.contains(name));
             let sender = Arc::new(ObjectSender::new(cluster.clone()));
             let entry = (cluster.clone(), Arc::clone(&sender));
             used.insert(cluster.name().clone(), entry);

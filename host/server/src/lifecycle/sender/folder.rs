@@ -90,3 +90,32 @@ fn preview(before: Option<&str>, after: &str) -> Preview {
         differences,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kinds_and_named_namespaces_of_a_project_count_for_folders() {
+        let pattern = |text: &str| vec![text.parse().unwrap()];
+        let rights = ProjectRights {
+            kinds: pattern("*.apps"),
+            namespaces: pattern("shop"),
+            ..ProjectRights::default()
+        };
+        let check = |version: &str, namespace: &str| {
+            let metadata = serde_json::json!({"name": "a", "namespace": namespace});
+            let manifest = serde_json::json!({
+                "apiVersion": version, "kind": "Deployment", "metadata": metadata,
+            });
+            check_rights(&rights, &manifest.to_string())
+        };
+        check("apps/v1", "shop").unwrap();
+        let refused = check("v1", "shop").unwrap_err();
+        assert_eq!(refused, RightsError::Kind("Deployment".to_owned()));
+        let refused = check("apps/v1", "other").unwrap_err();
+        assert_eq!(refused, RightsError::Namespace("other".to_owned()));
+        let manifest = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {}}"#;
+        check_rights(&rights, manifest).unwrap();
+    }
+}
