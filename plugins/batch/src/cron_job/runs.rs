@@ -169,7 +169,10 @@ impl<'o, 'i> Runs<'o, 'i> {
         };
         for job in &self.active {
             let active = job.status_count("active");
-            running = Workload::new(job, input, active).retries().judge(running)?;
+            let workload = Workload::new(job, input, active).retries();
+            // The Job is Pending meanwhile. The CronJob would be Ready, and Degraded while the container runs between
+            // two crashes.
+            running = workload.counts_crash_loops().judge(running)?;
         }
         Ok(Some(start::judge(running, &self.active, input)))
     }

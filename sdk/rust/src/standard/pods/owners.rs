@@ -37,6 +37,8 @@ pub struct Workload<'o, 'a, 'i> {
     works: bool,
     /// True if the workload runs failed Pods again, up to its own limit.
     retries: bool,
+    /// The least problem of a Pod that changes the verdict on the workload.
+    least: Grade,
     /// The label that identifies Pods of the newest template, and its value if it is known.
     revision: Option<(&'static str, Option<&'a str>)>,
 }
@@ -71,6 +73,7 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
             wanted,
             works: false,
             retries: false,
+            least: Grade::Crashing,
             revision: None,
         }
     }
@@ -95,6 +98,16 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
     pub fn retries(self) -> Self {
         Self {
             retries: true,
+            least: Grade::Lasting,
+            ..self
+        }
+    }
+
+    /// Declares that containers which crash repeatedly matter, also if the workload runs failed Pods again.
+    #[must_use]
+    pub fn counts_crash_loops(self) -> Self {
+        Self {
+            least: Grade::Crashing,
             ..self
         }
     }
@@ -180,14 +193,9 @@ impl<'o, 'a, 'i> Workload<'o, 'a, 'i> {
         let Some(worst) = worst else {
             return verdict;
         };
-        let least = if self.retries {
-            Grade::Lasting
-        } else {
-            Grade::Crashing
-        };
         let lasting = troubles
             .iter()
-            .filter(|trouble| trouble.grade >= least)
+            .filter(|trouble| trouble.grade >= self.least)
             .count();
         let is_ready = verdict.state == states::READY;
         let state = match () {
