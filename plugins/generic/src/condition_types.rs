@@ -106,6 +106,12 @@ pub(crate) fn is_counted(name: &str) -> bool {
     tokens.iter().any(|token| has(COUNTED, token))
 }
 
+/// Returns whether a positive type is about the health of a part, such as `DatabaseHealthy`.
+pub(crate) fn is_about_health(name: &str) -> bool {
+    let tokens = tokens(without_domain(name));
+    tokens.last().is_some_and(|last| last == "healthy")
+}
+
 /// Returns whether a reason reports that the controller's work on the object is paused.
 pub(crate) fn is_pause_of_work(reason: &str) -> bool {
     // Fast path: most reasons do not contain these endings.

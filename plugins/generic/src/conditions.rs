@@ -180,6 +180,7 @@ fn detail_missing(claim: Claim<'_>, is_ready: bool) -> Option<Says> {
         (true, true) if is_part => Some(Says::Impaired),
         (true, _) => Some(Says::Failed),
         (false, false) => Some(Says::Pending),
+        (false, true) if is_part && claim.denies_health() => Some(Says::Impaired),
         // Conditions of parts that are switched off are permanently False.
         (false, true) if is_part => None,
         (false, true) => Some(Says::Doubtful),

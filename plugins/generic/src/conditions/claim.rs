@@ -2,7 +2,9 @@
 
 use kindsight_sdk::prelude::*;
 
-use crate::condition_types::{Role, is_counted, is_pause_of_work, outweighed, role};
+use crate::condition_types::{
+    Role, is_about_health, is_counted, is_pause_of_work, outweighed, role,
+};
 use crate::evidence::{Evidence, Outweighed, Says};
 use crate::words::{Meaning, meaning};
 
@@ -91,6 +93,12 @@ impl<'a> Claim<'a> {
             // something that the object needs.
             _ => matches!(self.why(), Some(Meaning::Failed | Meaning::Absent)),
         }
+    }
+
+    /// Returns whether the condition is about health, and no reason explains that it does not hold.
+    pub(super) fn denies_health(self) -> bool {
+        let is_explained = matches!(self.why(), Some(Meaning::Suspended | Meaning::Pending));
+        is_about_health(self.name) && !is_explained && self.severity() != Some("Info")
     }
 
     pub(super) fn is_stale(self, generation: Option<i64>) -> bool {
