@@ -184,7 +184,7 @@ fn contradictory_and_unknown_values_are_refused_with_the_reason() {
     let Some(helm) = Helm::or_skip() else {
         return;
     };
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (
             &["replicas=2"],
             "`replicas` is larger than 1: several Pods share their data in an etcd",

@@ -1,5 +1,6 @@
 //! A cluster with the objects of the chart, and its Pods.
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -77,33 +78,19 @@ impl Installation {
         }
         let account = account_token(&cluster, &rendered);
         let folder = TempDir::new().expect("a folder");
-        let authority = Authority::new("kindsight");
         let count = object(&rendered, "StatefulSet")["spec"]["replicas"].as_u64();
         let count = count.expect("a number of Pods");
-        let addresses: Vec<_> = (0..count).map(|_| loopback_address()).collect();
-        let names = addresses.iter().map(ToString::to_string);
-        let certificate = authority.server_named(&names.collect::<Vec<_>>(), None);
+        let addresses: Vec<Ipv4Addr> = (0..count).map(|_| loopback_address()).collect();
+        let authority = Authority::new("kindsight");
         let (tokens, token) = token_file(&folder);
-        let tls = [
-            ("tls.crt", certificate.certificate),
-            ("tls.key", certificate.key),
-        ];
-        let secrets = Secrets::from([
-            ("kindsight-tokens", vec![("tokens.toml", tokens)]),
-            ("kindsight-tls", tls.to_vec()),
-            ("kindsight-etcd", etcd_files(&etcd)),
-            (
-                "kindsight-extra",
-                vec![("ca.crt", authority.certificate().to_owned())],
-            ),
-        ]);
+        let secrets = secrets(&authority, &addresses, tokens, &etcd);
         let template = Template {
             cluster: &cluster,
             rendered: &rendered,
             account: &account,
             secrets: &secrets,
         };
-        // They start at the same time, as in a StatefulSet with `podManagementPolicy: Parallel`.
+        // A Pod does not wait until the one before is ready, as in a StatefulSet with `podManagementPolicy: Parallel`.
         let pods = addresses.iter().enumerate().map(|(number, address)| {
             let folder = folder.path().join(format!("pod-{number}"));
             std::fs::create_dir(&folder).expect("a folder");
@@ -234,6 +221,20 @@ fn account_token(cluster: &Cluster, rendered: &[Value]) -> String {
         "spec": {"expirationSeconds": 3600}});
     let answer = cluster.client().create(&path, &request);
     text(&answer["status"]["token"]).to_owned()
+}
+
+/// The files of the Secrets that the Pods mount: the token file, and certificates of an authority.
+fn secrets(authority: &Authority, pods: &[Ipv4Addr], tokens: String, etcd: &Etcd) -> Secrets {
+    let names: Vec<String> = pods.iter().map(ToString::to_string).collect();
+    let server = authority.server_named(&names, None);
+    let tls = vec![("tls.crt", server.certificate), ("tls.key", server.key)];
+    let extra = vec![("ca.crt", authority.certificate().to_owned())];
+    Secrets::from([
+        ("kindsight-tokens", vec![("tokens.toml", tokens)]),
+        ("kindsight-tls", tls),
+        ("kindsight-etcd", etcd_files(etcd)),
+        ("kindsight-extra", extra),
+    ])
 }
 
 /// The files of a client of this etcd; none if it has no TLS.

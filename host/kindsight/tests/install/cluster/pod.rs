@@ -170,7 +170,7 @@ impl Pod {
     }
 }
 
-fn borrowed<'a, N: AsRef<str>>(files: &'a [(N, String)]) -> Vec<(&'a str, &'a str)> {
+fn borrowed<N: AsRef<str>>(files: &[(N, String)]) -> Vec<(&str, &str)> {
     let files = files.iter();
     files.map(|(name, file)| (name.as_ref(), &**file)).collect()
 }
