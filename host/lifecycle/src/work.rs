@@ -37,7 +37,7 @@ pub(crate) struct Work {
     pub(crate) kind: WorkKind,
     pub(crate) context: ContextId,
     /// The context with the statuses, whose id is the label of the resources: the context of the first instance since
-    /// the group was last terminated.
+    /// the group was last terminated. A stopped termination does not count.
     pub(crate) status_context: ContextId,
     /// The context that an update replaces.
     pub(crate) source: Option<ContextId>,
@@ -197,6 +197,11 @@ impl Instance {
         for action in &record.actions {
             let updated = before.filter(|it| it.state == LifecycleState::Updated);
             let source = updated.and_then(|it| it.instance.clone());
+            // After a stopped termination, resources of the previous instance remain.
+            let is_continued = before.is_some_and(|it| {
+                use LifecycleState::{TerminateStopped, Updated};
+                matches!(it.state, TerminateStopped | Updated)
+            });
             before = Some(action);
             let Some(context) = &action.instance else {
                 continue;
@@ -204,7 +209,7 @@ impl Instance {
             if action.state != LifecycleState::Instantiated {
                 continue;
             }
-            let first = instances.last().filter(|_| source.is_some());
+            let first = instances.last().filter(|_| is_continued);
             let first = first.map(|last| (last.status_context.clone(), last.status_revision));
             let own = (context.clone(), action.revision);
             let (status_context, status_revision) = first.unwrap_or(own);

@@ -146,7 +146,12 @@ fn check(host: &Host, life: u64) {
             assert!(statuses.iter().all(is_applied), "life {life}: {statuses:?}");
         }
         (LifecycleState::InstantiateStopped | LifecycleState::TerminateStopped, _) => {}
-        (_, _) => assert!(present(&host.clusters).is_empty(), "life {life}"),
+        (_, _) => assert!(
+            present(&host.clusters).is_empty(),
+            "life {life}: {:?} {:?}",
+            host.states(),
+            present(&host.clusters)
+        ),
     }
 }
 

@@ -187,6 +187,22 @@ fn a_termination_removes_what_every_earlier_instance_left() {
 }
 
 #[test]
+fn an_instance_after_a_stopped_termination_removes_what_that_left() {
+    let host = instantiated();
+    host.clusters.state().unreachable.insert("lab+a".to_owned());
+    host.act(Command::Terminate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    host.act(Command::Stop).unwrap();
+    host.run().unwrap();
+    host.clusters.state().unreachable.clear();
+    host.act(Command::Instantiate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    host.act(Command::Terminate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.clusters.resources(), [""; 0]);
+}
+
+#[test]
 fn a_termination_right_after_an_update_removes_everything() {
     let host = instantiated();
     host.put_apps(draft().apps).unwrap();

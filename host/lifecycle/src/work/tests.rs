@@ -39,6 +39,12 @@ fn updates_keep_the_status_context_until_the_group_is_terminated() {
     let work = Work::of(&record(&actions)).unwrap();
     assert_eq!(work.status_context.as_str(), "4");
     assert_eq!(work.source, None);
+    let mut stopped = actions.clone();
+    let last = stopped.pop().unwrap();
+    stopped.push((LifecycleState::TerminateStopped, "3", 0));
+    stopped.push(last);
+    let work = Work::of(&record(&stopped)).unwrap();
+    assert_eq!(work.status_context.as_str(), "1");
     let instances = Instance::all(&record(&actions));
     assert_eq!(instances.len(), 4);
     let kept = Instance::kept(&instances, 2);
