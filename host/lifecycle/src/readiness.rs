@@ -5,8 +5,8 @@ use std::time::Duration;
 use kindsight_appcontext::ResourceName;
 use kindsight_model::{ClusterName, ContextId};
 
-/// Observations that decide when dependent resources are sent, and to which cluster. The server passes an implementation
-/// to [`Sequence`](crate::Sequence).
+/// Observations that decide when dependent resources are sent, and the choice of a cluster of a group of clusters. The
+/// server passes an implementation to [`Sequence`](crate::Sequence).
 pub trait Readiness: Send + Sync {
     /// Returns whether an app of an instance is ready in each of its clusters.
     fn is_app_ready(&self, instance: &ContextId, app: &str) -> bool;
