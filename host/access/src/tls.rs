@@ -71,7 +71,7 @@ struct TlsConfig {
 }
 
 impl TlsConfig {
-    fn new(texts: TlsTexts, config: ServerConfig) -> Self {
+    fn new(texts: TlsTexts, config: &ServerConfig) -> Self {
         let of = |protocol: &[u8]| {
             let mut config = config.clone();
             config.alpn_protocols = vec![protocol.to_vec()];
@@ -96,7 +96,7 @@ impl TlsServer {
         let (config, verifier) = texts.config(&settings, clock())?;
         Ok(Self {
             settings,
-            current: ArcSwap::from_pointee(TlsConfig::new(texts, config)),
+            current: ArcSwap::from_pointee(TlsConfig::new(texts, &config)),
             trust: watch::Sender::new(verifier),
             clock,
         })
@@ -125,7 +125,7 @@ impl TlsServer {
         }
         let (config, verifier) = texts.config(&self.settings, (self.clock)())?;
         let is_same_trust = texts.trusts_like(&self.current.load().texts);
-        self.current.store(Arc::new(TlsConfig::new(texts, config)));
+        self.current.store(Arc::new(TlsConfig::new(texts, &config)));
         if !is_same_trust {
             self.trust.send_replace(verifier);
         }
