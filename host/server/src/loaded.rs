@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use kindsight_access::AccessControl;
-use kindsight_appcontext::{AppContexts, Records, RegisteredClusters};
+use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{
     Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
 };
@@ -64,7 +64,7 @@ impl Loaded {
         let access = settings.access.take().map(AccessControl::new).transpose()?;
         let recorded = Recorded::default();
         meter_stores(&mut settings, &recorded);
-        let registry = open_registry(&mut settings)?;
+        let registry = registry::open(&mut settings)?;
         let swapped = Arc::new(Notify::new());
         let catalog = open_catalog(&settings, &swapped)?;
         let mut pipeline = Pipeline::new(
@@ -147,13 +147,12 @@ impl Loaded {
         };
         let inventories = needs.inventories.clone();
         let slots = Slots::new(&self.settings.rest_limits);
-        let lifecycle = lifecycle::begin(tasks, &self.settings, &read_model);
-        if let (Some(listener), Some(groups)) = (listeners.rsync.take(), lifecycle.clone()) {
-            rsync::begin(tasks, listener, groups, self.access.as_ref());
-        }
-        let clusters = self.registry.clone().map(|it| registry::begin(tasks, it));
+        let groups = lifecycle::begin(tasks, &self.settings, &read_model);
+        let access = self.access.as_ref();
+        rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
         let metrics = self.metrics(&events_tx, &slots, &unsynced);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
+        begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         let changes = self.settings.cluster_changes;
         begin_sources(tasks, sources, self.settings.clusters, changes);
         let stores = Stores {
@@ -161,10 +160,6 @@ impl Loaded {
             connection: self.settings.contexts.connection(),
             clock: now_ms,
         };
-        // The store of another orchestrator is only read, so its contexts are not swept.
-        if Arc::ptr_eq(&self.settings.contexts, &self.settings.store) {
-            begin_to_sweep(tasks, self.pipeline.contexts().clone());
-        }
         mongodb::begin(states, tasks, events_tx.clone());
         let stores = follow(stores, events_tx, tasks.shutdown());
         tasks.spawn("follower of the store", stores);
@@ -181,16 +176,14 @@ impl Loaded {
         begin_to_remember(tasks, self.settings.remembered, &read_model, inventories);
         begin_catalog(tasks, &self.catalog);
         begin_to_follow(tasks, self.access.as_ref());
-        if let Some(directory) = directory {
-            begin_to_watch(tasks, Arc::clone(&self.catalog), directory);
-        }
+        begin_to_watch(tasks, &self.catalog, directory);
         let state = AppState {
             read_model: read_model.clone(),
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
             confirm: Arc::new(confirm_api),
             catalog: Arc::new(catalog_api),
-            lifecycle: lifecycle.map(|groups| groups as Arc<dyn GroupLifecycle>),
-            clusters,
+            lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
+            clusters: self.registry.map(|it| registry::begin(tasks, it)),
             missing: missing(&unsynced, &read_model),
             notes: notes(self.catalog, read_model),
             clock: Arc::new(now_ms),
@@ -222,22 +215,6 @@ fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, E
     Ok(Catalog::open(options)?)
 }
 
-/// Opens the registered clusters, and adds them to the clusters of the configuration.
-fn open_registry(settings: &mut Settings) -> Result<Option<Arc<Registry>>, Error> {
-    if !settings.registry.is_enabled() {
-        return Ok(None);
-    }
-    let fixed = || watch::Sender::new(settings.clusters.clone()).subscribe();
-    let configured = settings.cluster_changes.clone().unwrap_or_else(fixed);
-    let stored = RegisteredClusters::new(Arc::clone(&settings.store));
-    let registry = Registry::open(settings.registry.clone(), stored, configured);
-    let registry = registry.map_err(Error::Registry)?;
-    let changes = registry.clusters();
-    settings.clusters.clone_from(&changes.borrow());
-    settings.cluster_changes = Some(changes);
-    Ok(Some(Arc::new(registry)))
-}
-
 /// Begins to watch the clusters, and to follow their configuration.
 fn begin_sources(
     tasks: &Tasks,
@@ -254,10 +231,13 @@ fn begin_sources(
     }
 }
 
-/// Begins to remove contexts that were never completed.
-fn begin_to_sweep(tasks: &Tasks, contexts: AppContexts) {
-    let sweeping = sweep(contexts, tasks.shutdown());
-    tasks.spawn("sweeper of contexts", infallible(sweeping));
+/// Begins to remove contexts that were never completed. The store of another orchestrator is only read, so its contexts
+/// are not swept.
+fn begin_to_sweep(tasks: &Tasks, settings: &Settings, contexts: &AppContexts) {
+    if Arc::ptr_eq(&settings.contexts, &settings.store) {
+        let sweeping = sweep(contexts.clone(), tasks.shutdown());
+        tasks.spawn("sweeper of contexts", infallible(sweeping));
+    }
 }
 
 /// Begins to follow other hosts that share the catalog, and to check for faults of interpreters.
@@ -290,10 +270,12 @@ fn begin_to_follow(tasks: &Tasks, access: Option<&Arc<AccessControl>>) {
     }
 }
 
-/// Begins to watch the directory of interpreters.
-fn begin_to_watch(tasks: &Tasks, catalog: Arc<Catalog>, directory: ComponentDirectory) {
-    let watching = watch_directory(catalog, directory, tasks.shutdown());
-    tasks.spawn("watcher of the directory of interpreters", watching);
+/// Begins to watch the directory of interpreters, if there is one.
+fn begin_to_watch(tasks: &Tasks, catalog: &Arc<Catalog>, directory: Option<ComponentDirectory>) {
+    if let Some(directory) = directory {
+        let watching = watch_directory(Arc::clone(catalog), directory, tasks.shutdown());
+        tasks.spawn("watcher of the directory of interpreters", watching);
+    }
 }
 
 /// Records the calls of the stores. Contexts and records stay in one store if they were.

@@ -28,7 +28,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::settings::ClusterChanges;
+use crate::error::Error;
+use crate::settings::{ClusterChanges, Settings};
 use crate::tasks::Tasks;
 use answers::RegistryApi;
 
@@ -57,6 +58,22 @@ impl RegistrySettings {
     pub(crate) fn is_enabled(&self) -> bool {
         self.folder.is_some() || self.secrets.is_some()
     }
+}
+
+/// Opens the registered clusters, and adds them to the clusters of the configuration.
+pub(crate) fn open(settings: &mut Settings) -> Result<Option<Arc<Registry>>, Error> {
+    if !settings.registry.is_enabled() {
+        return Ok(None);
+    }
+    let fixed = || watch::Sender::new(settings.clusters.clone()).subscribe();
+    let configured = settings.cluster_changes.clone().unwrap_or_else(fixed);
+    let stored = RegisteredClusters::new(Arc::clone(&settings.store));
+    let registry = Registry::open(settings.registry.clone(), stored, configured);
+    let registry = registry.map_err(Error::Registry)?;
+    let changes = registry.clusters();
+    settings.clusters.clone_from(&changes.borrow());
+    settings.cluster_changes = Some(changes);
+    Ok(Some(Arc::new(registry)))
 }
 
 /// Begins to follow the registrations of other servers, the configuration and the kubeconfigs. Returns the clusters for

@@ -6,6 +6,7 @@ use kindsight_access::{AccessControl, TlsServer};
 use kindsight_grpc::{ContextWork, Listener, Rsync};
 use tokio::net::TcpListener;
 
+use crate::lifecycle::ServedGroups;
 use crate::tasks::Tasks;
 
 /// The socket of the server of rsync, and the parts that authenticate its clients.
@@ -15,13 +16,17 @@ pub(crate) struct RsyncListener {
     pub(crate) tls: Option<Arc<TlsServer>>,
 }
 
-/// Begins to answer the calls of an orchestrator.
+/// Begins to answer the calls of an orchestrator, if the server of rsync is configured.
 pub(crate) fn begin(
     tasks: &Tasks,
-    listener: RsyncListener,
-    work: Arc<dyn ContextWork>,
+    listener: Option<RsyncListener>,
+    groups: Option<&Arc<ServedGroups>>,
     access: Option<&Arc<AccessControl>>,
 ) {
+    let (Some(listener), Some(groups)) = (listener, groups) else {
+        return;
+    };
+    let work: Arc<dyn ContextWork> = Arc::clone(groups) as _;
     let rsync = Rsync::new(work, access.map(Arc::clone));
     let shutdown = tasks.shutdown();
     let serving = Listener::new(listener.tcp, listener.tls);

@@ -3,6 +3,10 @@
     clippy::unwrap_used,
     reason = "a step that fails ends the test that took it"
 )]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the executor of a test ends its tasks"
+)]
 
 mod controllers;
 mod rsync;

@@ -30,9 +30,8 @@ enum Call {
 struct Contexts(Mutex<Vec<(Call, String)>>);
 
 impl Contexts {
-    fn record(&self, call: Call, id: &ContextId) -> Result<(), WorkError> {
+    fn record(&self, call: Call, id: &ContextId) {
         self.0.lock().unwrap().push((call, id.to_string()));
-        Ok(())
     }
 
     fn recorded(&self) -> Vec<(Call, String)> {
@@ -52,11 +51,13 @@ impl ContextWork for Contexts {
     }
 
     fn install(&self, id: &ContextId) -> Result<(), WorkError> {
-        self.record(Call::Install, id)
+        self.record(Call::Install, id);
+        Ok(())
     }
 
     fn uninstall(&self, id: &ContextId) -> Result<(), WorkError> {
-        self.record(Call::Uninstall, id)
+        self.record(Call::Uninstall, id);
+        Ok(())
     }
 
     fn read(&self, _: &ContextId) -> Result<(), WorkError> {

@@ -14,12 +14,17 @@ const CREATED: &str = "Created";
 impl ServedGroups {
     /// Reads a context of another orchestrator.
     fn foreign(&self, id: &ContextId) -> Result<ContextSnapshot, WorkError> {
-        let snapshot = self.contexts.read(id).map_err(of_store)?;
+        let snapshot = self.contexts.read(id).map_err(|error| of_store(&error))?;
         let snapshot = snapshot.ok_or_else(|| WorkError::NotFound(id.clone()))?;
         let Some(name) = snapshot.meta.as_ref().and_then(group) else {
             return Ok(snapshot);
         };
-        if self.records.dig(&name).map_err(of_store)?.is_none() {
+        if self
+            .records
+            .dig(&name)
+            .map_err(|error| of_store(&error))?
+            .is_none()
+        {
             return Ok(snapshot);
         }
         let why = format!(
@@ -42,7 +47,7 @@ impl ServedGroups {
     fn ask(&self, id: &ContextId, work: AskedWork) -> Result<(), WorkError> {
         let job = self.groups.ask(id, work).map_err(|error| match error {
             Error::NoContext(id) => WorkError::NotFound(id),
-            Error::Store(error) => of_store(error),
+            Error::Store(error) => of_store(&error),
             error => WorkError::Refused(chain(&error)),
         })?;
         self.pending.add(job);
@@ -55,11 +60,11 @@ fn group(meta: &ContextMeta) -> Option<DigName> {
     DigName::new(&meta.project, &meta.composite_app, &meta.version, &meta.dig).ok()
 }
 
-fn of_store(error: StoreError) -> WorkError {
+fn of_store(error: &StoreError) -> WorkError {
     if error.is_unavailable() {
-        WorkError::Unavailable(chain(&error))
+        WorkError::Unavailable(chain(error))
     } else {
-        WorkError::Refused(chain(&error))
+        WorkError::Refused(chain(error))
     }
 }
 
@@ -80,10 +85,10 @@ impl ContextWork for ServedGroups {
     fn subject(&self, id: &ContextId) -> Result<WorkSubject, WorkError> {
         let context = match self.contexts.load(id) {
             Err(StoreError::NotFound { .. }) => return Err(WorkError::NotFound(id.clone())),
-            loaded => loaded.map_err(of_store)?,
+            loaded => loaded.map_err(|error| of_store(&error))?,
         };
         let meta = match context.meta().get() {
-            Err(error @ StoreError::Store(_)) => return Err(of_store(error)),
+            Err(error @ StoreError::Store(_)) => return Err(of_store(&error)),
             // A meta that cannot be read names no group.
             read => read.ok().flatten(),
         };
@@ -96,7 +101,7 @@ impl ContextWork for ServedGroups {
         if let Some(why) = not_installable(id, snapshot.status.as_ref()) {
             return Err(WorkError::Refused(why));
         }
-        if self.records.asked(id).map_err(of_store)? == Some(AskedWork::Terminate) {
+        if self.records.asked(id).map_err(|error| of_store(&error))? == Some(AskedWork::Terminate) {
             let why = format!("the termination of the AppContext {id} is not complete");
             return Err(WorkError::Refused(why));
         }

@@ -61,7 +61,10 @@ impl RegistryApi {
 
     /// Applies a change of the store to this server.
     fn reload(&self) -> Result<(), RegistrationRefusal> {
-        self.registry.reload().map(drop).map_err(refusal)
+        self.registry
+            .reload()
+            .map(drop)
+            .map_err(|error| refusal(&error))
     }
 }
 
@@ -70,7 +73,11 @@ impl ClusterRegistry for RegistryApi {
         if self.is_configured(name) {
             return Ok(answer(name, None));
         }
-        let registration = self.registry.stored.get(name).map_err(refusal)?;
+        let registration = self
+            .registry
+            .stored
+            .get(name)
+            .map_err(|error| refusal(&error))?;
         let registration = registration.ok_or_else(|| unknown(name))?;
         Ok(answer(name, Some(&registration)))
     }
@@ -84,14 +91,19 @@ impl ClusterRegistry for RegistryApi {
         let registration = stored(registration).map_err(invalid)?;
         self.check(name, &registration).map_err(invalid)?;
         let is_new = self.registry.stored.put(name, &registration);
-        let is_new = is_new.map_err(refusal)?;
+        let is_new = is_new.map_err(|error| refusal(&error))?;
         self.reload()?;
         Ok((is_new, answer(name, Some(&registration))))
     }
 
     fn delete(&self, name: &ClusterName) -> Result<(), RegistrationRefusal> {
         self.check_writable(name)?;
-        if !self.registry.stored.remove(name).map_err(refusal)? {
+        if !self
+            .registry
+            .stored
+            .remove(name)
+            .map_err(|error| refusal(&error))?
+        {
             return Err(unknown(name));
         }
         self.reload()
@@ -149,13 +161,13 @@ fn invalid(unusable: Unusable) -> RegistrationRefusal {
     RegistrationRefusal::Invalid(vec![problem])
 }
 
-fn refusal(error: Error) -> RegistrationRefusal {
+fn refusal(error: &Error) -> RegistrationRefusal {
     if error.is_unavailable() {
-        RegistrationRefusal::Unavailable(chain(&error))
+        RegistrationRefusal::Unavailable(chain(error))
     } else if error.is_conflict() {
         let why = "another operator changed the cluster at the same time; try again";
         RegistrationRefusal::Conflict(why.to_owned())
     } else {
-        RegistrationRefusal::Failed(chain(&error))
+        RegistrationRefusal::Failed(chain(error))
     }
 }

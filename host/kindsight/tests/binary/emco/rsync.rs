@@ -71,9 +71,10 @@ impl Stage {
             let mut client = InstallappClient::connect(url).await.unwrap();
             client.install_app(request).await.unwrap().into_inner()
         });
-        match answer.app_context_installed {
-            true => Ok(()),
-            false => Err(answer.app_context_install_message),
+        if answer.app_context_installed {
+            Ok(())
+        } else {
+            Err(answer.app_context_install_message)
         }
     }
 
@@ -86,9 +87,10 @@ impl Stage {
             let mut client = InstallappClient::connect(url).await.unwrap();
             client.uninstall_app(request).await.unwrap().into_inner()
         });
-        match answer.app_context_uninstalled {
-            true => Ok(()),
-            false => Err(answer.app_context_uninstall_message),
+        if answer.app_context_uninstalled {
+            Ok(())
+        } else {
+            Err(answer.app_context_uninstall_message)
         }
     }
 
