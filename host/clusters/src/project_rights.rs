@@ -9,7 +9,7 @@ mod tests;
 
 /// The group of the Kinds that grant rights.
 const RBAC: &str = "rbac.authorization.k8s.io";
-/// The begin of the names of namespaces that Kubernetes reserves for itself.
+/// The prefix of the namespaces that Kubernetes reserves.
 const RESERVED_NAMESPACES: &str = "kube-";
 
 /// The rights of all projects, in the order of the configuration.

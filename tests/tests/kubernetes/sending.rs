@@ -86,7 +86,7 @@ impl Stage {
         Self::of(&binaries, Options::new("edge01").nodes(0))
     }
 
-    /// Only an API server, in which no deletion ends.
+    /// Only an API server. Without controllers, no foreground deletion ends.
     fn without_controllers() -> Option<Self> {
         Self::of(Binary::API_SERVER, Options::api_server("edge01"))
     }

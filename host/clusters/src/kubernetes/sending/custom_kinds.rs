@@ -15,7 +15,7 @@ use super::place::Place;
 use super::{ObjectError, ObjectSender, SentObject};
 use crate::kubernetes::REASON_BYTES_MAX;
 
-/// Time that one call waits until the API server has established a CustomResourceDefinition.
+/// Maximum time for one call to wait until the API server has established a CustomResourceDefinition.
 const ESTABLISHED_WITHIN: Duration = Duration::from_secs(10);
 /// Interval at which the CustomResourceDefinition is requested meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

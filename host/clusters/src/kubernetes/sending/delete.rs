@@ -12,7 +12,7 @@ use super::place::Place;
 use super::present::{Lookup, Present};
 use super::{ObjectDeletion, ObjectError, ObjectSender, SentObject};
 
-/// Time that one call waits for the end of a deletion. Most objects are gone after some milliseconds.
+/// Maximum time for one call to wait for the end of a deletion. Most deletions take some milliseconds.
 const DELETED_WITHIN: Duration = Duration::from_secs(2);
 /// Interval at which the object is requested meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
