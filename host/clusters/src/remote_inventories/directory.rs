@@ -26,9 +26,9 @@ pub(crate) struct Endpoint {
 /// The watched clusters, by their addresses and names. Several clusters may have one name.
 #[derive(Default)]
 pub(super) struct Directory<'e> {
-    by_server: HashMap<Server, Clusters<'e>>,
-    by_name: HashMap<&'e str, Clusters<'e>>,
-    by_kubeconfig: HashMap<&'e KubeconfigRef, Clusters<'e>>,
+    servers: HashMap<Server, Clusters<'e>>,
+    names: HashMap<&'e str, Clusters<'e>>,
+    kubeconfigs: HashMap<&'e KubeconfigRef, Clusters<'e>>,
 }
 
 type Clusters<'e> = BTreeSet<&'e Arc<ClusterName>>;
@@ -48,13 +48,13 @@ impl<'e> Directory<'e> {
     ) -> Self {
         let mut directory = Self::default();
         for (cluster, endpoint) in endpoints {
-            let of_server = directory.by_server.entry(server(&endpoint.server));
+            let of_server = directory.servers.entry(server(&endpoint.server));
             of_server.or_default().insert(cluster);
             for name in &endpoint.names {
-                directory.by_name.entry(name).or_default().insert(cluster);
+                directory.names.entry(name).or_default().insert(cluster);
             }
             for kubeconfig in &endpoint.kubeconfigs {
-                let of_kubeconfig = directory.by_kubeconfig.entry(kubeconfig);
+                let of_kubeconfig = directory.kubeconfigs.entry(kubeconfig);
                 of_kubeconfig.or_default().insert(cluster);
             }
         }
@@ -76,9 +76,9 @@ impl<'e> Directory<'e> {
             Destination::KubeconfigIn(object) => return self.find_by_kubeconfig(object, own),
             Destination::Server(address) => {
                 let address = address.parse::<Uri>().ok();
-                address.and_then(|address| self.by_server.get(&server(&address)))
+                address.and_then(|address| self.servers.get(&server(&address)))
             }
-            Destination::Name(name) => self.by_name.get(&**name),
+            Destination::Name(name) => self.names.get(&**name),
         };
         let found: Clusters<'e> = found.into_iter().flatten().copied().collect();
         only(&found).ok_or_else(|| {
@@ -99,7 +99,7 @@ impl<'e> Directory<'e> {
     ) -> Result<&'e Arc<ClusterName>, String> {
         let configured = KubeconfigRef::all_of(object, own);
         let configured = configured.iter();
-        let configured = configured.filter_map(|it| self.by_kubeconfig.get(it));
+        let configured = configured.filter_map(|it| self.kubeconfigs.get(it));
         let configured: Clusters<'e> = configured.flatten().copied().collect();
         let KubeconfigObject {
             kind,
@@ -115,7 +115,7 @@ impl<'e> Directory<'e> {
         }
         let names = [Some(&**name), name.strip_suffix(KUBECONFIG_SUFFIX)];
         let named = names.into_iter().flatten();
-        let named = named.filter_map(|name| self.by_name.get(name));
+        let named = named.filter_map(|name| self.names.get(name));
         let named: Clusters<'e> = named.flatten().copied().collect();
         only(&named).ok_or_else(|| {
             let count = if named.is_empty() { "no" } else { "more than one" };

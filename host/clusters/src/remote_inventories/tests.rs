@@ -16,7 +16,7 @@ fn endpoint(server: &str, names: &[&str]) -> Endpoint {
 /// The inventory of an Argo CD Application with a destination.
 fn inventory(destination: &Value) -> OutgoingInventories {
     outgoing(
-        Gvk::new("argoproj.io", "v1alpha1", "Application"),
+        &Gvk::new("argoproj.io", "v1alpha1", "Application"),
         &json!({
             "metadata": {"namespace": "argocd", "name": "shop"},
             "spec": {"destination": destination},
@@ -28,7 +28,7 @@ fn inventory(destination: &Value) -> OutgoingInventories {
 /// The inventory of a Kustomization with this `spec.kubeConfig`.
 fn inventory_of_flux(kubeconfig: &Value) -> OutgoingInventories {
     outgoing(
-        Gvk::new("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"),
+        &Gvk::new("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"),
         &json!({
             "metadata": {"namespace": "flux-system", "name": "shop"},
             "spec": {"kubeConfig": kubeconfig},
@@ -38,7 +38,7 @@ fn inventory_of_flux(kubeconfig: &Value) -> OutgoingInventories {
 }
 
 /// The inventories of a cluster that has only this object.
-fn outgoing(gvk: Gvk, object: &Value) -> OutgoingInventories {
+fn outgoing(gvk: &Gvk, object: &Value) -> OutgoingInventories {
     let kind = ApiKind {
         gvk: gvk.clone(),
         plural: format!("{}s", gvk.kind.to_lowercase()),
@@ -47,11 +47,11 @@ fn outgoing(gvk: Gvk, object: &Value) -> OutgoingInventories {
     let mut index = ClusterIndex::default();
     let scope = index.watch(&Arc::new(kind), None, &Labels::None);
     let text = object.to_string();
-    let body = Body::Whole(Object::from_json_as(text.clone(), &gvk).unwrap());
+    let body = Body::Whole(Object::from_json_as(text.clone(), gvk).unwrap());
     let tree = Tree::read(&text).unwrap();
     let root = tree.document(&text);
     let rules = MembershipRules::default();
-    let decoded = Decoded::read(&gvk, root.root(), &rules, &Labels::None, body);
+    let decoded = Decoded::read(gvk, root.root(), &rules, &Labels::None, body);
     index.apply(scope, decoded);
     index.take_remote_inventories().unwrap()
 }
