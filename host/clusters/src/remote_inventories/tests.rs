@@ -193,6 +193,11 @@ fn a_kubeconfig_leads_to_the_watched_cluster_that_has_its_name_or_lists_it() {
         );
         assert_eq!(found("secretRef", object), fault);
     }
+}
+
+#[test]
+fn a_kubeconfig_without_a_name_is_a_fault() {
+    let clusters = RemoteInventories::default();
     let fault = found_of(&clusters, &inventory_of_flux(&json!({})));
     assert!(
         fault.contains("its object names a kubeconfig that kindsight does not read"),

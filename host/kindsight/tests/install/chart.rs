@@ -115,7 +115,7 @@ fn only_the_lifecycle_may_impersonate_and_only_the_named_accounts() {
     let enabled = "lifecycle.enabled=true";
     assert_eq!(
         writes(&[enabled, r#"namespaces=["web"]"#, accounts]),
-        [impersonate.clone()]
+        std::slice::from_ref(&impersonate)
     );
     let documented = fs::read_to_string(root().join("deploy/rbac.yaml")).expect("roles");
     let documented = objects(&documented);

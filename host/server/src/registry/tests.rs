@@ -172,6 +172,10 @@ async fn hostile_registrations_are_refused_and_store_nothing() {
 }
 
 #[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the second server follows the store while the first one writes"
+)]
 async fn servers_with_one_store_follow_each_other_and_the_configuration() {
     let stage = Stage::new();
     let (first, second) = (stage.open(), stage.open());

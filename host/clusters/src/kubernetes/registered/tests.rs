@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn kubeconfig(user: Value, cluster: Value) -> String {
+fn kubeconfig(user: &Value, cluster: &Value) -> String {
     let mut server = json!({"server": "https://127.0.0.1:1"});
     let members = cluster.as_object().unwrap().clone();
     server.as_object_mut().unwrap().extend(members);
@@ -59,7 +59,7 @@ fn a_bare_name_has_no_path() {
 async fn a_kubeconfig_that_names_a_program_or_a_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("edge");
-    fs::write(&path, kubeconfig(json!({}), json!({}))).unwrap();
+    fs::write(&path, kubeconfig(&json!({}), &json!({}))).unwrap();
     check(folder.path(), "edge").await.unwrap();
     let exec = json!({"apiVersion": "client.authentication.k8s.io/v1", "command": "touch", "args": ["/tmp/x"]});
     for (user, cluster, member) in [
@@ -86,7 +86,7 @@ async fn a_kubeconfig_that_names_a_program_or_a_file_is_refused() {
             "certificate-authority",
         ),
     ] {
-        fs::write(&path, kubeconfig(user, cluster)).unwrap();
+        fs::write(&path, kubeconfig(&user, &cluster)).unwrap();
         let error = check(folder.path(), "edge").await.unwrap_err();
         assert!(
             error.contains(&format!("`{member}` is not allowed")),
@@ -131,13 +131,13 @@ fn a_changed_file_is_another_configuration() {
         KubernetesCluster::registered(name, place, None, WatchOptions::default())
     };
     let absent = cluster();
-    fs::write(&path, kubeconfig(json!({}), json!({}))).unwrap();
+    fs::write(&path, kubeconfig(&json!({}), &json!({}))).unwrap();
     let first = cluster();
     assert_ne!(absent, first);
     assert_eq!(first, cluster());
     fs::write(
         &path,
-        kubeconfig(json!({}), json!({"tls-server-name": "a"})),
+        kubeconfig(&json!({}), &json!({"tls-server-name": "a"})),
     )
     .unwrap();
     assert_ne!(first, cluster());

@@ -180,7 +180,7 @@ async fn failures_of_the_server_are_tried_again_and_other_failures_are_not() {
     ] {
         let api = Api::new(move |request| {
             let status = json!({"kind": "Status", "message": message});
-            request.starts_with("PATCH ").then(|| (code, "", status))
+            request.starts_with("PATCH ").then_some((code, "", status))
         });
         match apply(&api.sender()).await {
             Err(ObjectError::Unreachable(why)) if is_retried => assert!(why.contains(message)),
