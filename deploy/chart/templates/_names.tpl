@@ -35,9 +35,6 @@ subjects:
 {{- if and (gt (int .Values.replicas) 1) (not .Values.etcd.endpoints) }}
 {{- fail "`replicas` is larger than 1: several Pods share their data in an etcd; set `etcd.endpoints`, or `replicas: 1`" }}
 {{- end }}
-{{- if and (gt (int .Values.replicas) 1) .Values.lifecycle.enabled }}
-{{- fail "`replicas` is larger than 1: only one Pod may send applications; set `lifecycle.enabled: false`, or `replicas: 1`" }}
-{{- end }}
 {{- if and .Values.access.tokenReview .Values.namespaces }}
 {{- fail "`access.tokenReview` needs a ClusterRoleBinding, and `namespaces` is for installations without rights in the cluster; set only one of them" }}
 {{- end }}

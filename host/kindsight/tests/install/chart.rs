@@ -184,7 +184,7 @@ fn contradictory_and_unknown_values_are_refused_with_the_reason() {
     let Some(helm) = Helm::or_skip() else {
         return;
     };
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 6] = [
         (
             &["replicas=2"],
             "`replicas` is larger than 1: several Pods share their data in an etcd",
@@ -192,14 +192,6 @@ fn contradictory_and_unknown_values_are_refused_with_the_reason() {
         (
             &[r#"namespaces=["web"]"#, "access.tokenReview=true"],
             "`access.tokenReview` needs a ClusterRoleBinding",
-        ),
-        (
-            &[
-                "replicas=2",
-                r#"etcd.endpoints=["etcd:2379"]"#,
-                "lifecycle.enabled=true",
-            ],
-            "only one Pod may send applications",
         ),
         (&[r#"tls.secretName="a""#], "secretName"),
         (&[r#"clusterName="here""#], "clusterName"),

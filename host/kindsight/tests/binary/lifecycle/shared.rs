@@ -2,7 +2,7 @@
 
 use kindsight_cluster::{Binaries, Binary, Etcd};
 
-use super::{CLUSTERS, GROUP, NAME, Stage, is_empty, wait_until};
+use super::{CLUSTERS, GROUP, NAME, Stage, wait_until};
 use crate::process::Server;
 
 /// A server with its own data folder.
@@ -35,7 +35,7 @@ fn servers_that_share_an_etcd_continue_the_work_of_each_other() {
     stage.succeed(&first, &["terminate", NAME]);
     wait_for(&first, "Terminated");
     for cluster in CLUSTERS {
-        assert!(is_empty(&stage.path(cluster).join("manifests")));
+        assert!(stage.manifests(cluster).is_empty(), "{cluster}");
     }
     // A killed server keeps its lease for some seconds.
     stage.succeed(&second, &["instantiate", NAME]);
