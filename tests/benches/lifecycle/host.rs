@@ -13,6 +13,7 @@ use ureq::http::Method;
 
 /// A host that watches the clusters and sends resources to them.
 pub(crate) struct Host {
+    url: String,
     client: Client,
     _runtime: Runtime,
     _folder: TempDir,
@@ -34,36 +35,32 @@ impl Host {
         runtime.spawn(async move { server.failed().await });
         Self {
             client: Client::new(&url, None, &Credentials::Nobody),
+            url,
             _runtime: runtime,
             _folder: folder,
         }
     }
 
     pub(crate) fn put(&self, name: &str, content: &Value) {
-        self.ask(
-            Method::PUT,
-            &path(name),
-            Some(("application/json", content)),
-        );
+        let body = Some(("application/json", content));
+        let answer = self.client.request(Method::PUT, &path(name), body);
+        let answer = answer.expect("an answer");
+        assert!(answer.status < 300, "{name}: {}", answer.body);
     }
 
     pub(crate) fn act(&self, name: &str, action: &str) {
-        self.ask(Method::POST, &format!("{}/{action}", path(name)), None);
+        let url = format!("{}{}/{action}", self.url, path(name));
+        ureq::post(url).send_empty().expect("an accepted action");
     }
 
     /// Returns whether the instance of a group is complete.
     pub(crate) fn is_instantiated(&self, name: &str) -> bool {
         let answer = self.client.get(&path(name)).expect("a group");
-        match answer["instance-status"].as_str() {
+        match answer["lifecycle"]["instance-status"].as_str() {
             Some("Instantiated") => true,
             Some("InstantiateFailed") => panic!("{name} failed: {answer}"),
             _ => false,
         }
-    }
-
-    fn ask(&self, method: Method, path: &str, body: Option<(&str, &Value)>) {
-        let answer = self.client.request(method, path, body).expect("an answer");
-        assert!(answer.status < 300, "{path}: {}", answer.body);
     }
 }
 
