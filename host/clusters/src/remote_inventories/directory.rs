@@ -11,7 +11,7 @@ use super::KubeconfigRef;
 
 /// The port of an address without a port.
 const HTTPS_PORT: u16 = 443;
-/// The end of the name of each Secret in which Cluster API keeps the kubeconfig of a cluster.
+/// The suffix of the Secrets of Cluster API that contain kubeconfigs.
 const KUBECONFIG_SUFFIX: &str = "-kubeconfig";
 
 /// The address and the names of a watched cluster.

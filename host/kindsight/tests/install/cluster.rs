@@ -151,8 +151,8 @@ fn members(list: &Value, names: &[&str]) -> Value {
     members.collect()
 }
 
-/// The network policy permits the ports on which the Pod listens and the peers to which it connects, and no other port
-/// except the port of name servers.
+/// Asserts that the network policy permits exactly the ports that the Pod listens on, the ports that it connects to, and
+/// the port of name servers.
 fn assert_policy_permits(installed: &Installation, pod: &Pod) {
     let policy = &object(&installed.rendered, "NetworkPolicy")["spec"];
     let ports = |rules: &Value| -> BTreeSet<u64> {

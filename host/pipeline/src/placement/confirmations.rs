@@ -42,7 +42,7 @@ struct AwaitedStatus {
     before: Arc<str>,
     /// When the changed manifest was first known to be applied, in Unix milliseconds. `None` while it is not.
     applied_ms: Option<i64>,
-    /// Whether the wait ends without a confirmation: the status is known, and has no `observedGeneration`.
+    /// True if the wait ends without a confirmation: the status is known, and has no `observedGeneration`.
     has_end: bool,
 }
 

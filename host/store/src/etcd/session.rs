@@ -1,5 +1,5 @@
-//! The session of this process: one lease of etcd, to which all keys of its [`Lease`]s are attached.
-//! etcd deletes these keys if the session is not renewed.
+//! The session of this process: one lease of etcd. The keys of all [`Lease`]s of the process are
+//! attached to the session. etcd deletes these keys if the process does not renew the session.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -37,7 +37,7 @@ pub(super) enum Running {
 
 /// The image to attack. A static executable that `KINDSIGHT_EXECUTABLE` names is attacked over both transports. Without
 /// this variable, the executable of this build is attacked over HTTPS, in an image with the libraries of this machine.
-/// `None` stands for a server in this process.
+/// Returns `None` if the server runs in this process.
 pub(super) fn image(transport: Transport) -> Option<&'static Image> {
     static STATIC: OnceLock<Option<Image>> = OnceLock::new();
     static OF_BUILD: OnceLock<Option<Image>> = OnceLock::new();

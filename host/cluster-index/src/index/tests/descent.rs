@@ -7,7 +7,7 @@ use super::related::{Near, of, pattern, shop};
 use super::*;
 use crate::related_rules::RelatedKinds;
 
-/// A cluster in which interpreters ask for the Pods of each object.
+/// A cluster whose interpreters request the Pods of every object.
 fn near() -> Near {
     Near::by(RelatedKinds {
         judged: KindPattern {

@@ -22,7 +22,7 @@ use crate::kubernetes::watches::WatchState;
 /// Time from an added or removed definition of a Kind until discovery: servers update discovery late.
 const DISCOVER_AFTER: Duration = Duration::from_secs(1);
 
-/// Runs the watches and the lists of parts until one of them has news.
+/// Runs the watches and the lists of parts until a watch or a list has news.
 ///
 /// They run in the task of the session. If the session waited for the channel, each of their news would wake this
 /// task while it runs. The executor would then run the task once more, and wake another thread to help.

@@ -90,7 +90,7 @@ impl Installation {
             account: &account,
             secrets: &secrets,
         };
-        // A Pod does not wait until the one before is ready, as in a StatefulSet with `podManagementPolicy: Parallel`.
+        // All Pods start at once, as in a StatefulSet with `podManagementPolicy: Parallel`.
         let pods = addresses.iter().enumerate().map(|(number, address)| {
             let folder = folder.path().join(format!("pod-{number}"));
             std::fs::create_dir(&folder).expect("a folder");
