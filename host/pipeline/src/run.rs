@@ -112,7 +112,7 @@ impl PipelineRun {
         }
     }
 
-    /// Handles an event and those that wait behind it, one slice of a swap, and the changes that time causes.
+    /// Handles an event, the events that wait behind it, one slice of a swap, and the changes that time causes.
     /// Returns the time of the next change that time causes, in Unix milliseconds.
     fn step(&mut self, first: Option<QueuedEvent>) -> Option<i64> {
         let rest = std::iter::from_fn(|| self.events_rx.try_recv().ok());
