@@ -130,6 +130,12 @@ pub(crate) struct ServeArgs {
     /// `10m`.
     #[arg(long, env = "KINDSIGHT_GONE_FOR", value_name = "TIME", value_parser = duration, default_value = "10m")]
     pub(crate) gone_for: Duration,
+    /// Time after which a changed manifest counts as confirmed although the status stays the same, such as `10m`.
+    ///
+    /// An object that is reported without its spec is Pending (`NotConfirmed`) until its status changes. By default this
+    /// has no end. A status with `observedGeneration` is never confirmed by time.
+    #[arg(long, env = "KINDSIGHT_CONFIRMATION_TIMEOUT", value_name = "TIME", value_parser = duration)]
+    pub(crate) confirmation_timeout: Option<Duration>,
     /// Time after the start of a cluster for which each Kind that it has not answered for makes its applications
     /// stale, such as `60s`. Afterwards such a Kind is listed as not answered. `GET /readyz` waits as long.
     #[arg(long, env = "KINDSIGHT_KIND_GRACE", value_name = "TIME", value_parser = duration, default_value = "60s")]

@@ -6,7 +6,6 @@ mod found;
 mod instances;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use kindsight_appcontext::{AppSnapshot, ContextMeta, ContextSnapshot};
 use kindsight_interpreter::{Interpreters, Published};
@@ -20,7 +19,7 @@ use crate::judge::Judge;
 use crate::placement::{Applied, Change, Placement};
 use crate::recheck::Slice;
 use crate::recorded::ContextDeployments;
-use crate::shared::Shared;
+use crate::shared::{Shared, Timeouts};
 use crate::view_change::ViewChange;
 
 /// One application.
@@ -295,10 +294,10 @@ impl ApplicationState {
     }
 
     /// When the first object is forgotten or counts as gone, in Unix milliseconds.
-    pub(crate) fn expires_at_ms(&self, gone_for: Duration) -> Option<i64> {
+    pub(crate) fn expires_at_ms(&self, timeouts: Timeouts) -> Option<i64> {
         let placements = self.apps.iter().flat_map(|(_, placements)| placements);
         placements
-            .filter_map(|placement| placement.expires_at_ms(gone_for))
+            .filter_map(|placement| placement.expires_at_ms(timeouts))
             .min()
     }
 

@@ -86,7 +86,7 @@ impl Applications {
     fn note_due(&mut self, key: &ApplicationKey, shared: &Shared) {
         let state = self.by_key.get(key);
         let recheck_at_ms = state.and_then(ApplicationState::recheck_at_ms);
-        let expires_at_ms = state.and_then(|state| state.expires_at_ms(shared.gone_for));
+        let expires_at_ms = state.and_then(|state| state.expires_at_ms(shared.timeouts));
         self.rechecks.set(key, recheck_at_ms);
         self.expiries.set(key, expires_at_ms);
     }

@@ -56,10 +56,11 @@ pub use bundle_queue::{BUNDLES_WAITING_BYTES_MAX, BUNDLES_WAITING_MAX, BundleQue
 pub use cluster_state::KIND_GRACE;
 pub use event::{Event, QueuedEvent};
 pub use follow::{Stores, follow};
-pub use pipeline::{GONE_FOR, Pipeline};
+pub use pipeline::Pipeline;
 pub use progress::Progress;
 pub use remembered::{REMEMBERED_BYTES_MAX, REMEMBERED_VERSION, RememberedFile};
 pub use run::{PipelineRun, ReportedRequests, RunError, Unsynced};
+pub use shared::{GONE_FOR, Timeouts};
 pub use store_reader::{StoreChanges, StoreReader};
 
 /// The reason why the pipeline could not load what is stored.

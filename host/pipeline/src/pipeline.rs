@@ -31,13 +31,10 @@ use crate::progress::Progress;
 use crate::publisher::Publisher;
 use crate::recorded::RecordedApps;
 use crate::remembered::{RememberedCluster, RememberedStatuses};
-use crate::shared::Shared;
+use crate::shared::{Shared, Timeouts};
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
 use references::References;
-
-/// Time for which an object of a found application that is there no more is listed, by default.
-pub const GONE_FOR: Duration = Duration::from_mins(10);
 
 /// The state between two events.
 pub struct Pipeline {
@@ -95,11 +92,9 @@ impl Pipeline {
         }
     }
 
-    /// Lists an object of a found application that does not exist any more for so long.
-    #[must_use]
-    pub fn listing_gone_for(mut self, gone_for: Duration) -> Self {
-        self.shared.gone_for = gone_for;
-        self
+    /// Ends waits of applications after these times.
+    pub fn set_timeouts(&mut self, timeouts: Timeouts) {
+        self.shared.timeouts = timeouts;
     }
 
     /// Marks applications as stale for so long after the start of a cluster while it has not answered for every

@@ -18,7 +18,6 @@ mod verdicts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use kindsight_model::{ClusterName, Identity, Object, Verdict};
 use kindsight_status::{
@@ -30,6 +29,7 @@ use crate::application_state::ReportedObjects;
 use crate::cluster_state::ClusterState;
 use crate::judge::Judge;
 use crate::live_kinds::LiveKinds;
+use crate::shared::Timeouts;
 pub(crate) use autoscalers::Autoscalers;
 pub(crate) use change::Change;
 use confirmations::{Confirmations, Manifested};
@@ -70,8 +70,7 @@ pub(crate) struct Environment<'e> {
     pub(crate) judge: Judge<'e>,
     pub(crate) cluster: &'e ClusterState,
     pub(crate) kinds: &'e LiveKinds,
-    /// Time for which an object that is gone is listed.
-    pub(crate) gone_for: Duration,
+    pub(crate) timeouts: Timeouts,
     pub(crate) now_ms: i64,
 }
 
@@ -161,7 +160,7 @@ impl Placement {
         let before = self.marks();
         let taken = self.take(change, env, &mut applied);
         let followed = self.follow_cluster(env, &mut applied);
-        let followed = followed.max(self.confirm(env.now_ms));
+        let followed = followed.max(self.confirm(env));
         let is_marked = self.view.is_some() && before != self.marks();
         let marked = if is_marked { Work::Mark } else { Work::Nothing };
         let work = taken.max(followed).max(marked);
@@ -217,16 +216,18 @@ impl Placement {
 
     /// When the first object is forgotten or counts as gone, or a changed manifest waits no longer for its confirmation,
     /// in Unix milliseconds. Objects that are gone stay listed while the cluster is not heard.
-    pub(crate) fn expires_at_ms(&self, gone_for: Duration) -> Option<i64> {
+    pub(crate) fn expires_at_ms(&self, timeouts: Timeouts) -> Option<i64> {
         match &self.desired {
-            Desired::Observed(observed) if !self.is_outdated() => observed.due_ms(gone_for),
+            Desired::Observed(observed) if !self.is_outdated() => {
+                observed.due_ms(timeouts.gone_for)
+            }
             Desired::Observed(_) => None,
-            Desired::Sent { .. } => self.confirmations.due_ms(),
+            Desired::Sent { .. } => self.confirmations.due_ms(timeouts),
         }
     }
 
     /// Ends the waits of changed manifests that the cluster has confirmed, or that waited long enough.
-    fn confirm(&mut self, now_ms: i64) -> Work {
+    fn confirm(&mut self, env: Environment<'_>) -> Work {
         if self.confirmations.is_empty() {
             return Work::Nothing;
         }
@@ -235,7 +236,7 @@ impl Placement {
             namespace: &self.desired.namespace(),
             objects: self.report.as_ref().map(|report| &report.objects),
         };
-        if self.confirmations.settle(now, now_ms) {
+        if self.confirmations.settle(now, env.timeouts, env.now_ms) {
             Work::Project
         } else {
             Work::Nothing

@@ -10,7 +10,6 @@ use kindsight_model::ClusterName;
 use crate::cluster_state::{ClusterState, KIND_GRACE};
 use crate::judge::Judge;
 use crate::live_kinds::LiveKinds;
-use crate::pipeline::GONE_FOR;
 use crate::placement::Environment;
 
 /// State that all placements share.
@@ -19,8 +18,29 @@ pub(crate) struct Shared {
     /// The Kinds that the goal of swaps names.
     pub(crate) kinds: LiveKinds,
     pub(crate) clusters: Clusters,
-    /// Time for which an object that is gone is listed.
-    pub(crate) gone_for: Duration,
+    pub(crate) timeouts: Timeouts,
+}
+
+/// Time for which an object of a found application that is there no more is listed, by default.
+pub const GONE_FOR: Duration = Duration::from_mins(10);
+
+/// Times after which waits of applications end.
+#[derive(Debug, Clone, Copy)]
+pub struct Timeouts {
+    /// Time for which a deleted object of a found application is listed as gone. Zero lists no gone objects.
+    pub gone_for: Duration,
+    /// Maximum time that a resource waits for another status after its changed manifest was applied, if its status has no
+    /// `observedGeneration`. Without this timeout, and for any other status, the wait ends only with another status.
+    pub confirmation: Option<Duration>,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            gone_for: GONE_FOR,
+            confirmation: None,
+        }
+    }
 }
 
 /// The state of each cluster.
@@ -42,7 +62,7 @@ impl Shared {
                 unknown: ClusterState::default(),
                 grace: KIND_GRACE,
             },
-            gone_for: GONE_FOR,
+            timeouts: Timeouts::default(),
         }
     }
 
@@ -60,7 +80,7 @@ impl Shared {
             },
             cluster: self.clusters.get(cluster),
             kinds: &self.kinds,
-            gone_for: self.gone_for,
+            timeouts: self.timeouts,
             now_ms,
         }
     }

@@ -72,8 +72,8 @@ impl Loaded {
             Records::new(Arc::clone(&settings.store)),
             Arc::clone(catalog.interpreters()),
         )
-        .listing_gone_for(settings.gone_for)
         .with_kind_grace(settings.kind_grace);
+        pipeline.set_timeouts(settings.timeouts);
         for cluster in &settings.clusters {
             pipeline.expect_cluster(cluster.name(), now_ms());
         }

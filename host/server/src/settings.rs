@@ -12,7 +12,7 @@ use kindsight_catalog::{CatalogLimits, ComponentDirectory};
 use kindsight_clusters::{ClusterSource, Projects};
 use kindsight_grpc::Controllers;
 use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
-use kindsight_pipeline::{GONE_FOR, KIND_GRACE, RememberedFile};
+use kindsight_pipeline::{KIND_GRACE, RememberedFile, Timeouts};
 use kindsight_rest::AllowedNames;
 use kindsight_store::Store;
 use tokio::sync::watch;
@@ -48,8 +48,8 @@ pub struct Settings {
     pub cluster_changes: Option<ClusterChanges>,
     /// Clusters that operators register while the server runs.
     pub registry: RegistrySettings,
-    /// Time for which a deleted object of a found application is listed as gone; zero lists no gone objects.
-    pub gone_for: Duration,
+    /// Times after which waits of applications end.
+    pub timeouts: Timeouts,
     /// Memory for the parsed objects of this process, in bytes; with 0, objects are parsed for each evaluation.
     pub parsed_bytes_max: usize,
     /// Time after the start of a cluster for which each Kind that it has not answered for makes its applications
@@ -159,7 +159,7 @@ impl Settings {
             clusters: Vec::new(),
             cluster_changes: None,
             registry: RegistrySettings::default(),
-            gone_for: GONE_FOR,
+            timeouts: Timeouts::default(),
             parsed_bytes_max: PARSED_BYTES_MAX,
             kind_grace: KIND_GRACE,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use ureq::http::Method;
 
-use crate::stage::{NAMESPACE, PATIENCE, labelled, serve};
+use crate::stage::{NAMESPACE, PATIENCE, gone_for, labelled, serve};
 
 const EDGE: &str = "/v2/cluster-providers/lab/clusters/edge01";
 const TOKEN: &str = "registeredtoken";
@@ -96,7 +96,7 @@ impl Stage {
         let (runtime, client) = serve(Settings {
             registry,
             cache: Some(cache),
-            gone_for: Duration::ZERO,
+            timeouts: gone_for(Duration::ZERO),
             ..Settings::new(Arc::clone(&self.store))
         });
         Running {

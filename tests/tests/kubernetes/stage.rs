@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use kindsight_cluster::{Binaries, Binary, Client, Cluster, Credentials, Etcd, Options, Proxy};
 use kindsight_clusters::{ClusterSource, WatchOptions, kubeconfig_clusters};
 use kindsight_interpreter::{CodeCache, Interpreters, Limits};
-use kindsight_server::{DataDir, Server, Settings};
+use kindsight_server::{DataDir, Server, Settings, Timeouts};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -80,7 +80,7 @@ impl Stage {
             cache: Some(folder.path().join("cache")),
             interpreters: Some(interpreters),
             clusters: sources.map(change).collect(),
-            gone_for: Duration::from_secs(3),
+            timeouts: gone_for(Duration::from_secs(3)),
             ..Settings::new(Arc::clone(&store))
         };
         let (runtime, server) = serve(settings);
@@ -114,7 +114,7 @@ impl Stage {
         let clusters = clusters.map(|(cluster, proxy)| source(cluster, proxy, &who(cluster)));
         let (runtime, server) = serve(Settings {
             clusters: clusters.collect(),
-            gone_for: Duration::from_mins(1),
+            timeouts: gone_for(Duration::from_mins(1)),
             remembered,
             cache: Some(cache),
             ..Settings::new(store)
@@ -189,6 +189,14 @@ impl Stage {
             let mut clusters = clusters.into_iter().flatten();
             clusters.any(|cluster| cluster["cluster"] == name && is_so(cluster))
         });
+    }
+}
+
+/// Timeouts of a server that lists gone objects for this time.
+pub(crate) fn gone_for(gone_for: Duration) -> Timeouts {
+    Timeouts {
+        gone_for,
+        ..Timeouts::default()
     }
 }
 

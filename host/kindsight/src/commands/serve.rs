@@ -5,7 +5,9 @@ use std::future;
 
 use kindsight_server::clusters::Projects;
 use kindsight_server::rest::AllowedNames;
-use kindsight_server::{ClusterChanges, DataDir, MetricsSettings, Server, Settings, start_logging};
+use kindsight_server::{
+    ClusterChanges, DataDir, MetricsSettings, Server, Settings, Timeouts, start_logging,
+};
 use tokio::sync::watch;
 
 use crate::config::ServeArgs;
@@ -147,7 +149,10 @@ fn settings(
         clusters,
         cluster_changes: Some(cluster_changes),
         registry,
-        gone_for: args.gone_for,
+        timeouts: Timeouts {
+            gone_for: args.gone_for,
+            confirmation: args.confirmation_timeout,
+        },
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
         kind_grace: args.kind_grace,
         listen: args.listen,

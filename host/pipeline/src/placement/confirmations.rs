@@ -5,18 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use kindsight_model::{Digest, Object, ObjectList, Phase, RsyncStatus, Verdict};
 use kindsight_status::{Expected, match_objects};
 use serde_json::Value;
 
 use crate::remembered::RememberedStatus;
-
-/// Maximum time that a resource whose status has no `observedGeneration` waits for another status after its changed
-/// manifest was applied. Most changes of such a resource never change its status. The default deadline of a rollout is
-/// the same.
-const CONFIRMATION_MAX: Duration = Duration::from_mins(10);
+use crate::shared::Timeouts;
 
 /// The member of a status, or of a part of it, that names the generation which a controller observed.
 const OBSERVED_GENERATION: &str = "observedGeneration";
@@ -42,7 +37,7 @@ struct AwaitedStatus {
     before: Arc<str>,
     /// When the changed manifest was first known to be applied, in Unix milliseconds. `None` while it is not.
     applied_ms: Option<i64>,
-    /// True if the wait ends without a confirmation: the status is known, and has no `observedGeneration`.
+    /// True if [`Timeouts::confirmation`] ends the wait: the status is known, and has no `observedGeneration`.
     has_end: bool,
 }
 
@@ -154,8 +149,9 @@ impl Confirmations {
     }
 
     /// Ends a wait if the resource has another status, or if its status has no `observedGeneration` and it waited for
-    /// [`CONFIRMATION_MAX`]. Returns whether other objects wait than before. Called after each change of the placement.
-    pub(super) fn settle(&mut self, now: Manifested<'_>, now_ms: i64) -> bool {
+    /// [`Timeouts::confirmation`]. Returns whether other objects wait than before. Called after each change of the
+    /// placement.
+    pub(super) fn settle(&mut self, now: Manifested<'_>, timeouts: Timeouts, now_ms: i64) -> bool {
         let mut positions = BTreeSet::new();
         if !self.waiting.is_empty() {
             let expected: BTreeMap<Key, &Expected> = now
@@ -172,7 +168,8 @@ impl Confirmations {
                 let Some(waiting) = self.waiting.get_mut(&key) else {
                     continue;
                 };
-                if waiting.is_unconfirmed_by(object) && !waiting.is_over(now_ms) {
+                let is_over = waiting.end_ms(timeouts).is_some_and(|end| end <= now_ms);
+                if waiting.is_unconfirmed_by(object) && !is_over {
                     positions.insert(position);
                 } else {
                     self.waiting.remove(&key);
@@ -189,10 +186,10 @@ impl Confirmations {
     }
 
     /// When the first wait ends without a confirmation, in Unix milliseconds.
-    pub(super) fn due_ms(&self) -> Option<i64> {
+    pub(super) fn due_ms(&self, timeouts: Timeouts) -> Option<i64> {
         self.waiting
             .values()
-            .filter_map(AwaitedStatus::end_ms)
+            .filter_map(|waiting| waiting.end_ms(timeouts))
             .min()
     }
 
@@ -224,7 +221,7 @@ impl AwaitedStatus {
         match rsync {
             Some(RsyncStatus::Applied) => {
                 self.applied_ms.get_or_insert(now_ms);
-                !self.is_over(now_ms)
+                true
             }
             Some(RsyncStatus::Pending | RsyncStatus::Retrying) => {
                 self.applied_ms = None;
@@ -234,16 +231,11 @@ impl AwaitedStatus {
         }
     }
 
-    fn is_over(&self, now_ms: i64) -> bool {
-        self.end_ms().is_some_and(|end| end <= now_ms)
-    }
-
-    fn end_ms(&self) -> Option<i64> {
-        if !self.has_end {
-            return None;
-        }
-        let max_ms = i64::try_from(CONFIRMATION_MAX.as_millis()).ok()?;
-        Some(self.applied_ms?.saturating_add(max_ms))
+    /// When the wait ends without a confirmation, in Unix milliseconds. `None` if it does not end.
+    fn end_ms(&self, timeouts: Timeouts) -> Option<i64> {
+        let timeout = timeouts.confirmation.filter(|_| self.has_end)?;
+        let timeout_ms = i64::try_from(timeout.as_millis()).ok()?;
+        Some(self.applied_ms?.saturating_add(timeout_ms))
     }
 }
 

@@ -193,7 +193,7 @@ impl Desired {
             Self::Sent { .. } => false,
             Self::Observed(observed) => {
                 observed.settle(report, left, env.now_ms)
-                    | (may_forget && observed.forget(env.gone_for, env.now_ms))
+                    | (may_forget && observed.forget(env.timeouts.gone_for, env.now_ms))
             }
         }
     }

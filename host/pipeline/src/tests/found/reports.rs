@@ -10,8 +10,8 @@ use kindsight_model::{
 use kindsight_status::{ApplicationKey, ResourceView, Role};
 use serde_json::{Value, json};
 
-use crate::Event;
 use crate::tests::stage::Stage;
+use crate::{Event, Timeouts};
 
 /// Time for which the tests list what is gone, in milliseconds.
 pub(super) const GONE_FOR_MS: i64 = 10_000;
@@ -122,9 +122,10 @@ pub(super) fn removed(cluster: &str) -> Event {
 /// A stage without contexts that forgets what is gone after [`GONE_FOR_MS`].
 pub(in crate::tests) fn stage() -> Stage {
     let mut stage = Stage::new(&[]);
-    stage.pipeline = stage
-        .take_pipeline()
-        .listing_gone_for(Duration::from_millis(GONE_FOR_MS.unsigned_abs()));
+    stage.pipeline.set_timeouts(Timeouts {
+        gone_for: Duration::from_millis(GONE_FOR_MS.unsigned_abs()),
+        ..Timeouts::default()
+    });
     stage
 }
 

@@ -1,9 +1,11 @@
 //! Changed manifests: the status must change before it counts.
 
-use super::*;
-use crate::GONE_FOR;
+use std::time::Duration;
 
-/// Ten minutes, in milliseconds.
+use super::*;
+use crate::{GONE_FOR, Timeouts};
+
+/// A timeout of ten minutes, in milliseconds.
 const END_MS: i64 = 600_000;
 const BELOW: &str = "app/a/cluster/p+c/resource/front+Deployment/";
 
@@ -34,6 +36,14 @@ fn with_old_spec() -> Value {
 }
 
 impl Stage {
+    /// Waits of changed manifests end after [`END_MS`].
+    fn set_timeout(&mut self) {
+        self.pipeline.set_timeouts(Timeouts {
+            confirmation: Some(Duration::from_millis(END_MS.unsigned_abs())),
+            ..Timeouts::default()
+        });
+    }
+
     /// The orchestrator replaces the manifest in a context.
     fn rewrite(&mut self, id: &str, manifest: &Value, now_ms: i64) {
         let text = Value::String(manifest.to_string()).to_string();
@@ -67,6 +77,13 @@ impl Stage {
         let verdict = &resources.first().unwrap().verdict;
         (verdict.state.to_string(), verdict.reason.to_string())
     }
+}
+
+/// The Deployment with a status that names the observed generation only in a condition.
+fn observed_in_a_condition() -> Value {
+    let mut object = without_generation();
+    object["status"]["conditions"][0]["observedGeneration"] = json!(1);
+    object
 }
 
 fn pending() -> (String, String) {
@@ -137,8 +154,9 @@ fn without_generation() -> Value {
 }
 
 #[test]
-fn the_wait_of_a_status_without_a_generation_ends_ten_minutes_after_the_manifest_was_applied() {
+fn a_timeout_of_confirmations_begins_when_the_manifest_is_applied() {
     let mut stage = stage();
+    stage.set_timeout();
     stage.report(&without_generation());
     stage.send(RsyncStatus::Pending);
     stage.rewrite(ID, &with_image("v2"), 1000);
@@ -155,10 +173,25 @@ fn the_wait_of_a_status_without_a_generation_ends_ten_minutes_after_the_manifest
 }
 
 #[test]
-fn the_wait_of_a_status_with_a_generation_has_no_end() {
-    let mut in_a_condition = without_generation();
-    in_a_condition["status"]["conditions"][0]["observedGeneration"] = json!(1);
-    for reported in [without_spec(2), in_a_condition] {
+fn a_timeout_does_not_confirm_a_status_with_a_generation() {
+    for reported in [without_spec(2), observed_in_a_condition()] {
+        let mut stage = stage();
+        stage.set_timeout();
+        stage.report(&reported);
+        stage.rewrite(ID, &with_image("v2"), 1000);
+        assert_eq!(stage.recheck(1000), None);
+        stage.recheck(1000 + 2 * END_MS);
+        assert_eq!(stage.state_of(ID), pending());
+    }
+}
+
+#[test]
+fn a_wait_has_no_end_by_default() {
+    for reported in [
+        without_spec(2),
+        observed_in_a_condition(),
+        without_generation(),
+    ] {
         let mut stage = stage();
         stage.own(&[ID]);
         stage.report(&reported);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use kindsight_store::RedbStore;
 
 use super::{Stage, pipeline, watches};
+use crate::Timeouts;
 use crate::remembered::RememberedFile;
 use crate::remembered::writer::Writer;
 
@@ -46,7 +47,11 @@ impl Stage {
     ) {
         let pipeline = pipeline(&self.store, &self.interpreters);
         self.read_model = pipeline.read_model().clone();
-        self.pipeline = pipeline.listing_gone_for(gone_for);
+        self.pipeline = pipeline;
+        self.pipeline.set_timeouts(Timeouts {
+            gone_for,
+            ..Timeouts::default()
+        });
         for cluster in clusters {
             let cluster = cluster.parse().unwrap();
             self.pipeline.expect_cluster(&cluster, now_ms);
