@@ -147,14 +147,15 @@ fn doubt_if_not_fully_read(verdict: Verdict) -> Verdict {
 }
 
 /// Stalled has priority over the generation: see [`standard::progress`]. If the object also reports
-/// Ready, the conditions are weighed with the remaining evidence.
+/// that it is ready, all evidence is weighed.
 fn stalled(object: &Object<'_>) -> Option<Verdict> {
     let conditions = object.conditions();
     let is_ready = conditions
         .find("Ready")
         .is_some_and(|ready| ready.is_true());
+    let is_good = is_ready || (members::are_good(object.status()) && !object.is_stale());
     let stalled = conditions.find("Stalled")?;
-    (stalled.is_true() && !is_ready).then(|| {
+    (stalled.is_true() && !is_good).then(|| {
         let verdict = Verdict::failed(stalled.reason_or("Stalled"), stalled.message().to_owned());
         verdict.since(stalled.since_ms())
     })
