@@ -10,7 +10,12 @@ mod tests;
 /// The placeholder of redacted values in answers.
 const REDACTED: &str = "REDACTED";
 /// The paths of pod templates. A value there is a pod template if it has `spec.containers`.
-const POD_TEMPLATES: [&str; 2] = ["/spec/template", "/spec/jobTemplate/spec/template"];
+const POD_TEMPLATES: [&str; 3] = [
+    "/spec/template",
+    "/spec/jobTemplate/spec/template",
+    // The Kind PodTemplate.
+    "/template",
+];
 /// The path of the templates of claims.
 const CLAIM_TEMPLATES: &str = "/spec/volumeClaimTemplates";
 

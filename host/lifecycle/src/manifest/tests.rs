@@ -35,6 +35,10 @@ fn the_label_is_on_the_resource_its_pod_template_and_its_claims() {
     let sent = labelled(&job, &deployment()).unwrap();
     let path = "/spec/jobTemplate/spec/template/metadata/labels";
     assert_eq!(label_at(&sent, path), "7-front");
+    let template =
+        format!("apiVersion: v1\nkind: PodTemplate\nmetadata: {{name: a}}\ntemplate: {pods}\n");
+    let sent = labelled(&template, &deployment()).unwrap();
+    assert_eq!(label_at(&sent, "/template/metadata/labels"), "7-front");
 }
 
 #[test]
