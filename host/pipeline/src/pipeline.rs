@@ -49,6 +49,8 @@ pub struct Pipeline {
     /// Set while the store of contexts is away.
     store_away: Option<Staleness>,
     unclaimed: Unclaimed,
+    /// True if reports on the contexts of other orchestrators are stored too.
+    is_rsync: bool,
     recorded: RecordedApps,
     /// The last-known state of clusters before the start.
     last_known: HashMap<ClusterName, RememberedCluster>,
@@ -83,6 +85,7 @@ impl Pipeline {
             bundles: BundleQueue::default(),
             store_away: None,
             unclaimed: Unclaimed::default(),
+            is_rsync: false,
             recorded: RecordedApps::default(),
             last_known: HashMap::new(),
             last_statuses: RememberedStatuses::default(),
@@ -90,6 +93,12 @@ impl Pipeline {
             grace_seen_ms: i64::MIN,
             reports: 0,
         }
+    }
+
+    /// Stores the reports on all contexts, as the rsync of an orchestrator does. By default, only the reports on contexts
+    /// of kindsight are stored.
+    pub fn store_all_reports(&mut self) {
+        self.is_rsync = true;
     }
 
     /// Ends waits of applications after these times.

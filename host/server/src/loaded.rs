@@ -74,6 +74,9 @@ impl Loaded {
         )
         .with_kind_grace(settings.kind_grace);
         pipeline.set_timeouts(settings.timeouts);
+        if settings.rsync_listen.is_some() {
+            pipeline.store_all_reports();
+        }
         for cluster in &settings.clusters {
             pipeline.expect_cluster(cluster.name(), now_ms());
         }

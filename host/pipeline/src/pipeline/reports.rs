@@ -55,8 +55,8 @@ impl Pipeline {
         }
     }
 
-    /// Judges a report of a monitor, publishes it, and stores it afterwards if kindsight recorded the context. The
-    /// report waits if the store reader has not passed on its context yet.
+    /// Judges a report of a monitor, publishes it, and stores it afterwards if kindsight recorded the context, or is the
+    /// rsync of its orchestrator. The report waits if the store reader has not passed on its context yet.
     pub(super) fn report(
         &mut self,
         cluster: &ClusterName,
@@ -65,9 +65,9 @@ impl Pipeline {
         now_ms: i64,
     ) {
         let context = deployment.context.clone();
-        let (mut is_placed, mut is_own) = (false, false);
+        let (mut is_placed, mut is_stored) = (false, self.is_rsync);
         for id in self.references.shown_by(&context) {
-            is_own |= self.groups.is_own(&id);
+            is_stored |= self.groups.is_own(&id);
             let state = self.applications.get(&ApplicationKey::Context(id));
             let app = &deployment.app;
             if let Some(placement) = state.and_then(|state| state.placement(app, cluster)) {
@@ -82,7 +82,7 @@ impl Pipeline {
         }
         let status_json = report.status_json.clone();
         self.take_report(&deployment, cluster, report, now_ms);
-        if let Some(status_json) = status_json.filter(|_| is_own) {
+        if let Some(status_json) = status_json.filter(|_| is_stored) {
             self.bundles.push(deployment, cluster.clone(), status_json);
         }
     }

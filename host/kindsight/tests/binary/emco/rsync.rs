@@ -7,11 +7,13 @@ use std::time::Instant;
 use kindsight_cluster::Etcd;
 use kindsight_grpc::proto::installapp_client::InstallappClient;
 use kindsight_grpc::proto::{InstallAppRequest, UninstallAppRequest};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::laid::{Generation, Laid};
 use super::stage::{PATIENCE, address, etcd, status_of, wait};
+use crate::monitor::{Monitor, deployment};
 use crate::process::Server;
 
 const DIG: &str = "shop/web/v1/prod";
@@ -154,6 +156,29 @@ fn an_orchestrator_installs_and_uninstalls_its_context() {
 }
 
 #[test]
+fn the_report_of_a_monitor_is_stored_in_an_installed_context() {
+    let Some(stage) = Stage::new() else { return };
+    stage.lay("7", DIG, EDGE);
+    let server = stage.start();
+    stage.install(&server, "7").unwrap();
+    stage.wait_for_status("7", "Instantiated");
+    let objects = json!({"deploymentStatuses": [deployment("front", 2, 2)]});
+    let bundle = Monitor::Onap.bundle("7-front", &objects);
+    fs::write(stage.cluster().join("7-front.json"), bundle.to_string()).unwrap();
+    let key = format!("app/front/cluster/{EDGE}/status/");
+    let begin = Instant::now();
+    while stage.stored("7", &key).is_empty() {
+        assert!(begin.elapsed() < PATIENCE, "the report is not stored");
+        std::thread::yield_now();
+    }
+    // rsync stores the status of the ResourceBundleState as text.
+    let text: String = serde_json::from_str(&stage.stored("7", &key)).unwrap();
+    let stored: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(stored, Monitor::Onap.status(&objects));
+    assert!(server.stop());
+}
+
+#[test]
 fn an_installation_continues_after_a_kill() {
     let Some(stage) = Stage::new() else { return };
     stage.lay("7", DIG, EDGE);
@@ -181,7 +206,7 @@ fn a_refusal_names_its_reason() {
     // A group of the REST API.
     let path = status_of("shop/web/v1/own").replace("/status", "");
     let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
-    let intent = serde_json::json!({"apps": [{"name": "front", "clusters": [EDGE], "manifests": [manifest]}]});
+    let intent = json!({"apps": [{"name": "front", "clusters": [EDGE], "manifests": [manifest]}]});
     let (status, body) = server.put_json(&path, &intent.to_string());
     assert_eq!(status, 201, "{body:#}");
     stage.lay("8", "shop/web/v1/own", EDGE);
