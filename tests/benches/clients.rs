@@ -120,7 +120,7 @@ fn read_answer(stream: &mut TcpStream) {
         };
         let length = head
             .lines()
-            .find_map(|it| it.strip_prefix("content-length: "));
+            .find_map(|line| line.strip_prefix("content-length: "));
         let length: usize = length.and_then(|text| text.parse().ok()).expect("a length");
         if body.len() >= length {
             return;

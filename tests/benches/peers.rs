@@ -195,7 +195,7 @@ fn build_peers(folder: &Path) -> Option<PathBuf> {
         .arg(".")
         .current_dir(source)
         .status();
-    if built.is_ok_and(|it| it.success()) {
+    if built.is_ok_and(|status| status.success()) {
         return Some(program);
     }
     println!("the peers did not run: no Go toolchain on the PATH that can build benches/peers");

@@ -31,7 +31,8 @@ fn main() {
     let interpreters = Interpreters::start(limits.clone(), None).expect("an engine");
     let named: Vec<String> = std::env::args().skip(1).collect();
     let is_named = |name: &str| {
-        named.iter().all(|it| it.starts_with('-')) || named.iter().any(|argument| argument == name)
+        named.iter().all(|argument| argument.starts_with('-'))
+            || named.iter().any(|argument| argument == name)
     };
     for built_in in kindsight_plugins::BUILT_IN
         .iter()

@@ -29,22 +29,22 @@ fn own_types<'r>(resolve: &'r Resolve, interface: &'r Interface) -> Vec<(&'r str
 /// Members of a type that are documented one by one.
 fn members(kind: &TypeDefKind) -> Vec<(&str, &Docs)> {
     match kind {
-        TypeDefKind::Record(it) => it
+        TypeDefKind::Record(record) => record
             .fields
             .iter()
             .map(|member| (member.name.as_str(), &member.docs))
             .collect(),
-        TypeDefKind::Variant(it) => it
+        TypeDefKind::Variant(variant) => variant
             .cases
             .iter()
             .map(|member| (member.name.as_str(), &member.docs))
             .collect(),
-        TypeDefKind::Enum(it) => it
+        TypeDefKind::Enum(enumeration) => enumeration
             .cases
             .iter()
             .map(|member| (member.name.as_str(), &member.docs))
             .collect(),
-        TypeDefKind::Flags(it) => it
+        TypeDefKind::Flags(flags) => flags
             .flags
             .iter()
             .map(|member| (member.name.as_str(), &member.docs))
@@ -82,12 +82,12 @@ fn every_item_is_documented() {
     for (_, interface) in &resolve.interfaces {
         let name = name_of(interface);
         need(name.to_owned(), &interface.docs);
-        for (function, it) in &interface.functions {
-            need(format!("{name}.{function}"), &it.docs);
+        for (function, defined) in &interface.functions {
+            need(format!("{name}.{function}"), &defined.docs);
         }
-        for (ty, it) in own_types(&resolve, interface) {
-            need(format!("{name}.{ty}"), &it.docs);
-            for (member, docs) in members(&it.kind) {
+        for (ty, defined) in own_types(&resolve, interface) {
+            need(format!("{name}.{ty}"), &defined.docs);
+            for (member, docs) in members(&defined.kind) {
                 need(format!("{name}.{ty}.{member}"), docs);
             }
         }
@@ -109,8 +109,8 @@ fn the_shapes_are_those_of_the_snapshot() {
     }
     for (_, interface) in &resolve.interfaces {
         writeln!(text, "\ninterface {}", name_of(interface)).expect("text");
-        for (name, it) in own_types(&resolve, interface) {
-            write_type(&mut text, &resolve, name, it);
+        for (name, defined) in own_types(&resolve, interface) {
+            write_type(&mut text, &resolve, name, defined);
         }
         for function in interface.functions.values() {
             writeln!(text, "  {}", function_shape(&resolve, function)).expect("text");
@@ -127,15 +127,15 @@ fn the_shapes_are_those_of_the_snapshot() {
     expect_file!["snapshots/contract.txt"].assert_eq(&text);
 }
 
-fn write_type(text: &mut String, resolve: &Resolve, name: &str, it: &TypeDef) {
-    writeln!(text, "  {} {name}", it.kind.as_str()).expect("text");
-    let lines: Vec<String> = match &it.kind {
-        TypeDefKind::Record(it) => it
+fn write_type(text: &mut String, resolve: &Resolve, name: &str, defined: &TypeDef) {
+    writeln!(text, "  {} {name}", defined.kind.as_str()).expect("text");
+    let lines: Vec<String> = match &defined.kind {
+        TypeDefKind::Record(record) => record
             .fields
             .iter()
             .map(|field| format!("{}: {}", field.name, shape(resolve, &field.ty)))
             .collect(),
-        TypeDefKind::Variant(it) => it
+        TypeDefKind::Variant(variant) => variant
             .cases
             .iter()
             .map(|case| match &case.ty {
@@ -168,18 +168,18 @@ fn shape(resolve: &Resolve, ty: &Type) -> String {
     let Type::Id(id) = ty else {
         return format!("{ty:?}").to_lowercase();
     };
-    let it = &resolve.types[*id];
+    let defined = &resolve.types[*id];
     let optional = |ty: &Option<Type>| ty.as_ref().map_or("_".to_owned(), |ty| shape(resolve, ty));
-    match &it.kind {
+    match &defined.kind {
         TypeDefKind::Type(of) => shape(resolve, of),
         TypeDefKind::List(of) => format!("list<{}>", shape(resolve, of)),
         TypeDefKind::Option(of) => format!("option<{}>", shape(resolve, of)),
         TypeDefKind::Result(of) => format!("result<{}, {}>", optional(&of.ok), optional(&of.err)),
         _ => {
-            let TypeOwner::Interface(owner) = it.owner else {
-                panic!("{:?} belongs to no interface", it.name);
+            let TypeOwner::Interface(owner) = defined.owner else {
+                panic!("{:?} belongs to no interface", defined.name);
             };
-            let name = it.name.as_deref().expect("a name");
+            let name = defined.name.as_deref().expect("a name");
             format!("{}.{name}", name_of(&resolve.interfaces[owner]))
         }
     }

@@ -49,7 +49,7 @@ fn check(name: &str, wasm: &[u8]) {
     interpreters
         .publish(vec![(Source::Upload, loaded)])
         .expect("a set");
-    let objects = objects().into_iter().map(|it| it.to_string());
+    let objects = objects().into_iter().map(|object| object.to_string());
     let objects: Arc<[Object]> = objects
         .map(|json| Object::from_json(json).expect("an object"))
         .collect();

@@ -290,14 +290,17 @@ fn a_library_is_named_by_its_crates_alone() {
 
 #[test]
 fn host_crates_name_only_those_in_the_table() {
-    for member in members().iter().filter(|it| it.folder.starts_with("host/")) {
+    for member in members()
+        .iter()
+        .filter(|member| member.folder.starts_with("host/"))
+    {
         let rule = CRATES.iter().find(|(name, _)| *name == member.name);
         let (_, crates) = rule.unwrap_or_else(|| panic!("enter {} in `CRATES`", member.name));
         for table in ["dependencies", "build-dependencies"] {
             for named in member
                 .names(table)
                 .iter()
-                .filter(|it| it.starts_with("kindsight"))
+                .filter(|named| named.starts_with("kindsight"))
             {
                 assert!(
                     crates.contains(&named.as_str()),
@@ -314,7 +317,7 @@ fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
     let built_in = "plugins/built-in";
     for member in members()
         .iter()
-        .filter(|it| !it.folder.starts_with("host/"))
+        .filter(|member| !member.folder.starts_with("host/"))
     {
         let expected: &[&str] = match member.folder.as_str() {
             folder if folder == built_in => &["kindsight-guest-build"],
@@ -327,7 +330,7 @@ fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
             for named in member
                 .names(table)
                 .iter()
-                .filter(|it| it.starts_with("kindsight"))
+                .filter(|named| named.starts_with("kindsight"))
             {
                 assert!(
                     expected.contains(&named.as_str()),

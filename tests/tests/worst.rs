@@ -37,11 +37,17 @@ fn judged(interpreters: &Interpreters, interpreter: &Interpreter, limits: &Limit
         let (group, kind) = (named(&handled.pattern.group), named(&handled.pattern.kind));
         let is_generic = handled.pattern.kind == "*";
         let pointers = handled.fields.pointers();
-        let pointers = pointers.iter().filter(|it| it.starts_with("/status"));
+        let pointers = pointers
+            .iter()
+            .filter(|pointer| pointer.starts_with("/status"));
         for (at, pointer) in pointers.enumerate() {
             let is_tried =
                 |number: usize| is_generic || (number + turn + at).is_multiple_of(SHAPES_PER_TURN);
-            for (_, shape) in SHAPES.iter().enumerate().filter(|(it, _)| is_tried(*it)) {
+            for (_, shape) in SHAPES
+                .iter()
+                .enumerate()
+                .filter(|(number, _)| is_tried(*number))
+            {
                 // An input can hold fewer small values than fit into the largest object.
                 let sizes = [1, 2, 4, 8].map(|part| OBJECT_BYTES_MAX / part);
                 let json = |bytes| worst::object(&group, &kind, pointer, shape, bytes);

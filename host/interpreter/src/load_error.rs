@@ -129,11 +129,11 @@ impl LoadError {
                 lines,
             },
             // Numbers, and faults, which are already clean.
-            it @ (Self::TooLarge(..)
+            error @ (Self::TooLarge(..)
             | Self::NotAnInterpreter
             | Self::NoContractTypes
             | Self::TooManyParts(_)
-            | Self::Call(..)) => it,
+            | Self::Call(..)) => error,
         }
     }
 

@@ -99,20 +99,24 @@ impl SubjectSet {
 
     /// Returns whether the set has a deployment intent group or a found application.
     pub fn has_application(&self, name: &DigName) -> bool {
-        self.any(|pattern| matches!(pattern, SubjectPattern::Application(it) if it.matches(name)))
+        self.any(|pattern| {
+            matches!(pattern, SubjectPattern::Application(pattern) if pattern.matches(name))
+        })
     }
 
     /// Returns whether the set has a cluster.
     pub fn has_cluster(&self, name: &ClusterName) -> bool {
         // Formatted only if there are patterns of clusters.
-        self.any(
-            |pattern| matches!(pattern, SubjectPattern::Cluster(it) if it.matches(&name.to_string())),
-        )
+        self.any(|pattern| {
+            matches!(pattern, SubjectPattern::Cluster(pattern) if pattern.matches(&name.to_string()))
+        })
     }
 
     /// Returns whether the set has a logical cloud.
     pub fn has_logical_cloud(&self, name: &LogicalCloudName) -> bool {
-        self.any(|pattern| matches!(pattern, SubjectPattern::LogicalCloud(it) if it.matches(name)))
+        self.any(|pattern| {
+            matches!(pattern, SubjectPattern::LogicalCloud(pattern) if pattern.matches(name))
+        })
     }
 
     fn any(&self, matches: impl Fn(&SubjectPattern) -> bool) -> bool {

@@ -41,11 +41,16 @@ impl Failure {
 pub(crate) fn reason(error: &DriverError, last_heard: Option<String>) -> String {
     let text = match &*error.kind {
         ErrorKind::Authentication { message, .. } => authentication(error, message),
-        ErrorKind::Command(it) if it.code == AUTHENTICATION_FAILED => wrong_password(&it.message),
-        ErrorKind::Command(it) if it.code == UNAUTHORIZED => {
-            format!("the user lacks the permission to read ({})", it.message)
+        ErrorKind::Command(command) if command.code == AUTHENTICATION_FAILED => {
+            wrong_password(&command.message)
         }
-        ErrorKind::Command(it) => it.message.clone(),
+        ErrorKind::Command(command) if command.code == UNAUTHORIZED => {
+            format!(
+                "the user lacks the permission to read ({})",
+                command.message
+            )
+        }
+        ErrorKind::Command(command) => command.message.clone(),
         ErrorKind::Io(error) => error.to_string(),
         ErrorKind::ServerSelection { message, .. } => {
             last_heard.unwrap_or_else(|| format!("no member answers ({message})"))
@@ -72,11 +77,11 @@ fn authentication(error: &DriverError, message: &str) -> String {
 /// The code of an error or of its cause.
 fn code(error: &DriverError) -> Option<i32> {
     let mut error = Some(error);
-    while let Some(it) = error {
-        if let ErrorKind::Command(command) = &*it.kind {
+    while let Some(cause) = error {
+        if let ErrorKind::Command(command) = &*cause.kind {
             return Some(command.code);
         }
-        let source = std::error::Error::source(it);
+        let source = std::error::Error::source(cause);
         error = source.and_then(<dyn std::error::Error>::downcast_ref);
     }
     None

@@ -186,7 +186,7 @@ impl Loaded {
             confirm: Arc::new(confirm_api),
             catalog: Arc::new(catalog_api),
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
-            clusters: self.registry.map(|it| registry::begin(tasks, it)),
+            clusters: self.registry.map(|opened| registry::begin(tasks, opened)),
             missing: missing(&unsynced, &read_model),
             notes: notes(self.catalog, read_model),
             clock: Arc::new(now_ms),

@@ -142,7 +142,10 @@ impl Registry {
             tracing::error!(key, why, "the registration of a cluster cannot be read");
         }
         let mut clusters = self.configured.borrow().clone();
-        let names: BTreeSet<ClusterName> = clusters.iter().map(|it| it.name().clone()).collect();
+        let names: BTreeSet<ClusterName> = clusters
+            .iter()
+            .map(|cluster| cluster.name().clone())
+            .collect();
         for (name, registration) in listed.registrations {
             if names.contains(&name) {
                 tracing::warn!(cluster = %name, "the configuration names a registered cluster; the configuration counts");
@@ -177,7 +180,7 @@ impl Registry {
                 why: format!("it has more than {NAMESPACES_MAX} namespaces"),
             });
         }
-        if let Some(wrong) = namespaces.iter().find(|it| !is_namespace(it)) {
+        if let Some(wrong) = namespaces.iter().find(|namespace| !is_namespace(namespace)) {
             return Err(Unusable {
                 member: "namespaces",
                 why: format!(
@@ -187,7 +190,10 @@ impl Registry {
             });
         }
         let options = WatchOptions {
-            namespaces: namespaces.iter().map(|it| it.as_str().into()).collect(),
+            namespaces: namespaces
+                .iter()
+                .map(|namespace| namespace.as_str().into())
+                .collect(),
             ..self.settings.options.clone()
         };
         let context = registration.context.clone();

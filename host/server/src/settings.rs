@@ -245,7 +245,7 @@ impl Settings {
         let listeners = [Some(self.listen), self.metrics.listen].into_iter();
         let mut reachable = listeners
             .flatten()
-            .filter(|it| !it.ip().to_canonical().is_loopback());
+            .filter(|address| !address.ip().to_canonical().is_loopback());
         reachable
             .next()
             .map_or(Ok(()), |address| Err(Error::OpenLifecycle(address)))

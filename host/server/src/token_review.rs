@@ -48,7 +48,10 @@ impl TokenReviews {
             }
             Some(ClusterSource::Folder(_)) => Err(ReviewClusterError::Folder(cluster.clone())),
             None => {
-                let known: Vec<String> = clusters.iter().map(|it| it.name().to_string()).collect();
+                let known: Vec<String> = clusters
+                    .iter()
+                    .map(|source| source.name().to_string())
+                    .collect();
                 Err(ReviewClusterError::Unknown {
                     cluster: cluster.clone(),
                     known: known.join(", "),

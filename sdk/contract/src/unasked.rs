@@ -231,15 +231,15 @@ impl<H: FnMut(&Wider) -> Option<bool>> Search<'_, '_, H> {
     }
 }
 
-fn matches(rule: &RelatedRule, it: &Reported) -> bool {
+fn matches(rule: &RelatedRule, object: &Reported) -> bool {
     use crate::relatives::Relative as _;
-    let (group, version, kind) = it.gvk();
+    let (group, version, kind) = object.gvk();
     rule.pattern.matches(group, version, kind)
 }
 
-fn label(it: &Reported) -> String {
+fn label(object: &Reported) -> String {
     use crate::relatives::Relative as _;
-    let ((_, _, kind), namespace, name) = (it.gvk(), it.namespace(), it.name());
+    let ((_, _, kind), namespace, name) = (object.gvk(), object.namespace(), object.name());
     let label = match namespace {
         "" => format!("{kind} {name}"),
         _ => format!("{kind} {namespace}/{name}"),

@@ -248,7 +248,7 @@ fn listening_address(line: &str) -> Option<SocketAddr> {
     let (_, url) = line.split_once("serving on ")?;
     let (_, address) = url.split_once("://")?;
     let address = address.split_whitespace().next()?;
-    let address = address.trim_end_matches(|it: char| !it.is_ascii_digit());
+    let address = address.trim_end_matches(|character: char| !character.is_ascii_digit());
     let mut address: SocketAddr = address.parse().ok()?;
     if address.ip().is_unspecified() {
         address.set_ip(Ipv4Addr::LOCALHOST.into());

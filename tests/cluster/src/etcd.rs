@@ -232,9 +232,13 @@ impl Etcd {
     /// A client of its JSON gateway.
     fn client(&self) -> Client {
         match &self.security {
-            Some(it) => {
-                let credentials = Credentials::Certificate(it.client.clone());
-                Client::new(&self.url, Some(it.authority.certificate()), &credentials)
+            Some(security) => {
+                let credentials = Credentials::Certificate(security.client.clone());
+                Client::new(
+                    &self.url,
+                    Some(security.authority.certificate()),
+                    &credentials,
+                )
             }
             None => Client::new(&self.url, None, &Credentials::Nobody),
         }

@@ -139,6 +139,9 @@ fn a_crash_at_any_write_leaves_the_old_or_the_new() {
             "killed at write {max}, in `{what}`: {now:#?}"
         );
         let live = host.live();
-        assert!(live.iter().any(|it| it.starts_with("base ")), "{live:?}");
+        assert!(
+            live.iter().any(|entry| entry.starts_with("base ")),
+            "{live:?}"
+        );
     }
 }

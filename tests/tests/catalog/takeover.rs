@@ -131,6 +131,6 @@ fn a_component_has_its_declared_name_under_any_file_name() {
     expect!["Refuse Some(Directory): validated: not a WebAssembly component: it is text that begins with `junk`: give the .wasm file"]
         .assert_eq(&host.last_event("a"));
     let refused = host.catalog.refused();
-    assert!(refused.iter().all(|it| it.name.is_none()));
+    assert!(refused.iter().all(|component| component.name.is_none()));
     assert_eq!(refused.len(), 2, "the same bytes in two files");
 }

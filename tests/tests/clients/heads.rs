@@ -12,7 +12,11 @@ fn refused(stage: &Stage, request: &[u8], status: u16) {
     );
     let problem = answer.json();
     assert_eq!(problem["status"], status, "{answer:?}");
-    assert!(problem["detail"].as_str().is_some_and(|it| !it.is_empty()));
+    assert!(
+        problem["detail"]
+            .as_str()
+            .is_some_and(|detail| !detail.is_empty())
+    );
 }
 
 /// Raw bytes in a target, and methods and versions that do not exist.

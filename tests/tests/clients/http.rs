@@ -27,7 +27,7 @@ impl Request<'_> {
     pub(crate) fn bytes(&self, address: SocketAddr) -> Vec<u8> {
         let is_given = |name: &str| {
             let mut headers = self.headers.iter();
-            headers.any(|(it, _)| it.eq_ignore_ascii_case(name))
+            headers.any(|(header, _)| header.eq_ignore_ascii_case(name))
         };
         let added = [
             ("Host", address.to_string()),

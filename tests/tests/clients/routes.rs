@@ -135,8 +135,8 @@ impl Walk {
     fn interpreters(&self) -> Value {
         let mut list = self.stage.get("/v2/interpreters").json();
         let interpreters = list["interpreters"].as_array_mut().expect("a list");
-        for it in interpreters {
-            it["calls"] = Value::Null;
+        for interpreter in interpreters {
+            interpreter["calls"] = Value::Null;
         }
         list
     }

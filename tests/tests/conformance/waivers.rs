@@ -50,7 +50,10 @@ impl Waivers {
         let waiver = |waiver: &&Waiver| {
             waiver.file == file && waiver.id == id && waiver.says == answer.state
         };
-        self.0.iter().find(waiver).map(|it| it.reason.as_str())
+        self.0
+            .iter()
+            .find(waiver)
+            .map(|waiver| waiver.reason.as_str())
     }
 
     /// Waivers that no case needs any more, and duplicate waivers.

@@ -91,9 +91,9 @@ fn a_batch_is_judged_by_one_set_however_often_it_is_swapped() {
 #[test]
 fn a_set_that_is_taken_down_answers_no_more() {
     let interpreters = start(Limits::default());
-    let it = hostile(&interpreters, r#"{"name": "it"}"#);
+    let interpreter = hostile(&interpreters, r#"{"name": "it"}"#);
     let batch: Arc<[Object]> = [thing("{}")].into();
-    for set in [vec![(Source::Upload, it)], vec![]] {
+    for set in [vec![(Source::Upload, interpreter)], vec![]] {
         let live = !set.is_empty();
         interpreters.publish(set).expect("a set");
         assert_eq!(interpreters.judge_each(&batch, 0)[0].by.is_some(), live);

@@ -26,7 +26,10 @@ fn application(
     ConfiguredApplication {
         name: DigName::new("shop", name, "v1", "prod").expect("a name"),
         clusters: vec![pattern(clusters)],
-        namespaces: namespaces.iter().map(|it| pattern(it)).collect(),
+        namespaces: namespaces
+            .iter()
+            .map(|namespace| pattern(namespace))
+            .collect(),
         apps: vec![ConfiguredApp {
             name: app.into(),
             selector: kindsight_model::parse_selector(selector).expect("a selector"),

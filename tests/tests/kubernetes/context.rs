@@ -129,7 +129,10 @@ fn of_front(answer: &Value) -> Value {
 
 fn pods(answer: &Value) -> usize {
     let lines = resources(answer);
-    lines.iter().filter(|it| it.contains(" front Pod/")).count()
+    lines
+        .iter()
+        .filter(|line| line.contains(" front Pod/"))
+        .count()
 }
 
 /// Returns whether the store has a report on the app `front`.
@@ -177,7 +180,7 @@ fn an_app_of_a_context_is_the_same_by_monitor_and_by_objects() {
         pods(answer) == 2
             && lines
                 .iter()
-                .any(|it| it.starts_with("edge01 front Deployment/front Ready"))
+                .any(|line| line.starts_with("edge01 front Deployment/front Ready"))
     };
     stage.wait(PROD, "its objects are shown", is_rolled_out);
     let list = stage.wait("/v2/applications", "it is not found twice", |answer| {
@@ -194,7 +197,7 @@ fn an_app_of_a_context_is_the_same_by_monitor_and_by_objects() {
         "edge01 yard Crane/big Unknown NotReported",
     ] {
         assert!(
-            lines.iter().any(|it| it.starts_with(expected)),
+            lines.iter().any(|line| line.starts_with(expected)),
             "{expected} in {lines:#?}"
         );
     }
@@ -240,7 +243,8 @@ fn an_app_of_a_context_is_the_same_by_monitor_and_by_objects() {
     // Without the context, they are found by their labels.
     contexts.delete(&id).expect("deleted");
     stage.wait(SHOP, "its objects are found", |answer| {
-        answer["ready-status"] == "Ready" && resources(answer).iter().any(|it| it.contains("Pod/"))
+        answer["ready-status"] == "Ready"
+            && resources(answer).iter().any(|line| line.contains("Pod/"))
     });
 }
 
@@ -281,9 +285,9 @@ fn a_cluster_in_mode_bundles_shows_the_reports_of_its_monitor() {
     });
     let nothing = stage.wait(PROD, "nothing is known", |answer| !answer["apps"].is_null());
     let lines = resources(&nothing);
-    let front = lines.iter().find(|it| it.contains("Deployment/front"));
+    let front = lines.iter().find(|line| line.contains("Deployment/front"));
     assert!(
-        front.is_some_and(|it| it.contains(" Unknown ")),
+        front.is_some_and(|line| line.contains(" Unknown ")),
         "{lines:#?}"
     );
     monitor::begin(cluster, FRONT);

@@ -50,7 +50,7 @@ fn wait_for_fresh(stage: &Stage, names: &[String]) {
     expected.sort();
     stage.wait(SHOP, "all of it, and fresh", |answer| {
         let mut lines = resources(answer);
-        lines.retain(|it| it.contains("ConfigMap"));
+        lines.retain(|line| line.contains("ConfigMap"));
         lines == expected && answer["apps"][0]["clusters"][0]["stale-since"].is_null()
     });
     stage.wait_for_cluster("edge01", "it is connected", |cluster| {

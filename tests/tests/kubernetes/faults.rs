@@ -55,7 +55,7 @@ fn a_cluster_that_is_away_keeps_its_last_answer_and_costs_no_other() {
     });
     let kept = "edge01 front ConfigMap/settings Present";
     assert!(
-        resources(&answer).iter().any(|it| it.starts_with(kept)),
+        resources(&answer).iter().any(|line| line.starts_with(kept)),
         "{answer:#}"
     );
     assert!(

@@ -23,7 +23,7 @@ pub(crate) fn transitions_in(stage: &Stage, cluster: &str) -> Vec<String> {
 /// The transitions of the application itself as `from > to`, oldest first.
 pub(crate) fn transitions_of_application(stage: &Stage) -> Vec<String> {
     let all = transitions(stage);
-    let whole = all.iter().filter_map(|it| it.strip_prefix("- "));
+    let whole = all.iter().filter_map(|line| line.strip_prefix("- "));
     whole.map(ToOwned::to_owned).collect()
 }
 

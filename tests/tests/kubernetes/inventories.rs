@@ -123,7 +123,9 @@ fn restart(stage: &mut Stage, data: &Path, change: impl FnOnce(&Stage)) {
 fn wait_for(stage: &Stage, target: &str, state: &str, expected: &[&str]) -> Value {
     stage.wait(target, &format!("{expected:?}"), |answer| {
         let lines = resources(answer);
-        let lines = lines.iter().filter_map(|it| it.split_once("ConfigMap/"));
+        let lines = lines
+            .iter()
+            .filter_map(|line| line.split_once("ConfigMap/"));
         let lines: Vec<&str> = lines.map(|(_, resource)| resource).collect();
         answer["stale-since"].is_null() && answer["ready-status"] == state && lines == expected
     })
@@ -193,7 +195,10 @@ fn an_application_counts_in_the_cluster_of_its_destination() {
         to(&destination);
         let answer = wait_for(&stage, SHOP, "NotPresent", &missing);
         let lines = resources(&answer);
-        assert!(lines.iter().all(|it| it.starts_with("edge ")), "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.starts_with("edge ")),
+            "{lines:?}"
+        );
         // No watched cluster has this name.
         to(&json!({"name": "far", "server": null}));
         let fault = "Application argocd/shop in cluster kubeconfig+hub is not compared with its cluster: no watched cluster has the name far; missing resources may be unknown";
@@ -248,7 +253,10 @@ fn a_kustomization_counts_in_the_cluster_of_its_kubeconfig() {
         through(&kubeconfig);
         let answer = wait_for(&stage, BASE, "NotPresent", &missing);
         let lines = resources(&answer);
-        assert!(lines.iter().all(|it| it.starts_with("edge ")), "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.starts_with("edge ")),
+            "{lines:?}"
+        );
         // No watched cluster has this name.
         through(&json!({"secretRef": {"name": "far"}, "configMapRef": null}));
         let fault = "Kustomization flux-system/base in cluster kubeconfig+hub is not compared with its cluster: the name of Secret flux-system/far is the name of no watched cluster, and no table [[cluster]] has flux-system/far in `kubeconfig-refs`; missing resources may be unknown";

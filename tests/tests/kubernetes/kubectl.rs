@@ -29,7 +29,7 @@ const COLLECTIONS: [(&str, &str); 14] = [
 /// shows.
 pub(crate) fn wait_until_equal(stage: &Stage, step: &str) -> Value {
     stage.wait(SHOP, &format!("{step}: as kubectl has it"), |answer| {
-        let lines: BTreeSet<String> = resources(answer).iter().map(|it| shown(it)).collect();
+        let lines: BTreeSet<String> = resources(answer).iter().map(|line| shown(line)).collect();
         let clusters = stage.clusters.iter();
         let there: BTreeSet<String> = clusters.flat_map(objects).collect();
         lines == there
@@ -79,7 +79,7 @@ fn objects(cluster: &Cluster) -> Vec<String> {
             metadata["labels"]["app.kubernetes.io/instance"] == "shop"
                 || owners.any(|owner| uids.contains(owner["uid"].as_str().unwrap_or_default()))
         };
-        let mine = all.iter().filter(|(_, it)| belongs(it));
+        let mine = all.iter().filter(|(_, object)| belongs(object));
         let found: BTreeSet<String> = mine
             .filter_map(|(_, object)| object["metadata"]["uid"].as_str().map(str::to_owned))
             .collect();

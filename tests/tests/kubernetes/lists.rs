@@ -9,7 +9,9 @@ use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources};
 /// A server that is watched with all rights, started with these arguments.
 fn stage(arguments: &[&str]) -> Option<Stage> {
     let options = Options::api_server("edge01");
-    let options = arguments.iter().fold(options, |it, arg| it.argument(arg));
+    let options = arguments
+        .iter()
+        .fold(options, |options, arg| options.argument(arg));
     Stage::start(&[options], |cluster| cluster.admin().clone())
 }
 
@@ -43,7 +45,7 @@ fn an_application_is_found_and_followed_whether_or_not_lists_are_streamed() {
             let lines = resources(answer);
             !lines
                 .iter()
-                .any(|it| it.contains("ConfigMap/later Present"))
+                .any(|line| line.contains("ConfigMap/later Present"))
         });
         // Another session lists again.
         stage.clusters[0].kill();
@@ -56,7 +58,7 @@ fn an_application_is_found_and_followed_whether_or_not_lists_are_streamed() {
             let lines = resources(answer);
             lines
                 .iter()
-                .any(|it| it.contains("ConfigMap/seven Present"))
+                .any(|line| line.contains("ConfigMap/seven Present"))
         });
     }
 }

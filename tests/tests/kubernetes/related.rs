@@ -17,7 +17,7 @@ fn wait_for(stage: &Stage, resource: &str, state: &str) -> Value {
     stage.wait(SHOP, &format!("{resource} is {state}"), |answer| {
         let lines = resources(answer);
         let resource = format!(" {resource} ");
-        let mut lines = lines.iter().filter_map(|it| it.split_once(&resource));
+        let mut lines = lines.iter().filter_map(|line| line.split_once(&resource));
         lines.any(|(_, is)| is.trim_end() == state)
     })
 }

@@ -163,7 +163,10 @@ fn objects_forbidden_since_a_kill_are_unknown_and_not_gone() {
     let answer = stage.wait(SHOP, "the rest is heard", is_fresh);
     let service = "edge01 front Service/front Unknown NotReported";
     let lines = resources(&answer);
-    assert!(lines.iter().any(|it| it.ends_with(service)), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.ends_with(service)),
+        "{lines:?}"
+    );
     assert_eq!(answer["ready-status"], "Unknown");
 
     stage.clusters[0].apply(&role(&["configmaps", "services"]));
@@ -172,7 +175,10 @@ fn objects_forbidden_since_a_kill_are_unknown_and_not_gone() {
     });
     assert_eq!(resources(&answer), resources(&before));
     let news = transitions(&stage)[known.len()..].to_vec();
-    let of_service: Vec<&String> = news.iter().filter(|it| it.starts_with("front")).collect();
+    let of_service: Vec<&String> = news
+        .iter()
+        .filter(|line| line.starts_with("front"))
+        .collect();
     assert_eq!(of_service.len(), 2, "{news:?}");
     assert_eq!(news.len(), 4, "{news:?}");
 }

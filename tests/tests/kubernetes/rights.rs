@@ -28,7 +28,7 @@ fn not_covered(cluster: &Value, kind: &str) -> bool {
     let kinds = cluster["not-covered"].as_array();
     let begin = format!("{kind}: not allowed: ");
     let mut kinds = kinds.into_iter().flatten().filter_map(Value::as_str);
-    kinds.any(|it| it.starts_with(&begin))
+    kinds.any(|entry| entry.starts_with(&begin))
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn an_application_is_found_rolls_out_fails_and_is_deleted() {
     let lines = resources(&scaled);
     let pods = lines
         .iter()
-        .filter(|it| it.starts_with("edge02 front Pod/"));
+        .filter(|line| line.starts_with("edge02 front Pod/"));
     assert_eq!(pods.count(), 3, "{lines:#?}");
 
     // An image that cannot be pulled: the Deployment has the reason of its Pod.
@@ -75,8 +75,8 @@ fn an_application_is_found_rolls_out_fails_and_is_deleted() {
     let bad = stage.wait(SHOP, "the image fails", |answer| {
         let lines = resources(answer);
         let mut lines = lines.iter();
-        let front = lines.find(|it| it.starts_with("edge01 front Deployment/front"));
-        front.is_some_and(|it| it.contains("ImagePullBackOff"))
+        let front = lines.find(|line| line.starts_with("edge01 front Deployment/front"));
+        front.is_some_and(|line| line.contains("ImagePullBackOff"))
     });
     assert_ne!(bad["ready-status"], "Ready");
     wait_until_equal(&stage, "failing");
@@ -90,7 +90,7 @@ fn an_application_is_found_rolls_out_fails_and_is_deleted() {
     let gone = stage.wait(SHOP, "the deletion is shown", |answer| {
         let lines = resources(answer);
         let mut lines = lines.iter();
-        lines.any(|it| it.contains("ConfigMap/settings NotPresent Gone"))
+        lines.any(|line| line.contains("ConfigMap/settings NotPresent Gone"))
     });
     assert_eq!(gone["ready-status"], "Ready");
     stage.clusters[1].apply(&settings_of_front());
@@ -108,7 +108,7 @@ fn an_application_is_found_rolls_out_fails_and_is_deleted() {
     stage.clusters[1].delete(&format!("/api/v1/namespaces/{NAMESPACE}"));
     stage.wait(SHOP, "the objects of the namespace disappear", |answer| {
         let lines = resources(answer);
-        !lines.iter().any(|it| it.starts_with("edge02"))
+        !lines.iter().any(|line| line.starts_with("edge02"))
     });
     wait_until_equal(&stage, "without a namespace");
     for object in shop() {
@@ -231,7 +231,7 @@ fn a_kind_is_watched_from_its_installation_to_its_removal() {
     let answer = stage.wait(SHOP, "the crane is watched", |answer| {
         resources(answer)
             .iter()
-            .filter(|it| it.contains(" yard Crane/big "))
+            .filter(|line| line.contains(" yard Crane/big "))
             .count()
             == 2
     });
@@ -240,8 +240,8 @@ fn a_kind_is_watched_from_its_installation_to_its_removal() {
     stage.drop_interpreter("crane");
     stage.wait(SHOP, "the crane is judged by its own rule", |answer| {
         let lines = resources(answer);
-        let mut cranes = lines.iter().filter(|it| it.contains(" Crane/big "));
-        cranes.all(|it| it.ends_with(" Crane/big Draining Draining"))
+        let mut cranes = lines.iter().filter(|line| line.contains(" Crane/big "));
+        cranes.all(|crane| crane.ends_with(" Crane/big Draining Draining"))
     });
     // The server prefers a newer version of the Kind. The crane is never shown as absent.
     let mut newer = definition.clone();
@@ -255,7 +255,7 @@ fn a_kind_is_watched_from_its_installation_to_its_removal() {
         let lines = resources(answer);
         let cranes = lines
             .iter()
-            .filter(|it| it.contains(" yard Crane/big Draining"));
+            .filter(|line| line.contains(" yard Crane/big Draining"));
         assert_eq!(cranes.count(), 2, "{lines:#?}");
         versions_of_cranes(answer) == ["v2", "v2"]
     });
@@ -264,7 +264,9 @@ fn a_kind_is_watched_from_its_installation_to_its_removal() {
             .delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/cranes.example.com");
     }
     stage.wait(SHOP, "the crane disappears with its Kind", |answer| {
-        !resources(answer).iter().any(|it| it.contains("Crane/big"))
+        !resources(answer)
+            .iter()
+            .any(|line| line.contains("Crane/big"))
     });
     stage.wait_for_state("Present");
 }

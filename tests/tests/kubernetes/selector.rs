@@ -167,7 +167,7 @@ fn labelled_objects_are_found_with_all_objects_that_they_own() {
     }
     let part = format!("/namespaces/{NAMESPACE}/configmaps?limit=");
     let asked = audit.requests("configmaps");
-    assert!(asked.iter().any(|it| it.contains(&part)), "{asked:#?}");
+    assert!(asked.iter().any(|uri| uri.contains(&part)), "{asked:#?}");
 }
 
 #[test]
@@ -217,11 +217,14 @@ fn a_kind_that_an_interpreter_needs_is_watched_without_the_selector() {
     stage.wait(SHOP, "the Lease is known", |answer| {
         // An absence is shown only if all objects of the Kind were listed.
         let lines = resources(answer);
-        assert!(!lines.iter().any(|it| it.contains("NoLease")), "{lines:#?}");
-        lines.iter().any(|it| it.ends_with("Ready Held"))
+        assert!(
+            !lines.iter().any(|line| line.contains("NoLease")),
+            "{lines:#?}"
+        );
+        lines.iter().any(|line| line.ends_with("Ready Held"))
     });
     let asked = audit.requests("leases");
-    let is_cut = |it: &String| it.contains("labelSelector");
+    let is_cut = |uri: &String| uri.contains("labelSelector");
     assert!(asked.iter().any(is_cut), "before: {asked:#?}");
     assert!(!asked.iter().all(is_cut), "after: {asked:#?}");
 }
@@ -257,7 +260,7 @@ fn resources_of_an_app_context_are_shown_without_the_labels() {
     });
     let asked = audit.requests("configmaps");
     assert!(
-        !asked.iter().all(|it| it.contains("labelSelector")),
+        !asked.iter().all(|uri| uri.contains("labelSelector")),
         "{asked:#?}"
     );
     contexts.delete(&id).expect("deleted");

@@ -165,7 +165,7 @@ impl Stage {
         let began = Instant::now();
         loop {
             let answer = self.server.get(target);
-            if let Some(answer) = answer.as_ref().filter(|it| is_so(it)) {
+            if let Some(answer) = answer.as_ref().filter(|answer| is_so(answer)) {
                 return answer.clone();
             }
             assert!(

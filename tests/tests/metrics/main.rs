@@ -134,7 +134,10 @@ fn values_match_the_recorded_application() {
         "kindsight_store_away{store=\"contexts\"} 0.0",
         "kindsight_queue_limit{queue=\"pipeline-events\"} 64.0",
     ] {
-        assert!(text.lines().any(|it| it == line), "no {line} in {text}");
+        assert!(
+            text.lines().any(|found| found == line),
+            "no {line} in {text}"
+        );
     }
     let sum = |start: &str| -> f64 {
         let lines = text.lines().filter(|line| line.starts_with(start));

@@ -140,7 +140,8 @@ impl CodeFlow {
             .map_err(|error| unavailable(&error))?;
         let answer = self.exchange(&endpoints.token, code, attempt).await?;
         let nonce = insecure_decode_claims::<Nonce>(&answer.id_token);
-        let is_same = |it: &Nonce| bool::from(it.nonce.as_bytes().ct_eq(attempt.nonce.as_bytes()));
+        let is_same =
+            |claims: &Nonce| bool::from(claims.nonce.as_bytes().ct_eq(attempt.nonce.as_bytes()));
         if !nonce.is_ok_and(|claims| is_same(&claims)) {
             let why = "the token has not the nonce of this sign-in";
             return Err(CodeFlowError::Refused(why.to_owned()));

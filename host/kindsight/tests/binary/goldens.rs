@@ -333,7 +333,7 @@ pub(crate) fn check_all(server: &Server, monitor: Monitor) {
     let from_manifest = resources
         .unwrap()
         .iter()
-        .filter(|it| it["spec"] == "manifest");
+        .filter(|resource| resource["spec"] == "manifest");
     assert_eq!(from_manifest.count(), 2, "{monitor:?}: {sink}");
     let cluster = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
     check(server, cluster, "cluster-network-intents.json");

@@ -46,9 +46,12 @@ fn shown(answer: &Value) -> Shown<'_> {
     for app in items(&answer["apps"]) {
         for cluster in items(&app["clusters"]) {
             let is_stale = !cluster["stale-since"].is_null();
-            for it in items(&cluster["resources"]) {
-                let (state, message) = (text(&it["cluster-status"]), text(&it["message"]));
-                shown.insert(text(&it["name"]), (state, message, is_stale));
+            for resource in items(&cluster["resources"]) {
+                let (state, message) = (
+                    text(&resource["cluster-status"]),
+                    text(&resource["message"]),
+                );
+                shown.insert(text(&resource["name"]), (state, message, is_stale));
             }
         }
     }
@@ -101,7 +104,7 @@ impl Trial {
             let from = if is_stale { 0 } else { started };
             let may_be = written.since(name, from);
             assert!(
-                may_be.iter().any(|it| it.is(state, message)),
+                may_be.iter().any(|was| was.is(state, message)),
                 "{name} was not so since step {from}: {may_be:?}, {answer:#}"
             );
         }
@@ -141,7 +144,7 @@ impl Trial {
                 .collect();
             assert!(is_stale, "{name}: {answer:#}");
             assert!(
-                before.iter().any(|it| it.is(state, message)),
+                before.iter().any(|was| was.is(state, message)),
                 "{name} was not so before step {killed}: {before:?}, {answer:#}"
             );
         }
@@ -174,24 +177,34 @@ fn wait_for_true_states(server: &Server, written: &Written) {
 fn check_history(server: &Server, written: &Written) {
     let (_, answer) = server.get(&format!("{SHOP}/history?limit=1000"));
     let mut chains: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for it in items(&answer["transitions"]).iter().rev() {
-        chains.entry(text(&it["name"])).or_default().push(it);
+    for transition in items(&answer["transitions"]).iter().rev() {
+        chains
+            .entry(text(&transition["name"]))
+            .or_default()
+            .push(transition);
     }
     for (name, chain) in chains {
         let mut was = text(&chain[0]["from"]["state"]);
         assert!(was == "-" || !answer["dropped"].is_null(), "{answer:#}");
         let mut log = written.log.get(name).map_or(&[][..], Vec::as_slice);
-        for it in &chain {
-            let (from, to) = (text(&it["from"]["state"]), text(&it["to"]["state"]));
+        for transition in &chain {
+            let (from, to) = (
+                text(&transition["from"]["state"]),
+                text(&transition["to"]["state"]),
+            );
             assert!(from == was && from != to, "{name} was {was}: {chain:#?}");
-            assert_eq!(it["cause"], "observed", "{it:#}");
+            assert_eq!(transition["cause"], "observed", "{transition:#}");
             was = to;
             if name == "-" {
                 assert!(!["Ready", "Present"].contains(&to), "{chain:#?}");
                 continue;
             }
-            let at = log.iter().position(|was| was.is(to, text(&it["message"])));
-            let at = at.unwrap_or_else(|| panic!("{name}: {it:#} is not in {log:?} of {chain:#?}"));
+            let at = log
+                .iter()
+                .position(|was| was.is(to, text(&transition["message"])));
+            let at = at.unwrap_or_else(|| {
+                panic!("{name}: {transition:#} is not in {log:?} of {chain:#?}")
+            });
             log = &log[at + 1..];
         }
     }

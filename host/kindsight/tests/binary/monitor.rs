@@ -76,7 +76,9 @@ impl Monitor {
                 let metadata = members["metadata"].as_object_mut().unwrap();
                 metadata.retain(|member, _| KEPT.contains(&member.as_str()));
                 let annotations = metadata.get_mut("annotations");
-                if let Some(applied) = annotations.and_then(|it| it.get_mut(LAST_APPLIED)) {
+                if let Some(applied) =
+                    annotations.and_then(|annotations| annotations.get_mut(LAST_APPLIED))
+                {
                     *applied = "".into();
                 }
             }

@@ -81,7 +81,7 @@ fn check(stage: &Stage, old: &OldFolder) {
     let versions = crane["versions"].as_array().unwrap();
     let versions: Vec<_> = versions
         .iter()
-        .map(|it| (it["version"].as_str(), it["outcome"].as_str()))
+        .map(|version| (version["version"].as_str(), version["outcome"].as_str()))
         .collect();
     let expected = [
         (Some("2.0.0"), Some("rolled-back")),
@@ -105,10 +105,10 @@ fn check(stage: &Stage, old: &OldFolder) {
         assert_eq!(oldest["id"], 7, "{history}");
         assert_eq!(oldest["to"]["state"], "Failed", "{history}");
         // The folder of the cluster is empty, so the last-known state changes.
-        let is_gone = |it: &Value| {
-            it["name"] == "front"
-                && it["from"]["state"] == "Failed"
-                && it["to"]["state"] == "NotPresent"
+        let is_gone = |transition: &Value| {
+            transition["name"] == "front"
+                && transition["from"]["state"] == "Failed"
+                && transition["to"]["state"] == "NotPresent"
         };
         assert!(transitions.iter().any(is_gone), "{history}");
     }

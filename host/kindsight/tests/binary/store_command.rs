@@ -82,7 +82,7 @@ fn a_dump_shows_every_key_and_no_content_of_secrets() {
     assert!(
         records
             .lines()
-            .all(|it| it.contains(r#""key":"/kindsight/"#)),
+            .all(|line| line.contains(r#""key":"/kindsight/"#)),
         "{records}"
     );
 }

@@ -82,8 +82,10 @@ fn the_namespace_variant_has_no_permission_outside_its_namespaces() {
             .any(|kind| kind.starts_with("Cluster"))
     );
     for kind in ["Role", "RoleBinding"] {
-        let of_kind = rendered.iter().filter(|it| it["kind"] == kind);
-        let namespaces: Vec<_> = of_kind.map(|it| &it["metadata"]["namespace"]).collect();
+        let of_kind = rendered.iter().filter(|object| object["kind"] == kind);
+        let namespaces: Vec<_> = of_kind
+            .map(|object| &object["metadata"]["namespace"])
+            .collect();
         assert_eq!(namespaces, ["web", "shop"], "{kind}");
     }
 }
@@ -98,7 +100,7 @@ fn only_the_lifecycle_may_impersonate_and_only_the_named_accounts() {
         let rendered = helm.objects(values);
         let rules = rendered
             .iter()
-            .filter(|it| it["kind"] == "Role")
+            .filter(|object| object["kind"] == "Role")
             .flat_map(|role| {
                 let namespace = role["metadata"]["namespace"].clone();
                 let rules = role["rules"].as_array().cloned().unwrap_or_default();

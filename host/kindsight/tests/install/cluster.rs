@@ -50,7 +50,7 @@ fn the_chart_runs_with_the_rights_of_its_cluster_role() {
         assert_eq!(watched["connection"], "connected");
         let mut refused = items(&watched["not-covered"]);
         assert!(
-            refused.all(|it| text(it).starts_with("Secret")),
+            refused.all(|kind| text(kind).starts_with("Secret")),
             "{watched:#}"
         );
     }
@@ -157,7 +157,7 @@ fn assert_policy_permits(installed: &Installation, pod: &Pod) {
     let policy = &object(&installed.rendered, "NetworkPolicy")["spec"];
     let ports = |rules: &Value| -> BTreeSet<u64> {
         let rules = items(rules).flat_map(|rule| items(&rule["ports"]));
-        rules.map(|it| pod.port(&it["port"])).collect()
+        rules.map(|port| pod.port(&port["port"])).collect()
     };
     let sockets = pod.sockets();
     let listening: BTreeSet<u64> = sockets.listening.iter().map(|&port| port.into()).collect();

@@ -26,15 +26,15 @@ pub(super) fn list(catalog: &Catalog) -> api::InterpreterList {
     }
 }
 
-fn refused(it: RefusedComponent) -> api::RefusedUpload {
+fn refused(component: RefusedComponent) -> api::RefusedUpload {
     api::RefusedUpload {
-        time: time(it.time_ms),
-        name: it.name,
-        source: it.source,
-        file: it.file,
-        digest: it.digest,
-        step: it.step,
-        why: it.why,
+        time: time(component.time_ms),
+        name: component.name,
+        source: component.source,
+        file: component.file,
+        digest: component.digest,
+        step: component.step,
+        why: component.why,
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn detail(
     let effective = entry.effective();
     let interpreter = effective.and_then(|(_, version)| catalog.loaded(&version.digest));
     let description = interpreter.as_deref().map(Interpreter::description);
-    let schema = description.and_then(|it| it.settings_schema.as_deref());
+    let schema = description.and_then(|description| description.settings_schema.as_deref());
     let breaker = catalog.breaker(name);
     Some(api::InterpreterDetail {
         name: name.clone(),
@@ -89,12 +89,14 @@ pub(super) fn detail(
         source: effective.map(|(from, _)| from),
         version: effective.map(|(_, version)| version.version.clone()),
         digest: effective.map(|(_, version)| version.digest.clone()),
-        summary: description.map(|it| it.summary.clone()).unwrap_or_default(),
+        summary: description
+            .map(|description| description.summary.clone())
+            .unwrap_or_default(),
         kinds: description.map(kinds).unwrap_or_default(),
         states: description.map(states).unwrap_or_default(),
         reasons: description.map(reasons).unwrap_or_default(),
         warnings: description
-            .map(|it| it.warnings.clone())
+            .map(|description| description.warnings.clone())
             .unwrap_or_default(),
         settings: entry.settings.clone(),
         settings_schema: schema.and_then(|schema| serde_json::from_str(schema).ok()),

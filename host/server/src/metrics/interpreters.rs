@@ -52,7 +52,9 @@ impl Statistics {
 type ByName = BTreeMap<String, Statistics>;
 
 fn statistics(set: &Published) -> ByName {
-    let names = set.interpreters().map(|(_, it)| &*it.by().name);
+    let names = set
+        .interpreters()
+        .map(|(_, interpreter)| &*interpreter.by().name);
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     let mut all = ByName::new();

@@ -53,7 +53,7 @@ fn clusters_over_the_limit_are_added_up() {
         r#"kindsight_cluster_last_event_timestamp_seconds{cluster="other"} 0.5"#,
         r#"kindsight_cluster_sessions_total{cluster="other"} 0"#,
     ] {
-        assert!(text.lines().any(|it| it == line), "no {line}");
+        assert!(text.lines().any(|found| found == line), "no {line}");
     }
 }
 

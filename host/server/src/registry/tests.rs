@@ -59,7 +59,10 @@ fn file(name: &str) -> ClusterRegistration {
 fn names(api: &RegistryApi) -> Vec<String> {
     let clusters = api.registry.clusters();
     let clusters = clusters.borrow();
-    clusters.iter().map(|it| it.name().to_string()).collect()
+    clusters
+        .iter()
+        .map(|cluster| cluster.name().to_string())
+        .collect()
 }
 
 fn problem(refused: RegistrationRefusal) -> String {

@@ -394,7 +394,7 @@ fn phases_for_metrics_are_the_phases_of_the_list() {
     }
     let shop = phases
         .iter()
-        .find(|it| &*it.name.composite_app == "shop")
+        .find(|application| &*application.name.composite_app == "shop")
         .unwrap();
     let expected = [(Phase::Ready, 1), (Phase::Failed, 1)];
     assert_eq!(shop.resources, expected.into());

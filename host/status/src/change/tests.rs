@@ -61,8 +61,8 @@ fn cluster(on: usize, reported: &Reported, is_stale: bool) -> Arc<ClusterView> {
 
 fn apps(placed: &[Placed]) -> Vec<AppView> {
     let apps = placed.iter().enumerate().map(|(number, clusters)| {
-        let on = clusters.iter().enumerate().filter_map(|(on, it)| {
-            let (reported, is_stale) = it.as_ref()?;
+        let on = clusters.iter().enumerate().filter_map(|(on, report)| {
+            let (reported, is_stale) = report.as_ref()?;
             Some(cluster(on, reported, *is_stale))
         });
         app(&format!("app{number}"), on.collect())
@@ -218,13 +218,13 @@ fn the_change_of_a_list_names_changed_and_removed_applications() {
     let told: Vec<_> = change
         .applications
         .iter()
-        .map(|it| it.app.name.as_deref())
+        .map(|application| application.app.name.as_deref())
         .collect();
     assert_eq!(told, [Some("news")]);
     let gone: Vec<_> = change
         .gone
         .iter()
-        .map(|it| it.app.name.as_deref())
+        .map(|gone| gone.app.name.as_deref())
         .collect();
     assert_eq!(gone, [Some("shop"), Some("pay")]);
 }

@@ -74,10 +74,10 @@ impl HistoryQuery {
         } = &self.selection;
         match &transition.resource {
             None => apps.is_empty() && clusters.is_empty() && resources.is_empty(),
-            Some(it) => {
-                (apps.is_empty() || apps.contains(&*it.app))
-                    && (clusters.is_empty() || clusters.contains(&it.cluster))
-                    && (resources.is_empty() || resources.contains(&*it.name))
+            Some(resource) => {
+                (apps.is_empty() || apps.contains(&*resource.app))
+                    && (clusters.is_empty() || clusters.contains(&resource.cluster))
+                    && (resources.is_empty() || resources.contains(&*resource.name))
             }
         }
     }

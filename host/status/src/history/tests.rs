@@ -144,7 +144,7 @@ proptest! {
             prop_assert_eq!(bytes, histories.bytes);
             prop_assert!(bytes <= 40 * one);
             let oldest: BTreeMap<u64, ApplicationKey> = histories.of.iter()
-                .filter_map(|(key, it)| Some((it.iter().next()?.id, key.clone())))
+                .filter_map(|(key, history)| Some((history.iter().next()?.id, key.clone())))
                 .collect();
             prop_assert_eq!(&oldest, &histories.oldest);
         }

@@ -73,6 +73,7 @@ fn build() -> Option<PathBuf> {
     let mut artifacts = messages.filter(|message: &Value| {
         message["target"]["name"] == "kindsight" && message["target"]["kind"][0] == "bin"
     });
-    let executable = artifacts.find_map(|it| Some(PathBuf::from(it["executable"].as_str()?)));
+    let executable =
+        artifacts.find_map(|artifact| Some(PathBuf::from(artifact["executable"].as_str()?)));
     executable.filter(|_| output.status.success())
 }

@@ -46,6 +46,6 @@ impl Audit {
             Some(uri.to_owned())
         });
         let of_kind = format!("/{plural}?");
-        uris.filter(|it| it.contains(&of_kind)).collect()
+        uris.filter(|uri| uri.contains(&of_kind)).collect()
     }
 }

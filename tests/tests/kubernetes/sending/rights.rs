@@ -49,7 +49,7 @@ fn grant_user(stage: &Stage) {
     let roles = roles();
     let lifecycle = roles
         .iter()
-        .find(|it| it["metadata"]["name"] == "kindsight-lifecycle");
+        .find(|role| role["metadata"]["name"] == "kindsight-lifecycle");
     stage.cluster.apply(lifecycle.expect("the role"));
     bind("ClusterRole", "kindsight-lifecycle", "default");
     stage.cluster.apply(&json!({

@@ -36,7 +36,7 @@ fn a_token_is_sent_only_to_a_server_with_a_trusted_certificate() {
     let expected = ["Bearer s3cret", "Bearer other-s3cret"];
     assert_eq!(
         server.authorizations(),
-        expected.map(|it| Some(it.to_owned()))
+        expected.map(|header| Some(header.to_owned()))
     );
 }
 

@@ -30,7 +30,8 @@ fn a_controller_that_hangs_or_is_away_fails_the_instance_before_anything_is_sent
     // It accepts connections, and never answers.
     let hanging = TcpListener::bind("127.0.0.1:0").unwrap();
     let away = TcpListener::bind("127.0.0.1:0").unwrap();
-    let addresses = [&hanging, &away].map(|it| format!("http://{}", it.local_addr().unwrap()));
+    let addresses =
+        [&hanging, &away].map(|listener| format!("http://{}", listener.local_addr().unwrap()));
     drop(away);
     for (name, controller) in ["hanging", "away"].iter().zip(&addresses) {
         let config = configuration(folder.path(), controller);

@@ -123,7 +123,7 @@ impl Stage {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
-    let names = entries.map(|it| it.unwrap().file_name().to_string_lossy().into_owned());
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.collect();
     names.sort();
     names

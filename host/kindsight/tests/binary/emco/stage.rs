@@ -58,15 +58,18 @@ pub(super) fn lines(answer: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     for app in items(&answer["apps"]) {
         for cluster in items(&app["clusters"]) {
-            for it in items(&cluster["resources"]) {
-                let state = match text(&it["rsync-status"]).as_str() {
-                    "-" => text(&it["cluster-status"]),
+            for resource in items(&cluster["resources"]) {
+                let state = match text(&resource["rsync-status"]).as_str() {
+                    "-" => text(&resource["cluster-status"]),
                     rsync => rsync.to_owned(),
                 };
-                let place = [&app["name"], &cluster["cluster"], &it["name"]]
+                let place = [&app["name"], &cluster["cluster"], &resource["name"]]
                     .map(text)
                     .join(" ");
-                lines.push(format!("{place} {} {state}", text(&it["GVK"]["Kind"])));
+                lines.push(format!(
+                    "{place} {} {state}",
+                    text(&resource["GVK"]["Kind"])
+                ));
             }
         }
     }

@@ -259,9 +259,9 @@ fn uploads_survive_a_restart_and_a_kill() {
 fn kept(server: &Server) -> Vec<Value> {
     let list = server.get("/v2/interpreters").1;
     let mut kept: Vec<Value> = list["interpreters"].as_array().unwrap().clone();
-    for it in &mut kept {
-        let it = it.as_object_mut().unwrap();
-        it.retain(|name, _| name != "calls" && name != "faults");
+    for interpreter in &mut kept {
+        let members = interpreter.as_object_mut().unwrap();
+        members.retain(|name, _| name != "calls" && name != "faults");
     }
     for name in ["crane", "tower"] {
         let detail = server.get(&format!("/v2/interpreters/{name}")).1;

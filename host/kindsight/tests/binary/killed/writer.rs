@@ -242,7 +242,10 @@ impl Drop for Writer {
         self.is_over.store(true, Ordering::Relaxed);
         let ended = self.thread.take().map(JoinHandle::join);
         if !std::thread::panicking() {
-            assert!(ended.is_none_or(|it| it.is_ok()), "the writer failed");
+            assert!(
+                ended.is_none_or(|result| result.is_ok()),
+                "the writer failed"
+            );
         }
     }
 }

@@ -185,9 +185,13 @@ pub(super) fn wait_until(mut condition: impl FnMut() -> Result<(), Value>) {
 }
 
 fn names(answer: &Value) -> Vec<String> {
-    let names = items(&answer["applications"]).map(|it| {
+    let names = items(&answer["applications"]).map(|application| {
         // An application that was found in a cluster has its namespace in place of the group.
-        format!("{}/{}", text(&it["name"]), text(&it["composite-app-name"]))
+        format!(
+            "{}/{}",
+            text(&application["name"]),
+            text(&application["composite-app-name"])
+        )
     });
     let mut names: Vec<String> = names.collect();
     names.sort();

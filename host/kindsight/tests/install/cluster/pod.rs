@@ -69,7 +69,8 @@ impl Template<'_> {
             ("KUBERNETES_SERVICE_PORT", port),
         ];
         let variables = items(&container["env"]);
-        environment.extend(variables.map(|it| (text(&it["name"]), text(&it["value"]))));
+        environment
+            .extend(variables.map(|variable| (text(&variable["name"]), text(&variable["value"]))));
         let arguments: Vec<&str> = items(&container["args"]).map(text).collect();
         let process = Container::start(image::unpacked(), &mounts, &environment, &arguments);
         Pod {
@@ -125,8 +126,11 @@ impl Pod {
 
     /// The number of a port, given as its name or its number.
     pub(super) fn port(&self, port: &Value) -> u64 {
-        let mut named = items(&self.container["ports"]).filter(|it| it["name"] == *port);
-        let number = named.next().map_or(port, |it| &it["containerPort"]);
+        let mut named = items(&self.container["ports"])
+            .filter(|container_port| container_port["name"] == *port);
+        let number = named
+            .next()
+            .map_or(port, |container_port| &container_port["containerPort"]);
         number.as_u64().unwrap_or_else(|| panic!("no port {port}"))
     }
 

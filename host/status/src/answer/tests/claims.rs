@@ -41,7 +41,7 @@ fn an_explanation_has_the_competing_claims() {
         let mut resources = Resources::all(&view, &query, QueryType::Cluster);
         resources.name_claims_of(claimants);
         let answer = serde_json::to_value(&resources).unwrap();
-        ["/0/claims", "/1/claims"].map(|it| pointer(&answer, it).clone())
+        ["/0/claims", "/1/claims"].map(|path| pointer(&answer, path).clone())
     };
     let of = |pairs: &[(&str, &str)]| seen_by(&SubjectSet::Everything, pairs);
     let expected = json!({

@@ -57,7 +57,7 @@ fn merged(sent: &Value, reported: &Value) -> Value {
         .collect();
     for resource in resources(reported) {
         let known = identity(reported, &resource);
-        let Some((_, of_sent)) = of_sent.iter().find(|(it, _)| *it == known) else {
+        let Some((_, of_sent)) = of_sent.iter().find(|(identity, _)| *identity == known) else {
             continue;
         };
         let resource = merged.pointer_mut(&resource.0).unwrap();

@@ -59,8 +59,8 @@ fn on(number: usize, resources: &Resources, is_reported: bool, is_stale: bool) -
 
 fn model(placed: &[Vec<Placed>], status: &str) -> Snapshot {
     let apps = placed.iter().enumerate().map(|(number, clusters)| {
-        let views = clusters.iter().enumerate().filter_map(|(number, it)| {
-            let (resources, is_reported, is_stale) = it.as_ref()?;
+        let views = clusters.iter().enumerate().filter_map(|(number, cluster)| {
+            let (resources, is_reported, is_stale) = cluster.as_ref()?;
             Some(on(number, resources, *is_reported, *is_stale))
         });
         app(&format!("app{number}"), views.collect())
@@ -159,7 +159,7 @@ proptest! {
         // Counts cover everything that is selected, for any output.
         let all = listed(&ours_of("all").unwrap(), "cluster-provider");
         let expected = if is_ready {
-            sums(all.iter().map(|(_, it)| word(it)))
+            sums(all.iter().map(|(_, resource)| word(resource)))
         } else {
             counts(&ours, "rsync-status")
         };

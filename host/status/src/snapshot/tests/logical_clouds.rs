@@ -79,7 +79,7 @@ fn an_unknown_logical_cloud_is_refused_with_the_names_of_its_project() {
     };
     assert_eq!(problems[0].expected, "one of `testvfw/lc1`, `testvfw/lc2`");
     let error = ask_cloud(&model, "lc1", &[("instance", SECOND)]).unwrap_err();
-    assert!(matches!(error, QueryError::NotFound(it) if it[0].parameter == "instance"));
+    assert!(matches!(error, QueryError::NotFound(problems) if problems[0].parameter == "instance"));
     model.set_logical_cloud(&cloud("lc1"), None);
     assert!(ask_cloud(&model, "lc1", &[]).is_err());
 }

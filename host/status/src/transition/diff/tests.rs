@@ -37,22 +37,25 @@ fn described(before: Before<'_>, after: &ContextView) -> Vec<String> {
     found.iter().map(line).collect()
 }
 
-fn line(it: &Transition) -> String {
+fn line(transition: &Transition) -> String {
     let state = |state: &Option<PhaseState>| match state {
-        Some(it) => it.state.to_string(),
+        Some(state) => state.state.to_string(),
         None => "-".to_owned(),
     };
-    let of = it.resource.as_ref().map_or("whole".to_owned(), |id| {
-        format!(
-            "{} {} {} {}",
-            id.app, id.cluster.name, id.namespace, id.name
-        )
-    });
+    let of = transition
+        .resource
+        .as_ref()
+        .map_or("whole".to_owned(), |id| {
+            format!(
+                "{} {} {} {}",
+                id.app, id.cluster.name, id.namespace, id.name
+            )
+        });
     format!(
         "{of}: {} > {} {}",
-        state(&it.from),
-        state(&it.to),
-        it.reason
+        state(&transition.from),
+        state(&transition.to),
+        transition.reason
     )
 }
 
@@ -122,8 +125,12 @@ fn a_transition_has_times_reason_interpreter_and_cause() {
         &*whole.message,
         "Deployment front of a in vfw-cluster-provider+edge01 is Failed (Crashing)"
     );
-    for it in &found {
-        assert_eq!(it.cause, TransitionCause::Interpreters, "{it:?}");
+    for transition in &found {
+        assert_eq!(
+            transition.cause,
+            TransitionCause::Interpreters,
+            "{transition:?}"
+        );
     }
 }
 
@@ -344,12 +351,17 @@ fn another_verdict_on_a_stored_report_is_caused_by_the_interpreters() {
 type Folded = HashMap<Option<Arc<ResourceId>>, PhaseState>;
 
 fn fold(folded: &mut Folded, transitions: Vec<Transition>) -> Result<(), TestCaseError> {
-    for it in transitions {
-        prop_assert_ne!(&it.from, &it.to, "{:?}", it);
-        prop_assert_eq!(folded.get(&it.resource), it.from.as_ref(), "{:?}", it);
-        match it.to {
-            Some(to) => folded.insert(it.resource, to),
-            None => folded.remove(&it.resource),
+    for transition in transitions {
+        prop_assert_ne!(&transition.from, &transition.to, "{:?}", transition);
+        prop_assert_eq!(
+            folded.get(&transition.resource),
+            transition.from.as_ref(),
+            "{:?}",
+            transition
+        );
+        match transition.to {
+            Some(to) => folded.insert(transition.resource, to),
+            None => folded.remove(&transition.resource),
         };
     }
     Ok(())

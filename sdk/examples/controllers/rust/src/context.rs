@@ -59,7 +59,9 @@ impl Context {
         for ((app, _), clusters) in groups {
             let chosen = clusters.iter().find(|cluster| **cluster == preferred);
             let chosen = chosen.or(clusters.first()).copied();
-            let others = clusters.into_iter().filter(|it| Some(*it) != chosen);
+            let others = clusters
+                .into_iter()
+                .filter(|cluster| Some(*cluster) != chosen);
             let delete = |cluster| format!("{}app/{app}/cluster/{cluster}/", self.prefix);
             changes.extend(others.map(delete).map(Change::DeletePrefix));
         }
@@ -74,9 +76,9 @@ impl Context {
                 continue;
             };
             let resource = below.strip_prefix("resource/");
-            let resource = resource.and_then(|it| it.strip_suffix('/'));
+            let resource = resource.and_then(|resource| resource.strip_suffix('/'));
             // Keys below a resource have another part.
-            let Some(resource) = resource.filter(|it| !it.contains('/')) else {
+            let Some(resource) = resource.filter(|resource| !resource.contains('/')) else {
                 continue;
             };
             let yaml: String = serde_json::from_slice(stored)?;

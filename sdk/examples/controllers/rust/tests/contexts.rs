@@ -103,8 +103,10 @@ impl Stage {
             for cluster in &app.clusters {
                 clusters.push(format!("{} {}", app.name, cluster.cluster));
                 let of_cluster = cluster.resources.iter();
-                manifests
-                    .extend(of_cluster.filter_map(|it| it.manifest.as_deref().map(str::to_owned)));
+                manifests.extend(
+                    of_cluster
+                        .filter_map(|resource| resource.manifest.as_deref().map(str::to_owned)),
+                );
             }
         }
         (clusters, manifests)
