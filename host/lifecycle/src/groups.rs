@@ -1,6 +1,7 @@
 //! Deployment intent groups: stored, and changed by actions.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use kindsight_appcontext::{
     Action as Recorded, AppContexts, AskedWork, DigRecord, Error as StoreError, Intent, Records,
@@ -30,6 +31,8 @@ const ATTEMPTS_MAX: usize = 16;
 pub struct Groups {
     pub(crate) contexts: AppContexts,
     pub(crate) records: Records,
+    /// The ids of the instances with the first revisions.
+    ids: Arc<[ContextId]>,
 }
 
 /// A group as it is stored.
@@ -78,7 +81,21 @@ pub enum Stored {
 impl Groups {
     /// The groups in these stores.
     pub fn new(contexts: AppContexts, records: Records) -> Self {
-        Self { contexts, records }
+        Self {
+            contexts,
+            records,
+            ids: Arc::default(),
+        }
+    }
+
+    /// The same groups with given ids of instances: the first id is for revision 1, and so on. Later revisions get random
+    /// ids.
+    #[must_use]
+    pub fn with_ids(self, ids: &[ContextId]) -> Self {
+        Self {
+            ids: ids.into(),
+            ..self
+        }
     }
 
     /// Reads a group.

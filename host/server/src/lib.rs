@@ -75,6 +75,7 @@ pub use engine::{
 pub use error::{ApplicationError, Error, TaskError};
 pub use kindsight_model::PARSED_BYTES_MAX;
 pub use kindsight_pipeline::Timeouts;
+pub use lifecycle::{DeployError, Deployer};
 pub use mongodb::{MONGODB_POLL, MongodbSettings, MongodbUri};
 pub use registry::RegistrySettings;
 pub use run::run;

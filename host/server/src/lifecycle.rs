@@ -3,6 +3,7 @@
 mod answers;
 mod contexts;
 mod controllers;
+mod deployer;
 mod readiness;
 mod sender;
 mod worker;
@@ -25,6 +26,7 @@ use crate::tasks::Tasks;
 
 use answers::{actions, draft, dry_run, problem, refusal, shown, state};
 use controllers::CalledControllers;
+pub use deployer::{DeployError, Deployer};
 use readiness::ObservedStates;
 use sender::ConfiguredClusters;
 use worker::{Pending, Worker};
@@ -91,6 +93,17 @@ fn prepared(settings: &Settings, sequence: Sequence) -> Sequence {
     }))
 }
 
+fn command_of(command: GroupCommand) -> Command {
+    match command {
+        GroupCommand::Approve => Command::Approve,
+        GroupCommand::Instantiate => Command::Instantiate,
+        GroupCommand::Update => Command::Update,
+        GroupCommand::Rollback(revision) => Command::Rollback(revision),
+        GroupCommand::Terminate => Command::Terminate,
+        GroupCommand::Stop => Command::Stop,
+    }
+}
+
 fn now() -> String {
     let now = Timestamp::from_millisecond(now_ms());
     now.unwrap_or_default().to_string()
@@ -155,17 +168,8 @@ impl GroupLifecycle for ServedGroups {
         force: bool,
     ) -> Result<GroupState, GroupRefusal> {
         self.check_writable(name)?;
-        let command = match command {
-            GroupCommand::Approve => Command::Approve,
-            GroupCommand::Instantiate => Command::Instantiate,
-            GroupCommand::Update => Command::Update,
-            GroupCommand::Rollback(revision) => Command::Rollback(revision),
-            GroupCommand::Terminate => Command::Terminate,
-            GroupCommand::Stop => Command::Stop,
-        };
-        let group = self
-            .groups
-            .act(name, (command, force), &*self.sender, &now());
+        let command = (command_of(command), force);
+        let group = self.groups.act(name, command, &*self.sender, &now());
         let group = group.map_err(refusal)?;
         self.pending.add(Job::Group(name.clone()));
         Ok(state(group))

@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 use crate::monitor::{Monitor, deployment};
 use crate::process::Server;
 
+mod deployed;
+
 pub(crate) const DIG: &str = "testvfw/compositevfw/v1/vfw_deployment_intent_group";
 /// The context that is instantiated now.
 pub(crate) const CONTEXT: &str = "2755581958183303505";
@@ -290,7 +292,7 @@ pub(crate) fn reports(folder: &Path, monitor: Monitor) -> Vec<String> {
         });
         let report = monitor.bundle(&format!("{CONTEXT}-sink"), &objects);
         let reports = folder.join(name);
-        std::fs::create_dir(&reports).unwrap();
+        std::fs::create_dir_all(&reports).unwrap();
         std::fs::write(reports.join("sink.json"), report.to_string()).unwrap();
         clusters.push(format!("{name}={}", reports.display()));
     }
@@ -310,6 +312,15 @@ fn the_specified_responses_are_returned() {
 /// Checks every answer that the specification prescribes for this moment, and the states of the other resources in the
 /// reports of this monitor.
 pub(crate) fn check_all(server: &Server, monitor: Monitor) {
+    check_group(server, monitor);
+    let cluster = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
+    check(server, cluster, "cluster-network-intents.json");
+    let instances = "/v2/projects/myproject/composite-apps/composite-app-xyz/v1.0/deployment-intent-groups/dig-xyz/status?instance";
+    check(server, instances, "dig-instances-list.json");
+}
+
+/// Checks the answers about the group of the vFW.
+fn check_group(server: &Server, monitor: Monitor) {
     for (query, file) in [
         ("", "dig-default.json"),
         ("?output=summary", "dig-summary.json"),
@@ -335,10 +346,6 @@ pub(crate) fn check_all(server: &Server, monitor: Monitor) {
         .iter()
         .filter(|resource| resource["spec"] == "manifest");
     assert_eq!(from_manifest.count(), 2, "{monitor:?}: {sink}");
-    let cluster = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
-    check(server, cluster, "cluster-network-intents.json");
-    let instances = "/v2/projects/myproject/composite-apps/composite-app-xyz/v1.0/deployment-intent-groups/dig-xyz/status?instance";
-    check(server, instances, "dig-instances-list.json");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kindsight_appcontext::{DigRecord, Intent};
-use kindsight_model::{ClusterName, DigName, LifecycleState};
+use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
 
 use super::{Group, Groups, action, has_room, retried};
 use crate::sender::{CannotSend, Sender};
@@ -102,6 +102,15 @@ impl Groups {
         self.group(group.record.clone(), Some(next))
     }
 
+    /// The id of the instance with a new revision.
+    fn new_id(&self, revision: i64) -> Result<ContextId> {
+        let position = usize::try_from(revision.saturating_sub(1)).ok();
+        match position.and_then(|position| self.ids.get(position)) {
+            Some(given) => Ok(given.clone()),
+            None => Ok(self.contexts.new_id()?),
+        }
+    }
+
     fn append(
         &self,
         name: &DigName,
@@ -136,7 +145,7 @@ impl Groups {
             }
         };
         let revision = next_revision(seen);
-        let instance = Some(self.contexts.new_id()?);
+        let instance = Some(self.new_id(revision)?);
         appended.push(action(state, instance, now, revision));
         let mut content = content.clone();
         content.unapproved = false;

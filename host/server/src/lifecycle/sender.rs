@@ -88,7 +88,7 @@ impl ConfiguredClusters {
         Ok(match source {
             ClusterSource::Folder(folder) => Box::new(folder),
             ClusterSource::Kubernetes(cluster) => {
-                Box::new(self.api_servers.of(&cluster, || self.names()))
+                Box::new(self.api_servers.of(&cluster, || self.names())?)
             }
         })
     }

@@ -15,7 +15,8 @@ use super::{Receiver, Sent};
 
 /// The senders of the clusters that were used, with the configuration of each.
 pub(super) struct ApiServers {
-    runtime: Handle,
+    /// `None` if the caller has no runtime: then resources are sent to folders only.
+    runtime: Option<Handle>,
     shutdown: CancellationToken,
     used: Mutex<BTreeMap<ClusterName, (KubernetesCluster, Arc<ObjectSender>)>>,
 }
@@ -28,10 +29,10 @@ pub(super) struct ApiServer {
 }
 
 impl ApiServers {
-    /// Senders that work on the current runtime, until `shutdown`.
+    /// Senders that work on the current runtime, if there is one, until `shutdown`.
     pub(super) fn new(shutdown: CancellationToken) -> Self {
         Self {
-            runtime: Handle::current(),
+            runtime: Handle::try_current().ok(),
             shutdown,
             used: Mutex::default(),
         }
@@ -43,7 +44,9 @@ impl ApiServers {
         &self,
         cluster: &KubernetesCluster,
         configured: impl FnOnce() -> BTreeSet<ClusterName>,
-    ) -> ApiServer {
+    ) -> Result<ApiServer, SendError> {
+        let no_runtime = || SendError::Refused("this process sends to folders only".to_owned());
+        let runtime = self.runtime.clone().ok_or_else(no_runtime)?;
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let known = used.get(cluster.name());
         let known = known.filter(|(configured, _)| configured == cluster);
@@ -56,11 +59,11 @@ impl ApiServers {
             used.insert(cluster.name().clone(), entry);
             sender
         });
-        ApiServer {
+        Ok(ApiServer {
             sender,
-            runtime: self.runtime.clone(),
+            runtime,
             shutdown: self.shutdown.clone(),
-        }
+        })
     }
 }
 
