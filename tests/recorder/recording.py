@@ -25,7 +25,7 @@ from application import (
     deployment_id,
 )
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -108,17 +108,14 @@ def _application(actions: list[dict]) -> dict:
         "dig": DEPLOYMENT_INTENT_GROUP,
         "context-id": CONTEXT_ID,
         "actions": actions,
-        "apps": [{"name": app, "clusters": [_sent(cluster, app) for cluster in CLUSTERS]} for app in APPS],
+        "apps": [_app(app) for app in APPS],
     }
 
 
-def _sent(cluster: str, app: str) -> dict:
-    """The resources of one app that were sent to a cluster. All were accepted, because a refusal ends the recording."""
-    resources = [
-        {"name": name, "kind": kind, "manifest": manifest_path(app, name, kind), "rsync-status": "Applied"}
-        for name, kind in APPS[app]
-    ]
-    return {"cluster": cluster_name(cluster), "resources": resources}
+def _app(app: str) -> dict:
+    """An app, its clusters, and its manifests in the order in which they were sent."""
+    manifests = [manifest_path(app, name, kind) for name, kind in APPS[app]]
+    return {"name": app, "clusters": [cluster_name(cluster) for cluster in CLUSTERS], "manifests": manifests}
 
 
 def _write_json(path: Path, document: dict, sort_keys: bool) -> None:

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use kindsight_access::{AccessControlError, TlsError};
 use kindsight_interpreter::{LoadError, PublishError, StartError};
-use kindsight_model::{ClusterName, InterpreterName, NameError};
+use kindsight_model::{ClusterName, InterpreterName, LifecycleState, NameError};
 
+use crate::lifecycle::DeployError;
 use crate::mongodb::MongodbError;
 
 /// The reason why a server did not start, or ended early.
@@ -230,10 +231,10 @@ pub enum ApplicationError {
     /// It names a manifest that is missing.
     #[error("no manifest {0}")]
     NoManifest(String),
-    /// The store refuses it.
+    /// It cannot be deployed.
     #[error(transparent)]
-    Store(#[from] kindsight_appcontext::Error),
-    /// Something that was just created is gone again.
-    #[error("another writer deleted the application while it was stored")]
-    Deleted,
+    Deploy(#[from] DeployError),
+    /// One of its actions is none of a deployment.
+    #[error("the application has the action {0}, which is not repeated")]
+    Action(LifecycleState),
 }

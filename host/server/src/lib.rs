@@ -67,7 +67,7 @@ pub use backup::{BackupContent, BackupError, StoppedServer, back_up, restore};
 pub use clock::now_ms;
 pub use comparison::{ComponentComparer, ComponentFile};
 pub use data_dir::{DataDir, StoreSettings};
-pub use demo::Demo;
+pub use demo::{Demo, Monitors};
 pub use documents::{Document, Group, read_documents};
 pub use engine::{
     LocalInterpreters, OnLoaded, SettingsByName, cache_folder, is_compiler, start_interpreters,

@@ -18,7 +18,8 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let folder = tempfile::Builder::new()
         .prefix("kindsight-demo-")
         .tempdir()?;
-    let Demo { mut settings, dig } = Demo::write_to(folder.path())?;
+    let demo = Demo::write_to(folder.path())?;
+    let (mut settings, dig, monitors) = (demo.settings, demo.dig, demo.monitors);
     settings.on_loaded = progress::of_interpreters();
     // With --once the server stops before a client can query it, so any free port is suitable.
     if !args.once {
@@ -35,7 +36,10 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
             .await
             .context("query the demo's own server")??;
         if !args.once {
-            signals.wait(server).await;
+            tokio::select! {
+                () = signals.wait(server) => {}
+                () = monitors.run() => {}
+            }
         }
         Ok(())
     })

@@ -5,7 +5,7 @@ use std::path::Path;
 use kindsight_server::Demo;
 use serde_json::Value;
 
-use crate::goldens::status_path;
+use crate::goldens::{CONTEXT, DIG, status_path};
 use crate::monitor::Monitor;
 use crate::process::{Server, run, text};
 
@@ -58,6 +58,9 @@ fn state(answer: &Value, app: &str, cluster: &str, name: &str) -> String {
 fn rewrite(reports: &Path, monitor: Monitor) {
     for entry in std::fs::read_dir(reports).unwrap() {
         let file = entry.unwrap().path();
+        if file.is_dir() {
+            continue;
+        }
         let mut bundle: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
         let objects = &mut bundle["status"];
         for member in ["ready", "resourceCount"] {
@@ -160,4 +163,40 @@ fn the_table_has_a_row_for_every_resource_and_the_totals() {
     for secret in SECRETS {
         assert!(!table.contains(secret));
     }
+}
+
+#[test]
+fn the_application_of_a_running_demo_is_terminated_and_instantiated_again() {
+    let server = Server::demo();
+    let wait_for = |what: &str, query: &str, is_so: &dyn Fn(&Value) -> bool| {
+        let begin = std::time::Instant::now();
+        loop {
+            let answer = server.get(&status_path(query)).1;
+            if is_so(&answer) {
+                return answer;
+            }
+            assert!(begin.elapsed().as_secs() < 60, "{what}: {answer}");
+            std::thread::yield_now();
+        }
+    };
+    let act = |word: &str| {
+        let output = run(&[word, DIG, "--wait", "--server", &server.url], "");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    act("terminate");
+    wait_for("a resource is not deleted", "", &|answer| {
+        answer["rsync-status"] == serde_json::json!({"Deleted": 22})
+    });
+    let answer = wait_for("an object is reported", "?type=cluster", &|answer| {
+        answer["cluster-status"] == serde_json::json!({"NotPresent": 22})
+    });
+    assert_eq!(answer["ready-status"], "Terminated");
+    act("instantiate");
+    let cluster = "?type=cluster";
+    let group = wait_for("the new instance is not reported", cluster, &|answer| {
+        answer["ready-status"] == "Failed"
+    });
+    let last = &group["state"]["Actions"][4];
+    assert_eq!(last["State"], "Instantiated");
+    assert_ne!(last["ContextId"], CONTEXT);
 }

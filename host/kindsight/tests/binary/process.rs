@@ -94,6 +94,16 @@ impl Server {
             command.args(["--cluster", cluster]);
         }
         command.args(more);
+        Self::of(command)
+    }
+
+    /// Starts `demo`, and waits until it shows its application.
+    pub(crate) fn demo() -> Self {
+        Self::of(kindsight(&["demo", "--listen", "127.0.0.1:0"]))
+    }
+
+    /// Starts a command that serves, and waits until it shows its URL.
+    fn of(mut command: Command) -> Self {
         let mut child = command
             .stderr(Stdio::piped())
             .spawn()
@@ -104,7 +114,7 @@ impl Server {
         let url = lines.find_map(|line| {
             let begin = line.find("https://").or_else(|| line.find("http://"));
             let url = begin.and_then(|begin| line.get(begin..)?.split(' ').next());
-            let url = url.map(str::to_owned);
+            let url = url.map(|url| url.trim_end_matches(['/', ';']).to_owned());
             log.push(line);
             url
         });

@@ -1,19 +1,15 @@
-//! A recorded composite application, written into a store through the AppContext library.
+//! A recorded composite application, deployed through the lifecycle.
 
-use std::sync::Arc;
-
-use kindsight_appcontext::{
-    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
-    Recorded, Records, ResourceName, StatusChange,
-};
-use kindsight_model::{ClusterName, ContextStatus, DigName, RsyncStatus};
-use kindsight_store::Store;
+use kindsight_api::lifecycle::{AppIntent, GroupIntent};
+use kindsight_model::{ContextId, DeploymentId, DigName, LifecycleState};
+use kindsight_rest::GroupCommand;
 use serde::Deserialize;
 
 use crate::error::ApplicationError;
+use crate::lifecycle::Deployer;
 
 /// The newest version of the description that is read.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// A composite application that was instantiated, as the demo's recording describes it.
 #[derive(Debug, Deserialize)]
@@ -31,24 +27,17 @@ pub(super) struct Application {
 }
 
 #[derive(Debug, Deserialize)]
+struct Action {
+    state: LifecycleState,
+    time: String,
+}
+
+/// An app with its clusters, and the names of the files of its manifests.
+#[derive(Debug, Deserialize)]
 struct App {
     name: String,
-    clusters: Vec<Cluster>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Cluster {
-    cluster: String,
-    resources: Vec<Resource>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Resource {
-    name: String,
-    kind: String,
-    manifest: String,
-    rsync_status: RsyncStatus,
+    clusters: Vec<String>,
+    manifests: Vec<String>,
 }
 
 impl Application {
@@ -80,98 +69,70 @@ impl Application {
         )?)
     }
 
-    /// Writes the application into a store, as an orchestrator would. `manifest` finds a manifest's text.
+    /// The id of its instance.
     ///
     /// # Errors
-    /// When the store refuses, or a manifest is missing.
-    pub(super) fn store(
+    /// When it is not an id.
+    pub(super) fn instance(&self) -> Result<ContextId, ApplicationError> {
+        Ok(self.context_id.parse()?)
+    }
+
+    /// Repeats the recorded actions, at their times. `manifest` finds a manifest's text.
+    ///
+    /// # Errors
+    /// When an action is refused or is none of a deployment, or a manifest is missing.
+    pub(super) fn deploy(
         &self,
-        store: &Arc<dyn Store>,
+        deployer: &Deployer,
         manifest: impl Fn(&str) -> Option<&'static str>,
     ) -> Result<(), ApplicationError> {
         let dig = self.dig()?;
-        let id = self.context_id.parse()?;
-        let contexts = AppContexts::new(Arc::clone(store));
-        contexts.create_as(&id, &self.context(&dig, manifest)?)?;
-        written(contexts.record_status(&id, ContextStatus::Instantiated)?)?;
-        for app in &self.apps {
-            for cluster in &app.clusters {
-                let name: ClusterName = cluster.cluster.parse()?;
-                let resources = cluster.names()?;
-                let changes = resources.iter().map(|(resource, status)| StatusChange {
-                    app: &app.name,
-                    cluster: &name,
-                    resource,
-                    status: *status,
-                });
-                written(contexts.record_resource_statuses(&id, &changes.collect::<Vec<_>>())?)?;
+        let intent = self.intent(manifest)?;
+        for Action { state, time } in &self.actions {
+            match state {
+                LifecycleState::Created => deployer.put(&dig, intent.clone(), time)?,
+                LifecycleState::Approved => deployer.act(&dig, GroupCommand::Approve, time)?,
+                LifecycleState::Instantiated => {
+                    deployer.act(&dig, GroupCommand::Instantiate, time)?;
+                }
+                other => return Err(ApplicationError::Action(*other)),
             }
         }
-        let record = DigRecord {
-            profile: Some(self.profile.clone()),
-            actions: self.actions.clone(),
-        };
-        Ok(Records::new(Arc::clone(store)).create_dig(&dig, &record)?)
+        Ok(())
     }
 
-    fn context(
+    fn intent(
         &self,
-        dig: &DigName,
         manifest: impl Fn(&str) -> Option<&'static str>,
-    ) -> Result<NewContext, ApplicationError> {
-        let resource = |resource: &Resource| {
-            let text = manifest(&resource.manifest);
-            let missing = || ApplicationError::NoManifest(resource.manifest.clone());
-            Ok(NewResource {
-                resource: ResourceName::new(&resource.name, &resource.kind)?,
-                manifest: text.ok_or_else(missing)?.to_owned(),
-            })
+    ) -> Result<GroupIntent, ApplicationError> {
+        let text = |file: &String| {
+            let text = manifest(file).map(without_label);
+            text.ok_or_else(|| ApplicationError::NoManifest(file.clone()))
         };
-        let cluster = |cluster: &Cluster| {
-            Ok(NewCluster {
-                cluster: cluster.cluster.parse()?,
-                group: None,
-                resources: cluster
-                    .resources
-                    .iter()
-                    .map(resource)
-                    .collect::<Result<_, ApplicationError>>()?,
-            })
-        };
-        let app = |app: &App| {
-            Ok(NewApp {
+        let apps = self.apps.iter().map(|app| {
+            Ok(AppIntent {
                 name: app.name.clone(),
-                clusters: app
-                    .clusters
+                clusters: app.clusters.clone(),
+                any_of: Vec::new(),
+                manifests: app
+                    .manifests
                     .iter()
-                    .map(cluster)
+                    .map(text)
                     .collect::<Result<_, ApplicationError>>()?,
+                depends_on: Vec::new(),
+                resource_dependencies: Vec::new(),
             })
-        };
-        Ok(NewContext {
-            meta: ContextMeta::of_dig(dig),
-            apps: self
-                .apps
-                .iter()
-                .map(app)
-                .collect::<Result<_, ApplicationError>>()?,
+        });
+        Ok(GroupIntent {
+            profile: Some(self.profile.clone()),
+            apps: apps.collect::<Result<_, ApplicationError>>()?,
         })
     }
 }
 
-impl Cluster {
-    fn names(&self) -> Result<Vec<(ResourceName, RsyncStatus)>, ApplicationError> {
-        let names = self.resources.iter().map(|resource| {
-            let name = ResourceName::new(&resource.name, &resource.kind)?;
-            Ok((name, resource.rsync_status))
-        });
-        names.collect()
-    }
-}
-
-fn written(recorded: Recorded) -> Result<(), ApplicationError> {
-    match recorded {
-        Recorded::NotFound => Err(ApplicationError::Deleted),
-        Recorded::Written(_) | Recorded::Unchanged => Ok(()),
-    }
+/// A recorded manifest without the label, which the recorder wrote into it and the lifecycle sets itself.
+fn without_label(manifest: &str) -> String {
+    let lines = manifest.lines();
+    let others = lines.filter(|line| !line.contains(DeploymentId::LABEL));
+    others.flat_map(|line| [line, "\n"]).collect()
 }

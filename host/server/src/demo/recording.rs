@@ -11,6 +11,16 @@ pub(super) struct Cluster {
     pub(super) bundles: &'static [(&'static str, &'static str)],
 }
 
+impl Cluster {
+    /// The document with this file name.
+    pub(super) fn bundle(&self, file: &str) -> Option<&'static str> {
+        let mut bundles = self.bundles.iter();
+        bundles
+            .find(|(name, _)| *name == file)
+            .map(|(_, text)| *text)
+    }
+}
+
 /// Embeds the bundles of a cluster.
 macro_rules! bundles {
     ($cluster:literal: $($file:literal),+ $(,)?) => {
@@ -25,7 +35,7 @@ macro_rules! bundles {
 }
 
 /// Both clusters.
-pub(super) const CLUSTERS: [Cluster; 2] = [
+pub(super) static CLUSTERS: [Cluster; 2] = [
     bundles!("vfw-cluster-provider+edge01":
         "2755581958183303505-firewall.json",
         "2755581958183303505-packetgen.json",
