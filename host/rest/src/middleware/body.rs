@@ -65,6 +65,11 @@ impl BodyRules {
             activity: activity.map(Arc::as_ref),
             transfer: Transfer::begin(),
         };
+        // Some clients send an empty body in chunks, and then no type.
+        let is_untyped = !parts.headers.contains_key(header::CONTENT_TYPE);
+        if is_untyped && length(parts).is_none() && !is_waiting && reading.is_empty().await? {
+            return Ok((Bytes::new(), None));
+        }
         let is_too_large = length(parts).is_some_and(|length| length > self.max);
         let refused = self.check_type(parts).and(if is_too_large {
             Err(Problem::too_large(self.max))
@@ -137,6 +142,16 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    /// Reads until the first byte. True if the body ends before. The byte counts as dropped.
+    async fn is_empty(&mut self) -> Result<bool, Problem> {
+        while let Some(bytes) = self.next().await? {
+            if !bytes.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     async fn whole(&mut self) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Problem> {
         let mut whole = Vec::new();
         let mut held: Option<OwnedSemaphorePermit> = None;

@@ -143,6 +143,22 @@ async fn a_component_that_is_said_to_be_too_large_is_not_asked_for() {
     assert!(answer.contains("larger than 10 bytes"), "{answer}");
 }
 
+#[tokio::test]
+async fn an_empty_body_in_chunks_needs_no_type() {
+    let status = async |framing: &str| {
+        let head = "POST /v2/interpreters/apps/promote HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+        let request = format!("{head}{framing}");
+        let (answer, _) = serve_to(Limits::default(), move |address| ask(address, &request)).await;
+        answer.lines().next().unwrap_or_default().to_owned()
+    };
+    let without = status("Content-Length: 0\r\n\r\n").await;
+    let chunked = "Transfer-Encoding: chunked\r\n\r\n";
+    assert_eq!(status(&format!("{chunked}0\r\n\r\n")).await, without);
+    assert!(!without.contains(" 415 "), "{without}");
+    let filled = status(&format!("{chunked}2\r\n{{}}\r\n0\r\n\r\n")).await;
+    assert!(filled.contains(" 415 "), "{filled}");
+}
+
 /// Many clients read the answer only after they have sent the complete body.
 #[tokio::test]
 async fn the_sender_of_a_body_that_is_too_large_reads_the_error() {
