@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_model::{ContextId, RecordSubject};
 use kindsight_store::{Change, Changes, Revision, Watch};
 
 use crate::Result;
@@ -21,10 +21,8 @@ pub struct AppContextChanges {
     pub revision: Revision,
     /// The contexts with a change that a snapshot shows.
     pub contexts: BTreeSet<ContextId>,
-    /// The deployment intent groups whose record changed.
-    pub digs: BTreeSet<DigName>,
-    /// The clusters whose record changed.
-    pub clusters: BTreeSet<ClusterName>,
+    /// The subjects whose record changed.
+    pub subjects: BTreeSet<RecordSubject>,
     /// The changed keys of contexts, in the order of the batch.
     pub(crate) keys: Vec<(ContextId, Change)>,
 }
@@ -35,8 +33,7 @@ impl AppContextChanges {
         let mut changes = Self {
             revision: batch.revision,
             contexts: BTreeSet::new(),
-            digs: BTreeSet::new(),
-            clusters: BTreeSet::new(),
+            subjects: BTreeSet::new(),
             keys: Vec::new(),
         };
         for change in batch.changes {
@@ -45,8 +42,7 @@ impl AppContextChanges {
                     changes.contexts.insert(id.clone());
                     changes.keys.push((id, change));
                 }
-                Some(Subject::Dig(name)) => drop(changes.digs.insert(name)),
-                Some(Subject::Cluster(name)) => drop(changes.clusters.insert(name)),
+                Some(Subject::Record(subject)) => drop(changes.subjects.insert(subject)),
                 None => {}
             }
         }
@@ -54,7 +50,7 @@ impl AppContextChanges {
     }
 
     fn is_empty(&self) -> bool {
-        self.contexts.is_empty() && self.digs.is_empty() && self.clusters.is_empty()
+        self.contexts.is_empty() && self.subjects.is_empty()
     }
 }
 

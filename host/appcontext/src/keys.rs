@@ -14,8 +14,8 @@ mod resource_name;
 
 pub(crate) use own::{
     ASKED, BUNDLES, CLUSTERS, CREATIONS, DIGS, OWN, REGISTRATIONS, Subject, asked, asked_of,
-    bundles, cluster, cluster_of, cluster_of_bundle, creation, creation_of, deployed, dig, dig_of,
-    intent, registration, registration_of, revision, revisions, subject,
+    bundles, cluster_of_bundle, creation, creation_of, deployed, intent, record, record_of,
+    registration, registration_of, revision, revisions, subject,
 };
 pub(crate) use parsed::{ClusterKey, ContextKey, context_key, context_of_root};
 pub(crate) use resource_name::split_resource;
@@ -169,7 +169,7 @@ impl ResourceKeys {
 
 #[cfg(test)]
 mod tests {
-    use kindsight_model::DigName;
+    use kindsight_model::{DigName, RecordSubject};
 
     use super::*;
 
@@ -254,12 +254,16 @@ mod tests {
     #[test]
     fn record_keys_are_read_back() {
         let name = DigName::new("p", "ca", "v1", "d").unwrap();
-        assert_eq!(dig(&name), "/kindsight/digs/p/ca/v1/d/");
-        assert_eq!(dig_of(&dig(&name)), Some(name));
+        let name = RecordSubject::from(&name);
+        assert_eq!(record(&name), "/kindsight/digs/p/ca/v1/d/");
+        assert_eq!(intent(&name), "/kindsight/intents/p/ca/v1/d/");
+        assert_eq!(record_of(&record(&name)), Some(name));
         let edge: ClusterName = "p+edge01".parse().unwrap();
-        assert_eq!(cluster(&edge), "/kindsight/clusters/p+edge01/");
-        assert_eq!(cluster_of(&cluster(&edge)), Some(edge));
-        assert_eq!(dig_of("/kindsight/digs/p/ca/v1/"), None);
-        assert_eq!(cluster_of("/kindsight/clusters/edge01/"), None);
+        let edge = RecordSubject::from(&edge);
+        assert_eq!(record(&edge), "/kindsight/clusters/p+edge01/");
+        assert_eq!(revision(&edge, 2), "/kindsight/revisions/p+edge01/2/");
+        assert_eq!(record_of(&record(&edge)), Some(edge));
+        assert_eq!(record_of("/kindsight/digs/p/ca/v1/"), None);
+        assert_eq!(record_of("/kindsight/clusters/edge01/"), None);
     }
 }

@@ -105,8 +105,8 @@ pub use keys::{RESOURCE_NAME_BYTES_MAX, ResourceName};
 pub use members::Members;
 pub use meta::ContextMeta;
 pub use records::{
-    Action, AskedWork, ClusterRecord, DigRecord, INTENT_VERSION, Intent, IntentApp,
-    IntentCondition, IntentDependency, Listed, RECORD_VERSION, Records, ResourceDependsOn,
+    Action, AskedWork, INTENT_VERSION, Intent, IntentApp, IntentCondition, IntentDependency,
+    Listed, NETWORK_INTENTS, RECORD_VERSION, Record, Records, ResourceDependsOn,
 };
 pub use registered::{
     KubeconfigPlace, REGISTRATION_VERSION, RegisteredClusters, Registration, RegistrationList,

@@ -1,6 +1,6 @@
 //! The meta of a context: the names of its group, application and environment.
 
-use kindsight_model::{ContextId, DigName};
+use kindsight_model::{ContextId, DigName, RecordSubject};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::members::Members;
@@ -77,6 +77,14 @@ impl ContextMeta {
             namespace: "default".to_owned(),
             level: "0".to_owned(),
             ..Self::default()
+        }
+    }
+
+    /// Makes the meta of a subject. The meta of a cluster or a logical cloud names nothing.
+    pub fn of(subject: &RecordSubject) -> Self {
+        match subject {
+            RecordSubject::Group(name) => Self::of_dig(name),
+            RecordSubject::Cluster(_) | RecordSubject::LogicalCloud(_) => Self::default(),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
+use kindsight_model::{ContextId, LifecycleState, RecordSubject};
 use kindsight_store::{Batch, Error as StoreError, Revision, Store};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,8 @@ mod revisions;
 mod tests;
 
 pub use intent::{
-    INTENT_VERSION, Intent, IntentApp, IntentCondition, IntentDependency, ResourceDependsOn,
+    INTENT_VERSION, Intent, IntentApp, IntentCondition, IntentDependency, NETWORK_INTENTS,
+    ResourceDependsOn,
 };
 pub use revisions::AskedWork;
 
@@ -76,32 +77,25 @@ mod instance {
     }
 }
 
-/// The record of a deployment intent group.
+/// The record of a deployment intent group or a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct DigRecord {
-    /// The composite profile that it is deployed with.
+pub struct Record {
+    /// The composite profile that a group is deployed with. `None` for a cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// The actions, oldest first. The last one leads to the present state.
     pub actions: Vec<Action>,
 }
 
-/// The record of a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ClusterRecord {
-    /// The actions, oldest first. The last one leads to the present state.
-    pub actions: Vec<Action>,
-}
-
-/// All records of deployment intent groups, or of clusters, at one moment.
+/// All records at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed<N, R> {
-    /// The records that could be read, in order of their keys.
-    pub records: Vec<(N, R)>,
+pub struct Listed {
+    /// The records that could be read: of groups, then of clusters, each in order of their keys.
+    pub records: Vec<(RecordSubject, Record)>,
     /// The records that could not be read. They are left as they are.
     pub unreadable: Vec<Unreadable>,
-    /// The names of those, where their keys tell them.
-    pub unreadable_names: Vec<N>,
+    /// The subjects of those, where their keys tell them.
+    pub unreadable_subjects: Vec<RecordSubject>,
     /// The list contains all changes up to this revision, and may contain newer ones.
     pub revision: Revision,
 }
@@ -119,7 +113,7 @@ struct VersionOnly {
     version: u64,
 }
 
-/// The records of a store. Cheap to clone; clones share the store.
+/// The records of a store: of deployment intent groups, and of clusters. Cheap to clone; clones share the store.
 #[derive(Clone)]
 pub struct Records {
     store: Arc<dyn Store>,
@@ -131,95 +125,95 @@ impl Records {
         Self { store }
     }
 
-    /// Reads the record of a deployment intent group; none when it does not exist.
+    /// Reads the record of a subject; none when it does not exist.
     ///
     /// # Errors
     /// [`Error::UnknownVersion`] and [`Error::Unreadable`] for a record that cannot be used.
-    pub fn dig(&self, name: &DigName) -> Result<Option<DigRecord>> {
-        self.get(&keys::dig(name))
+    pub fn get(&self, subject: impl Into<RecordSubject>) -> Result<Option<Record>> {
+        self.read(&keys::record(&subject.into()))
     }
 
-    /// Lists all deployment intent groups. For the start: queries are answered from memory.
-    pub fn digs(&self) -> Result<Listed<DigName, DigRecord>> {
-        self.list(keys::DIGS, keys::dig_of)
+    /// Lists all records. For the start: queries are answered from memory.
+    pub fn list(&self) -> Result<Listed> {
+        let (groups, clusters) = (
+            self.store.range(keys::DIGS)?,
+            self.store.range(keys::CLUSTERS)?,
+        );
+        let mut listed = Listed {
+            records: Vec::new(),
+            unreadable: Vec::new(),
+            unreadable_subjects: Vec::new(),
+            revision: groups.revision,
+        };
+        for entry in groups.entries.into_iter().chain(clusters.entries) {
+            let (key, stored) = (entry.key, entry.value);
+            let Some(subject) = keys::record_of(&key) else {
+                let why = "the key is not one of a record".to_owned();
+                listed.unreadable.push(Unreadable { key, why });
+                continue;
+            };
+            match decode(&key, &stored) {
+                Ok(record) => listed.records.push((subject, record)),
+                Err(error) => {
+                    let why = match error {
+                        Error::Unreadable { why, .. } => why,
+                        error => error.to_string(),
+                    };
+                    listed.unreadable.push(Unreadable { key, why });
+                    listed.unreadable_subjects.push(subject);
+                }
+            }
+        }
+        Ok(listed)
     }
 
-    /// Creates the record of a deployment intent group.
+    /// Creates the record of a subject.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] when there is one already.
-    pub fn create_dig(&self, name: &DigName, record: &DigRecord) -> Result<()> {
-        self.create(&keys::dig(name), record)
-    }
-
-    /// Appends an action that was decided on when the record was as `seen`, and answers the new
-    /// record.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide
-    /// again.
-    pub fn append_dig(
-        &self,
-        name: &DigName,
-        seen: &DigRecord,
-        action: Action,
-    ) -> Result<DigRecord> {
-        let mut next = seen.clone();
-        next.actions.push(action);
-        self.replace(&keys::dig(name), seen, next)
-    }
-
-    /// Deletes the record, the intent and the revisions of a deployment intent group, if the record is still as `seen`.
-    /// The contexts stay.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide
-    /// again.
-    pub fn delete_dig(&self, name: &DigName, seen: &DigRecord) -> Result<()> {
-        let key = keys::dig(name);
-        let stored = self.stored_as_seen(&key, seen)?;
-        let batch = Batch::new().equals(&key, stored).delete(&key);
-        let batch = batch.delete(keys::intent(name));
-        self.store
-            .apply(&batch.delete_prefix(keys::revisions(name)))?;
+    pub fn create(&self, subject: impl Into<RecordSubject>, record: &Record) -> Result<()> {
+        let key = keys::record(&subject.into());
+        let batch = Batch::new().absent(&key).put(&key, encode(record)?);
+        self.store.apply(&batch)?;
         Ok(())
     }
 
-    /// Reads the record of a cluster; none when there never was an action on it.
-    ///
-    /// # Errors
-    /// As [`Records::dig`].
-    pub fn cluster(&self, name: &ClusterName) -> Result<Option<ClusterRecord>> {
-        self.get(&keys::cluster(name))
-    }
-
-    /// Lists all clusters that have a record.
-    pub fn clusters(&self) -> Result<Listed<ClusterName, ClusterRecord>> {
-        self.list(keys::CLUSTERS, keys::cluster_of)
-    }
-
-    /// Creates the record of a cluster.
-    ///
-    /// # Errors
-    /// As [`Records::create_dig`].
-    pub fn create_cluster(&self, name: &ClusterName, record: &ClusterRecord) -> Result<()> {
-        self.create(&keys::cluster(name), record)
-    }
-
     /// Appends an action that was decided on when the record was as `seen`, and answers the new
     /// record.
     ///
     /// # Errors
-    /// As [`Records::append_dig`].
-    pub fn append_cluster(
+    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide
+    /// again.
+    pub fn append(
         &self,
-        name: &ClusterName,
-        seen: &ClusterRecord,
+        subject: impl Into<RecordSubject>,
+        seen: &Record,
         action: Action,
-    ) -> Result<ClusterRecord> {
+    ) -> Result<Record> {
+        let key = keys::record(&subject.into());
         let mut next = seen.clone();
         next.actions.push(action);
-        self.replace(&keys::cluster(name), seen, next)
+        let stored = self.stored_as_seen(&key, seen)?;
+        let batch = Batch::new().equals(&key, stored).put(&key, encode(&next)?);
+        self.store.apply(&batch)?;
+        Ok(next)
+    }
+
+    /// Deletes the record, the intent and the revisions of a subject, if the record is still as `seen`. The contexts
+    /// stay.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when the record is not as `seen` any more: read again, decide
+    /// again.
+    pub fn delete(&self, subject: impl Into<RecordSubject>, seen: &Record) -> Result<()> {
+        let subject = subject.into();
+        let key = keys::record(&subject);
+        let stored = self.stored_as_seen(&key, seen)?;
+        let batch = Batch::new().equals(&key, stored).delete(&key);
+        let batch = batch.delete(keys::intent(&subject));
+        self.store
+            .apply(&batch.delete_prefix(keys::revisions(&subject)))?;
+        Ok(())
     }
 
     /// Watches the records of the store from the revision `after` on, and no contexts. As
@@ -232,65 +226,18 @@ impl Records {
         Ok(AppContextWatch::new(self.store.watch(keys::OWN, after)?))
     }
 
-    fn get<R: Record>(&self, key: &str) -> Result<Option<R>> {
+    fn read<V: VersionedValue>(&self, key: &str) -> Result<Option<V>> {
         let stored = self.store.get(key)?;
         stored.map(|stored| decode(key, &stored)).transpose()
     }
 
-    fn list<N, R: Record>(
-        &self,
-        prefix: &str,
-        name_of: fn(&str) -> Option<N>,
-    ) -> Result<Listed<N, R>> {
-        let range = self.store.range(prefix)?;
-        let mut listed = Listed {
-            records: Vec::new(),
-            unreadable: Vec::new(),
-            unreadable_names: Vec::new(),
-            revision: range.revision,
-        };
-        for entry in range.entries {
-            let (key, stored) = (entry.key, entry.value);
-            let Some(name) = name_of(&key) else {
-                let why = "the key is not one of a record".to_owned();
-                listed.unreadable.push(Unreadable { key, why });
-                continue;
-            };
-            match decode(&key, &stored) {
-                Ok(record) => listed.records.push((name, record)),
-                Err(error) => {
-                    let why = match error {
-                        Error::Unreadable { why, .. } => why,
-                        error => error.to_string(),
-                    };
-                    listed.unreadable.push(Unreadable { key, why });
-                    listed.unreadable_names.push(name);
-                }
-            }
-        }
-        Ok(listed)
-    }
-
-    fn create<R: Record>(&self, key: &str, record: &R) -> Result<()> {
-        let batch = Batch::new().absent(key).put(key, encode(record)?);
-        self.store.apply(&batch)?;
-        Ok(())
-    }
-
-    fn replace<R: Record>(&self, key: &str, seen: &R, next: R) -> Result<R> {
-        let stored = self.stored_as_seen(key, seen)?;
-        let batch = Batch::new().equals(key, stored).put(key, encode(&next)?);
-        self.store.apply(&batch)?;
-        Ok(next)
-    }
-
     /// Reads the bytes of a record, if it is still as `seen`.
-    fn stored_as_seen<R: Record>(&self, key: &str, seen: &R) -> Result<Vec<u8>> {
+    fn stored_as_seen(&self, key: &str, seen: &Record) -> Result<Vec<u8>> {
         let conflict = || StoreError::Conflict {
             key: key.to_owned(),
         };
         let stored = self.store.get(key)?.ok_or_else(conflict)?;
-        if decode::<R>(key, &stored)? == *seen {
+        if decode::<Record>(key, &stored)? == *seen {
             Ok(stored)
         } else {
             Err(conflict().into())
@@ -298,37 +245,36 @@ impl Records {
     }
 }
 
-/// A record that can be stored and compared.
-trait Record: Serialize + serde::de::DeserializeOwned + PartialEq {
+/// A value that is stored with its version.
+trait VersionedValue: Serialize + serde::de::DeserializeOwned {
     /// The version that this release writes and reads.
     const VERSION: u64 = RECORD_VERSION;
 }
 
-impl Record for DigRecord {}
-impl Record for ClusterRecord {}
+impl VersionedValue for Record {}
 
-fn encode<R: Record>(record: &R) -> Result<String> {
+fn encode<V: VersionedValue>(value: &V) -> Result<String> {
     go_json::encode(&Versioned {
-        version: R::VERSION,
-        record,
+        version: V::VERSION,
+        record: value,
     })
 }
 
 /// Decodes a record. The version is read first and by itself, because a newer record may have any
 /// other form.
-fn decode<R: Record>(key: &str, stored: &[u8]) -> Result<R> {
+fn decode<V: VersionedValue>(key: &str, stored: &[u8]) -> Result<V> {
     let unreadable = |error: serde_json::Error| Error::Unreadable {
         key: key.to_owned(),
         why: error.to_string(),
     };
     let VersionOnly { version } = serde_json::from_slice(stored).map_err(unreadable)?;
-    if version != R::VERSION {
+    if version != V::VERSION {
         return Err(Error::UnknownVersion {
             key: key.to_owned(),
             found: version,
-            known: R::VERSION,
+            known: V::VERSION,
         });
     }
-    let versioned: Versioned<R> = serde_json::from_slice(stored).map_err(unreadable)?;
+    let versioned: Versioned<V> = serde_json::from_slice(stored).map_err(unreadable)?;
     Ok(versioned.record)
 }

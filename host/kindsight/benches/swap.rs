@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use kindsight_appcontext::{
-    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, Recorded, Records,
+    Action, AppContexts, ContextMeta, NewApp, NewCluster, NewContext, Record, Recorded, Records,
 };
 use kindsight_model::{ContextId, ContextStatus, DigName};
 use kindsight_store::{RedbStore, Store};
@@ -51,12 +51,12 @@ fn fill(store: &Arc<dyn Store>, number: usize) {
     let dig = DigName::new("port", "quay", "v1", &format!("dig{number}")).expect("a name");
     let action = json!({"state": "Instantiated", "instance": id(number).as_str(), "time": "2026-11-21T12:00:00Z"});
     let action: Action = serde_json::from_value(action).expect("an action");
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: vec![action],
     };
     let records = Records::new(Arc::clone(store));
-    records.create_dig(&dig, &record).expect("a record");
+    records.create(&dig, &record).expect("a record");
     let contexts = AppContexts::new(Arc::clone(store));
     let cluster = NewCluster {
         cluster: CLUSTER.parse().expect("a cluster"),

@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 
 use kindsight_appcontext::{Intent, IntentApp, IntentCondition, IntentDependency};
 use kindsight_model::{
-    ClusterName, DeploymentId, LABEL_VALUE_GRAMMAR, NAME_GRAMMAR, is_label_value, is_name,
+    ClusterName, DeploymentId, LABEL_VALUE_GRAMMAR, NAME_GRAMMAR, RecordSubject, is_label_value,
+    is_name,
 };
 
 use crate::manifest;
 
 mod dependencies;
+mod networks;
 #[cfg(test)]
 mod tests;
+
+pub use networks::NETWORK_GROUP;
 
 /// Maximum number of apps of a group. Each app is a prefix of keys in the context.
 pub const APPS_MAX: usize = 128;
@@ -120,7 +124,18 @@ impl Problems {
 }
 
 impl Draft {
-    /// Checks the draft.
+    /// Checks the draft as the content of a subject.
+    ///
+    /// # Errors
+    /// See [`Draft::checked`].
+    pub(crate) fn checked_for(self, subject: &RecordSubject) -> Result<Intent, Vec<DraftProblem>> {
+        match subject {
+            RecordSubject::Group(_) | RecordSubject::LogicalCloud(_) => self.checked(),
+            RecordSubject::Cluster(cluster) => networks::checked(self, cluster),
+        }
+    }
+
+    /// Checks the draft as the content of a group.
     ///
     /// # Errors
     /// All problems, at most 50, in the order of the document.

@@ -1,16 +1,16 @@
-//! Deployment intent groups: stored, and changed by actions.
+//! Deployment intent groups and the network intents of clusters: stored, and changed by actions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_appcontext::{
-    Action as Recorded, AppContexts, AskedWork, DigRecord, Error as StoreError, Intent, Records,
+    Action as Recorded, AppContexts, AskedWork, Error as StoreError, Intent, Record, Records,
 };
 use kindsight_model::{
-    ClusterName, ContextId, ContextStatus, DigName, LifecycleState, RsyncStatus,
+    ClusterName, ContextId, ContextStatus, LifecycleState, RecordSubject, RsyncStatus,
 };
 
-use crate::state::{Action, Next, Situation};
+use crate::state::{Action, Lifecycle, Next, Situation};
 use crate::work::{Instance, Job, Work};
 use crate::{Draft, Error, Result};
 
@@ -18,7 +18,7 @@ mod acting;
 
 pub use acting::Command;
 
-/// Maximum number of actions of a group. Each is about 100 bytes in the record, which is read for every action.
+/// Maximum number of actions of a record. Each is about 100 bytes in the record, which is read for every action.
 pub const ACTIONS_MAX: usize = 1000;
 /// Maximum number of problems of resources that [`Groups::get`] returns.
 pub const RESOURCE_PROBLEMS_MAX: usize = 100;
@@ -26,7 +26,7 @@ pub const RESOURCE_PROBLEMS_MAX: usize = 100;
 /// another caller succeeded.
 const ATTEMPTS_MAX: usize = 16;
 
-/// The groups of a store. Cheap to clone.
+/// The groups of a store, and the clusters that have network intents. Cheap to clone.
 #[derive(Clone)]
 pub struct Groups {
     pub(crate) contexts: AppContexts,
@@ -35,12 +35,12 @@ pub struct Groups {
     ids: Arc<[ContextId]>,
 }
 
-/// A group as it is stored.
+/// A group, or the network intents of a cluster, as stored.
 #[derive(Clone)]
 pub struct Group {
     /// The profile and the actions.
-    pub record: DigRecord,
-    /// The intent; `None` if the group was recorded without an intent.
+    pub record: Record,
+    /// The intent; `None` if the subject was recorded without an intent.
     pub intent: Option<Intent>,
     /// The situation, which decides the possible actions.
     pub situation: Situation,
@@ -98,14 +98,14 @@ impl Groups {
         }
     }
 
-    /// Reads a group.
+    /// Reads a subject.
     ///
     /// # Errors
     /// [`Error::NotFound`], and errors of the store.
-    pub fn get(&self, name: &DigName) -> Result<Group> {
-        let record = self.record(name)?;
-        let intent = self.records.intent(name)?;
-        self.group(record, intent)
+    pub fn get(&self, subject: &RecordSubject) -> Result<Group> {
+        let record = self.record(subject)?;
+        let intent = self.records.intent(subject)?;
+        self.group(subject, record, intent)
     }
 
     /// The reasons why resources of the last instance are not sent or not removed, at most [`RESOURCE_PROBLEMS_MAX`], and
@@ -113,8 +113,8 @@ impl Groups {
     ///
     /// # Errors
     /// [`Error::NotFound`], and errors of the store.
-    pub fn problems(&self, name: &DigName) -> Result<(Vec<ResourceProblem>, usize)> {
-        let record = self.record(name)?;
+    pub fn problems(&self, subject: &RecordSubject) -> Result<(Vec<ResourceProblem>, usize)> {
+        let record = self.record(subject)?;
         let Some(work) = Work::of(&record) else {
             return Ok((Vec::new(), 0));
         };
@@ -138,73 +138,74 @@ impl Groups {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn revisions(&self, name: &DigName) -> Result<Vec<i64>> {
-        Ok(self.records.revisions(name)?)
+    pub fn revisions(&self, subject: &RecordSubject) -> Result<Vec<i64>> {
+        Ok(self.records.revisions(subject)?)
     }
 
-    /// Creates a group, or replaces its content. If the content of an approved or terminated group changes, the group
+    /// Creates a subject, or replaces its content. If the content of an approved or terminated group changes, the group
     /// is Created again and needs another approval. The changed content of an instantiated group is sent by the next
-    /// update, and needs an approval too. `now` is the time in RFC 3339.
+    /// update, and needs an approval too. The network intents of a cluster need none. `now` is the time in RFC 3339.
     ///
     /// # Errors
     /// [`Error::Invalid`], [`Error::ReadOnly`], [`Error::Refused`], [`Error::ActionsMax`], [`Error::Contended`], and
     /// errors of the store.
     pub fn put(
         &self,
-        name: &DigName,
+        subject: &RecordSubject,
         profile: Option<&str>,
         draft: Draft,
         now: &str,
     ) -> Result<Stored> {
-        let mut intent = draft.checked().map_err(Error::Invalid)?;
+        let mut intent = draft.checked_for(subject).map_err(Error::Invalid)?;
         let created = action(LifecycleState::Created, None, now, 0);
-        retried(name, || {
+        retried(subject, || {
             intent.unapproved = false;
-            let Some(record) = self.records.dig(name)? else {
-                let record = DigRecord {
+            let Some(record) = self.records.get(subject)? else {
+                let record = Record {
                     profile: profile.map(str::to_owned),
                     actions: vec![created.clone()],
                 };
-                self.records.create_group(name, &record, &intent)?;
+                self.records.create_with_intent(subject, &record, &intent)?;
                 return Ok(Stored::Created);
             };
-            let group = self.own(name, record)?;
+            let group = self.own(subject, record)?;
             let before = group.intent.as_ref();
             let is_same = before.is_some_and(|before| before.apps == intent.apps);
             if is_same && group.record.profile.as_deref() == profile {
                 return Ok(Stored::Unchanged);
             }
-            let after = group.situation.after(Action::Apply)?;
+            let Situation { of, state, .. } = group.situation;
+            let after = group.situation.after(Action::Put)?;
             let mut next = group.record.clone();
             next.profile = profile.map(str::to_owned);
-            intent.unapproved = after == Next::Content;
-            if after != Next::Content && group.situation.state != LifecycleState::Created {
+            intent.unapproved = after == Next::Content && of == Lifecycle::Group;
+            if after != Next::Content && state != LifecycleState::Created {
                 has_room(&group.record)?;
                 next.actions.push(created.clone());
             }
             self.records
-                .replace_group(name, &group.record, &next, &intent)?;
+                .replace_with_intent(subject, &group.record, &next, &intent)?;
             Ok(Stored::Changed)
         })
     }
 
-    /// Deletes a group with all its contexts.
+    /// Deletes a subject with all its contexts.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::ReadOnly`], [`Error::Refused`], [`Error::Contended`], and errors of the store.
-    pub fn delete(&self, name: &DigName) -> Result<()> {
-        retried(name, || {
-            let group = self.own(name, self.record(name)?)?;
+    pub fn delete(&self, subject: &RecordSubject) -> Result<()> {
+        retried(subject, || {
+            let group = self.own(subject, self.record(subject)?)?;
             group.situation.after(Action::Delete)?;
             // The contexts first: if this process ends in between, the record still names them.
             self.delete_contexts(&group.record)?;
-            self.records.delete_dig(name, &group.record)?;
+            self.records.delete(subject, &group.record)?;
             // A sequence that began before the deletion may have created its context meanwhile.
             self.delete_contexts(&group.record)
         })
     }
 
-    /// Asks for work on a context that no group names, such as one of another orchestrator. Clears its stop flag, and the
+    /// Asks for work on a context that no record names, such as one of another orchestrator. Clears its stop flag, and the
     /// result of the same work before, so that the work is repeated. The caller then has [`Sequence::run`](crate::Sequence::run) do the returned job.
     ///
     /// # Errors
@@ -233,18 +234,19 @@ impl Groups {
         Ok(())
     }
 
-    /// The unfinished work, for the start. Groups without an intent are not included, because another orchestrator works
+    /// The unfinished work, for the start. Subjects without an intent are not included, because another orchestrator works
     /// on them. Work on a context that does not exist any more is forgotten.
     ///
     /// # Errors
     /// Errors of the store. A record that cannot be read is not included.
     pub fn unfinished(&self) -> Result<Vec<Job>> {
         let mut jobs = Vec::new();
-        for (name, record) in self.records.digs()?.records {
+        for (subject, record) in self.records.list()?.records {
             let work = Work::of(&record);
             let is_complete = work.map(|work| work.is_complete(&self.contexts));
-            if !is_complete.transpose()?.unwrap_or(true) && self.records.intent(&name)?.is_some() {
-                jobs.push(Job::Group(name));
+            if !is_complete.transpose()?.unwrap_or(true) && self.records.intent(&subject)?.is_some()
+            {
+                jobs.push(Job::Subject(subject));
             }
         }
         for id in self.records.all_asked()? {
@@ -258,21 +260,26 @@ impl Groups {
         Ok(jobs)
     }
 
-    fn record(&self, name: &DigName) -> Result<DigRecord> {
-        let record = self.records.dig(name)?;
-        record.ok_or_else(|| Error::NotFound(name.clone()))
+    fn record(&self, subject: &RecordSubject) -> Result<Record> {
+        let record = self.records.get(subject)?;
+        record.ok_or_else(|| Error::NotFound(subject.clone()))
     }
 
-    /// A group with an intent.
-    fn own(&self, name: &DigName, record: DigRecord) -> Result<Group> {
-        let intent = self.records.intent(name)?;
+    /// A subject with an intent.
+    fn own(&self, subject: &RecordSubject, record: Record) -> Result<Group> {
+        let intent = self.records.intent(subject)?;
         if intent.is_none() {
-            return Err(Error::ReadOnly(name.clone()));
+            return Err(Error::ReadOnly(subject.clone()));
         }
-        self.group(record, intent)
+        self.group(subject, record, intent)
     }
 
-    fn group(&self, record: DigRecord, intent: Option<Intent>) -> Result<Group> {
+    fn group(
+        &self,
+        subject: &RecordSubject,
+        record: Record,
+        intent: Option<Intent>,
+    ) -> Result<Group> {
         let last = record.actions.last();
         let state = last.map_or(LifecycleState::Created, |action| action.state);
         let work = Work::of(&record);
@@ -288,6 +295,7 @@ impl Groups {
         let last = Instance::all(&record).pop();
         Ok(Group {
             situation: Situation {
+                of: Lifecycle::of(subject),
                 state,
                 is_running,
                 is_unapproved,
@@ -309,7 +317,7 @@ impl Groups {
         }
     }
 
-    fn delete_contexts(&self, record: &DigRecord) -> Result<()> {
+    fn delete_contexts(&self, record: &Record) -> Result<()> {
         let ids = record
             .actions
             .iter()
@@ -323,17 +331,17 @@ impl Groups {
 }
 
 /// Decides again while other callers are faster.
-fn retried<T>(name: &DigName, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+fn retried<T>(subject: &RecordSubject, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 0..ATTEMPTS_MAX {
         match attempt() {
             Err(Error::Store(error)) if error.is_conflict() => {}
             done => return done,
         }
     }
-    Err(Error::Contended(name.clone()))
+    Err(Error::Contended(subject.clone()))
 }
 
-fn has_room(record: &DigRecord) -> Result<()> {
+fn has_room(record: &Record) -> Result<()> {
     if record.actions.len() < ACTIONS_MAX {
         Ok(())
     } else {

@@ -1,4 +1,6 @@
-//! Lifecycle of deployment intent groups: create, approve, instantiate, update, roll back, terminate, stop, delete.
+//! Lifecycle of deployment intent groups: create, approve, instantiate, update, roll back, terminate, stop, delete; and of
+//! the network intents of clusters: create, apply, terminate, delete. Both have records, contents, contexts and sequences
+//! of one form; only [`Situation`] distinguishes them.
 //!
 //! ```text
 //! request ─▶ Groups ──appends an action──▶ records ─▶ Sequence ─▶ Sender ─▶ clusters
@@ -36,13 +38,13 @@ mod state;
 mod tests;
 mod work;
 
-use kindsight_model::{ContextId, DigName};
+use kindsight_model::{ContextId, RecordSubject};
 
 pub use differences::{DIFFERENCES_MAX, differences};
 pub use draft::{
     APP_CLUSTERS_MAX, APP_DEPENDENCIES_MAX, APP_MANIFESTS_MAX, APPS_MAX, Draft, DraftApp,
     DraftDependency, DraftProblem, DraftResourceDependency, GROUP_RESOURCES_MAX,
-    GROUP_SENT_BYTES_MAX, RESOURCE_DEPENDENCIES_MAX, WAIT_SECONDS_MAX,
+    GROUP_SENT_BYTES_MAX, NETWORK_GROUP, RESOURCE_DEPENDENCIES_MAX, WAIT_SECONDS_MAX,
 };
 pub use groups::{
     ACTIONS_MAX, Command, Group, Groups, RESOURCE_PROBLEMS_MAX, ResourceProblem, Stored,
@@ -62,40 +64,38 @@ pub use work::Job;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The draft has problems: correct it.
-    #[error("the group is not valid")]
+    #[error("the content is not valid")]
     Invalid(Vec<DraftProblem>),
-    /// There is no such group.
-    #[error("there is no deployment intent group {0}")]
-    NotFound(DigName),
-    /// The group was recorded without an intent, by another orchestrator or an earlier release: it cannot be changed
+    /// There is no such group, or the cluster has no network intents.
+    #[error("{}", absent(.0))]
+    NotFound(RecordSubject),
+    /// The subject was recorded without an intent, by another orchestrator or an earlier release: it cannot be changed
     /// here.
-    #[error(
-        "the deployment intent group {0} is read-only: it was not created through this interface"
-    )]
-    ReadOnly(DigName),
+    #[error("the {0} is read-only: its record was not created through this interface")]
+    ReadOnly(RecordSubject),
     /// The context does not exist.
     #[error("there is no AppContext {0}")]
     NoContext(ContextId),
     /// The revision does not exist, or is not kept any more.
-    #[error("there is no revision {revision} of the group; {}", known_revisions(.known))]
+    #[error("there is no revision {revision}; {}", known_revisions(.known))]
     NoRevision {
         /// The revision.
         revision: i64,
         /// The revisions that exist.
         known: Vec<i64>,
     },
-    /// The action is not possible in the state of the group.
+    /// The action is not possible in the state of the subject.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Resources cannot be sent to these clusters; nothing was sent.
     #[error("{}", joined(.0))]
     CannotSend(Vec<CannotSend>),
-    /// The record has the maximum number of actions: delete the group and create it again.
-    #[error("the group has {ACTIONS_MAX} actions; delete the group and create it again")]
+    /// The record has the maximum number of actions: delete it and create it again.
+    #[error("the record has {ACTIONS_MAX} actions; delete it and create it again")]
     ActionsMax,
-    /// Other callers changed the group in every attempt: try again.
-    #[error("the deployment intent group {0} was changed by others at the same time; try again")]
-    Contended(DigName),
+    /// Other callers changed the subject in every attempt: try again.
+    #[error("the {0} was changed by others at the same time; try again")]
+    Contended(RecordSubject),
     /// A stored manifest cannot be sent any more: report a bug.
     #[error("the stored manifest of {resource} cannot be sent: {why}")]
     Manifest {
@@ -114,6 +114,15 @@ pub enum Error {
 
 /// The result of every call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+fn absent(subject: &RecordSubject) -> String {
+    match subject {
+        RecordSubject::Cluster(_) => format!("the {subject} has no network intents"),
+        RecordSubject::Group(_) | RecordSubject::LogicalCloud(_) => {
+            format!("there is no {subject}")
+        }
+    }
+}
 
 fn known_revisions(known: &[i64]) -> String {
     let known: Vec<String> = known.iter().map(ToString::to_string).collect();

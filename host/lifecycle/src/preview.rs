@@ -1,4 +1,4 @@
-//! Dry runs: the resources that an instantiation or an update would send and remove, and the changes.
+//! Dry runs: the resources that an instantiation, an application or an update would send and remove, and the changes.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use kindsight_appcontext::{
     AppSnapshot, ClusterSnapshot, ContextMeta, ContextSnapshot, Deployed, Intent, IntentApp, Place,
     ResourceName, ResourceSnapshot, StoredBundle,
 };
-use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState, RsyncStatus};
+use kindsight_model::{ClusterName, ContextId, LifecycleState, RecordSubject, RsyncStatus};
 
 use crate::readiness::Readiness;
 use crate::sender::{Change, SendError, Sender};
@@ -60,31 +60,34 @@ pub enum PlannedChange {
 }
 
 impl Groups {
-    /// The effect that an instantiation would have, or an update if the group is instantiated: of a draft, or of the
-    /// stored content. Asks the clusters, and changes nothing.
+    /// The effect that an instantiation would have, or an update if the group is instantiated, or an application of network
+    /// intents: of a draft, or of the stored content. Asks the clusters, and changes nothing.
     ///
     /// # Errors
     /// [`Error::NotFound`] without a draft, [`Error::ReadOnly`], [`Error::Invalid`], and errors of the store.
     pub fn dry_run(
         &self,
-        name: &DigName,
+        subject: &RecordSubject,
         draft: Option<Draft>,
         sender: &dyn Sender,
         readiness: &dyn Readiness,
     ) -> Result<DryRun> {
-        let draft = draft.map(Draft::checked).transpose();
+        let draft = draft.map(|it| it.checked_for(subject)).transpose();
         let draft = draft.map_err(Error::Invalid)?;
-        let group = match self.get(name) {
+        let group = match self.get(subject) {
             Ok(group) => Some(group),
             Err(Error::NotFound(_)) if draft.is_some() => None,
             Err(error) => return Err(error),
         };
         let stored = group.as_ref().and_then(|group| group.intent.clone());
         let content = draft.or(stored);
-        let content = content.ok_or_else(|| Error::ReadOnly(name.clone()))?;
+        let content = content.ok_or_else(|| Error::ReadOnly(subject.clone()))?;
         let live = group.as_ref().filter(|group| {
-            use LifecycleState::{InstantiateStopped, Instantiated};
-            matches!(group.situation.state, Instantiated | InstantiateStopped)
+            use LifecycleState::{Applied, InstantiateStopped, Instantiated};
+            matches!(
+                group.situation.state,
+                Applied | Instantiated | InstantiateStopped
+            )
         });
         let live = live.and_then(|group| Work::of(&group.record));
         let id = self.contexts.new_id()?;
@@ -96,10 +99,10 @@ impl Groups {
             None => (id.clone(), BTreeMap::new()),
         };
         let has_app = |app: &str, cluster: &ClusterName| has_app(&deployed, app, cluster);
-        let snapshot = snapshot(name, &id, &content, |app, group| {
+        let snapshot = snapshot(subject, &id, &content, |app, group| {
             chosen(group, |cluster| has_app(app, cluster), sender, readiness)
         })?;
-        let of = (&snapshot, &status_context);
+        let of = (&snapshot, &status_context, Some(subject));
         let plan = Plan::of(&self.contexts, of, deployed.clone(), |_, _| Ok(Vec::new()))?;
         planned(plan, sender)
     }
@@ -113,7 +116,7 @@ fn has_app(deployed: &BTreeMap<Place, Deployed>, app: &str, cluster: &ClusterNam
 
 /// The context that an instance of this content would have.
 fn snapshot<'c>(
-    name: &DigName,
+    subject: &RecordSubject,
     id: &ContextId,
     content: &'c Intent,
     chosen: impl Fn(&str, &[&'c ClusterName]) -> Option<&'c ClusterName>,
@@ -131,7 +134,7 @@ fn snapshot<'c>(
             clusters: clusters.collect::<Result<_>>()?,
         })
     });
-    let meta = ContextMeta::of_dig(name);
+    let meta = ContextMeta::of(subject);
     Ok(ContextSnapshot::unstored(
         id,
         meta,

@@ -5,8 +5,9 @@ use kindsight_model::{ClusterName, DeploymentId};
 /// An app in one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The project, which decides the rights. Empty if the context names no project.
-    pub project: String,
+    /// The project, which decides the rights. Empty if the context names no project. `None` for the network intents of a
+    /// cluster, which belong to no project.
+    pub project: Option<String>,
     /// The cluster.
     pub cluster: ClusterName,
     /// The value of the label of every resource.

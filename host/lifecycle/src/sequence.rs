@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, ContextSnapshot, Intent, Recorded, Records, ResourceName};
-use kindsight_model::{ClusterName, ContextId, ContextStatus, RsyncStatus};
+use kindsight_model::{ClusterName, ContextId, ContextStatus, RecordSubject, RsyncStatus};
 
 use crate::preparation::Preparation;
 use crate::readiness::Readiness;
@@ -32,12 +32,12 @@ use dependencies::{Progress, Timers};
 pub(crate) use lanes::{Lane, in_lanes};
 pub(crate) use plan::{Placement, Plan, Step};
 
-/// The number of instances of a group that are kept, unless [`Sequence::keeping`] says another.
+/// The number of instances of a subject that are kept, unless [`Sequence::keeping`] says another.
 pub const INSTANCES_KEPT: usize = 10;
 
 /// Does the work that records ask for.
 ///
-/// Only one sequence at a time may work on a group, which the caller ensures with a lease. Cheap to clone.
+/// Only one sequence at a time may work on a subject, which the caller ensures with a lease. Cheap to clone.
 #[derive(Clone)]
 pub struct Sequence {
     contexts: AppContexts,
@@ -88,7 +88,7 @@ struct Run<'s> {
     of: &'s Sequence,
     job: &'s Job,
     work: &'s Work,
-    /// The content of the revision. `None` for a context that no group names, or if nothing is sent.
+    /// The content of the revision. `None` for a context that no record names, or if nothing is sent.
     content: Option<Intent>,
     progress: Progress,
 }
@@ -155,7 +155,7 @@ impl Sequence {
         }
     }
 
-    /// The same sequence, which keeps this number of instances of each group, at least 1.
+    /// The same sequence, which keeps this number of instances of each subject, at least 1.
     #[must_use]
     pub fn keeping(self, instances: usize) -> Self {
         Self {
@@ -169,7 +169,7 @@ impl Sequence {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Does the work of a group or a context until none is left, a cluster is unreachable, or a resource waits for another
+    /// Does the work of a subject or a context until none is left, a cluster is unreachable, or a resource waits for another
     /// one. Does what a later action asks for, if an action is appended meanwhile.
     ///
     /// # Errors
@@ -187,8 +187,8 @@ impl Sequence {
                 return Ok(Outcome::Complete);
             }
             let content = match job {
-                Job::Group(name) if work.kind != WorkKind::Stop => {
-                    self.records.revision(name, work.revision)?
+                Job::Subject(subject) if work.kind != WorkKind::Stop => {
+                    self.records.revision(subject, work.revision)?
                 }
                 _ => None,
             };
@@ -312,13 +312,22 @@ impl Run<'_> {
         Ok(work.as_ref() == Some(self.work))
     }
 
+    /// The subject; `None` for a context that no record names.
+    fn subject(&self) -> Option<&RecordSubject> {
+        match self.job {
+            Job::Subject(subject) => Some(subject),
+            Job::Context(_) => None,
+        }
+    }
+
     fn snapshot(&self) -> Result<ContextSnapshot> {
         let snapshot = self.of.contexts.read(&self.work.context)?;
         snapshot.ok_or(Error::ContextDeleted)
     }
 
     fn plan(&self, snapshot: &ContextSnapshot) -> Result<Plan> {
-        Plan::read(&self.of.contexts, snapshot, &self.work.status_context)
+        let of = (snapshot, &self.work.status_context);
+        Plan::read(&self.of.contexts, of, self.subject())
     }
 
     fn set_status(&self, status: ContextStatus) -> Result<()> {

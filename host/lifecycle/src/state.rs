@@ -1,14 +1,16 @@
-//! The state machine of deployment intent groups.
+//! The state machines of deployment intent groups and of the network intents of clusters.
 
-use kindsight_model::LifecycleState;
+use kindsight_model::{LifecycleState, RecordSubject};
 
 #[cfg(test)]
 mod tests;
 
-/// An action on a deployment intent group.
+/// An action on a deployment intent group, or on the network intents of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Replaces the intent.
+    /// Replaces the content.
+    Put,
+    /// Sends the network intents of a cluster.
     Apply,
     /// Approves the intent.
     Approve,
@@ -22,14 +24,14 @@ pub enum Action {
     Terminate,
     /// Ends a running instantiation or termination.
     Stop,
-    /// Deletes the group.
+    /// Deletes the record with its content and its contexts.
     Delete,
 }
 
 impl Action {
-    /// Every action, in the order of a life.
-    pub const ALL: [Self; 8] = [
-        Self::Apply,
+    /// The actions on a group, in the order of a life.
+    const OF_GROUP: [Self; 8] = [
+        Self::Put,
         Self::Approve,
         Self::Instantiate,
         Self::Update,
@@ -38,11 +40,14 @@ impl Action {
         Self::Stop,
         Self::Delete,
     ];
+    /// The actions on network intents that depend on their state, in the order of a life.
+    const OF_NETWORK_INTENTS: [Self; 3] = [Self::Apply, Self::Terminate, Self::Delete];
 
-    /// The word of the action in commands, answers and logs.
+    /// The word of the action in commands, answers and logs. The command `apply` replaces the content of a group, and sends
+    /// network intents.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Apply => "apply",
+            Self::Put | Self::Apply => "apply",
             Self::Approve => "approve",
             Self::Instantiate => "instantiate",
             Self::Update => "update",
@@ -54,27 +59,56 @@ impl Action {
     }
 }
 
-/// The state of a group, as far as it decides which actions are possible.
+/// The form of a lifecycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifecycle {
+    /// Of a deployment intent group: its content needs an approval.
+    Group,
+    /// Of the network intents of a cluster: created, applied, terminated.
+    NetworkIntents,
+}
+
+impl Lifecycle {
+    /// The form of the lifecycle of a subject.
+    pub(crate) fn of(subject: &RecordSubject) -> Self {
+        match subject {
+            RecordSubject::Group(_) | RecordSubject::LogicalCloud(_) => Self::Group,
+            RecordSubject::Cluster(_) => Self::NetworkIntents,
+        }
+    }
+
+    /// The actions whose permission depends on the state.
+    pub fn actions(self) -> &'static [Action] {
+        match self {
+            Self::Group => &Action::OF_GROUP,
+            Self::NetworkIntents => &Action::OF_NETWORK_INTENTS,
+        }
+    }
+}
+
+/// The state of a subject, as far as it decides which actions are possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Situation {
+    /// The form of the lifecycle.
+    pub of: Lifecycle,
     /// The state after the last action.
     pub state: LifecycleState,
     /// True while the last instance is being sent or removed.
     pub is_running: bool,
-    /// True if the content was replaced while the group was instantiated, and not approved since.
+    /// True if the content of a group was replaced while the group was instantiated, and not approved since.
     pub is_unapproved: bool,
 }
 
 /// The effect of a permitted action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// The group gets this state.
+    /// The subject gets this state.
     State(LifecycleState),
     /// The content or its approval changes. The state stays.
     Content,
-    /// The group has the wanted state already.
+    /// The subject has the wanted state already.
     Unchanged,
-    /// The group is deleted.
+    /// The subject is deleted.
     Deleted,
 }
 
@@ -82,7 +116,7 @@ pub enum Next {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not possible in the state {}: {reason}", action.as_str(), situation.state)]
 pub struct Refusal {
-    /// The situation of the group.
+    /// The situation.
     pub situation: Situation,
     /// The refused action.
     pub action: Action,
@@ -112,15 +146,41 @@ impl Situation {
 
     /// The possible actions.
     pub fn allowed(self) -> Vec<Action> {
-        let actions = Action::ALL.into_iter();
+        let actions = self.of.actions().iter().copied();
         actions
             .filter(|action| self.next(*action).is_ok())
             .collect()
     }
 
     fn next(self, action: Action) -> Result<Next, &'static str> {
+        match self.of {
+            Lifecycle::Group => self.next_of_group(action),
+            Lifecycle::NetworkIntents => self.next_of_network_intents(action),
+        }
+    }
+
+    /// Network intents are stored in every state. The next application sends them.
+    fn next_of_network_intents(self, action: Action) -> Result<Next, &'static str> {
+        use LifecycleState::{Applied, Created, Terminated};
+        match (action, self.state) {
+            (Action::Put, _) => Ok(Next::Content),
+            (Action::Apply | Action::Delete, Created | Terminated) if self.is_running => {
+                Err("the network intents are still being removed")
+            }
+            (Action::Apply, Created | Applied | Terminated) => Ok(Next::State(Applied)),
+            (Action::Terminate, Applied) => Ok(Next::State(Terminated)),
+            (Action::Terminate, Terminated) => Err("the network intents are terminated already"),
+            (Action::Terminate, _) => Err("the network intents are not applied"),
+            (Action::Delete, Created | Terminated) => Ok(Next::Deleted),
+            (Action::Delete, _) => Err("the network intents must be terminated first"),
+            _ => Err("network intents have no such action or state"),
+        }
+    }
+
+    fn next_of_group(self, action: Action) -> Result<Next, &'static str> {
         match action {
-            Action::Apply => return self.apply(),
+            Action::Put => return self.put(),
+            Action::Apply => return Err("a group has no such action"),
             Action::Approve => return self.approve(),
             Action::Instantiate => self.instantiate(),
             Action::Update => self.update(),
@@ -151,7 +211,7 @@ impl Situation {
         }
     }
 
-    fn apply(self) -> Result<Next, &'static str> {
+    fn put(self) -> Result<Next, &'static str> {
         if self.if_instantiated().is_ok() {
             return Ok(Next::Content);
         }

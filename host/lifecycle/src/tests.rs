@@ -1,9 +1,10 @@
-//! Lives of groups over a real store in memory, and clusters in memory.
+//! Lives of groups and of network intents over a real store in memory, and clusters in memory.
 
 mod clusters;
 mod contexts;
 mod lives;
 mod model;
+mod networks;
 mod order;
 mod previews;
 mod recovery;

@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use kindsight_appcontext::{
-    Action, AppContexts, AskedWork, DigRecord, Error as StoreError, Records,
-};
-use kindsight_model::{ContextId, ContextStatus, DigName, LifecycleState};
+use kindsight_appcontext::{Action, AppContexts, AskedWork, Error as StoreError, Record, Records};
+use kindsight_model::{ContextId, ContextStatus, LifecycleState, RecordSubject};
 
 use crate::Result;
 
@@ -16,16 +14,16 @@ mod tests;
 /// The one that asks for work.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Job {
-    /// The record of a group.
-    Group(DigName),
-    /// A context that no record of a group names.
+    /// The record of a group or a cluster.
+    Subject(RecordSubject),
+    /// A context that no record names.
     Context(ContextId),
 }
 
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Group(name) => name.fmt(f),
+            Self::Subject(subject) => subject.name().fmt(f),
             Self::Context(id) => id.fmt(f),
         }
     }
@@ -37,7 +35,7 @@ pub(crate) struct Work {
     pub(crate) kind: WorkKind,
     pub(crate) context: ContextId,
     /// The context with the statuses, whose id is the label of the resources: the context of the first instance since
-    /// the group was last terminated. A stopped termination does not count.
+    /// the last termination. A stopped termination does not count.
     pub(crate) status_context: ContextId,
     /// The context that an update replaces.
     pub(crate) source: Option<ContextId>,
@@ -89,24 +87,23 @@ impl Work {
         records: &Records,
     ) -> Result<Option<Self>> {
         match job {
-            Job::Group(name) => Ok(records.dig(name)?.as_ref().and_then(Self::of)),
+            Job::Subject(subject) => Ok(records.get(subject)?.as_ref().and_then(Self::of)),
             Job::Context(id) => Self::asked(id, contexts, records),
         }
     }
 
     /// The work that a record asks for: the work of its last action with a context. An approval after a termination does
     /// not end the termination.
-    pub(crate) fn of(record: &DigRecord) -> Option<Self> {
+    pub(crate) fn of(record: &Record) -> Option<Self> {
         let mut actions = record.actions.iter().enumerate().rev();
         let (position, action) = actions.find(|(_, action)| action.instance.is_some())?;
         let kind = match action.state {
-            LifecycleState::Instantiated => WorkKind::Instantiate,
+            LifecycleState::Instantiated | LifecycleState::Applied => WorkKind::Instantiate,
             LifecycleState::Terminated => WorkKind::Terminate,
             LifecycleState::InstantiateStopped | LifecycleState::TerminateStopped => WorkKind::Stop,
-            LifecycleState::Created
-            | LifecycleState::Approved
-            | LifecycleState::Applied
-            | LifecycleState::Updated => return None,
+            LifecycleState::Created | LifecycleState::Approved | LifecycleState::Updated => {
+                return None;
+            }
         };
         let context = action.instance.clone()?;
         let instance = Instance::all(record)
@@ -177,7 +174,7 @@ impl Work {
     }
 }
 
-/// An instance of a group.
+/// An instance of a group, or of the network intents of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Instance {
     pub(crate) context: ContextId,
@@ -191,22 +188,26 @@ pub(crate) struct Instance {
 
 impl Instance {
     /// All instances of a record, oldest first.
-    pub(crate) fn all(record: &DigRecord) -> Vec<Self> {
+    pub(crate) fn all(record: &Record) -> Vec<Self> {
         let mut instances: Vec<Self> = Vec::new();
         let mut before: Option<&Action> = None;
         for action in &record.actions {
-            let updated = before.filter(|it| it.state == LifecycleState::Updated);
+            let updated = before.filter(|it| {
+                use LifecycleState::{Applied, Updated};
+                matches!(it.state, Applied | Updated)
+            });
             let source = updated.and_then(|it| it.instance.clone());
             // After a stopped termination, resources of the previous instance remain.
-            let is_continued = before.is_some_and(|it| {
-                use LifecycleState::{TerminateStopped, Updated};
-                matches!(it.state, TerminateStopped | Updated)
-            });
+            let is_stopped = |it: &Action| it.state == LifecycleState::TerminateStopped;
+            let is_continued = updated.is_some() || before.is_some_and(is_stopped);
             before = Some(action);
             let Some(context) = &action.instance else {
                 continue;
             };
-            if action.state != LifecycleState::Instantiated {
+            if !matches!(
+                action.state,
+                LifecycleState::Instantiated | LifecycleState::Applied
+            ) {
                 continue;
             }
             let first = instances.last().filter(|_| is_continued);

@@ -27,6 +27,35 @@ impl fmt::Display for RecordSubject {
     }
 }
 
+impl RecordSubject {
+    /// The full name.
+    pub fn name(&self) -> &dyn fmt::Display {
+        match self {
+            Self::Group(name) => name,
+            Self::Cluster(name) => name,
+            Self::LogicalCloud(name) => name,
+        }
+    }
+}
+
+impl From<&Self> for RecordSubject {
+    fn from(subject: &Self) -> Self {
+        subject.clone()
+    }
+}
+
+impl From<&DigName> for RecordSubject {
+    fn from(name: &DigName) -> Self {
+        Self::Group(name.clone())
+    }
+}
+
+impl From<&ClusterName> for RecordSubject {
+    fn from(name: &ClusterName) -> Self {
+        Self::Cluster(name.clone())
+    }
+}
+
 /// The recorded actions on one subject, and the profile of a group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateInfo {

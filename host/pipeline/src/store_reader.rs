@@ -115,7 +115,7 @@ impl StoreReader {
 
     /// Watches the records after the present revision, and reads all of them again.
     pub(crate) fn restart_records(&mut self, now_ms: i64) -> Result<AppContextWatch, ContextError> {
-        let watch = self.records.watch(self.records.digs()?.revision)?;
+        let watch = self.records.watch(self.records.list()?.revision)?;
         self.resync_records(now_ms);
         Ok(watch)
     }
@@ -129,10 +129,8 @@ impl StoreReader {
 
     /// Reads the changed records.
     pub(crate) fn take_records(&mut self, changes: &AppContextChanges, now_ms: i64) {
-        let groups = changes.digs.iter().cloned().map(RecordSubject::Group);
-        let clusters = changes.clusters.iter().cloned().map(RecordSubject::Cluster);
-        for subject in groups.chain(clusters) {
-            self.read_record(&subject, now_ms);
+        for subject in &changes.subjects {
+            self.read_record(subject, now_ms);
         }
     }
 

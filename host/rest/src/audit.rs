@@ -5,7 +5,7 @@ use std::fmt::Display;
 use kindsight_api::interpreters::{CommandAnswer, LiveCondition, Outcome, Refusal, RemovedNames};
 use kindsight_api::lifecycle::GroupRefusal;
 use kindsight_api::registration::RegistrationRefusal;
-use kindsight_model::{ClusterName, DigName, Digest, InterpreterName};
+use kindsight_model::{ClusterName, Digest, InterpreterName, RecordSubject};
 use serde_json::Value;
 
 use crate::AppState;
@@ -173,10 +173,24 @@ fn action(command: &Command) -> Option<&'static str> {
     })
 }
 
-/// Logs a change of a deployment intent group, or its refusal.
-pub(crate) fn log_group(user: &str, action: &str, name: &DigName, refusal: Option<&GroupRefusal>) {
+/// Logs a change of a deployment intent group or of the network intents of a cluster, or its refusal.
+pub(crate) fn log_subject(
+    user: &str,
+    action: &str,
+    subject: &RecordSubject,
+    refusal: Option<&GroupRefusal>,
+) {
     let outcome = refusal.map_or_else(|| "done".to_owned(), |refusal| refused(text(refusal)));
-    tracing::info!(target: "audit", user, action, group = %name, outcome, "command");
+    let name = subject.name();
+    match subject {
+        RecordSubject::Cluster(_) => {
+            let action = format!("{action}-network-intents");
+            tracing::info!(target: "audit", user, action, cluster = %name, outcome, "command");
+        }
+        RecordSubject::Group(_) | RecordSubject::LogicalCloud(_) => {
+            tracing::info!(target: "audit", user, action, group = %name, outcome, "command");
+        }
+    }
 }
 
 /// Logs a change of the registration of a cluster, or its refusal.

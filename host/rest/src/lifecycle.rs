@@ -1,11 +1,13 @@
-//! The interface to the lifecycle of deployment intent groups.
+//! The interface to the lifecycle of deployment intent groups and of the network intents of clusters.
 
 use kindsight_api::lifecycle::{DryRun, Group, GroupIntent, GroupRefusal, GroupState};
-use kindsight_model::DigName;
+use kindsight_model::RecordSubject;
 
-/// An action without a body on a group.
+/// An action on a group or on network intents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupCommand {
+    /// Send the network intents of a cluster.
+    Apply,
     /// Approve the intent.
     Approve,
     /// Send the resources.
@@ -20,32 +22,37 @@ pub enum GroupCommand {
     Stop,
 }
 
-/// The groups, as far as the REST API changes them. The server passes an implementation in
+/// The groups and the network intents of clusters, as far as the REST API changes them. Network intents have the form of
+/// the content of a group: the manifests of one app. The server passes an implementation in
 /// [`AppState`](crate::AppState), if the lifecycle is enabled.
 ///
 /// Calls block until the store has answered. Only a dry run waits for clusters. They are made on blocking threads, and
 /// complete also if the client disconnects.
 pub trait GroupLifecycle: Send + Sync {
-    /// Reads a group, without the content of Secrets.
+    /// Reads a subject, without the content of Secrets.
     ///
     /// # Errors
     /// See [`GroupRefusal`].
-    fn get(&self, name: &DigName) -> Result<Group, GroupRefusal>;
+    fn get(&self, subject: &RecordSubject) -> Result<Group, GroupRefusal>;
 
-    /// Creates a group, or replaces its content. True in the result means that the group is new.
+    /// Creates a subject, or replaces its content. True in the result means that it is new.
     ///
     /// # Errors
     /// See [`GroupRefusal`].
-    fn put(&self, name: &DigName, intent: GroupIntent) -> Result<(bool, GroupState), GroupRefusal>;
+    fn put(
+        &self,
+        subject: &RecordSubject,
+        intent: GroupIntent,
+    ) -> Result<(bool, GroupState), GroupRefusal>;
 
-    /// Appends an action to the record of a group. The work begins afterwards. With `force`, the resources that are sent
+    /// Appends an action to the record of a subject. The work begins afterwards. With `force`, the resources that are sent
     /// overwrite the fields of other managers.
     ///
     /// # Errors
     /// See [`GroupRefusal`].
     fn act(
         &self,
-        name: &DigName,
+        subject: &RecordSubject,
         command: GroupCommand,
         force: bool,
     ) -> Result<GroupState, GroupRefusal>;
@@ -55,11 +62,15 @@ pub trait GroupLifecycle: Send + Sync {
     ///
     /// # Errors
     /// See [`GroupRefusal`].
-    fn dry_run(&self, name: &DigName, intent: Option<GroupIntent>) -> Result<DryRun, GroupRefusal>;
+    fn dry_run(
+        &self,
+        subject: &RecordSubject,
+        intent: Option<GroupIntent>,
+    ) -> Result<DryRun, GroupRefusal>;
 
-    /// Deletes a group with its instances.
+    /// Deletes a subject with its instances.
     ///
     /// # Errors
     /// See [`GroupRefusal`].
-    fn delete(&self, name: &DigName) -> Result<(), GroupRefusal>;
+    fn delete(&self, subject: &RecordSubject) -> Result<(), GroupRefusal>;
 }

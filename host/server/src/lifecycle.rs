@@ -1,4 +1,4 @@
-//! The lifecycle of groups: the answers of the REST API, and the task that does the work.
+//! The lifecycle of groups and of network intents: the answers of the REST API, and the task that does the work.
 
 mod answers;
 mod contexts;
@@ -15,7 +15,7 @@ use kindsight_api::lifecycle as wire;
 use kindsight_api::lifecycle::{GroupIntent, GroupRefusal, GroupState};
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_lifecycle::{Command, Error, Groups, Job, Readiness, Sender, Sequence, Stored};
-use kindsight_model::DigName;
+use kindsight_model::RecordSubject;
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{GroupCommand, GroupLifecycle};
 use tokio::runtime::Handle;
@@ -31,7 +31,7 @@ use readiness::ObservedStates;
 use sender::ConfiguredClusters;
 use worker::{Pending, Worker};
 
-/// The groups of a server.
+/// The groups and the network intents of a server.
 pub(crate) struct ServedGroups {
     groups: Groups,
     contexts: AppContexts,
@@ -95,6 +95,7 @@ fn prepared(settings: &Settings, sequence: Sequence) -> Sequence {
 
 fn command_of(command: GroupCommand) -> Command {
     match command {
+        GroupCommand::Apply => Command::Apply,
         GroupCommand::Approve => Command::Approve,
         GroupCommand::Instantiate => Command::Instantiate,
         GroupCommand::Update => Command::Update,
@@ -110,86 +111,92 @@ fn now() -> String {
 }
 
 impl ServedGroups {
-    /// Refuses a change of a group that another orchestrator recorded.
-    fn check_writable(&self, name: &DigName) -> Result<(), GroupRefusal> {
-        if name.is_found() {
+    /// Refuses a change of a subject that another orchestrator recorded.
+    fn check_writable(&self, subject: &RecordSubject) -> Result<(), GroupRefusal> {
+        if let RecordSubject::Group(name) = subject
+            && name.is_found()
+        {
             let why = format!("{name} is the name of an application that was found in clusters");
             return Err(GroupRefusal::Conflict(why, Vec::new()));
         }
-        let is_own = !matches!(self.groups.get(name), Err(Error::NotFound(_)));
+        let is_own = !matches!(self.groups.get(subject), Err(Error::NotFound(_)));
         let is_recorded = self
             .read_model
-            .inspect(|snapshot| snapshot.is_recorded(name));
+            .inspect(|snapshot| snapshot.is_recorded(subject));
         if is_recorded && !is_own {
-            let why = format!(
-                "the deployment intent group {name} is read-only: another orchestrator recorded it"
-            );
+            let why = format!("the {subject} is read-only: another orchestrator recorded it");
             return Err(GroupRefusal::Conflict(why, Vec::new()));
         }
         if !self.owns_contexts {
-            let why = "this server only observes the store of AppContexts (`--observe`), so groups cannot be created or changed";
+            let why = "this server only observes the store of AppContexts (`--observe`), so nothing can be created or changed";
             return Err(GroupRefusal::Conflict(why.to_owned(), Vec::new()));
         }
         Ok(())
     }
 
-    fn state(&self, name: &DigName) -> Result<GroupState, GroupRefusal> {
-        self.groups.get(name).map(state).map_err(refusal)
+    fn state(&self, subject: &RecordSubject) -> Result<GroupState, GroupRefusal> {
+        self.groups.get(subject).map(state).map_err(refusal)
     }
 }
 
 impl GroupLifecycle for ServedGroups {
-    fn get(&self, name: &DigName) -> Result<wire::Group, GroupRefusal> {
-        let group = self.groups.get(name).map_err(refusal)?;
-        let (problems, further) = self.groups.problems(name).map_err(refusal)?;
+    fn get(&self, subject: &RecordSubject) -> Result<wire::Group, GroupRefusal> {
+        let group = self.groups.get(subject).map_err(refusal)?;
+        let (problems, further) = self.groups.problems(subject).map_err(refusal)?;
         Ok(wire::Group {
             intent: shown(&group.record, group.intent.as_ref()),
             actions: actions(&group.record),
-            revisions: self.groups.revisions(name).map_err(refusal)?,
+            revisions: self.groups.revisions(subject).map_err(refusal)?,
             problems: problems.into_iter().map(problem).collect(),
             problems_left_off: further,
             lifecycle: state(group),
         })
     }
 
-    fn put(&self, name: &DigName, intent: GroupIntent) -> Result<(bool, GroupState), GroupRefusal> {
-        self.check_writable(name)?;
+    fn put(
+        &self,
+        subject: &RecordSubject,
+        intent: GroupIntent,
+    ) -> Result<(bool, GroupState), GroupRefusal> {
+        self.check_writable(subject)?;
         let profile = intent.profile.clone();
         let draft = draft(intent);
-        let stored = self.groups.put(name, profile.as_deref(), draft, &now());
+        let stored = self.groups.put(subject, profile.as_deref(), draft, &now());
         let is_new = stored.map_err(refusal)? == Stored::Created;
-        Ok((is_new, self.state(name)?))
+        Ok((is_new, self.state(subject)?))
     }
 
     fn act(
         &self,
-        name: &DigName,
+        subject: &RecordSubject,
         command: GroupCommand,
         force: bool,
     ) -> Result<GroupState, GroupRefusal> {
-        self.check_writable(name)?;
+        self.check_writable(subject)?;
         let command = (command_of(command), force);
-        let group = self.groups.act(name, command, &*self.sender, &now());
+        let group = self
+            .groups
+            .act(subject, command, &*self.sender, &now());
         let group = group.map_err(refusal)?;
-        self.pending.add(Job::Group(name.clone()));
+        self.pending.add(Job::Subject(subject.clone()));
         Ok(state(group))
     }
 
     fn dry_run(
         &self,
-        name: &DigName,
+        subject: &RecordSubject,
         intent: Option<GroupIntent>,
     ) -> Result<wire::DryRun, GroupRefusal> {
-        self.check_writable(name)?;
+        self.check_writable(subject)?;
         let (sender, readiness) = (&*self.sender, &*self.readiness);
         let shown = self
             .groups
-            .dry_run(name, intent.map(draft), sender, readiness);
+            .dry_run(subject, intent.map(draft), sender, readiness);
         shown.map(dry_run).map_err(refusal)
     }
 
-    fn delete(&self, name: &DigName) -> Result<(), GroupRefusal> {
-        self.check_writable(name)?;
-        self.groups.delete(name).map_err(refusal)
+    fn delete(&self, subject: &RecordSubject) -> Result<(), GroupRefusal> {
+        self.check_writable(subject)?;
+        self.groups.delete(subject).map_err(refusal)
     }
 }

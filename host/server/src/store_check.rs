@@ -41,12 +41,9 @@ pub fn check_store(store: &Arc<dyn Store>) -> Result<CheckedStore, StoreError> {
             .extend(unreadable.map(|value| (value.key, value.why)));
     }
     let records = Records::new(Arc::clone(store));
-    let (digs, clusters) = (
-        records.digs().map_err(of_store)?,
-        records.clusters().map_err(of_store)?,
-    );
-    checked.records = digs.records.len() + clusters.records.len();
-    let unreadable = digs.unreadable.into_iter().chain(clusters.unreadable);
+    let listed = records.list().map_err(of_store)?;
+    checked.records = listed.records.len();
+    let unreadable = listed.unreadable.into_iter();
     checked
         .unreadable
         .extend(unreadable.map(|value| (value.key, value.why)));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kindsight_appcontext::{
-    AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource, Records,
+    AppContexts, ContextMeta, NewApp, NewCluster, NewContext, NewResource, Record, Records,
     ResourceName,
 };
 use kindsight_clusters::{ClusterSource, FolderCluster};
@@ -78,11 +78,11 @@ async fn a_server_is_ready_when_its_clusters_are_listed_and_follows_its_store() 
     let contexts = AppContexts::new(Arc::clone(&store));
     contexts.create_as(&id, &context()).unwrap();
     let action = json!({"state": "Instantiated", "instance": "7", "time": "2026-11-22T12:00:00Z"});
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: vec![serde_json::from_value(action).unwrap()],
     };
-    Records::new(store).create_dig(&dig(), &record).unwrap();
+    Records::new(store).create(&dig(), &record).unwrap();
     let begin = std::time::Instant::now();
     let after = loop {
         let answer = get(server.address(), path).await;

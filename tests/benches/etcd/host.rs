@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_appcontext::{
-    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
-    Records, ResourceName,
+    Action, AppContexts, ContextMeta, NewApp, NewCluster, NewContext, NewResource, Record, Records,
+    ResourceName,
 };
 use kindsight_clusters::ClusterEvent;
 use kindsight_interpreter::{Interpreters, Limits};
@@ -135,12 +135,12 @@ impl Host {
                 json!({"state": "Instantiated", "instance": id.as_str(), "time": "2021-01-01T00:00:00Z"}),
             )
             .expect("an action");
-            let record = DigRecord {
+            let record = Record {
                 profile: None,
                 actions: vec![action],
             };
             let records = Records::new(Arc::clone(&self.store));
-            records.create_dig(&dig, &record).expect("a record");
+            records.create(&dig, &record).expect("a record");
         }
         let _ = contexts
             .record_status(&id, ContextStatus::Instantiated)

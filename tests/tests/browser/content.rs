@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use kindsight_appcontext::{
-    AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource, Records,
+    AppContexts, ContextMeta, NewApp, NewCluster, NewContext, NewResource, Record, Records,
     ResourceName,
 };
 use kindsight_model::DigName;
@@ -64,12 +64,12 @@ impl Content {
             .create_as(&context_id, &context)
             .expect("a context");
         let action = json!({"state": "Instantiated", "instance": id.to_string(), "time": "2026-11-22T12:00:00Z"});
-        let record = DigRecord {
+        let record = Record {
             profile: None,
             actions: vec![serde_json::from_value(action).expect("an action")],
         };
         let records = Records::new(Arc::clone(&self.store));
-        records.create_dig(&dig, &record).expect("a record");
+        records.create(&dig, &record).expect("a record");
     }
 
     /// Writes the report on an application: the lists of a `ResourceBundleState`.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kindsight_appcontext::Action;
 use kindsight_appcontext::{
-    AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, Records,
+    AppContexts, ContextMeta, NewApp, NewCluster, NewContext, Record, Records,
 };
 use kindsight_model::{DigName, LifecycleState};
 use kindsight_store::Store;
@@ -55,13 +55,13 @@ fn create(store: &Arc<dyn Store>, dig: &str, instance: Option<&str>) {
         time: "2026-11-22T00:00:00Z".to_owned(),
         revision: 0,
     };
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: vec![action],
     };
     let name = DigName::new("p", "ca", "v1", dig).expect("a name");
     let records = Records::new(Arc::clone(store));
-    records.create_dig(&name, &record).expect("a record");
+    records.create(&name, &record).expect("a record");
 }
 
 /// Hundreds of unknown names over a large store, and an unknown group.

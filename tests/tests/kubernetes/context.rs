@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::{
-    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
-    Records, ResourceName, StatusChange,
+    Action, AppContexts, ContextMeta, NewApp, NewCluster, NewContext, NewResource, Record, Records,
+    ResourceName, StatusChange,
 };
 use kindsight_cluster::{Cluster, Options};
 use kindsight_clusters::{ClusterSource, WatchOptions};
@@ -101,7 +101,7 @@ pub(crate) fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
     let applied: Vec<StatusChange<'_>> = applied.collect();
     let recorded = contexts.record_resource_statuses(&id, &applied);
     let _ = recorded.expect("the statuses");
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: vec![Action {
             state: LifecycleState::Instantiated,
@@ -111,7 +111,7 @@ pub(crate) fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
         }],
     };
     let records = Records::new(Arc::clone(&stage.store));
-    records.create_dig(&name, &record).expect("a record");
+    records.create(&name, &record).expect("a record");
     (contexts, id)
 }
 

@@ -3,14 +3,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use kindsight_model::RsyncStatus;
-use kindsight_model::{ContextStatus, LifecycleState};
+use kindsight_model::{ClusterName, ContextStatus, DigName, LifecycleState, RsyncStatus};
 use kindsight_store::{Batch, CHANGES_KEPT_MAX, Error as StoreError, RedbStore, Store};
 
 use super::*;
 use crate::{
-    Action, AppContexts, ClusterRecord, DigRecord, Error, NewApp, NewCluster, NewContext,
-    NewResource, Recorded, Records, ResourceName, StatusChange,
+    Action, AppContexts, Error, NewApp, NewCluster, NewContext, NewResource, Record, Recorded,
+    Records, ResourceName, StatusChange,
 };
 
 struct Stage {
@@ -35,7 +34,7 @@ impl Stage {
     }
 
     fn watch_records(&self) -> AppContextWatch {
-        let revision = self.records.digs().unwrap().revision;
+        let revision = self.records.list().unwrap().revision;
         self.records.watch(revision).unwrap()
     }
 
@@ -56,16 +55,15 @@ fn next(watch: &mut AppContextWatch) -> AppContextChanges {
     poll(watch).expect("a change").unwrap()
 }
 
-/// Contexts, groups and clusters that changed, as text.
-fn changed_keys(changes: &AppContextChanges) -> [Vec<String>; 3] {
+/// Contexts and subjects that changed, as text.
+fn changed_keys(changes: &AppContextChanges) -> [Vec<String>; 2] {
     let contexts = changes.contexts.iter().map(|id| id.as_str().to_owned());
-    let digs = changes.digs.iter().map(ToString::to_string);
-    let clusters = changes.clusters.iter().map(ToString::to_string);
-    [contexts.collect(), digs.collect(), clusters.collect()]
+    let subjects = changes.subjects.iter().map(ToString::to_string);
+    [contexts.collect(), subjects.collect()]
 }
 
-fn only_context(id: &str) -> [Vec<String>; 3] {
-    [vec![id.to_owned()], Vec::new(), Vec::new()]
+fn only_context(id: &str) -> [Vec<String>; 2] {
+    [vec![id.to_owned()], Vec::new()]
 }
 
 fn id(number: usize) -> ContextId {
@@ -175,23 +173,19 @@ fn every_change_of_a_record_is_told() {
     let stage = Stage::new();
     let records = &stage.records;
     let mut watch = stage.watch_records();
-    let group = [Vec::new(), vec![dig("a").to_string()], Vec::new()];
-    records
-        .create_dig(&dig("a"), &DigRecord::default())
-        .unwrap();
+    let group = [Vec::new(), vec![RecordSubject::from(&dig("a")).to_string()]];
+    records.create(&dig("a"), &Record::default()).unwrap();
     assert_eq!(changed_keys(&next(&mut watch)), group);
-    let seen = DigRecord::default();
-    let seen = records.append_dig(&dig("a"), &seen, approved()).unwrap();
+    let seen = Record::default();
+    let seen = records.append(&dig("a"), &seen, approved()).unwrap();
     assert_eq!(changed_keys(&next(&mut watch)), group);
-    records.delete_dig(&dig("a"), &seen).unwrap();
+    records.delete(&dig("a"), &seen).unwrap();
     assert_eq!(changed_keys(&next(&mut watch)), group);
-    let record = ClusterRecord::default();
-    records.create_cluster(&edge(), &record).unwrap();
-    let cluster = [Vec::new(), Vec::new(), vec![edge().to_string()]];
+    let record = Record::default();
+    records.create(&edge(), &record).unwrap();
+    let cluster = [Vec::new(), vec![RecordSubject::from(&edge()).to_string()]];
     assert_eq!(changed_keys(&next(&mut watch)), cluster);
-    records
-        .append_cluster(&edge(), &record, approved())
-        .unwrap();
+    records.append(&edge(), &record, approved()).unwrap();
     assert_eq!(changed_keys(&next(&mut watch)), cluster);
     assert!(poll(&mut watch).is_none());
 }
@@ -209,11 +203,13 @@ fn a_batch_of_another_writer_is_told_as_a_whole() {
         .put("/kindsight/clusters/p+edge/", "{}");
     let revision = stage.store.apply(&batch).unwrap();
     let ids = ["7", "8"].map(str::to_owned);
-    let digs = ["a", "b"].map(|name| dig(name).to_string());
-    for (watch, expect) in watches.iter_mut().zip([
-        [ids.into(), Vec::new(), Vec::new()],
-        [Vec::new(), digs.into(), vec![edge().to_string()]],
-    ]) {
+    let groups = ["a", "b"].map(|name| RecordSubject::from(&dig(name)));
+    let subjects = groups.into_iter().chain([RecordSubject::from(&edge())]);
+    let subjects: Vec<String> = subjects.map(|it| it.to_string()).collect();
+    for (watch, expect) in watches
+        .iter_mut()
+        .zip([[ids.into(), Vec::new()], [Vec::new(), subjects]])
+    {
         let changes = next(watch);
         assert_eq!(changes.revision, revision);
         assert_eq!(changed_keys(&changes), expect);
@@ -273,27 +269,27 @@ fn nothing_is_missed_between_loading_and_watching() {
         let writer = scope.spawn(|| {
             for number in 0..CONTEXTS {
                 let name = dig(&format!("d{number}"));
-                let record = DigRecord::default();
+                let record = Record::default();
                 stage.contexts.create_as(&id(number), &context()).unwrap();
-                stage.records.create_dig(&name, &record).unwrap();
+                stage.records.create(&name, &record).unwrap();
             }
         });
         let mut readers = Vec::new();
         while !writer.is_finished() {
             let list = stage.contexts.list().unwrap();
-            let digs = stage.records.digs().unwrap();
+            let listed = stage.records.list().unwrap();
             let mut contexts: BTreeSet<_> = list.ids.into_iter().collect();
-            let mut names: BTreeSet<_> = digs.records.into_iter().map(|it| it.0).collect();
+            let mut names: BTreeSet<_> = listed.records.into_iter().map(|it| it.0).collect();
             let watches = [
                 stage.contexts.watch(list.revision).unwrap(),
-                stage.records.watch(digs.revision).unwrap(),
+                stage.records.watch(listed.revision).unwrap(),
             ];
             readers.push(move || {
                 for mut watch in watches {
                     while let Some(changes) = poll(&mut watch) {
                         let changes = changes.unwrap();
                         contexts.extend(changes.contexts);
-                        names.extend(changes.digs);
+                        names.extend(changes.subjects);
                     }
                 }
                 (contexts.len(), names.len())

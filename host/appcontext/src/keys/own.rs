@@ -1,6 +1,6 @@
 //! Keys of our own: records, parts of reports, and marks of creations; and what a key is about.
 
-use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_model::{ClusterName, ContextId, DigName, RecordSubject};
 
 use super::CONTEXTS;
 use super::parsed::context_of;
@@ -13,14 +13,16 @@ pub(crate) const BUNDLES: &str = "/kindsight/bundles/";
 pub(crate) const CREATIONS: &str = "/kindsight/creations/";
 /// The prefix of the records of deployment intent groups.
 pub(crate) const DIGS: &str = "/kindsight/digs/";
-/// The prefix of the intents of deployment intent groups.
+/// The prefix of the intents of deployment intent groups and clusters.
 const INTENTS: &str = "/kindsight/intents/";
 /// The prefix of the clusters that operators registered.
 pub(crate) const REGISTRATIONS: &str = "/kindsight/registrations/";
 /// The prefix of the records of clusters.
 pub(crate) const CLUSTERS: &str = "/kindsight/clusters/";
+/// The prefix of the records of logical clouds. No record of a logical cloud is created yet.
+const LOGICAL_CLOUDS: &str = "/kindsight/logical-clouds/";
 
-/// The prefix of the contents of revisions of deployment intent groups.
+/// The prefix of the contents of revisions of deployment intent groups and clusters.
 const REVISIONS: &str = "/kindsight/revisions/";
 /// The prefix of the state of the work on resources, by status context.
 const DEPLOYED: &str = "/kindsight/deployed/";
@@ -31,16 +33,13 @@ pub(crate) const ASKED: &str = "/kindsight/asked/";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
     Context(ContextId),
-    Dig(DigName),
-    Cluster(ClusterName),
+    Record(RecordSubject),
 }
 
 /// Finds the context or record that a key is a part of; none for a key that is not read.
 pub(crate) fn subject(key: &str) -> Option<Subject> {
     let context = context_of(key).map(Subject::Context);
-    context
-        .or_else(|| dig_of(key).map(Subject::Dig))
-        .or_else(|| cluster_of(key).map(Subject::Cluster))
+    context.or_else(|| record_of(key).map(Subject::Record))
 }
 
 /// Builds the prefix of the parts of reports on a thing, from its own key.
@@ -68,24 +67,36 @@ pub(crate) fn creation_of(key: &str) -> Option<ContextId> {
     id.parse().ok()
 }
 
-/// Builds the key of the record of a deployment intent group.
-pub(crate) fn dig(name: &DigName) -> String {
-    format!("{DIGS}{name}/")
+/// Builds the key of the record of a subject.
+pub(crate) fn record(subject: &RecordSubject) -> String {
+    let prefix = match subject {
+        RecordSubject::Group(_) => DIGS,
+        RecordSubject::Cluster(_) => CLUSTERS,
+        RecordSubject::LogicalCloud(_) => LOGICAL_CLOUDS,
+    };
+    format!("{prefix}{}/", subject.name())
 }
 
-/// Builds the key of the intent of a deployment intent group.
-pub(crate) fn intent(name: &DigName) -> String {
-    format!("{INTENTS}{name}/")
+/// Parses the key of a record; none for any other key.
+pub(crate) fn record_of(key: &str) -> Option<RecordSubject> {
+    let group = dig_of(key).map(RecordSubject::Group);
+    group.or_else(|| cluster_of(key).map(RecordSubject::Cluster))
 }
 
-/// Builds the prefix of the contents of the revisions of a deployment intent group.
-pub(crate) fn revisions(name: &DigName) -> String {
-    format!("{REVISIONS}{name}/")
+/// Builds the key of the intent of a subject. Only the name of a cluster contains `+`, so no name of a group is the name
+/// of a cluster or begins with one.
+pub(crate) fn intent(subject: &RecordSubject) -> String {
+    format!("{INTENTS}{}/", subject.name())
 }
 
-/// Builds the key of the content of a revision of a deployment intent group.
-pub(crate) fn revision(name: &DigName, revision: i64) -> String {
-    format!("{REVISIONS}{name}/{revision}/")
+/// Builds the prefix of the contents of the revisions of a subject.
+pub(crate) fn revisions(subject: &RecordSubject) -> String {
+    format!("{REVISIONS}{}/", subject.name())
+}
+
+/// Builds the key of the content of a revision of a subject.
+pub(crate) fn revision(subject: &RecordSubject, revision: i64) -> String {
+    format!("{}{revision}/", revisions(subject))
 }
 
 /// Builds the prefix of the state of the work on the resources of a status context.
@@ -105,7 +116,7 @@ pub(crate) fn asked_of(key: &str) -> Option<ContextId> {
 }
 
 /// Parses the key of the record of a deployment intent group; none for any other key.
-pub(crate) fn dig_of(key: &str) -> Option<DigName> {
+fn dig_of(key: &str) -> Option<DigName> {
     let parts: Vec<&str> = key.strip_prefix(DIGS)?.split('/').collect();
     let [project, composite_app, version, dig, ""] = *parts.as_slice() else {
         return None;
@@ -124,13 +135,8 @@ pub(crate) fn registration_of(key: &str) -> Option<ClusterName> {
     name.parse().ok()
 }
 
-/// Builds the key of the record of a cluster.
-pub(crate) fn cluster(name: &ClusterName) -> String {
-    format!("{CLUSTERS}{name}/")
-}
-
 /// Parses the key of the record of a cluster; none for any other key.
-pub(crate) fn cluster_of(key: &str) -> Option<ClusterName> {
+fn cluster_of(key: &str) -> Option<ClusterName> {
     let name = key.strip_prefix(CLUSTERS)?.strip_suffix('/')?;
     name.parse().ok()
 }

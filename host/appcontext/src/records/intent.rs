@@ -1,18 +1,21 @@
-//! Intents of deployment intent groups: the apps, their clusters and their manifests.
+//! Intents of deployment intent groups and clusters: the apps, their clusters and their manifests.
 //!
 //! An intent has a key of its own, because lists of records must not read all manifests.
 
-use kindsight_model::{ClusterName, DigName};
+use kindsight_model::{ClusterName, RecordSubject};
 use kindsight_store::Batch;
 use serde::{Deserialize, Serialize};
 
-use super::{DigRecord, Record, Records, encode};
+use super::{Record, Records, VersionedValue, encode};
 use crate::{Result, keys};
 
 /// The version of intents that this release writes.
 pub const INTENT_VERSION: u64 = 1;
 
-/// The content of a deployment intent group. Not `Debug`, because manifests can be Secrets.
+/// The app of the network intents of a cluster.
+pub const NETWORK_INTENTS: &str = "network-intents";
+
+/// The content of a deployment intent group, or the network intents of a cluster: then one app. Not `Debug`, because manifests can be Secrets.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Intent {
     /// The apps, in the order of their instantiation.
@@ -125,51 +128,57 @@ mod clusters {
     }
 }
 
-impl Record for Intent {
+impl VersionedValue for Intent {
     const VERSION: u64 = INTENT_VERSION;
 }
 
 impl Records {
-    /// Reads the intent of a deployment intent group; none if the group does not exist, or was recorded without an
-    /// intent.
+    /// Reads the intent of a subject; none if the subject does not exist, or was recorded without an intent.
     ///
     /// # Errors
-    /// As [`Records::dig`].
-    pub fn intent(&self, name: &DigName) -> Result<Option<Intent>> {
-        self.get(&keys::intent(name))
+    /// As [`Records::get`].
+    pub fn intent(&self, subject: impl Into<RecordSubject>) -> Result<Option<Intent>> {
+        self.read(&keys::intent(&subject.into()))
     }
 
-    /// Creates a deployment intent group: its record and its intent, both or neither.
+    /// Creates the record of a subject and its intent, both or neither.
     ///
     /// # Errors
     /// [`Conflict`](kindsight_store::Error::Conflict) when there is a record or an intent already,
     /// [`TooLarge`](kindsight_store::Error::TooLarge) for an intent over the limit of the store.
-    pub fn create_group(&self, name: &DigName, record: &DigRecord, intent: &Intent) -> Result<()> {
-        let (record_key, intent_key) = (keys::dig(name), keys::intent(name));
+    pub fn create_with_intent(
+        &self,
+        subject: impl Into<RecordSubject>,
+        record: &Record,
+        intent: &Intent,
+    ) -> Result<()> {
+        let subject = subject.into();
+        let (record_key, intent_key) = (keys::record(&subject), keys::intent(&subject));
         let batch = Batch::new().absent(&record_key).absent(&intent_key);
         let batch = batch.put(record_key, encode(record)?);
         self.store.apply(&batch.put(intent_key, encode(intent)?))?;
         Ok(())
     }
 
-    /// Replaces the record and the intent of a deployment intent group, if the record is still as `seen`.
+    /// Replaces the record and the intent of a subject, if the record is still as `seen`.
     ///
     /// # Errors
     /// [`Conflict`](kindsight_store::Error::Conflict) when the record is not as `seen` any more: read again, decide
-    /// again. [`TooLarge`](kindsight_store::Error::TooLarge) as for [`Records::create_group`].
-    pub fn replace_group(
+    /// again. [`TooLarge`](kindsight_store::Error::TooLarge) as for [`Records::create_with_intent`].
+    pub fn replace_with_intent(
         &self,
-        name: &DigName,
-        seen: &DigRecord,
-        next: &DigRecord,
+        subject: impl Into<RecordSubject>,
+        seen: &Record,
+        next: &Record,
         intent: &Intent,
     ) -> Result<()> {
-        let key = keys::dig(name);
+        let subject = subject.into();
+        let key = keys::record(&subject);
         let stored = self.stored_as_seen(&key, seen)?;
         let batch = Batch::new().equals(&key, stored);
         let batch = batch.put(key, encode(next)?);
         self.store
-            .apply(&batch.put(keys::intent(name), encode(intent)?))?;
+            .apply(&batch.put(keys::intent(&subject), encode(intent)?))?;
         Ok(())
     }
 }
@@ -179,6 +188,7 @@ mod tests {
     use std::sync::Arc;
 
     use expect_test::expect;
+    use kindsight_model::DigName;
     use kindsight_store::{Error as StoreError, RedbStore, Store};
 
     use super::*;
@@ -207,49 +217,56 @@ mod tests {
     fn an_intent_is_stored_with_its_version_beside_the_record() {
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
         let records = Records::new(Arc::clone(&store));
-        let record = DigRecord::default();
+        let record = Record::default();
         let written = intent("kind: ConfigMap\n");
-        records.create_group(&name(), &record, &written).unwrap();
+        records
+            .create_with_intent(&name(), &record, &written)
+            .unwrap();
         let stored = store.get("/kindsight/intents/p/shop/v1/prod/").unwrap();
         let stored = String::from_utf8(stored.unwrap()).unwrap();
         expect![[r#"{"version":1,"apps":[{"name":"front","clusters":["lab+a","lab+b"],"manifests":["kind: ConfigMap\n"]}]}"#]]
         .assert_eq(&stored);
         assert!(records.intent(&name()).unwrap() == Some(written));
-        records.delete_dig(&name(), &record).unwrap();
+        records.delete(&name(), &record).unwrap();
         assert!(records.intent(&name()).unwrap().is_none());
-        assert!(records.dig(&name()).unwrap().is_none());
+        assert!(records.get(&name()).unwrap().is_none());
     }
 
     #[test]
     fn an_intent_is_replaced_only_with_the_record_that_was_seen() {
         let records = Records::new(Arc::new(RedbStore::in_memory().unwrap()));
         let (first, second) = (intent("a: 1"), intent("a: 2"));
-        let record = DigRecord::default();
-        records.create_group(&name(), &record, &first).unwrap();
+        let record = Record::default();
+        records
+            .create_with_intent(&name(), &record, &first)
+            .unwrap();
         let is_conflict = |done: Result<()>| {
             assert!(matches!(
                 done,
                 Err(Error::Store(StoreError::Conflict { .. }))
             ));
         };
-        is_conflict(records.create_group(&name(), &record, &second));
-        let other = DigRecord {
+        is_conflict(records.create_with_intent(&name(), &record, &second));
+        let other = Record {
             profile: Some("other".to_owned()),
-            ..DigRecord::default()
+            ..Record::default()
         };
-        is_conflict(records.replace_group(&name(), &other, &other, &second));
+        is_conflict(records.replace_with_intent(&name(), &other, &other, &second));
         assert!(records.intent(&name()).unwrap() == Some(first));
         records
-            .replace_group(&name(), &record, &other, &second)
+            .replace_with_intent(&name(), &record, &other, &second)
             .unwrap();
         assert!(records.intent(&name()).unwrap() == Some(second));
-        assert_eq!(records.dig(&name()).unwrap(), Some(other));
+        assert_eq!(records.get(&name()).unwrap(), Some(other));
     }
 
     #[test]
     fn an_intent_of_a_newer_release_is_not_used() {
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
-        let newer = Batch::new().put(keys::intent(&name()), r#"{"version":2,"apps":[]}"#);
+        let newer = Batch::new().put(
+            keys::intent(&RecordSubject::from(&name())),
+            r#"{"version":2,"apps":[]}"#,
+        );
         store.apply(&newer).unwrap();
         let error = Records::new(store).intent(&name()).err().unwrap();
         assert!(matches!(error, Error::UnknownVersion { found: 2, .. }));

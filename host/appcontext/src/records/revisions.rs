@@ -1,13 +1,13 @@
-//! The contents of the revisions of a group, and the work that is asked for on single contexts.
+//! The contents of the revisions of a subject, and the work that is asked for on single contexts.
 
-use kindsight_model::{ContextId, DigName};
+use kindsight_model::{ContextId, RecordSubject};
 use kindsight_store::{Batch, Error as StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::{Action, DigRecord, Intent, Record, Records, encode};
+use super::{Action, Intent, Record, Records, VersionedValue, encode};
 use crate::{Result, keys};
 
-/// Work that is asked for on a context that no record of a group names.
+/// Work that is asked for on a context that no record names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AskedWork {
     /// Send its resources.
@@ -21,27 +21,28 @@ struct Asked {
     work: AskedWork,
 }
 
-impl Record for Asked {}
+impl VersionedValue for Asked {}
 
 impl Records {
     /// Appends actions that were decided on when the record was as `seen`, and stores the content of the revision that
     /// they create: both or neither. Returns the new record.
     ///
     /// # Errors
-    /// As [`Records::append_dig`], and [`StoreError::TooLarge`].
+    /// As [`Records::append`], and [`StoreError::TooLarge`].
     pub fn append_revision(
         &self,
-        name: &DigName,
-        seen: &DigRecord,
+        subject: impl Into<RecordSubject>,
+        seen: &Record,
         actions: Vec<Action>,
         (revision, content): (i64, &Intent),
-    ) -> Result<DigRecord> {
-        let key = keys::dig(name);
+    ) -> Result<Record> {
+        let subject = subject.into();
+        let key = keys::record(&subject);
         let stored = self.stored_as_seen(&key, seen)?;
         let mut next = seen.clone();
         next.actions.extend(actions);
         let batch = Batch::new().equals(&key, stored).put(&key, encode(&next)?);
-        let batch = batch.put(keys::revision(name, revision), encode(content)?);
+        let batch = batch.put(keys::revision(&subject, revision), encode(content)?);
         self.store.apply(&batch)?;
         Ok(next)
     }
@@ -49,14 +50,19 @@ impl Records {
     /// Reads the content of a revision; none if the revision does not exist or was deleted.
     ///
     /// # Errors
-    /// As [`Records::dig`].
-    pub fn revision(&self, name: &DigName, revision: i64) -> Result<Option<Intent>> {
-        self.get(&keys::revision(name, revision))
+    /// As [`Records::get`].
+    pub fn revision(
+        &self,
+        subject: impl Into<RecordSubject>,
+        revision: i64,
+    ) -> Result<Option<Intent>> {
+        self.read(&keys::revision(&subject.into(), revision))
     }
 
-    /// The numbers of the stored revisions of a group, in ascending order.
-    pub fn revisions(&self, name: &DigName) -> Result<Vec<i64>> {
-        let prefix = keys::revisions(name);
+    /// The numbers of the stored revisions of a subject, in ascending order.
+    pub fn revisions(&self, subject: impl Into<RecordSubject>) -> Result<Vec<i64>> {
+        let subject = subject.into();
+        let prefix = keys::revisions(&subject);
         let stored = self.store.keys(&prefix)?.keys;
         let numbers = stored.iter().filter_map(|key| {
             let number = key.strip_prefix(&prefix)?.strip_suffix('/')?;
@@ -68,23 +74,24 @@ impl Records {
     }
 
     /// Deletes the content of a revision.
-    pub fn delete_revision(&self, name: &DigName, revision: i64) -> Result<()> {
-        let batch = Batch::new().delete(keys::revision(name, revision));
+    pub fn delete_revision(&self, subject: impl Into<RecordSubject>, revision: i64) -> Result<()> {
+        let batch = Batch::new().delete(keys::revision(&subject.into(), revision));
         self.store.apply(&batch)?;
         Ok(())
     }
 
-    /// Replaces the intent of a group, if the record and the intent are still as seen.
+    /// Replaces the intent of a subject, if the record and the intent are still as seen.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] if one of them changed since: read again, decide again.
     pub fn replace_intent(
         &self,
-        name: &DigName,
-        seen: (&DigRecord, &Intent),
+        subject: impl Into<RecordSubject>,
+        seen: (&Record, &Intent),
         next: &Intent,
     ) -> Result<()> {
-        let (record_key, key) = (keys::dig(name), keys::intent(name));
+        let subject = subject.into();
+        let (record_key, key) = (keys::record(&subject), keys::intent(&subject));
         let stored = self.stored_as_seen(&record_key, seen.0)?;
         let conflict = || StoreError::Conflict { key: key.clone() };
         let entry = self.store.entry(&key)?.ok_or_else(conflict)?;
@@ -107,9 +114,9 @@ impl Records {
     /// The work that is asked for on a context.
     ///
     /// # Errors
-    /// As [`Records::dig`].
+    /// As [`Records::get`].
     pub fn asked(&self, context: &ContextId) -> Result<Option<AskedWork>> {
-        let asked: Option<Asked> = self.get(&keys::asked(context))?;
+        let asked: Option<Asked> = self.read(&keys::asked(context))?;
         Ok(asked.map(|asked| asked.work))
     }
 
@@ -137,7 +144,7 @@ impl Records {
 mod tests {
     use std::sync::Arc;
 
-    use kindsight_model::LifecycleState;
+    use kindsight_model::{DigName, LifecycleState};
     use kindsight_store::RedbStore;
 
     use super::*;
@@ -158,10 +165,12 @@ mod tests {
     #[test]
     fn a_revision_is_stored_with_its_actions_and_deleted_with_its_group() {
         let records = Records::new(Arc::new(RedbStore::in_memory().unwrap()));
-        let (record, intent) = (DigRecord::default(), Intent::default());
-        records.create_group(&name(), &record, &intent).unwrap();
+        let (record, intent) = (Record::default(), Intent::default());
+        records
+            .create_with_intent(&name(), &record, &intent)
+            .unwrap();
         let append = |revision| {
-            let seen = records.dig(&name()).unwrap().unwrap();
+            let seen = records.get(&name()).unwrap().unwrap();
             records.append_revision(&name(), &seen, vec![action()], (revision, &intent))
         };
         append(2).unwrap();
@@ -173,15 +182,17 @@ mod tests {
         assert!(records.revision(&name(), 10).unwrap().is_some());
         let late = records.append_revision(&name(), &record, vec![action()], (11, &intent));
         assert!(late.unwrap_err().is_conflict());
-        records.delete_dig(&name(), &next).unwrap();
+        records.delete(&name(), &next).unwrap();
         assert!(records.revisions(&name()).unwrap().is_empty());
     }
 
     #[test]
     fn an_intent_that_changed_meanwhile_is_not_replaced() {
         let records = Records::new(Arc::new(RedbStore::in_memory().unwrap()));
-        let (record, intent) = (DigRecord::default(), Intent::default());
-        records.create_group(&name(), &record, &intent).unwrap();
+        let (record, intent) = (Record::default(), Intent::default());
+        records
+            .create_with_intent(&name(), &record, &intent)
+            .unwrap();
         let next = Intent {
             unapproved: true,
             ..Intent::default()

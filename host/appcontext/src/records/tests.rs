@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 use std::thread;
 
 use expect_test::{Expect, expect};
+use kindsight_model::{ClusterName, DigName};
 use kindsight_store::RedbStore;
 
 use super::*;
@@ -31,8 +32,8 @@ fn created() -> Action {
     action(LifecycleState::Created, None, "2020-08-21T05:36:54.186Z")
 }
 
-fn new_dig() -> DigRecord {
-    DigRecord {
+fn new_dig() -> Record {
+    Record {
         profile: Some("vfw_composite-profile".to_owned()),
         actions: vec![created()],
     }
@@ -56,25 +57,24 @@ fn put(records: &Records, key: &str, value: &str) {
 #[test]
 fn records_are_stored_with_their_version() {
     let records = records();
-    records.create_dig(&name(), &new_dig()).unwrap();
+    records.create(&name(), &new_dig()).unwrap();
     let instantiated = action(
         LifecycleState::Instantiated,
         Some("2755581958183303505"),
         "2020-08-21T05:39:34.64Z",
     );
-    records
-        .append_dig(&name(), &new_dig(), instantiated)
-        .unwrap();
+    records.append(&name(), &new_dig(), instantiated).unwrap();
     let plain = DigName::new("p", "ca", "v1", "d").unwrap();
-    records.create_dig(&plain, &DigRecord::default()).unwrap();
-    let cluster = ClusterRecord {
+    records.create(&plain, &Record::default()).unwrap();
+    let cluster = Record {
+        profile: None,
         actions: vec![action(
             LifecycleState::Applied,
             Some("7"),
             "2020-08-21T05:39:34Z",
         )],
     };
-    records.create_cluster(&edge(), &cluster).unwrap();
+    records.create(&edge(), &cluster).unwrap();
     check_stored(
         &records,
         &expect![[r#"
@@ -92,7 +92,7 @@ fn records_are_stored_with_their_version() {
 fn every_state_is_read_back() {
     let records = records();
     let mut record = new_dig();
-    records.create_dig(&name(), &record).unwrap();
+    records.create(&name(), &record).unwrap();
     for state in [
         LifecycleState::Approved,
         LifecycleState::Applied,
@@ -103,22 +103,22 @@ fn every_state_is_read_back() {
         LifecycleState::Updated,
     ] {
         let next = action(state, Some("7"), "2020-08-21T05:39:34.64+02:00");
-        record = records.append_dig(&name(), &record, next.clone()).unwrap();
+        record = records.append(&name(), &record, next.clone()).unwrap();
         assert_eq!(record.actions.last(), Some(&next));
-        assert_eq!(records.dig(&name()).unwrap().as_ref(), Some(&record));
+        assert_eq!(records.get(&name()).unwrap().as_ref(), Some(&record));
     }
 }
 
 #[test]
 fn what_exists_is_not_created_again() {
     let records = records();
-    records.create_dig(&name(), &new_dig()).unwrap();
-    let again = records.create_dig(&name(), &DigRecord::default());
+    records.create(&name(), &new_dig()).unwrap();
+    let again = records.create(&name(), &Record::default());
     assert!(matches!(
         again,
         Err(Error::Store(StoreError::Conflict { .. }))
     ));
-    assert_eq!(records.dig(&name()).unwrap(), Some(new_dig()));
+    assert_eq!(records.get(&name()).unwrap(), Some(new_dig()));
 }
 
 #[test]
@@ -126,38 +126,36 @@ fn an_action_decided_on_an_old_record_is_refused() {
     let records = records();
     let old = new_dig();
     let approved = || action(LifecycleState::Approved, None, "2020-08-21T05:37:28.748Z");
-    let missing = records.append_dig(&name(), &old, approved());
+    let missing = records.append(&name(), &old, approved());
     assert!(matches!(
         missing,
         Err(Error::Store(StoreError::Conflict { .. }))
     ));
-    records.create_dig(&name(), &old).unwrap();
-    let new = records.append_dig(&name(), &old, approved()).unwrap();
-    let late = records.append_dig(&name(), &old, approved());
+    records.create(&name(), &old).unwrap();
+    let new = records.append(&name(), &old, approved()).unwrap();
+    let late = records.append(&name(), &old, approved());
     assert!(matches!(
         late,
         Err(Error::Store(StoreError::Conflict { .. }))
     ));
     assert!(matches!(
-        records.delete_dig(&name(), &old),
+        records.delete(&name(), &old),
         Err(Error::Store(StoreError::Conflict { .. }))
     ));
-    assert_eq!(records.dig(&name()).unwrap().as_ref(), Some(&new));
-    records.delete_dig(&name(), &new).unwrap();
-    assert_eq!(records.dig(&name()).unwrap(), None);
+    assert_eq!(records.get(&name()).unwrap().as_ref(), Some(&new));
+    records.delete(&name(), &new).unwrap();
+    assert_eq!(records.get(&name()).unwrap(), None);
 }
 
 #[test]
 fn two_writers_lose_no_action() {
     const ACTIONS: usize = 10;
     let records = records();
-    records
-        .create_cluster(&edge(), &ClusterRecord::default())
-        .unwrap();
+    records.create(&edge(), &Record::default()).unwrap();
     let append = |time: &str| loop {
-        let seen = records.cluster(&edge()).unwrap().unwrap();
+        let seen = records.get(&edge()).unwrap().unwrap();
         let next = action(LifecycleState::Applied, None, time);
-        match records.append_cluster(&edge(), &seen, next) {
+        match records.append(&edge(), &seen, next) {
             Err(Error::Store(StoreError::Conflict { .. })) => {}
             done => break drop(done.unwrap()),
         }
@@ -168,7 +166,7 @@ fn two_writers_lose_no_action() {
             scope.spawn(move || (0..ACTIONS).for_each(|_| append(writer)));
         }
     });
-    let actions = records.cluster(&edge()).unwrap().unwrap().actions;
+    let actions = records.get(&edge()).unwrap().unwrap().actions;
     for writer in ["a", "b"] {
         let by_writer = actions.iter().filter(|action| action.time == writer);
         assert_eq!(by_writer.count(), ACTIONS);
@@ -178,11 +176,15 @@ fn two_writers_lose_no_action() {
 #[test]
 fn a_record_of_another_version_is_refused_by_its_number() {
     let records = records();
-    put(&records, &keys::dig(&name()), r#"{"version":2,"steps":{}}"#);
+    put(
+        &records,
+        &keys::record(&RecordSubject::from(&name())),
+        r#"{"version":2,"steps":{}}"#,
+    );
     let expect =
         "`/kindsight/digs/testvfw/compositevfw/v1/vfw_dig/` has version 2, this release knows 1";
-    assert_eq!(records.dig(&name()).unwrap_err().to_string(), expect);
-    let append = records.append_dig(&name(), &new_dig(), created());
+    assert_eq!(records.get(&name()).unwrap_err().to_string(), expect);
+    let append = records.append(&name(), &new_dig(), created());
     assert!(matches!(
         append,
         Err(Error::UnknownVersion { found: 2, .. })
@@ -192,7 +194,7 @@ fn a_record_of_another_version_is_refused_by_its_number() {
 #[test]
 fn a_damaged_record_costs_only_itself() {
     let records = records();
-    records.create_dig(&name(), &new_dig()).unwrap();
+    records.create(&name(), &new_dig()).unwrap();
     for (key, value) in [
         ("/kindsight/digs/p/ca/v1/a/", "{"),
         (
@@ -208,8 +210,8 @@ fn a_damaged_record_costs_only_itself() {
     ] {
         put(&records, key, value);
     }
-    let listed = records.digs().unwrap();
-    assert_eq!(listed.records, [(name(), new_dig())]);
+    let listed = records.list().unwrap();
+    assert_eq!(listed.records, [(RecordSubject::from(&name()), new_dig())]);
     expect![[r#"
         [
             Unreadable {
@@ -234,7 +236,6 @@ fn a_damaged_record_costs_only_itself() {
             },
         ]
     "#]].assert_debug_eq(&listed.unreadable);
-    assert_eq!(records.clusters().unwrap().records, []);
 }
 
 #[test]
@@ -242,8 +243,8 @@ fn records_survive_closing_the_store() {
     let folder = tempfile::TempDir::new().unwrap();
     let open = || Records::new(Arc::new(RedbStore::open(&folder.path().join("s")).unwrap()));
     let records = open();
-    records.create_dig(&name(), &new_dig()).unwrap();
-    let record = records.append_dig(&name(), &new_dig(), created()).unwrap();
+    records.create(&name(), &new_dig()).unwrap();
+    let record = records.append(&name(), &new_dig(), created()).unwrap();
     drop(records);
-    assert_eq!(open().dig(&name()).unwrap(), Some(record));
+    assert_eq!(open().get(&name()).unwrap(), Some(record));
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
 
-use kindsight_appcontext::{DigRecord, Records};
+use kindsight_appcontext::{Record, Records};
 use kindsight_model::DigName;
 use kindsight_store::RedbStore;
 use serde_json::Value;
@@ -16,12 +16,12 @@ use crate::process::{Server, run, text};
 fn add_group(data: &Path) {
     let store = RedbStore::open(&data.join("store.redb")).unwrap();
     let name = DigName::new("testvfw", "compositevfw", "v2", "planned").unwrap();
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: Vec::new(),
     };
     let records = Records::new(Arc::new(store));
-    records.create_dig(&name, &record).unwrap();
+    records.create(&name, &record).unwrap();
 }
 
 fn ask(server: &Server, args: &[&str]) -> Output {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kindsight_appcontext::{Action, AppContexts, DigRecord, Records};
+use kindsight_appcontext::{Action, AppContexts, Record, Records};
 use kindsight_model::{ContextStatus, DigName, RsyncStatus};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
@@ -23,12 +23,12 @@ fn fill(data: &Path) {
     let dig = DigName::new("p", "ca", "v1", "dig").unwrap();
     let action = json!({"state": "Instantiated", "instance": ID, "time": "2024-01-01T00:00:00Z"});
     let action: Action = serde_json::from_value(action).unwrap();
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: vec![action],
     };
     let records = Records::new(Arc::clone(&store));
-    records.create_dig(&dig, &record).unwrap();
+    records.create(&dig, &record).unwrap();
     let sent = (ContextStatus::Instantiated, RsyncStatus::Applied);
     let (contexts, id) = (AppContexts::new(store), ID.parse().unwrap());
     instantiate(&contexts, &id, &dig, (APPS, &[CLUSTER]), sent);

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kindsight_appcontext::{
-    Action, AppContexts, ClusterRecord, ContextMeta, DigRecord, NewApp, NewCluster, NewContext,
-    NewResource, Recorded, Records, ResourceName, StatusChange,
+    Action, AppContexts, ContextMeta, NewApp, NewCluster, NewContext, NewResource, Record,
+    Recorded, Records, ResourceName, StatusChange,
 };
-use kindsight_model::{ContextId, ContextStatus, DigName, RsyncStatus};
+use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName, RsyncStatus};
 use kindsight_store::{RedbStore, Store};
 use serde_json::{Value, json};
 
@@ -102,12 +102,12 @@ pub(crate) fn fill(store: &Arc<dyn Store>, response: &Value, write: WriteContext
         panic!("four parts");
     };
     let name = DigName::new(project, composite_app, version, dig).unwrap();
-    let record = DigRecord {
+    let record = Record {
         profile: Some("vfw_composite-profile".to_owned()),
         actions: actions(response),
     };
     let records = Records::new(Arc::clone(store));
-    records.create_dig(&name, &record).unwrap();
+    records.create(&name, &record).unwrap();
     let mut written = BTreeSet::new();
     for action in record.actions {
         let Some(id) = action.instance else { continue };
@@ -119,12 +119,12 @@ pub(crate) fn fill(store: &Arc<dyn Store>, response: &Value, write: WriteContext
             write(&id, &name, (VFW, &CLUSTERS), (status, rsync));
         }
     }
-    let cluster = ClusterRecord {
+    let cluster = Record {
+        profile: None,
         actions: actions(&golden("cluster-network-intents.json")),
     };
-    records
-        .create_cluster(&CLUSTERS[0].parse().unwrap(), &cluster)
-        .unwrap();
+    let edge: ClusterName = CLUSTERS[0].parse().unwrap();
+    records.create(&edge, &cluster).unwrap();
     let id = NETWORK.parse().unwrap();
     let applied = (ContextStatus::Instantiated, RsyncStatus::Applied);
     write(&id, &name, (NETWORK_INTENTS, &CLUSTERS[..1]), applied);
@@ -144,11 +144,11 @@ fn instances(records: &Records, write: WriteContext<'_>) {
     let actions = ids.iter().map(|id| {
         serde_json::from_value(json!({"state": "Instantiated", "instance": id.as_str(), "time": "2021-01-01T00:00:00Z"})).unwrap()
     });
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: actions.collect(),
     };
-    records.create_dig(&asked, &record).unwrap();
+    records.create(&asked, &record).unwrap();
     let applied = (ContextStatus::Instantiated, RsyncStatus::Applied);
     for id in &ids {
         write(id, &instantiated, (&[], &[]), applied.clone());

@@ -1,18 +1,20 @@
-//! Actions that are appended to the record of a group.
+//! Actions that are appended to a record.
 
 use std::collections::BTreeSet;
 
-use kindsight_appcontext::{DigRecord, Intent};
-use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState};
+use kindsight_appcontext::{Intent, Record};
+use kindsight_model::{ClusterName, ContextId, LifecycleState, RecordSubject};
 
 use super::{Group, Groups, action, has_room, retried};
 use crate::sender::{CannotSend, Sender};
 use crate::state::{Action, Next};
 use crate::{Error, Result};
 
-/// An action that is appended to the record of a group.
+/// An action that is appended to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
+    /// [`Action::Apply`].
+    Apply,
     /// [`Action::Approve`].
     Approve,
     /// [`Action::Instantiate`].
@@ -31,6 +33,7 @@ impl Command {
     /// The action.
     pub fn action(self) -> Action {
         match self {
+            Self::Apply => Action::Apply,
             Self::Approve => Action::Approve,
             Self::Instantiate => Action::Instantiate,
             Self::Update => Action::Update,
@@ -42,64 +45,64 @@ impl Command {
 }
 
 impl Groups {
-    /// Appends an action to the record of a group, if the action is possible, and returns the group after the action.
+    /// Appends an action to the record of a subject, if the action is possible, and returns the subject after the action.
     /// The caller then has [`Sequence::run`](crate::Sequence::run) do the work. With `force`, the resources that an
-    /// instantiation, an update or a rollback sends overwrite the fields of other managers.
+    /// instantiation, an application, an update or a rollback sends overwrite the fields of other managers.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::ReadOnly`], [`Error::Refused`], [`Error::NoRevision`], [`Error::CannotSend`],
     /// [`Error::ActionsMax`], [`Error::Contended`], and errors of the store.
     pub fn act(
         &self,
-        name: &DigName,
+        subject: &RecordSubject,
         (command, force): (Command, bool),
         sender: &dyn Sender,
         now: &str,
     ) -> Result<Group> {
-        retried(name, || {
-            let group = self.own(name, self.record(name)?)?;
+        retried(subject, || {
+            let group = self.own(subject, self.record(subject)?)?;
             let next = group.situation.after(command.action())?;
             if matches!(next, Next::Unchanged | Next::Deleted) {
                 return Ok(group);
             }
-            let mut content = self.content(name, &group, command)?;
+            let mut content = self.content(subject, &group, command)?;
             content.force = force;
             check_clusters(&content, command, sender)?;
             let Next::State(state) = next else {
-                return self.approve_content(name, &group);
+                return self.approve_content(subject, &group);
             };
-            // A group can always be terminated. A termination follows an instantiation or a stop, which are limited.
+            // A termination needs no room: it follows an action that is limited.
             if command != Command::Terminate {
                 has_room(&group.record)?;
             }
-            let record = self.append(name, &group, (command, state, &content), now)?;
-            let intent = self.records.intent(name)?;
-            self.group(record, intent)
+            let record = self.append(subject, &group, (command, state, &content), now)?;
+            let intent = self.records.intent(subject)?;
+            self.group(subject, record, intent)
         })
     }
 
     /// The content that a command is about.
-    fn content(&self, name: &DigName, group: &Group, command: Command) -> Result<Intent> {
+    fn content(&self, subject: &RecordSubject, group: &Group, command: Command) -> Result<Intent> {
         let Command::Rollback(revision) = command else {
             return Ok(group.intent.clone().unwrap_or_default());
         };
-        match self.records.revision(name, revision)? {
+        match self.records.revision(subject, revision)? {
             Some(content) => Ok(content),
             None => Err(Error::NoRevision {
                 revision,
-                known: self.records.revisions(name)?,
+                known: self.records.revisions(subject)?,
             }),
         }
     }
 
     /// Approves the changed content of an instantiated group.
-    fn approve_content(&self, name: &DigName, group: &Group) -> Result<Group> {
+    fn approve_content(&self, subject: &RecordSubject, group: &Group) -> Result<Group> {
         let seen = group.intent.clone().unwrap_or_default();
         let mut next = seen.clone();
         next.unapproved = false;
         self.records
-            .replace_intent(name, (&group.record, &seen), &next)?;
-        self.group(group.record.clone(), Some(next))
+            .replace_intent(subject, (&group.record, &seen), &next)?;
+        self.group(subject, group.record.clone(), Some(next))
     }
 
     /// The id of the instance with a new revision.
@@ -113,17 +116,16 @@ impl Groups {
 
     fn append(
         &self,
-        name: &DigName,
+        subject: &RecordSubject,
         group: &Group,
         (command, state, content): (Command, LifecycleState, &Intent),
         now: &str,
-    ) -> Result<DigRecord> {
+    ) -> Result<Record> {
         let seen = &group.record;
         let mut appended = match command {
             Command::Approve if !content.unapproved => {
-                return Ok(self
-                    .records
-                    .append_dig(name, seen, action(state, None, now, 0))?);
+                let approved = action(state, None, now, 0);
+                return Ok(self.records.append(subject, seen, approved)?);
             }
             Command::Approve => {
                 let mut next = seen.clone();
@@ -131,14 +133,15 @@ impl Groups {
                 let mut approved = content.clone();
                 approved.unapproved = false;
                 approved.force = false;
-                self.records.replace_group(name, seen, &next, &approved)?;
+                self.records
+                    .replace_with_intent(subject, seen, &next, &approved)?;
                 return Ok(next);
             }
             Command::Terminate | Command::Stop => {
                 let appended = action(state, group.instance.clone(), now, 0);
-                return Ok(self.records.append_dig(name, seen, appended)?);
+                return Ok(self.records.append(subject, seen, appended)?);
             }
-            Command::Instantiate => Vec::new(),
+            Command::Instantiate | Command::Apply => Vec::new(),
             Command::Update | Command::Rollback(_) => {
                 let source = group.instance.clone();
                 vec![action(LifecycleState::Updated, source, now, group.revision)]
@@ -151,17 +154,17 @@ impl Groups {
         content.unapproved = false;
         let record = self
             .records
-            .append_revision(name, seen, appended, (revision, &content))?;
+            .append_revision(subject, seen, appended, (revision, &content))?;
         Ok(record)
     }
 }
 
-/// Checks the clusters of a content. An approval needs known clusters; an instantiation, an update and a rollback need
+/// Checks the clusters of a content. An approval needs known clusters; every action that sends resources needs
 /// clusters that resources can be sent to, and one such cluster of each group of clusters.
 fn check_clusters(content: &Intent, command: Command, sender: &dyn Sender) -> Result<()> {
     let is_sent = match command {
         Command::Approve => false,
-        Command::Instantiate | Command::Update | Command::Rollback(_) => true,
+        Command::Apply | Command::Instantiate | Command::Update | Command::Rollback(_) => true,
         Command::Terminate | Command::Stop => return Ok(()),
     };
     let apps = content.apps.iter();
@@ -185,7 +188,7 @@ fn check_clusters(content: &Intent, command: Command, sender: &dyn Sender) -> Re
     }
 }
 
-fn next_revision(record: &DigRecord) -> i64 {
+fn next_revision(record: &Record) -> i64 {
     let revisions = record.actions.iter().map(|action| action.revision);
     revisions.max().unwrap_or_default().saturating_add(1)
 }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use kindsight_appcontext::{ContextSnapshot, Deployed, Place};
-use kindsight_model::{ClusterName, ContextStatus, RsyncStatus};
+use kindsight_model::{ClusterName, ContextStatus, RecordSubject, RsyncStatus};
 
 use super::{Part, Placement, Plan, Run, Step, in_lanes, written};
 use crate::Result;
@@ -65,10 +65,11 @@ impl Run<'_> {
         Ok(Some(accepted))
     }
 
-    /// Has the controllers change the context. If a controller fails, the context is `InstantiateFailed`, and the first
+    /// Has the controllers change the context, except for network intents. If a controller fails, the context is `InstantiateFailed`, and the first
     /// resource has the reason.
     pub(super) fn prepare(&self, snapshot: &ContextSnapshot) -> Result<Part> {
-        let Some(controllers) = &self.of.preparation else {
+        let is_of_cluster = matches!(self.subject(), Some(RecordSubject::Cluster(_)));
+        let Some(controllers) = self.of.preparation.as_ref().filter(|_| !is_of_cluster) else {
             return Ok(Part::Done);
         };
         match controllers.prepare(&snapshot.id) {

@@ -6,7 +6,7 @@ use kindsight_appcontext::{
     AppDependency, ContextMeta, ContextSnapshot, DependsOn, Error as StoreError, Intent, IntentApp,
     IntentCondition, NewApp, NewCluster, NewContext, NewInstance, NewResource, ResourceWait,
 };
-use kindsight_model::{ClusterName, ContextId, DigName};
+use kindsight_model::{ClusterName, ContextId, RecordSubject};
 
 use super::Run;
 use crate::work::Job;
@@ -19,24 +19,24 @@ impl Run<'_> {
         if let Some(snapshot) = contexts.read(&self.work.context)? {
             return Ok(snapshot);
         }
-        let Job::Group(name) = self.job else {
+        let Job::Subject(subject) = self.job else {
             return Err(Error::ContextDeleted);
         };
         // The first instance may have been updated before its context was created.
         let status_context = &self.work.status_context;
         let is_first = *status_context == self.work.context;
         if !is_first && !self.exists(status_context)? {
-            let content = records.revision(name, self.work.status_revision)?;
-            let content = content.ok_or_else(|| Error::ReadOnly(name.clone()))?;
-            contexts.create_instance(status_context, &new_instance(name, None, &content)?)?;
+            let content = records.revision(subject, self.work.status_revision)?;
+            let content = content.ok_or_else(|| Error::ReadOnly(subject.clone()))?;
+            contexts.create_instance(status_context, &new_instance(subject, None, &content)?)?;
         }
         let status_context = (!is_first).then_some(status_context);
         let content = self.content.as_ref();
-        let content = content.ok_or_else(|| Error::ReadOnly(name.clone()))?;
-        let new = new_instance(name, status_context, content)?;
+        let content = content.ok_or_else(|| Error::ReadOnly(subject.clone()))?;
+        let new = new_instance(subject, status_context, content)?;
         contexts.create_instance(&self.work.context, &new)?;
-        if records.dig(name)?.is_none() {
-            // The group was deleted while its contexts were created.
+        if records.get(subject)?.is_none() {
+            // The subject was deleted while its contexts were created.
             contexts.delete(&self.work.context)?;
             contexts.delete(&self.work.status_context)?;
         }
@@ -53,7 +53,7 @@ impl Run<'_> {
 }
 
 fn new_instance(
-    name: &DigName,
+    subject: &RecordSubject,
     status_context: Option<&ContextId>,
     content: &Intent,
 ) -> Result<NewInstance> {
@@ -67,7 +67,7 @@ fn new_instance(
     let resources = resources.map(|app| (app.name.clone(), waits(app)));
     Ok(NewInstance {
         context: NewContext {
-            meta: ContextMeta::of_dig(name),
+            meta: ContextMeta::of(subject),
             apps: apps.collect::<Result<_>>()?,
         },
         status_context: status_context.cloned(),

@@ -7,7 +7,7 @@ use kindsight_appcontext::{
     AppContexts, AppSnapshot, ClusterSnapshot, ContextSnapshot, DependsOn, Deployed, Place,
     ResourceName, ResourceWait,
 };
-use kindsight_model::{ClusterName, ContextId, DeploymentId, RsyncStatus};
+use kindsight_model::{ClusterName, ContextId, DeploymentId, RecordSubject, RsyncStatus};
 
 use crate::Result;
 use crate::manifest;
@@ -60,11 +60,11 @@ fn rank(kind: &str) -> u8 {
 }
 
 impl Plan {
-    /// Reads the plan of a context.
+    /// Reads the plan of a context of a subject. `None` for a context that no record names.
     pub(crate) fn read(
         contexts: &AppContexts,
-        snapshot: &ContextSnapshot,
-        status_context: &ContextId,
+        (snapshot, status_context): (&ContextSnapshot, &ContextId),
+        subject: Option<&RecordSubject>,
     ) -> Result<Self> {
         let deployed = contexts.deployed(status_context)?;
         let context = contexts.load(&snapshot.id)?;
@@ -73,17 +73,21 @@ impl Plan {
             let stored = handle.resource_dependency().get()?;
             Ok(stored.map(|it| it.waits()).unwrap_or_default())
         };
-        Self::of(contexts, (snapshot, status_context), deployed, waits)
+        let of = (snapshot, status_context, subject);
+        Self::of(contexts, of, deployed, waits)
     }
 
     /// The plan of a context that may not be stored. `deployed` are the stored states of the status context.
     pub(crate) fn of(
         contexts: &AppContexts,
-        (snapshot, status_context): (&ContextSnapshot, &ContextId),
+        (snapshot, status_context, subject): (&ContextSnapshot, &ContextId, Option<&RecordSubject>),
         mut deployed: BTreeMap<Place, Deployed>,
         waits: impl Fn(&str, &ClusterName) -> Result<Vec<ResourceWait>>,
     ) -> Result<Self> {
-        let project = snapshot.meta.clone().unwrap_or_default().project;
+        let project = match subject {
+            Some(RecordSubject::Cluster(_)) => None,
+            _ => Some(snapshot.meta.clone().unwrap_or_default().project),
+        };
         let target = |app: &str, cluster: &ClusterName| Target {
             project: project.clone(),
             cluster: cluster.clone(),
@@ -280,7 +284,7 @@ impl Step {
         if manifest::identity(yaml) == manifest::identity(previous) {
             return Ok(());
         }
-        let why = "its namespace or API group differs from the applied resource; give it another name, or terminate the group first";
+        let why = "its namespace or API group differs from the applied resource; give it another name, or terminate first";
         Err(SendError::Refused(why.to_owned()))
     }
 

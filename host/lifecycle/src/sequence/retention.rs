@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use kindsight_appcontext::{AskedWork, DigRecord};
-use kindsight_model::{ContextId, DigName, RsyncStatus};
+use kindsight_appcontext::{AskedWork, Record};
+use kindsight_model::{ContextId, RecordSubject, RsyncStatus};
 
 use super::Sequence;
 use crate::Result;
 use crate::work::{Instance, Job, Work, WorkKind};
 
 impl Sequence {
-    /// Tidies after completed work: removes old instances of a group, or forgets that work was asked for on a context.
+    /// Tidies after completed work: removes old instances of a subject, or forgets that work was asked for on a context.
     pub(super) fn completed(&self, job: &Job, work: &Work) -> Result<()> {
         match job {
-            Job::Group(name) => match self.records.dig(name)? {
-                Some(record) => self.retain(name, &record, work),
+            Job::Subject(subject) => match self.records.get(subject)? {
+                Some(record) => self.retain(subject, &record, work),
                 None => Ok(()),
             },
             Job::Context(id) => {
@@ -30,9 +30,9 @@ impl Sequence {
 
     /// Deletes the contexts and the contents of the revisions that are older than the last instances. Contexts that have
     /// the statuses or manifests of a kept instance stay.
-    fn retain(&self, name: &DigName, record: &DigRecord, work: &Work) -> Result<()> {
+    fn retain(&self, subject: &RecordSubject, record: &Record, work: &Work) -> Result<()> {
         let instances = Instance::all(record);
-        let revisions = self.records.revisions(name)?;
+        let revisions = self.records.revisions(subject)?;
         if revisions.len() <= self.instances_kept {
             return Ok(());
         }
@@ -45,7 +45,7 @@ impl Sequence {
                 Some(instance) => drop(self.contexts.delete(&instance.context)?),
                 None => {}
             }
-            self.records.delete_revision(name, revision)?;
+            self.records.delete_revision(subject, revision)?;
         }
         Ok(())
     }

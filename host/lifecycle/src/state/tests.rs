@@ -4,8 +4,9 @@ use expect_test::expect;
 
 use super::*;
 
-fn line(state: LifecycleState, is_running: bool, is_unapproved: bool) -> String {
+fn line(of: Lifecycle, state: LifecycleState, (is_running, is_unapproved): (bool, bool)) -> String {
     let situation = Situation {
+        of,
         state,
         is_running,
         is_unapproved,
@@ -13,8 +14,8 @@ fn line(state: LifecycleState, is_running: bool, is_unapproved: bool) -> String 
     let mut line = state.to_string();
     line += if is_running { " (running)" } else { "" };
     line += if is_unapproved { " (unapproved)" } else { "" };
-    for action in Action::ALL {
-        let next = match situation.after(action) {
+    for action in of.actions() {
+        let next = match situation.after(*action) {
             Ok(Next::State(next)) => next.to_string(),
             Ok(Next::Content) => "content".to_owned(),
             Ok(Next::Unchanged) => "unchanged".to_owned(),
@@ -26,12 +27,12 @@ fn line(state: LifecycleState, is_running: bool, is_unapproved: bool) -> String 
     line + "\n"
 }
 
-/// Every pair of a situation and an action: the next state, or `-` for a refusal.
+/// Every pair of a situation of a group and an action: the next state, or `-` for a refusal.
 #[test]
 fn every_pair_of_state_and_action_has_a_decided_result() {
     let states = LifecycleState::ALL.iter();
     let flags = [(false, false), (true, false), (false, true), (true, true)];
-    let lines = states.flat_map(|state| flags.map(|(running, not)| line(*state, running, not)));
+    let lines = states.flat_map(|state| flags.map(|flags| line(Lifecycle::Group, *state, flags)));
     expect![[r#"
         Created, apply Created, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete deleted
         Created (running), apply -, approve Approved, instantiate -, update -, rollback -, terminate -, stop -, delete -
@@ -69,9 +70,59 @@ fn every_pair_of_state_and_action_has_a_decided_result() {
     .assert_eq(&lines.collect::<String>());
 }
 
+/// Every pair of a situation of network intents and an action. They are stored in every state.
+#[test]
+fn every_pair_of_state_and_action_of_network_intents_has_a_decided_result() {
+    let states = LifecycleState::ALL.iter();
+    let flags = [(false, false), (true, false)];
+    let lines =
+        states.flat_map(|state| flags.map(|flags| line(Lifecycle::NetworkIntents, *state, flags)));
+    expect![[r#"
+        Created, apply Applied, terminate -, delete deleted
+        Created (running), apply -, terminate -, delete -
+        Approved, apply -, terminate -, delete -
+        Approved (running), apply -, terminate -, delete -
+        Applied, apply Applied, terminate Terminated, delete -
+        Applied (running), apply Applied, terminate Terminated, delete -
+        Instantiated, apply -, terminate -, delete -
+        Instantiated (running), apply -, terminate -, delete -
+        Terminated, apply Applied, terminate -, delete deleted
+        Terminated (running), apply -, terminate -, delete -
+        InstantiateStopped, apply -, terminate -, delete -
+        InstantiateStopped (running), apply -, terminate -, delete -
+        TerminateStopped, apply -, terminate -, delete -
+        TerminateStopped (running), apply -, terminate -, delete -
+        Updated, apply -, terminate -, delete -
+        Updated (running), apply -, terminate -, delete -
+    "#]]
+    .assert_eq(&lines.collect::<String>());
+    let situation = |state| Situation {
+        of: Lifecycle::NetworkIntents,
+        state,
+        is_running: true,
+        is_unapproved: false,
+    };
+    for state in LifecycleState::ALL {
+        assert_eq!(situation(*state).after(Action::Put), Ok(Next::Content));
+        assert!(situation(*state).after(Action::Approve).is_err());
+    }
+}
+
+#[test]
+fn a_group_has_no_action_of_network_intents() {
+    let created = Situation {
+        of: Lifecycle::Group,
+        state: LifecycleState::Created,
+        is_running: false,
+        is_unapproved: false,
+    };
+    assert!(created.after(Action::Apply).is_err());
+}
+
 #[test]
 fn both_ways_from_terminated_to_instantiated_work() {
     let at = |state| Situation {
+        of: Lifecycle::Group,
         state,
         is_running: false,
         is_unapproved: false,
@@ -93,6 +144,7 @@ fn both_ways_from_terminated_to_instantiated_work() {
 #[test]
 fn a_refusal_names_the_state_the_reason_and_the_possible_actions() {
     let created = Situation {
+        of: Lifecycle::Group,
         state: LifecycleState::Created,
         is_running: false,
         is_unapproved: false,
@@ -104,6 +156,6 @@ fn a_refusal_names_the_state_the_reason_and_the_possible_actions() {
     );
     assert_eq!(
         refusal.allowed(),
-        [Action::Apply, Action::Approve, Action::Delete]
+        [Action::Put, Action::Approve, Action::Delete]
     );
 }

@@ -34,6 +34,8 @@ pub(super) struct State {
     pub(super) finalizers: BTreeSet<String>,
     /// The resources that were sent, as `cluster name`.
     pub(super) sent: Vec<String>,
+    /// The projects of the resources that were sent.
+    pub(super) projects: BTreeSet<Option<String>>,
     /// The number of calls of `announce`.
     pub(super) announced: usize,
     /// The apps and resources that are ready.
@@ -114,6 +116,7 @@ impl Sender for Clusters {
         let force = if resource.force { " by force" } else { "" };
         let line = format!("{} {}{force}", target.cluster, resource.name);
         state.sent.push(line);
+        state.projects.insert(target.project.clone());
         let before = state
             .resources
             .insert(key(target, resource), resource.manifest.to_owned());

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use kindsight_appcontext::DigRecord;
+use kindsight_appcontext::Record;
 use kindsight_model::{ContextStatus, LifecycleState};
 
 use super::stage::{Host, NOW, draft, name};
@@ -229,9 +229,7 @@ fn concurrent_callers_lose_no_action() {
 #[test]
 fn a_group_without_an_intent_is_read_only() {
     let host = Host::new();
-    host.records
-        .create_dig(&name(), &DigRecord::default())
-        .unwrap();
+    host.records.create(&name(), &Record::default()).unwrap();
     assert!(matches!(
         host.act(Command::Approve),
         Err(Error::ReadOnly(_))
@@ -254,7 +252,7 @@ fn a_record_with_too_many_actions_can_still_be_terminated() {
     full.actions.splice(0..0, vec![first; ACTIONS_MAX]);
     let intent = host.records.intent(&name()).unwrap().unwrap();
     host.records
-        .replace_group(&name(), &seen, &full, &intent)
+        .replace_with_intent(&name(), &seen, &full, &intent)
         .unwrap();
     host.act(Command::Terminate).unwrap();
     host.run().unwrap();

@@ -14,7 +14,7 @@ const WRITES_MAX: usize = 200;
 fn continue_to(host: &Host, goal: LifecycleState) -> Result<()> {
     use LifecycleState::{Approved, Created, Instantiated, Terminated};
     for unfinished in host.groups.unfinished()? {
-        assert_eq!(unfinished, Job::Group(name()));
+        assert_eq!(unfinished, Job::Subject(name()));
         assert_eq!(host.run()?, Outcome::Complete);
     }
     loop {

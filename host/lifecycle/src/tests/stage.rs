@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kindsight_appcontext::{AppContexts, DigRecord, Records};
-use kindsight_model::{ContextId, ContextStatus, DigName, LifecycleState, RsyncStatus};
+use kindsight_appcontext::{AppContexts, Record, Records};
+use kindsight_model::{
+    ContextId, ContextStatus, DigName, LifecycleState, RecordSubject, RsyncStatus,
+};
 use kindsight_store::{
     Batch, Connection, Entry, Error as StoreError, Keys, Leased, Range, RedbStore,
     Result as StoreResult, Revision, Store, StoreLimits, Watch,
@@ -22,8 +24,8 @@ pub(super) const NOW: &str = "2026-11-24T20:00:00Z";
 /// The number of instances that are kept.
 pub(super) const INSTANCES: usize = 3;
 
-pub(super) fn name() -> DigName {
-    DigName::new("p", "shop", "v1", "prod").unwrap()
+pub(super) fn name() -> RecordSubject {
+    RecordSubject::Group(DigName::new("p", "shop", "v1", "prod").unwrap())
 }
 
 pub(super) fn manifest(name: &str) -> String {
@@ -184,7 +186,7 @@ impl Host {
     }
 
     pub(super) fn run(&self) -> Result<Outcome> {
-        self.run_job(&Job::Group(name()))
+        self.run_job(&Job::Subject(name()))
     }
 
     pub(super) fn run_job(&self, job: &Job) -> Result<Outcome> {
@@ -214,8 +216,8 @@ impl Host {
         self.run().unwrap()
     }
 
-    pub(super) fn record(&self) -> DigRecord {
-        self.records.dig(&name()).unwrap().unwrap()
+    pub(super) fn record(&self) -> Record {
+        self.records.get(&name()).unwrap().unwrap()
     }
 
     /// The context of the last instance.

@@ -1,15 +1,15 @@
 use super::*;
 
-fn record(actions: &[(LifecycleState, &str, i64)]) -> DigRecord {
+fn record(actions: &[(LifecycleState, &str, i64)]) -> Record {
     let actions = actions.iter().map(|(state, instance, revision)| Action {
         state: *state,
         instance: instance.parse().ok(),
         time: String::new(),
         revision: *revision,
     });
-    DigRecord {
+    Record {
         actions: actions.collect(),
-        ..DigRecord::default()
+        ..Record::default()
     }
 }
 

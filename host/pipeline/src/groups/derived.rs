@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kindsight_appcontext::{ContextMeta, ContextSnapshot};
+use kindsight_appcontext::{ContextMeta, ContextSnapshot, NETWORK_INTENTS};
 use kindsight_model::{
     ContextId, ContextStatus, DigName, LifecycleState, LogicalCloudName, RecordSubject,
 };
@@ -11,9 +11,6 @@ use kindsight_status::{ActionView, RecordView};
 use kindsight_store::Revision;
 
 use crate::multimap::MultiMap;
-
-/// The app of a context that holds the network intents of a cluster.
-const NETWORK_INTENTS: &str = "network-intents";
 
 /// The app of a context that makes a logical cloud.
 const LOGICAL_CLOUD: &str = "logical-cloud";

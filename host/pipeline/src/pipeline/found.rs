@@ -69,7 +69,7 @@ impl Pipeline {
 
     fn warn_of_recorded(&self, name: &DigName) {
         let read_model = self.publisher.read_model();
-        if read_model.inspect(|snapshot| snapshot.is_recorded(name)) {
+        if read_model.inspect(|snapshot| snapshot.is_recorded(&name.into())) {
             tracing::warn!(application = %name, "an application of the configuration has the name of a deployment intent group, which is answered instead; give it another name");
         }
     }

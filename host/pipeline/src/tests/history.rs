@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_appcontext::{Action, AppContexts, DigRecord, Records};
+use kindsight_appcontext::{Action, AppContexts, Record, Records};
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{ClusterName, DigName, SubjectSet};
 use kindsight_status::HistoryQuery;
@@ -56,12 +56,12 @@ fn stage() -> Stage {
         "state": "Instantiated", "instance": "1", "time": "2026-11-22T12:00:00Z",
     });
     let action: Action = serde_json::from_value(action).unwrap();
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: vec![action],
     };
     let records = Records::new(Arc::clone(&stage.store));
-    records.create_dig(&group(), &record).unwrap();
+    records.create(&group(), &record).unwrap();
     stage.follow_stores(0);
     stage
 }

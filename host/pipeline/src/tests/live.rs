@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_appcontext::{Action, AppContexts, DigRecord, NewResource, Records};
+use kindsight_appcontext::{Action, AppContexts, NewResource, Record, Records};
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::{ContextStatus, DigName, LifecycleState, SubjectSet, decode_status};
 use kindsight_status::{Report, StatusQuery};
@@ -186,15 +186,15 @@ fn records_are_followed() {
         time: "2026-11-22T00:00:00Z".to_owned(),
         revision: 0,
     };
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: vec![created],
     };
-    records.create_dig(&name, &record).unwrap();
+    records.create(&name, &record).unwrap();
     assert!(!is_known(&stage));
     stage.follow_stores(0);
     assert!(is_known(&stage));
-    records.delete_dig(&name, &record).unwrap();
+    records.delete(&name, &record).unwrap();
     stage.follow_stores(0);
     assert!(!is_known(&stage));
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kindsight_appcontext::{
-    Action, AppContextWatch, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext,
+    Action, AppContextWatch, AppContexts, ContextMeta, NewApp, NewCluster, NewContext, Record,
     Records,
 };
 use kindsight_clusters::ClusterEvent;
@@ -243,9 +243,9 @@ pub(super) fn owner() -> DigName {
 /// Records that contexts were instantiated by us.
 fn record(store: &Arc<dyn Store>, contexts: &[&str]) {
     let records = Records::new(Arc::clone(store));
-    let mut seen = records.dig(&owner()).unwrap().unwrap_or_else(|| {
-        let none = DigRecord::default();
-        records.create_dig(&owner(), &none).unwrap();
+    let mut seen = records.get(&owner()).unwrap().unwrap_or_else(|| {
+        let none = Record::default();
+        records.create(&owner(), &none).unwrap();
         none
     });
     for id in contexts {
@@ -255,7 +255,7 @@ fn record(store: &Arc<dyn Store>, contexts: &[&str]) {
             time: "2026-11-22T12:00:00Z".to_owned(),
             revision: 0,
         };
-        seen = records.append_dig(&owner(), &seen, action).unwrap();
+        seen = records.append(&owner(), &seen, action).unwrap();
     }
 }
 

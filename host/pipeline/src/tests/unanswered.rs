@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use kindsight_appcontext::{AppContexts, DigRecord, Records};
+use kindsight_appcontext::{AppContexts, Record, Records};
 use kindsight_model::{ClusterName, ContextId, ContextStatus, DigName, SubjectSet};
 use kindsight_status::StatusQuery;
 use kindsight_store::{
@@ -157,8 +157,8 @@ fn a_record_that_could_not_be_read_is_read_once_the_store_answers() {
     for is_resync in [false, true] {
         let (mut stage, store) = on_demand();
         let records = Records::new(Arc::clone(&stage.store));
-        let seen = records.dig(&owner()).unwrap().unwrap();
-        records.delete_dig(&owner(), &seen).unwrap();
+        let seen = records.get(&owner()).unwrap().unwrap();
+        records.delete(&owner(), &seen).unwrap();
         store.is_away.store(true, Ordering::Relaxed);
         if is_resync {
             stage.resync_records(1000);
@@ -253,7 +253,7 @@ fn a_record_that_cannot_be_read_stays_and_keeps_no_other_that_is_gone() {
     let (mut stage, _) = on_demand();
     let records = Records::new(Arc::clone(&stage.store));
     let gone = DigName::new("p", "ca", "v1", "gone").unwrap();
-    records.create_dig(&gone, &DigRecord::default()).unwrap();
+    records.create(&gone, &Record::default()).unwrap();
     stage.resync_records(1000);
     let query = StatusQuery::default();
     let is_known = |stage: &Stage, name: &DigName| {
@@ -264,7 +264,7 @@ fn a_record_that_cannot_be_read_stays_and_keeps_no_other_that_is_gone() {
             .is_ok()
     };
     assert!(is_known(&stage, &gone));
-    records.delete_dig(&gone, &DigRecord::default()).unwrap();
+    records.delete(&gone, &Record::default()).unwrap();
     let key = format!("/kindsight/digs/{}/", owner());
     assert!(stage.store.get(&key).unwrap().is_some());
     stage.store.apply(&Batch::new().put(key, "{")).unwrap();

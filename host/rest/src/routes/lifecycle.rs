@@ -1,4 +1,4 @@
-//! Deployment intent groups: content, and actions of their lifecycle.
+//! Deployment intent groups and network intents of clusters: content, and actions of their lifecycle.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use kindsight_access::Role;
 use kindsight_api::lifecycle::{Group, GroupIntent, GroupRefusal, GroupState};
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
-use kindsight_model::DigName;
+use kindsight_model::RecordSubject;
 use serde::de::DeserializeOwned;
 
 use crate::AppState;
@@ -49,10 +49,12 @@ pub(crate) async fn get(
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
 ) -> Result<Json<Group>, Problem> {
-    let name = path?.0.name()?;
+    let subject = path?.0.subject()?;
     let roles = [Role::Viewer, Role::Approver, Role::Deployer];
-    check(&sender, &roles, &name)?;
-    run(&app, move |groups| groups.get(&name)).await.map(Json)
+    check(&sender, &roles, &subject)?;
+    run(&app, move |groups| groups.get(&subject))
+        .await
+        .map(Json)
 }
 
 /// Create or replace a deployment intent group
@@ -82,12 +84,12 @@ pub(crate) async fn put(
     _: NoParameters,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
-    let name = path?.0.name()?;
-    check(&sender, &[Role::Deployer], &name)?;
+    let subject = path?.0.subject()?;
+    check(&sender, &[Role::Deployer], &subject)?;
     let body = command::within(GROUP_BYTES_MAX, body)?;
     let intent = read(&body, "GroupIntent")?;
-    let stored = change(&app, &sender, "apply", name, |groups, name| {
-        groups.put(name, intent)
+    let stored = change(&app, &sender, "apply", subject, |groups, subject| {
+        groups.put(subject, intent)
     });
     let (is_new, state) = stored.await?;
     let status = if is_new {
@@ -120,10 +122,10 @@ pub(crate) async fn delete(
     _: NoParameters,
     _: NoBody,
 ) -> Result<StatusCode, Problem> {
-    let name = path?.0.name()?;
-    check(&sender, &[Role::Deployer], &name)?;
-    let deleted = change(&app, &sender, "delete", name, |groups, name| {
-        groups.delete(name)
+    let subject = path?.0.subject()?;
+    check(&sender, &[Role::Deployer], &subject)?;
+    let deleted = change(&app, &sender, "delete", subject, |groups, subject| {
+        groups.delete(subject)
     });
     deleted.await.map(|()| StatusCode::NO_CONTENT)
 }
@@ -207,10 +209,20 @@ async fn act(
     app: &AppState,
     sender: &Sender,
     path: Result<Path<DigPath>, PathRejection>,
+    command: (GroupCommand, bool),
+) -> Result<(StatusCode, Json<GroupState>), Problem> {
+    act_on(app, sender, path?.0.subject()?, command).await
+}
+
+/// Appends an action to the record of a subject.
+async fn act_on(
+    app: &AppState,
+    sender: &Sender,
+    subject: RecordSubject,
     (command, force): (GroupCommand, bool),
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
-    let name = path?.0.name()?;
     let (role, word) = match command {
+        GroupCommand::Apply => (Role::Deployer, "apply"),
         GroupCommand::Update => (Role::Deployer, "update"),
         GroupCommand::Rollback(_) => (Role::Deployer, "rollback"),
         GroupCommand::Approve => (Role::Approver, "approve"),
@@ -218,21 +230,26 @@ async fn act(
         GroupCommand::Terminate => (Role::Deployer, "terminate"),
         GroupCommand::Stop => (Role::Deployer, "stop"),
     };
-    check(sender, &[role], &name)?;
-    let done = change(app, sender, word, name, move |groups, name| {
-        groups.act(name, command, force)
+    check(sender, &[role], &subject)?;
+    let done = change(app, sender, word, subject, move |groups, subject| {
+        groups.act(subject, command, force)
     });
     done.await.map(|state| (StatusCode::ACCEPTED, Json(state)))
 }
 
-/// Checks that the sender has one of these roles for a group. A group of other users does not exist for the sender.
-fn check(sender: &Sender, roles: &[Role], name: &DigName) -> Result<(), Problem> {
+/// Checks that the sender has one of these roles for a subject. A subject of other users does not exist for the sender.
+fn check(sender: &Sender, roles: &[Role], subject: &RecordSubject) -> Result<(), Problem> {
     let rights = sender.caller.rights();
     let mut roles = roles.iter();
-    if roles.any(|role| rights.subjects(*role).has_application(name)) {
+    if roles.any(|role| rights.subjects(*role).contains(subject)) {
         return Ok(());
     }
-    let detail = format!("there is no deployment intent group {name}");
+    let detail = match subject {
+        RecordSubject::Cluster(_) => format!("the {subject} has no network intents"),
+        RecordSubject::Group(_) | RecordSubject::LogicalCloud(_) => {
+            format!("there is no {subject}")
+        }
+    };
     Err(Problem::new(StatusCode::NOT_FOUND, detail))
 }
 
@@ -249,18 +266,18 @@ async fn run<T: Send + 'static>(
     called.map_err(|_| internal())?.map_err(Problem::from)
 }
 
-/// Changes a group, and writes a line to the audit log. Both happen also if the client disconnects.
+/// Changes a subject, and writes a line to the audit log. Both happen also if the client disconnects.
 async fn change<T: Send + 'static>(
     app: &AppState,
     sender: &Sender,
     action: &'static str,
-    name: DigName,
-    call: impl FnOnce(&dyn GroupLifecycle, &DigName) -> Result<T, GroupRefusal> + Send + 'static,
+    subject: RecordSubject,
+    call: impl FnOnce(&dyn GroupLifecycle, &RecordSubject) -> Result<T, GroupRefusal> + Send + 'static,
 ) -> Result<T, Problem> {
     let user = sender.user_name().to_owned();
     run(app, move |groups| {
-        let done = call(groups, &name);
-        audit::log_group(&user, action, &name, done.as_ref().err());
+        let done = call(groups, &subject);
+        audit::log_subject(&user, action, &subject, done.as_ref().err());
         done
     })
     .await

@@ -1,11 +1,9 @@
-//! Groups in the words of the REST API.
+//! Groups and network intents in the words of the REST API.
 
 use kindsight_api::lifecycle as wire;
 use kindsight_api::lifecycle::{DependencyStatus, GroupIntent, GroupRefusal, GroupState};
 use kindsight_api::problem::PartialProblem;
-use kindsight_appcontext::{
-    DigRecord, Intent, IntentCondition, IntentDependency, ResourceDependsOn,
-};
+use kindsight_appcontext::{Intent, IntentCondition, IntentDependency, Record, ResourceDependsOn};
 use kindsight_lifecycle::{
     Draft, DraftApp, DraftDependency, DraftResourceDependency, DryRun, Error, Group, PlannedChange,
     ResourceProblem, Situation,
@@ -137,7 +135,7 @@ fn words(situation: Situation) -> Vec<String> {
     allowed.map(|action| action.as_str().to_owned()).collect()
 }
 
-pub(super) fn actions(record: &DigRecord) -> Vec<wire::GroupAction> {
+pub(super) fn actions(record: &Record) -> Vec<wire::GroupAction> {
     let actions = record.actions.iter().map(|action| wire::GroupAction {
         state: action.state,
         instance: action.instance.as_ref().map(ToString::to_string),
@@ -148,7 +146,7 @@ pub(super) fn actions(record: &DigRecord) -> Vec<wire::GroupAction> {
 }
 
 /// The content of a group without the content of Secrets.
-pub(super) fn shown(record: &DigRecord, intent: Option<&Intent>) -> GroupIntent {
+pub(super) fn shown(record: &Record, intent: Option<&Intent>) -> GroupIntent {
     let apps = intent.into_iter().flat_map(|intent| &intent.apps);
     let apps = apps.map(|app| wire::AppIntent {
         name: app.name.clone(),
@@ -200,7 +198,7 @@ pub(super) fn refusal(error: Error) -> GroupRefusal {
                 PartialProblem::new("clusters", reason.to_string(), "")
             };
             let problems = reasons.iter().map(problem).collect();
-            let text = "the resources of the group cannot be sent; nothing was sent".to_owned();
+            let text = "the resources cannot be sent; nothing was sent".to_owned();
             GroupRefusal::Conflict(text, problems)
         }
         Error::NoRevision { known, .. } => {

@@ -1,9 +1,11 @@
 //! Work on contexts of another orchestrator, which calls this server as its rsync.
 
-use kindsight_appcontext::{AskedWork, ContextMeta, ContextSnapshot, Error as StoreError};
+use kindsight_appcontext::{
+    AskedWork, ContextMeta, ContextSnapshot, Error as StoreError, NETWORK_INTENTS,
+};
 use kindsight_grpc::{ContextWork, WorkError, WorkSubject};
 use kindsight_lifecycle::Error;
-use kindsight_model::{ContextId, ContextStatus, DigName};
+use kindsight_model::{ContextId, ContextStatus, DigName, RecordSubject};
 use kindsight_store::chain;
 
 use super::ServedGroups;
@@ -16,21 +18,16 @@ impl ServedGroups {
     fn foreign(&self, id: &ContextId) -> Result<ContextSnapshot, WorkError> {
         let snapshot = self.contexts.read(id).map_err(|error| of_store(&error))?;
         let snapshot = snapshot.ok_or_else(|| WorkError::NotFound(id.clone()))?;
-        let Some(name) = snapshot.meta.as_ref().and_then(group) else {
-            return Ok(snapshot);
-        };
-        if self
-            .records
-            .dig(&name)
-            .map_err(|error| of_store(&error))?
-            .is_none()
-        {
-            return Ok(snapshot);
+        for subject in subjects(&snapshot) {
+            let record = self.records.get(&subject);
+            if record.map_err(|error| of_store(&error))?.is_some() {
+                let why = format!(
+                    "the record of the {subject} was created through the REST API of kindsight; use that API"
+                );
+                return Err(WorkError::Refused(why));
+            }
         }
-        let why = format!(
-            "the deployment intent group {name} was created through the REST API of kindsight; use that API"
-        );
-        Err(WorkError::Refused(why))
+        Ok(snapshot)
     }
 
     /// Refuses a context with a cluster that nothing can be sent to.
@@ -58,6 +55,19 @@ impl ServedGroups {
 /// The group of a context; none if its meta names no group.
 fn group(meta: &ContextMeta) -> Option<DigName> {
     DigName::new(&meta.project, &meta.composite_app, &meta.version, &meta.dig).ok()
+}
+
+/// The group of a context, or the clusters that its network intents are for.
+fn subjects(snapshot: &ContextSnapshot) -> Vec<RecordSubject> {
+    if let Some(name) = snapshot.meta.as_ref().and_then(group) {
+        return vec![RecordSubject::Group(name)];
+    }
+    let apps = snapshot.apps.iter();
+    let intents = apps.filter(|app| app.name == NETWORK_INTENTS);
+    let clusters = intents.flat_map(|app| &app.clusters);
+    clusters
+        .map(|it| RecordSubject::from(&it.cluster))
+        .collect()
 }
 
 fn of_store(error: &StoreError) -> WorkError {

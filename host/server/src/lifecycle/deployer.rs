@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kindsight_api::lifecycle::GroupIntent;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_lifecycle::{Error, Groups, Job, Outcome, Sender, Sequence};
-use kindsight_model::{ContextId, DigName};
+use kindsight_model::{ContextId, DigName, RecordSubject};
 use kindsight_rest::GroupCommand;
 use tokio_util::sync::CancellationToken;
 
@@ -55,7 +55,7 @@ impl Deployer {
     pub fn put(&self, name: &DigName, intent: GroupIntent, now: &str) -> Result<(), DeployError> {
         let profile = intent.profile.clone();
         self.groups
-            .put(name, profile.as_deref(), draft(intent), now)?;
+            .put(&name.into(), profile.as_deref(), draft(intent), now)?;
         Ok(())
     }
 
@@ -65,8 +65,9 @@ impl Deployer {
     /// [`DeployError`].
     pub fn act(&self, name: &DigName, command: GroupCommand, now: &str) -> Result<(), DeployError> {
         let command = (command_of(command), false);
-        self.groups.act(name, command, &*self.sender, now)?;
-        match self.sequence.run(&Job::Group(name.clone()))? {
+        let subject = RecordSubject::from(name);
+        self.groups.act(&subject, command, &*self.sender, now)?;
+        match self.sequence.run(&Job::Subject(subject))? {
             Outcome::Complete => Ok(()),
             Outcome::Waiting | Outcome::Retry => Err(DeployError::Incomplete(name.clone())),
         }

@@ -94,7 +94,11 @@ impl ConfiguredClusters {
     }
 
     fn rights(&self, target: &Target) -> Result<ProjectRights, SendError> {
-        let rights = self.projects.borrow().of(&target.project);
+        let Some(project) = &target.project else {
+            // The network intents of a cluster belong to no project.
+            return Ok(ProjectRights::default());
+        };
+        let rights = self.projects.borrow().of(project);
         rights.map_err(|error| SendError::Refused(error.to_string()))
     }
 

@@ -36,10 +36,9 @@ impl Snapshot {
         }
     }
 
-    /// Returns whether a recorded group has this name.
-    pub fn is_recorded(&self, name: &DigName) -> bool {
-        let subject = RecordSubject::Group(name.clone());
-        self.records.contains_key(&subject)
+    /// Returns whether a subject is recorded.
+    pub fn is_recorded(&self, subject: &RecordSubject) -> bool {
+        self.records.contains_key(subject)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Errors of lookups.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
 use std::sync::Arc;
 
 use kindsight_api::problem::PartialProblem;
@@ -44,8 +43,11 @@ impl From<Missing> for QueryError {
                 near,
                 unread,
             } => {
-                let mut problem =
-                    unknown(part(&subject), name(&subject), known(near.iter().map(name)));
+                let mut problem = unknown(
+                    part(&subject),
+                    subject.name(),
+                    known(near.iter().map(RecordSubject::name)),
+                );
                 if let Some(unread) = unread {
                     problem.detail += " in the last data read: the store of ";
                     problem.detail += unread;
@@ -72,13 +74,5 @@ fn part(subject: &RecordSubject) -> &'static str {
         RecordSubject::Group(_) => "deployment-intent-group",
         RecordSubject::Cluster(_) => "cluster",
         RecordSubject::LogicalCloud(_) => "logical-cloud",
-    }
-}
-
-fn name(subject: &RecordSubject) -> &dyn Display {
-    match subject {
-        RecordSubject::Group(name) => name,
-        RecordSubject::Cluster(name) => name,
-        RecordSubject::LogicalCloud(name) => name,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_appcontext::{
-    AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource, Records,
+    AppContexts, ContextMeta, NewApp, NewCluster, NewContext, NewResource, Record, Records,
     ResourceName,
 };
 use kindsight_model::{ContextId, DigName};
@@ -37,10 +37,10 @@ pub(crate) fn fill(store: &Arc<dyn Store>, dig: &DigName, id: &str, resources: u
         .create_as(&context_id, &context)
         .expect("a context");
     let action = json!({"state": "Instantiated", "instance": id, "time": "2026-11-22T12:00:00Z"});
-    let record = DigRecord {
+    let record = Record {
         profile: None,
         actions: vec![serde_json::from_value(action).expect("an action")],
     };
     let records = Records::new(Arc::clone(store));
-    records.create_dig(dig, &record).expect("a record");
+    records.create(dig, &record).expect("a record");
 }

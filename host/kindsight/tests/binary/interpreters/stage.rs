@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use kindsight_appcontext::{
-    Action, AppContexts, ContextMeta, DigRecord, NewApp, NewCluster, NewContext, NewResource,
+    Action, AppContexts, ContextMeta, NewApp, NewCluster, NewContext, NewResource, Record,
     Recorded, Records, ResourceName, StatusChange,
 };
 use kindsight_model::{ContextId, ContextStatus, DigName, RsyncStatus};
@@ -157,12 +157,12 @@ impl Stage {
         let action =
             json!({"state": "Instantiated", "instance": CONTEXT, "time": "2026-11-21T12:00:00Z"});
         let action: Action = serde_json::from_value(action).unwrap();
-        let record = DigRecord {
+        let record = Record {
             profile: None,
             actions: vec![action],
         };
         Records::new(Arc::clone(&store))
-            .create_dig(&dig, &record)
+            .create(&dig, &record)
             .unwrap();
         let resources = (0..self.cranes).map(|number| {
             let name = format!("crane-{number}");

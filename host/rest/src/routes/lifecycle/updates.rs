@@ -103,7 +103,7 @@ pub(crate) async fn rollback(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
     let path = path?;
-    check(&sender, &[Role::Deployer], &path.0.name()?)?;
+    check(&sender, &[Role::Deployer], &path.0.subject()?)?;
     let body = command::within(GROUP_BYTES_MAX, body)?;
     let target: RollbackTarget = read(&body, "RollbackTarget")?;
     let command = GroupCommand::Rollback(target.revision);
@@ -136,15 +136,15 @@ pub(crate) async fn dry_run(
     _: NoParameters,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<DryRun>, Problem> {
-    let name = path?.0.name()?;
-    check(&sender, &[Role::Deployer], &name)?;
+    let subject = path?.0.subject()?;
+    check(&sender, &[Role::Deployer], &subject)?;
     let body = command::within(GROUP_BYTES_MAX, body)?;
     let intent = if body.is_empty() {
         None
     } else {
         Some(read::<GroupIntent>(&body, "GroupIntent")?)
     };
-    let shown = run(&app, move |groups| groups.dry_run(&name, intent));
+    let shown = run(&app, move |groups| groups.dry_run(&subject, intent));
     shown.await.map(Json)
 }
 
@@ -155,12 +155,16 @@ async fn send(
     (path, body): (Path<DigPath>, Result<Bytes, BytesRejection>),
     command: GroupCommand,
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
-    check(sender, &[Role::Deployer], &path.0.name()?)?;
+    check(sender, &[Role::Deployer], &path.0.subject()?)?;
+    let force = options(body)?.force;
+    act(app, sender, Ok(path), (command, force)).await
+}
+
+/// The options in a body; the defaults without a body.
+pub(super) fn options(body: Result<Bytes, BytesRejection>) -> Result<SendingOptions, Problem> {
     let body = command::within(GROUP_BYTES_MAX, body)?;
-    let options = if body.is_empty() {
-        SendingOptions::default()
-    } else {
-        read(&body, "SendingOptions")?
-    };
-    act(app, sender, Ok(path), (command, options.force)).await
+    if body.is_empty() {
+        return Ok(SendingOptions::default());
+    }
+    read(&body, "SendingOptions")
 }
