@@ -115,6 +115,11 @@ pub struct GroupState {
     #[serde(default)]
     #[schema(example = false)]
     pub unapproved: bool,
+    /// Tag of the content: a random word that changes with the content. `If-Match` of an approval may name it. Omitted if
+    /// another orchestrator recorded the group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, example = "5577006791947779410")]
+    pub content: Option<String>,
     /// The actions that are possible now: `apply`, `approve`, `instantiate`, `update`, `rollback`, `terminate`, `stop`,
     /// `delete`.
     #[schema(example = json!(["terminate", "stop"]))]
@@ -271,6 +276,8 @@ pub enum GroupRefusal {
     /// The group cannot be changed, or the action is not possible in its state. The problems contain the possible
     /// actions, or the reason of each cluster.
     Conflict(String, Vec<PartialProblem>),
+    /// The content of the group does not have the tag that the request names.
+    OtherContent(String),
     /// The store does not answer: try again.
     Unavailable(String),
     /// The server failed. The text is for the log.

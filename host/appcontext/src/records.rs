@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AppContextWatch, Error, Result, Unreadable, go_json, keys};
 
+mod approval;
 mod intent;
 mod revisions;
 #[cfg(test)]

@@ -17,7 +17,9 @@ use crate::commands::clusters::ClustersArgs;
 use crate::commands::completion::CompletionArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
-use crate::commands::lifecycle::{ActionArgs, ApplyArgs, RollbackArgs, SendingArgs, WaitingArgs};
+use crate::commands::lifecycle::{
+    ActionArgs, ApplyArgs, ApproveArgs, RollbackArgs, SendingArgs, WaitingArgs,
+};
 use crate::commands::login::LoginArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::store::StoreArgs;
@@ -100,7 +102,7 @@ pub(crate) enum Command {
     /// Creates an application on a running server, or replaces its content.
     Apply(ApplyArgs),
     /// Approves the content of an application.
-    Approve(ActionArgs),
+    Approve(ApproveArgs),
     /// Sends the resources of an application to their clusters.
     Instantiate(SendingArgs),
     /// Sends the changed content of an instantiated application.

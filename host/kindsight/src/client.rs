@@ -103,9 +103,10 @@ impl Request {
         }
     }
 
-    /// Has the server refuse the command unless the version of this digest is live.
-    pub(crate) fn if_live(mut self, digest: &str) -> Self {
-        self.condition = Some(format!("\"{digest}\""));
+    /// Has the server refuse the command unless its subject has this tag: the digest of the live version, or the tag of
+    /// a content.
+    pub(crate) fn if_match(mut self, tag: &str) -> Self {
+        self.condition = Some(format!("\"{tag}\""));
         self
     }
 

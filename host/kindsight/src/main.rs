@@ -71,7 +71,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Status(args) => return status::run(&args),
         Command::History(args) => return history::run(&args),
         Command::Apply(args) => commands::lifecycle::apply(&args)?,
-        Command::Approve(args) => return commands::lifecycle::act(&args, "approve"),
+        Command::Approve(args) => return commands::lifecycle::approve(&args),
         Command::Instantiate(args) => {
             return commands::lifecycle::send(&args, "instantiate");
         }

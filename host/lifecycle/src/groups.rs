@@ -15,8 +15,10 @@ use crate::work::{Instance, Job, Work};
 use crate::{Draft, Error, Result};
 
 mod acting;
+mod condition;
 
 pub use acting::Command;
+pub use condition::ContentCondition;
 
 /// Maximum number of actions of a record. Each is about 100 bytes in the record, which is read for every action.
 pub const ACTIONS_MAX: usize = 1000;
@@ -160,6 +162,7 @@ impl Groups {
         let created = action(LifecycleState::Created, None, now, 0);
         retried(subject, || {
             intent.unapproved = false;
+            intent.tag = self.contexts.new_id()?.to_string();
             let Some(record) = self.records.get(subject)? else {
                 let record = Record {
                     profile: profile.map(str::to_owned),

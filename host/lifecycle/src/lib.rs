@@ -47,7 +47,8 @@ pub use draft::{
     GROUP_SENT_BYTES_MAX, NETWORK_GROUP, RESOURCE_DEPENDENCIES_MAX, WAIT_SECONDS_MAX,
 };
 pub use groups::{
-    ACTIONS_MAX, Command, Group, Groups, RESOURCE_PROBLEMS_MAX, ResourceProblem, Stored,
+    ACTIONS_MAX, Command, ContentCondition, Group, Groups, RESOURCE_PROBLEMS_MAX, ResourceProblem,
+    Stored,
 };
 pub use kindsight_appcontext::{AskedWork, IntentCondition};
 pub use preparation::{NotPrepared, Preparation};
@@ -87,6 +88,9 @@ pub enum Error {
     /// The action is not possible in the state of the subject.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The caller has seen another content: read the group again.
+    #[error("the content of the group is another one: its tag is {0}")]
+    OtherContent(String),
     /// Resources cannot be sent to these clusters; nothing was sent.
     #[error("{}", joined(.0))]
     CannotSend(Vec<CannotSend>),

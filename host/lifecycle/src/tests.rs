@@ -1,5 +1,6 @@
 //! Lives of groups and of network intents over a real store in memory, and clusters in memory.
 
+mod approvals;
 mod clusters;
 mod contexts;
 mod lives;

@@ -218,6 +218,7 @@ fn text(refusal: &GroupRefusal) -> &str {
         GroupRefusal::Invalid(_) => "the content is not valid",
         GroupRefusal::NotFound(why)
         | GroupRefusal::Conflict(why, _)
+        | GroupRefusal::OtherContent(why)
         | GroupRefusal::Unavailable(why)
         | GroupRefusal::Failed(why) => why,
     }

@@ -18,7 +18,7 @@ use utoipa::IntoParams;
 use crate::problem::Problem;
 
 pub(crate) use body::{promoted, settings, within};
-pub(crate) use condition::{IfMatch, IfMatchHeader, etag};
+pub(crate) use condition::{IfContent, IfContentHeader, IfMatch, IfMatchHeader, etag};
 
 /// Leading word of every digest.
 const ALGORITHM: &str = "sha256:";

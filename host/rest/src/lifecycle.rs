@@ -45,6 +45,16 @@ pub trait GroupLifecycle: Send + Sync {
         intent: GroupIntent,
     ) -> Result<(bool, GroupState), GroupRefusal>;
 
+    /// Approves the content of a group. With `tags`, the content must have one of these tags.
+    ///
+    /// # Errors
+    /// See [`GroupRefusal`].
+    fn approve(
+        &self,
+        subject: &RecordSubject,
+        tags: Option<Vec<String>>,
+    ) -> Result<GroupState, GroupRefusal>;
+
     /// Appends an action to the record of a subject. The work begins afterwards. With `force`, the resources that are sent
     /// overwrite the fields of other managers.
     ///

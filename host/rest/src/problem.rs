@@ -171,6 +171,7 @@ impl From<GroupRefusal> for Problem {
                 problems,
                 ..Self::new(StatusCode::CONFLICT, why)
             },
+            GroupRefusal::OtherContent(why) => Self::new(StatusCode::PRECONDITION_FAILED, why),
             GroupRefusal::Unavailable(why) => Self {
                 retry_after: Some(RETRY_AFTER_S),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, why)

@@ -14,7 +14,9 @@ use jiff::Timestamp;
 use kindsight_api::lifecycle as wire;
 use kindsight_api::lifecycle::{GroupIntent, GroupRefusal, GroupState};
 use kindsight_appcontext::{AppContexts, Records};
-use kindsight_lifecycle::{Command, Error, Groups, Job, Readiness, Sender, Sequence, Stored};
+use kindsight_lifecycle::{
+    Command, ContentCondition, Error, Groups, Job, Readiness, Sender, Sequence, Stored,
+};
 use kindsight_model::RecordSubject;
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{GroupCommand, GroupLifecycle};
@@ -166,6 +168,19 @@ impl GroupLifecycle for ServedGroups {
         Ok((is_new, self.state(subject)?))
     }
 
+    fn approve(
+        &self,
+        subject: &RecordSubject,
+        tags: Option<Vec<String>>,
+    ) -> Result<GroupState, GroupRefusal> {
+        self.check_writable(subject)?;
+        let condition = tags.map_or(ContentCondition::Any, ContentCondition::OneOf);
+        let approved = self
+            .groups
+            .approve(subject, &condition, &*self.sender, &now());
+        approved.map(state).map_err(refusal)
+    }
+
     fn act(
         &self,
         subject: &RecordSubject,
@@ -174,9 +189,7 @@ impl GroupLifecycle for ServedGroups {
     ) -> Result<GroupState, GroupRefusal> {
         self.check_writable(subject)?;
         let command = (command_of(command), force);
-        let group = self
-            .groups
-            .act(subject, command, &*self.sender, &now());
+        let group = self.groups.act(subject, command, &*self.sender, &now());
         let group = group.map_err(refusal)?;
         self.pending.add(Job::Subject(subject.clone()));
         Ok(state(group))

@@ -26,6 +26,9 @@ pub struct Intent {
     /// True if the resources of a revision overwrite the fields of other managers. Only in the content of a revision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
+    /// A random word that changes with the content and the profile. Empty in a content of an earlier release.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tag: String,
 }
 
 /// The condition of a dependency.
@@ -210,6 +213,7 @@ mod tests {
             }],
             unapproved: false,
             force: false,
+            tag: String::new(),
         }
     }
 

@@ -80,30 +80,6 @@ impl Records {
         Ok(())
     }
 
-    /// Replaces the intent of a subject, if the record and the intent are still as seen.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] if one of them changed since: read again, decide again.
-    pub fn replace_intent(
-        &self,
-        subject: impl Into<RecordSubject>,
-        seen: (&Record, &Intent),
-        next: &Intent,
-    ) -> Result<()> {
-        let subject = subject.into();
-        let (record_key, key) = (keys::record(&subject), keys::intent(&subject));
-        let stored = self.stored_as_seen(&record_key, seen.0)?;
-        let conflict = || StoreError::Conflict { key: key.clone() };
-        let entry = self.store.entry(&key)?.ok_or_else(conflict)?;
-        if super::decode::<Intent>(&key, &entry.value)? != *seen.1 {
-            return Err(conflict().into());
-        }
-        let batch = Batch::new().equals(record_key, stored);
-        let batch = crate::value::unchanged(batch, &key, Some(&entry));
-        self.store.apply(&batch.put(&key, encode(next)?))?;
-        Ok(())
-    }
-
     /// Asks for work on a context. Work that was asked for before is replaced.
     pub fn ask(&self, context: &ContextId, work: AskedWork) -> Result<()> {
         let batch = Batch::new().put(keys::asked(context), encode(&Asked { work })?);
@@ -197,7 +173,7 @@ mod tests {
             unapproved: true,
             ..Intent::default()
         };
-        let replace = |seen: &Intent| records.replace_intent(&name(), (&record, seen), &next);
+        let replace = |seen: &Intent| records.approve(&name(), (&record, seen), (&record, &next));
         replace(&intent).unwrap();
         assert!(replace(&intent).unwrap_err().is_conflict());
         replace(&next).unwrap();

@@ -14,7 +14,7 @@ use clap::Args;
 use kindsight_api::lifecycle::{
     Group, GroupState, ResourceProblem, RollbackTarget, SendingOptions,
 };
-use kindsight_model::DigName;
+use kindsight_model::{DigName, LifecycleState};
 use ureq::http::Method;
 
 use crate::cli::hint;
@@ -68,7 +68,17 @@ pub(crate) struct ApplyArgs {
     server: ServerArgs,
 }
 
-/// `kindsight approve`, `stop` and `delete`.
+/// `kindsight approve`.
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArgs {
+    #[command(flatten)]
+    action: ActionArgs,
+    /// Approves only the content with this tag. `apply` shows the tag, and `content` of the group in the REST API.
+    #[arg(long, value_name = "TAG")]
+    if_content: Option<String>,
+}
+
+/// `kindsight stop` and `delete`, and a part of other commands.
 #[derive(Debug, Args)]
 pub(crate) struct ActionArgs {
     /// Application, short or in full (`project/composite-app/version/deployment-intent-group`).
@@ -137,10 +147,37 @@ pub(crate) fn apply(args: &ApplyArgs) -> anyhow::Result<()> {
     let request = Request::to(Method::PUT, path(&name));
     let answer = request.with_body(JSON, serde_json::to_vec(&intent)?);
     let answer = answer.ask(&server)?;
-    print(&name, &client::read(&answer)?)
+    let state: GroupState = client::read(&answer)?;
+    print(&name, &state)?;
+    if let Some(tag) = state
+        .content
+        .filter(|_| state.unapproved || state.state == LifecycleState::Created)
+    {
+        hint(&format!(
+            "`kindsight approve {name} --if-content {tag}` approves exactly this content"
+        ));
+    }
+    Ok(())
 }
 
-/// Sends an action without waiting, such as `approve`.
+/// Approves the content of an application.
+///
+/// # Errors
+/// When the server cannot be reached, or refuses.
+pub(crate) fn approve(args: &ApproveArgs) -> anyhow::Result<ExitCode> {
+    let server = args.action.server.connect()?;
+    let Some(name) = resolved(&server, &args.action.subject)? else {
+        return Ok(ExitCode::from(INVALID));
+    };
+    let mut request = Request::to(Method::POST, format!("{}/approve", path(&name)));
+    if let Some(tag) = &args.if_content {
+        request = request.if_match(tag);
+    }
+    print(&name, &client::read(&request.ask(&server)?)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Sends an action without waiting, such as `stop`.
 ///
 /// # Errors
 /// When the server cannot be reached, or refuses.

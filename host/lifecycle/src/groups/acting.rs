@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kindsight_appcontext::{Intent, Record};
 use kindsight_model::{ClusterName, ContextId, LifecycleState, RecordSubject};
 
-use super::{Group, Groups, action, has_room, retried};
+use super::{ContentCondition, Group, Groups, action, has_room, retried};
 use crate::sender::{CannotSend, Sender};
 use crate::state::{Action, Next};
 use crate::{Error, Result};
@@ -59,8 +59,34 @@ impl Groups {
         sender: &dyn Sender,
         now: &str,
     ) -> Result<Group> {
+        let any = ContentCondition::Any;
+        self.act_on(subject, &any, (command, force), (sender, now))
+    }
+
+    /// Approves the stored content of a group if it meets a condition. As [`Groups::act`].
+    ///
+    /// # Errors
+    /// [`Error::OtherContent`], and as [`Groups::act`].
+    pub fn approve(
+        &self,
+        subject: &RecordSubject,
+        condition: &ContentCondition,
+        sender: &dyn Sender,
+        now: &str,
+    ) -> Result<Group> {
+        self.act_on(subject, condition, (Command::Approve, false), (sender, now))
+    }
+
+    fn act_on(
+        &self,
+        subject: &RecordSubject,
+        condition: &ContentCondition,
+        (command, force): (Command, bool),
+        (sender, now): (&dyn Sender, &str),
+    ) -> Result<Group> {
         retried(subject, || {
             let group = self.own(subject, self.record(subject)?)?;
+            condition.check(&group)?;
             let next = group.situation.after(command.action())?;
             if matches!(next, Next::Unchanged | Next::Deleted) {
                 return Ok(group);
@@ -100,8 +126,9 @@ impl Groups {
         let seen = group.intent.clone().unwrap_or_default();
         let mut next = seen.clone();
         next.unapproved = false;
+        let record = &group.record;
         self.records
-            .replace_intent(subject, (&group.record, &seen), &next)?;
+            .approve(subject, (record, &seen), (record, &next))?;
         self.group(subject, group.record.clone(), Some(next))
     }
 
@@ -123,18 +150,14 @@ impl Groups {
     ) -> Result<Record> {
         let seen = &group.record;
         let mut appended = match command {
-            Command::Approve if !content.unapproved => {
-                let approved = action(state, None, now, 0);
-                return Ok(self.records.append(subject, seen, approved)?);
-            }
             Command::Approve => {
                 let mut next = seen.clone();
                 next.actions.push(action(state, None, now, 0));
-                let mut approved = content.clone();
+                let stored = group.intent.clone().unwrap_or_default();
+                let mut approved = stored.clone();
                 approved.unapproved = false;
-                approved.force = false;
                 self.records
-                    .replace_with_intent(subject, seen, &next, &approved)?;
+                    .approve(subject, (seen, &stored), (&next, &approved))?;
                 return Ok(next);
             }
             Command::Terminate | Command::Stop => {

@@ -4,7 +4,8 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection};
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use kindsight_access::Role;
 use kindsight_api::lifecycle::{Group, GroupIntent, GroupRefusal, GroupState};
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
@@ -16,7 +17,7 @@ use crate::answer::internal;
 use crate::audit;
 use crate::blocking::spawn_blocking;
 use crate::caller::Sender;
-use crate::command::{self, NoBody, NoParameters};
+use crate::command::{self, IfContent, IfContentHeader, NoBody, NoParameters};
 use crate::lifecycle::{GroupCommand, GroupLifecycle};
 use crate::limits::GROUP_BYTES_MAX;
 use crate::problem::Problem;
@@ -30,7 +31,7 @@ pub(crate) use updates::*;
 /// Read a deployment intent group
 ///
 /// Shows the content, the state, the possible actions and the past actions of a group that was created with `PUT`. The
-/// content of Secrets is `REDACTED`.
+/// content of Secrets is `REDACTED`. `ETag` is the tag of the content, for `If-Match` of an approval.
 #[utoipa::path(
     get,
     path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}",
@@ -48,13 +49,17 @@ pub(crate) async fn get(
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
-) -> Result<Json<Group>, Problem> {
+) -> Result<Response, Problem> {
     let subject = path?.0.subject()?;
     let roles = [Role::Viewer, Role::Approver, Role::Deployer];
     check(&sender, &roles, &subject)?;
-    run(&app, move |groups| groups.get(&subject))
-        .await
-        .map(Json)
+    let group = run(&app, move |groups| groups.get(&subject)).await?;
+    let tag = group.lifecycle.content.as_ref().and_then(command::etag);
+    let mut response = Json(group).into_response();
+    if let Some(tag) = tag {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
 }
 
 /// Create or replace a deployment intent group
@@ -132,15 +137,17 @@ pub(crate) async fn delete(
 
 /// Approve a deployment intent group
 ///
-/// Approves the content of a group, so that the group can be instantiated.
+/// Approves the content of a group, so that the group can be instantiated. With `If-Match`, only the content with this
+/// tag is approved.
 #[utoipa::path(
     post,
     path = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}/approve",
     operation_id = "approve_group",
     tag = "lifecycle",
-    params(DigPath),
+    params(DigPath, IfContentHeader),
     responses(
         (status = 202, description = "The group is approved.", body = GroupState),
+        (status = 412, description = "The content of the group does not have the tag in `If-Match`.", body = ProblemDocument, content_type = "application/problem+json"),
         GroupErrors,
         CommonErrors,
     ),
@@ -149,10 +156,18 @@ pub(crate) async fn approve(
     State(app): State<AppState>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
+    IfContent(tags): IfContent,
     _: NoParameters,
     _: NoBody,
 ) -> Result<(StatusCode, Json<GroupState>), Problem> {
-    act(&app, &sender, path, (GroupCommand::Approve, false)).await
+    let subject = path?.0.subject()?;
+    check(&sender, &[Role::Approver], &subject)?;
+    let approved = change(&app, &sender, "approve", subject, |groups, subject| {
+        groups.approve(subject, tags)
+    });
+    approved
+        .await
+        .map(|state| (StatusCode::ACCEPTED, Json(state)))
 }
 
 /// Terminate a deployment intent group

@@ -119,6 +119,7 @@ pub(super) fn dry_run(of: DryRun) -> wire::DryRun {
 }
 
 pub(super) fn state(group: Group) -> GroupState {
+    let content = group.content_tag().map(str::to_owned);
     GroupState {
         state: group.situation.state,
         instance: group.instance.map(|id| id.to_string()),
@@ -126,6 +127,7 @@ pub(super) fn state(group: Group) -> GroupState {
         running: group.situation.is_running,
         revision: Some(group.revision).filter(|revision| *revision != 0),
         unapproved: group.situation.is_unapproved,
+        content,
         allowed_actions: words(group.situation),
     }
 }
@@ -206,6 +208,7 @@ pub(super) fn refusal(error: Error) -> GroupRefusal {
             let problem = PartialProblem::new("revision", text.clone(), known);
             GroupRefusal::Conflict(text, vec![problem])
         }
+        Error::OtherContent(_) => GroupRefusal::OtherContent(text),
         Error::ReadOnly(_) | Error::ActionsMax => GroupRefusal::Conflict(text, Vec::new()),
         Error::Contended(_) => GroupRefusal::Unavailable(text),
         Error::Store(error) if error.is_too_large() => {

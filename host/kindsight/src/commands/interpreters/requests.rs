@@ -39,7 +39,7 @@ pub(crate) fn command(name: &str, word: &str) -> Request {
 pub(crate) fn rollback(args: &RollbackArgs) -> Request {
     let request = command(&args.of.name, "rollback");
     match &args.digest {
-        Some(digest) => request.if_live(digest),
+        Some(digest) => request.if_match(digest),
         None => request,
     }
 }

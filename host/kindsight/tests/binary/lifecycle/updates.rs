@@ -167,3 +167,33 @@ fn the_status_of_an_updated_application_has_its_new_clusters_and_resources() {
     ];
     assert_eq!(found, expected, "{status}");
 }
+
+#[test]
+fn only_the_reviewed_content_is_approved() {
+    let stage = Stage::new();
+    let server = stage.start();
+    let applied = |colour: &str| {
+        application(&stage, &map("one", colour));
+        let (code, _, hint) = stage.run(&server, &["apply", "-f", "app.yaml"]);
+        assert_eq!(code, Some(0), "{hint}");
+        let tag = server.get(GROUP).1["lifecycle"]["content"].clone();
+        let tag = tag.as_str().unwrap().to_owned();
+        let approval = format!("approve {NAME} --if-content {tag}");
+        assert!(hint.contains(&approval), "{hint}");
+        tag
+    };
+    let reviewed = applied("blue");
+    let changed = applied("green");
+    let approve = |tag: &str| stage.run(&server, &["approve", NAME, "--if-content", tag]);
+    let (code, _, errors) = approve(&reviewed);
+    assert_eq!(code, Some(1));
+    assert!(
+        errors.contains("412") && errors.contains(&changed),
+        "{errors}"
+    );
+    assert_eq!(server.get(GROUP).1["lifecycle"]["state"], "Created");
+    assert_eq!(approve(&changed).0, Some(0));
+    let answer = ureq::get(format!("{}{GROUP}", server.url)).call().unwrap();
+    let tag = answer.headers().get("etag").unwrap().to_str().unwrap();
+    assert_eq!(tag, format!("\"{changed}\""));
+}

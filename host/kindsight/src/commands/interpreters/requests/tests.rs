@@ -48,7 +48,7 @@ fn a_rollback_from_one_version_is_a_request_with_a_condition() {
     assert_eq!(rollback(&args(None)), plain);
     assert_eq!(
         rollback(&args(Some("sha256:01"))),
-        plain.if_live("sha256:01")
+        plain.if_match("sha256:01")
     );
 }
 
