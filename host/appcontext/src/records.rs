@@ -191,9 +191,22 @@ impl Records {
         seen: &Record,
         action: Action,
     ) -> Result<Record> {
-        let key = keys::record(&subject.into());
         let mut next = seen.clone();
         next.actions.push(action);
+        self.replace(subject, seen, next)
+    }
+
+    /// Replaces the record of a subject, if it is still as `seen`, and returns the new record.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] if it changed since: read again, decide again.
+    pub fn replace(
+        &self,
+        subject: impl Into<RecordSubject>,
+        seen: &Record,
+        next: Record,
+    ) -> Result<Record> {
+        let key = keys::record(&subject.into());
         let stored = self.stored_as_seen(&key, seen)?;
         let batch = Batch::new().equals(&key, stored).put(&key, encode(&next)?);
         self.store.apply(&batch)?;

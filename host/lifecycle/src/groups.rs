@@ -171,7 +171,7 @@ impl Groups {
                 self.records.create_with_intent(subject, &record, &intent)?;
                 return Ok(Stored::Created);
             };
-            let group = self.own(subject, record)?;
+            let group = self.tidied(subject, self.own(subject, record)?)?;
             let before = group.intent.as_ref();
             let is_same = before.is_some_and(|before| before.apps == intent.apps);
             if is_same && group.record.profile.as_deref() == profile {
@@ -277,7 +277,7 @@ impl Groups {
         self.group(subject, record, intent)
     }
 
-    fn group(
+    pub(crate) fn group(
         &self,
         subject: &RecordSubject,
         record: Record,

@@ -27,6 +27,7 @@
 mod differences;
 mod draft;
 mod groups;
+mod history;
 mod manifest;
 mod preparation;
 mod preview;
@@ -50,6 +51,7 @@ pub use groups::{
     ACTIONS_MAX, Command, ContentCondition, Group, Groups, RESOURCE_PROBLEMS_MAX, ResourceProblem,
     Stored,
 };
+pub use history::ACTIONS_KEPT;
 pub use kindsight_appcontext::{AskedWork, IntentCondition};
 pub use preparation::{NotPrepared, Preparation};
 pub use preview::{DRY_RUN_RESOURCES_MAX, DryRun, PlannedChange, PlannedResource};

@@ -147,6 +147,14 @@ impl Work {
         }))
     }
 
+    /// The same work, wherever the record asks for it.
+    pub(crate) fn without_position(self) -> Self {
+        Self {
+            position: 0,
+            ..self
+        }
+    }
+
     /// Returns whether the work is complete.
     ///
     /// A set stop flag means that the stored state is the result of a stop, not of a later termination.

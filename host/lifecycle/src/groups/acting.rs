@@ -87,6 +87,7 @@ impl Groups {
         retried(subject, || {
             let group = self.own(subject, self.record(subject)?)?;
             condition.check(&group)?;
+            let group = self.tidied(subject, group)?;
             let next = group.situation.after(command.action())?;
             if matches!(next, Next::Unchanged | Next::Deleted) {
                 return Ok(group);

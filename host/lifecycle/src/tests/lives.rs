@@ -4,8 +4,8 @@ use std::thread;
 use kindsight_appcontext::Record;
 use kindsight_model::{ContextStatus, LifecycleState};
 
-use super::stage::{Host, NOW, draft, name};
-use crate::{ACTIONS_MAX, Command, Error, Outcome, Stored};
+use super::stage::{Host, NOW, app, draft, manifest, name};
+use crate::{ACTIONS_KEPT, ACTIONS_MAX, Command, Error, Outcome, Stored};
 
 #[test]
 fn an_instance_is_sent_in_order_and_removed_in_reverse_order() {
@@ -259,4 +259,40 @@ fn a_record_with_too_many_actions_can_still_be_terminated() {
     let error = host.act(Command::Instantiate).unwrap_err();
     assert!(matches!(error, Error::ActionsMax), "{error}");
     host.groups.delete(&name()).unwrap();
+}
+
+#[test]
+fn a_group_can_be_instantiated_any_number_of_times() {
+    const LIVES: usize = ACTIONS_KEPT * 3 / 5;
+    let host = Host::new();
+    host.put_apps(vec![app("front", &["lab+a"], vec![manifest("one")])])
+        .unwrap();
+    host.act(Command::Approve).unwrap();
+    for _ in 0..LIVES {
+        host.act(Command::Instantiate).unwrap();
+        host.run().unwrap();
+        host.act(Command::Terminate).unwrap();
+        host.run().unwrap();
+    }
+    let record = host.record();
+    assert!(record.actions.len() <= ACTIONS_KEPT + 2);
+    assert_eq!(host.states()[0], LifecycleState::Created);
+    let group = host.groups.get(&name()).unwrap();
+    assert_eq!(usize::try_from(group.revision).unwrap(), LIVES);
+    assert_eq!(host.status(), Some(ContextStatus::Terminated));
+    assert_eq!(host.statuses(), ["lab+a one Deleted"]);
+    // A later update keeps the statuses of its first instance, whatever is removed.
+    host.act(Command::Instantiate).unwrap();
+    host.run().unwrap();
+    let first = host.instance();
+    for _ in 0..LIVES {
+        host.act(Command::Update).unwrap();
+        host.run().unwrap();
+    }
+    assert!(host.record().actions.len() <= ACTIONS_KEPT + 2);
+    host.act(Command::Terminate).unwrap();
+    host.run().unwrap();
+    let snapshot = host.contexts.read(&first).unwrap();
+    assert!(snapshot.is_some());
+    assert!(host.clusters.resources().is_empty());
 }
