@@ -132,6 +132,34 @@ fn only_the_lifecycle_may_impersonate_and_only_the_named_accounts() {
 }
 
 #[test]
+fn only_the_named_secrets_can_be_read_for_registrations() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let roles = |values: &[&str]| {
+        let rendered = helm.objects(values).into_iter();
+        let roles = rendered.filter(|it| it["kind"] == "Role");
+        let roles = roles.map(|role| json!([role["metadata"]["namespace"], role["rules"]]));
+        roles.collect::<Vec<Value>>()
+    };
+    let setting = |values: &[&str]| {
+        let rendered = helm.objects(values);
+        let file = &object(&rendered, "ConfigMap")["data"]["config.toml"];
+        let text = file.as_str().unwrap_or_default();
+        text.contains("cluster-secrets = true\n")
+    };
+    assert!(roles(&[]).is_empty());
+    assert!(!setting(&[]));
+    let secrets = r#"registration.secrets=["edge01","edge02"]"#;
+    assert!(setting(&[secrets]));
+    let expected = json!(["kindsight", [{
+        "apiGroups": [""], "resources": ["secrets"],
+        "resourceNames": ["edge01", "edge02"], "verbs": ["get"],
+    }]]);
+    assert_eq!(roles(&[secrets]), [expected]);
+}
+
+#[test]
 fn only_several_pods_have_a_disruption_budget() {
     let Some(helm) = Helm::or_skip() else {
         return;
