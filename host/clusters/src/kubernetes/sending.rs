@@ -4,9 +4,10 @@
 //! SentObject ─▶ Manifest ─▶ Place (rights, path) ─▶ Link (impersonation, waiting, confirmation) ─▶ API server
 //! ```
 //!
-//! Each call reads the metadata of the object first, and refuses or keeps an object of another owner. No error contains
-//! content of a Secret.
+//! Each call reads the metadata of the object first, and refuses or keeps an object of another owner. An application
+//! right after the check of an object that did not exist does not read it again. No error contains content of a Secret.
 
+mod absent;
 mod apply;
 mod bundle_state;
 mod custom_kinds;
@@ -31,6 +32,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::KubernetesCluster;
 use crate::ProjectRights;
+use absent::Absent;
 use custom_kinds::AwaitedGroups;
 use kinds::Kinds;
 use link::Link;
@@ -48,6 +50,7 @@ pub struct ObjectSender {
     link: Link,
     kinds: Kinds,
     awaited: AwaitedGroups,
+    absent: Absent,
     /// Held from the check of the owner until the change.
     locks: Vec<Mutex<()>>,
     /// True once the log says that no ResourceBundleState is created.
@@ -108,6 +111,7 @@ impl ObjectSender {
             link: Link::new(cluster.access),
             kinds: Kinds::default(),
             awaited: AwaitedGroups::default(),
+            absent: Absent::default(),
             locks: (0..LOCKS).map(|_| Mutex::default()).collect(),
             has_logged_omission: AtomicBool::new(false),
         }

@@ -1,6 +1,7 @@
 //! Application of an object, and the check before it.
 
 use http::Method;
+use tokio::time::Instant;
 
 use super::failure::failure;
 use super::link::{APPLY, Call, JSON, METADATA};
@@ -16,10 +17,15 @@ impl ObjectSender {
     /// # Errors
     /// [`ObjectError`].
     pub async fn vet(&self, object: &SentObject<'_>) -> Result<(), ObjectError> {
-        match self.permitted_place(object).await? {
-            Some(place) => self.check_owner(&place, object).await,
-            None => Ok(()),
+        let Some(place) = self.permitted_place(object).await? else {
+            return Ok(());
+        };
+        let _lock = self.lock(&place.path).await;
+        if self.check_owner(&place, object).await?.is_missing() {
+            self.absent
+                .note(&place.path, object.deployment, Instant::now());
         }
+        Ok(())
     }
 
     /// Applies an object, and returns its uid. After a CustomResourceDefinition, waits until its Kinds are served.
@@ -30,7 +36,10 @@ impl ObjectSender {
         let place = self.served_place(object).await?;
         let present = {
             let _lock = self.lock(&place.path).await;
-            self.check_owner(&place, object).await?;
+            let now = Instant::now();
+            if !self.absent.take(&place.path, object.deployment, now) {
+                self.check_owner(&place, object).await?;
+            }
             let reply = self.patch(&place, object, "").await?;
             Present::read(&reply)?
         };

@@ -116,16 +116,19 @@ fn known(request: &str) -> Answer {
 
 const CONFIG_MAP: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"front"}}"#;
 
-async fn apply(sender: &ObjectSender) -> Result<String, ObjectError> {
-    let (deployment, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
-    let object = SentObject {
+fn object<'a>(deployment: &'a DeploymentId, rights: &'a ProjectRights) -> SentObject<'a> {
+    SentObject {
         manifest: CONFIG_MAP,
-        deployment: &deployment,
-        rights: &rights,
+        deployment,
+        rights,
         uid: None,
         force: false,
-    };
-    sender.apply(&object).await
+    }
+}
+
+async fn apply(sender: &ObjectSender) -> Result<String, ObjectError> {
+    let (deployment, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
+    sender.apply(&object(&deployment, &rights)).await
 }
 
 fn is_unreachable<T>(called: &Result<T, ObjectError>, expected: &str) -> bool {
@@ -260,4 +263,40 @@ fn names_that_lead_to_another_path_are_refused() {
         let read = manifest(version, namespace, name);
         assert!(matches!(read, Err(ObjectError::Refused(_))), "{read:?}");
     }
+}
+
+/// The requests for objects, so far.
+fn requests(api: &Api) -> Vec<String> {
+    let requests = api.requests.try_iter();
+    let objects = requests.filter(|it| it.contains("/configmaps/front"));
+    objects
+        .map(|it| it.split(' ').next().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn an_object_that_did_not_exist_when_it_was_checked_is_applied_with_one_request() {
+    let api = Api::new(|_| None);
+    let sender = api.sender();
+    let (deployment, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
+    sender.vet(&object(&deployment, &rights)).await.unwrap();
+    apply(&sender).await.unwrap();
+    assert_eq!(requests(&api), ["GET", "PATCH"]);
+    // Later, the object may exist.
+    apply(&sender).await.unwrap();
+    assert_eq!(requests(&api), ["GET", "PATCH"]);
+}
+
+#[tokio::test]
+async fn an_object_is_looked_up_again_if_two_deployments_checked_it() {
+    let api = Api::new(|_| None);
+    let sender = api.sender();
+    let (first, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
+    let second = "8-front".parse().unwrap();
+    sender.vet(&object(&first, &rights)).await.unwrap();
+    sender.vet(&object(&second, &rights)).await.unwrap();
+    requests(&api);
+    sender.apply(&object(&first, &rights)).await.unwrap();
+    sender.apply(&object(&second, &rights)).await.unwrap();
+    assert_eq!(requests(&api), ["GET", "PATCH", "GET", "PATCH"]);
 }
