@@ -1,7 +1,7 @@
 //! The sequences that send and remove the resources of a context.
 //!
-//! The result of each step is stored before the next step. A step whose result was not stored is repeated after a
-//! restart.
+//! The results of a few steps are stored together. A step whose result was not stored is repeated after a restart,
+//! without a further effect.
 
 mod begin;
 mod choose;
@@ -305,7 +305,7 @@ impl Run<'_> {
 
     /// Returns whether this work is still asked for.
     fn is_current(&self) -> Result<bool> {
-        if self.of.is_cancelled.load(Ordering::Relaxed) {
+        if self.is_cancelled() {
             return Ok(false);
         }
         let work = Work::read(self.job, &self.of.contexts, &self.of.records)?;
@@ -318,6 +318,10 @@ impl Run<'_> {
             Job::Subject(subject) => Some(subject),
             Job::Context(_) => None,
         }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.of.is_cancelled.load(Ordering::Relaxed)
     }
 
     fn snapshot(&self) -> Result<ContextSnapshot> {

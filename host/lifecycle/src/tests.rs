@@ -1,6 +1,7 @@
 //! Lives of groups and of network intents over a real store in memory, and clusters in memory.
 
 mod approvals;
+mod batches;
 mod clusters;
 mod contexts;
 mod lives;

@@ -1,10 +1,80 @@
 //! Stored results of steps.
 
+use std::time::Duration;
+
 use kindsight_appcontext::{DEPLOYED_CHANGES_MAX, Deployed, Place};
 use kindsight_model::{Connectivity, RsyncStatus};
 
 use super::{Placement, Plan, Run, Step, written};
 use crate::Result;
+
+/// Time after which results are stored together: after the step that is at work then.
+const STORED_AFTER: Duration = Duration::from_millis(200);
+
+/// Results of steps of one placement that are not stored yet, at most [`DEPLOYED_CHANGES_MAX`].
+///
+/// A process that ends loses them, so the next one repeats their steps, without a further effect.
+pub(super) struct Results<'r, 'p> {
+    run: &'r Run<'r>,
+    placement: &'p Placement,
+    added: Vec<(&'p Step, Deployed)>,
+    /// The time at which the first of these steps began.
+    since: Duration,
+}
+
+impl<'r, 'p> Results<'r, 'p> {
+    pub(super) fn new(run: &'r Run<'r>, placement: &'p Placement) -> Self {
+        Self {
+            run,
+            placement,
+            added: Vec::new(),
+            since: Duration::ZERO,
+        }
+    }
+
+    /// Returns whether the next step may begin. Stores the results if their time has come. The record is read once for
+    /// each store, so other work that is asked for begins at the latest after so many steps.
+    pub(super) fn may_continue(&mut self) -> Result<bool> {
+        let now = self.run.of.readiness.now();
+        let is_due = self.added.len() >= DEPLOYED_CHANGES_MAX
+            || now.saturating_sub(self.since) >= STORED_AFTER
+            || self.run.is_cancelled();
+        if is_due {
+            self.store()?;
+        }
+        if !self.added.is_empty() {
+            return Ok(true);
+        }
+        self.since = now;
+        self.run.is_current()
+    }
+
+    /// Adds the result of a step.
+    pub(super) fn add(&mut self, step: &'p Step, deployed: Deployed) {
+        self.added.push((step, deployed));
+    }
+
+    /// Stores the results in one write, unless they are stored already. Only then do they meet dependencies.
+    pub(super) fn store(&mut self) -> Result<()> {
+        if self.added.is_empty() {
+            return Ok(());
+        }
+        let added = std::mem::take(&mut self.added);
+        let is_new = |(step, deployed): &&(&Step, Deployed)| step.known.as_ref() != Some(deployed);
+        let new = added.iter().filter(is_new);
+        let new = new.map(|(step, deployed)| (step.place.clone(), deployed.clone()));
+        self.run.store(&new.collect::<Vec<_>>())?;
+        self.run
+            .connected(self.placement, Connectivity::Available)?;
+        for (step, deployed) in added {
+            match deployed.status {
+                RsyncStatus::Failed => self.run.progress.failed(step),
+                _ => self.run.progress.applied(step),
+            }
+        }
+        Ok(())
+    }
+}
 
 impl Run<'_> {
     /// Stores another status of each resource for which `next` returns one. The reasons stay.

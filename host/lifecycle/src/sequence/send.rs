@@ -1,8 +1,9 @@
 //! The sending of the resources of one app to one cluster.
 
 use kindsight_appcontext::Deployed;
-use kindsight_model::{Connectivity, Digest, RsyncStatus};
+use kindsight_model::{Digest, RsyncStatus};
 
+use super::results::Results;
 use super::{Lane, Part, Placement, Run, Step};
 use crate::Result;
 use crate::sender::{Change, SendError};
@@ -17,10 +18,12 @@ impl Run<'_> {
         }
         let mut part = Part::Done;
         let mut is_announced = false;
+        let mut results = Results::new(self, placement);
         let open = |step: &&Step| step.status() != Some(RsyncStatus::Applied);
         let steps: Vec<&Step> = placement.steps.iter().filter(open).collect();
         for (position, step) in steps.iter().enumerate() {
             if step.status() == Some(RsyncStatus::Failed) {
+                results.store()?;
                 return Ok(Part::Failed);
             }
             if let Some(why) = &lane.unreachable {
@@ -28,30 +31,30 @@ impl Run<'_> {
                 self.retry(placement, rest, why)?;
                 return Ok(part.and(Part::Retry));
             }
+            if !step.waits.is_empty() {
+                // Only stored results meet dependencies.
+                results.store()?;
+            }
             if let Some(waiting) = self.resource_waits(placement, step)? {
                 part = part.and(waiting);
                 continue;
             }
-            if !self.is_current()? {
+            if !results.may_continue()? {
                 return Ok(Part::Superseded);
             }
             match self.send_step(placement, step, lane, &mut is_announced) {
-                Ok(deployed) => {
-                    self.store_one(step, deployed)?;
-                    self.connected(placement, Connectivity::Available)?;
-                    self.progress.applied(step);
-                }
+                Ok(deployed) => results.add(step, deployed),
                 Err(SendError::Refused(why)) => {
                     let mut deployed = step.deployed.clone();
                     deployed.status = RsyncStatus::Failed;
                     deployed.why = Some(why);
-                    self.store_one(step, deployed)?;
-                    self.connected(placement, Connectivity::Available)?;
-                    self.progress.failed(step);
+                    results.add(step, deployed);
+                    results.store()?;
                     return Ok(Part::Failed);
                 }
                 // The next round makes this resource and the later ones Retrying.
                 Err(SendError::Unreachable(why)) => {
+                    results.store()?;
                     let rest = steps.get(position..).unwrap_or_default();
                     self.retry(placement, rest, &why)?;
                     lane.unreachable = Some(why);
@@ -59,13 +62,14 @@ impl Run<'_> {
                 }
             }
         }
+        results.store()?;
         match part {
             Part::Done => self.remove(placement, &placement.leftovers),
             part => Ok(part),
         }
     }
 
-    /// Sends a resource, if it is new, changed or missing. Returns the state to store.
+    /// Sends a resource, if it is new, changed or missing, or differs in the cluster. Returns the state to store.
     fn send_step(
         &self,
         placement: &Placement,
@@ -86,7 +90,8 @@ impl Run<'_> {
         let is_unchanged = deployed.applied.as_ref() == Some(&digest);
         let is_present = is_unchanged
             && match sender.preview(target, &sent) {
-                Ok(preview) => preview.change != Change::Create,
+                // A process that ended may have sent other content whose digest it did not store.
+                Ok(preview) => preview.change == Change::Unchanged,
                 Err(SendError::Refused(_)) => false,
                 Err(unreachable) => return Err(unreachable),
             };

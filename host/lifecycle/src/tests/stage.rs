@@ -167,6 +167,11 @@ impl Host {
         Self::over(Arc::new(store), Arc::clone(clusters))
     }
 
+    /// The number of writes so far.
+    pub(super) fn writes(&self) -> u64 {
+        self.records.digs().unwrap().revision.number()
+    }
+
     pub(super) fn put(&self) -> Result<Stored> {
         self.groups.put(&name(), None, draft(), NOW)
     }
