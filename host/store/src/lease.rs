@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::watch::Receiver;
 
 use crate::{
-    Batch, Connection, Entry, Error, Keys, OPERATION_BYTES, Range, Result, Revision, Store,
-    StoreLimits, Watch,
+    Batch, ChangeKind, Connection, Entry, Error, Keys, OPERATION_BYTES, Range, Result, Revision,
+    Store, StoreLimits, Watch,
 };
 
 #[cfg(test)]
@@ -81,6 +81,51 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(release) = self.release.take() {
             release();
+        }
+    }
+}
+
+/// The leases of all programs that end, from the begin of the watch on.
+pub struct EndedLeases {
+    watch: Watch,
+    /// The prefix of the keys.
+    prefix: String,
+}
+
+impl EndedLeases {
+    /// Watches the leases whose names begin with `names`. In a store that no other program can
+    /// open, none ends. Blocks.
+    ///
+    /// # Errors
+    /// The errors of [`Store::keys`] and [`Store::watch`].
+    pub fn watch(store: &dyn Store, names: &str) -> Result<Self> {
+        let prefix = format!("{PREFIX}{names}");
+        let revision = store.keys(&prefix)?.revision;
+        Ok(Self {
+            watch: store.watch(&prefix, revision)?,
+            prefix,
+        })
+    }
+
+    /// Waits until leases end: their program ended them, or the store did because the program does
+    /// not answer. Returns the rests of their names. Dropping the future loses no name.
+    ///
+    /// # Errors
+    /// As [`Watch::next`]: begin another watch, because ends may have been missed.
+    pub async fn next(&mut self) -> Result<Vec<String>> {
+        loop {
+            let changes = self.watch.next().await?.changes;
+            let ended = changes
+                .iter()
+                .filter(|change| change.kind == ChangeKind::Delete);
+            let names = ended.filter_map(|change| {
+                let rest = change.key.strip_prefix(&self.prefix)?;
+                rest.strip_suffix('/').map(str::to_owned)
+            });
+            let names: Vec<String> = names.collect();
+            if !names.is_empty() {
+                return Ok(names);
+            }
         }
     }
 }

@@ -67,3 +67,18 @@ fn a_read_only_store_grants_no_lease() {
     let store = crate::read_only(memory());
     assert!(matches!(store.lease("group"), Err(Error::ReadOnly)));
 }
+
+#[tokio::test]
+async fn the_leases_that_end_after_the_begin_of_a_watch_are_named() {
+    let store = memory();
+    granted(&store, "work/before");
+    let end = |name| store.apply(&Batch::new().delete(key(name)));
+    end("work/before").unwrap();
+    let mut ended = EndedLeases::watch(&*store, "work/").unwrap();
+    for name in ["work/p/shop/v1/prod", "other/name", "work/7"] {
+        granted(&store, name);
+        end(name).unwrap();
+    }
+    assert_eq!(ended.next().await.unwrap(), ["p/shop/v1/prod"]);
+    assert_eq!(ended.next().await.unwrap(), ["7"]);
+}
