@@ -169,6 +169,19 @@ impl Sequence {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Returns whether a job has work, so that its caller needs a lease.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn has_work(&self, job: &Job) -> Result<bool> {
+        match (Work::read(job, &self.contexts, &self.records)?, job) {
+            (None, _) => Ok(false),
+            (Some(work), Job::Subject(_)) => Ok(!work.is_complete(&self.contexts)?),
+            // Completed work is forgotten.
+            (Some(_), Job::Context(_)) => Ok(true),
+        }
+    }
+
     /// Does the work of a subject or a context until none is left, a cluster is unreachable, or a resource waits for another
     /// one. Does what a later action asks for, if an action is appended meanwhile.
     ///

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::str::FromStr;
 
 use kindsight_appcontext::{Action, AppContexts, AskedWork, Error as StoreError, Record, Records};
-use kindsight_model::{ContextId, ContextStatus, LifecycleState, RecordSubject};
+use kindsight_model::{ContextId, ContextStatus, LifecycleState, NameError, RecordSubject};
 
 use crate::Result;
 
@@ -26,6 +27,24 @@ impl fmt::Display for Job {
             Self::Subject(subject) => subject.name().fmt(f),
             Self::Context(id) => id.fmt(f),
         }
+    }
+}
+
+impl FromStr for Job {
+    type Err = NameError;
+
+    /// Reads the text of a job.
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        // The id of a context has neither separator.
+        if text.contains('/') {
+            let group = text.parse();
+            return group.map(|name| Self::Subject(RecordSubject::Group(name)));
+        }
+        if text.contains('+') {
+            let cluster = text.parse();
+            return cluster.map(|name| Self::Subject(RecordSubject::Cluster(name)));
+        }
+        text.parse().map(Self::Context)
     }
 }
 

@@ -51,3 +51,15 @@ fn updates_keep_the_status_context_until_the_group_is_terminated() {
     let kept: Vec<&str> = kept.iter().map(ContextId::as_str).collect();
     assert_eq!(kept, ["1", "3", "4"]);
 }
+
+#[test]
+fn the_text_of_a_job_is_read_back() {
+    let group = RecordSubject::Group("p/shop/v1/prod".parse().unwrap());
+    let cluster = RecordSubject::Cluster("lab+edge01".parse().unwrap());
+    let context = Job::Context("7".parse().unwrap());
+    for job in [Job::Subject(group), Job::Subject(cluster), context] {
+        assert_eq!(job.to_string().parse::<Job>().unwrap(), job);
+    }
+    assert!("p/shop".parse::<Job>().is_err());
+    assert!("".parse::<Job>().is_err());
+}
