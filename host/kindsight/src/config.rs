@@ -194,6 +194,10 @@ pub(crate) struct ServeArgs {
         default_value = "10"
     )]
     pub(crate) lifecycle_instances_kept: NonZeroUsize,
+    /// Number of retries in succession after which --lifecycle gives up on an app in an unreachable cluster. Its resources
+    /// are then Failed. By default, there is no limit.
+    #[arg(long, env = "KINDSIGHT_LIFECYCLE_RETRIES_MAX", value_name = "NUMBER")]
+    pub(crate) lifecycle_retries_max: Option<u32>,
     /// Additional address that serves the gRPC of EMCO's rsync (`installapp`), for an orchestrator that writes its
     /// `AppContext`s into --store. Needs --lifecycle.
     ///

@@ -3,6 +3,7 @@
 //! The results of a few steps are stored together. A step whose result was not stored is repeated after a restart,
 //! without a further effect.
 
+mod attempts;
 mod begin;
 mod choose;
 mod create;
@@ -27,6 +28,7 @@ use crate::sender::Sender;
 use crate::work::{Job, Work, WorkKind};
 use crate::{Error, Result};
 
+use attempts::Attempts;
 pub(crate) use choose::chosen;
 use dependencies::{Progress, Timers};
 pub(crate) use lanes::{Lane, in_lanes};
@@ -47,6 +49,9 @@ pub struct Sequence {
     preparation: Option<Arc<dyn Preparation>>,
     timers: Timers,
     instances_kept: usize,
+    /// The number of retries after which the resources of an unreachable cluster are Failed. `None` for no limit.
+    retries_max: Option<u32>,
+    attempts: Attempts,
     is_cancelled: Arc<AtomicBool>,
 }
 
@@ -125,6 +130,8 @@ impl Sequence {
             preparation: None,
             timers: Timers::default(),
             instances_kept: INSTANCES_KEPT,
+            retries_max: None,
+            attempts: Attempts::default(),
             is_cancelled: Arc::default(),
         }
     }
@@ -160,6 +167,15 @@ impl Sequence {
     pub fn keeping(self, instances: usize) -> Self {
         Self {
             instances_kept: instances.max(1),
+            ..self
+        }
+    }
+
+    /// The same sequence, which gives up on an app in an unreachable cluster after this number of retries in succession.
+    #[must_use]
+    pub fn giving_up_after(self, retries_max: Option<u32>) -> Self {
+        Self {
+            retries_max,
             ..self
         }
     }
@@ -272,6 +288,7 @@ impl Run<'_> {
         }
         self.set_status(end)?;
         self.of.timers.forget(&self.work.context);
+        self.of.attempts.forget(&self.work.context);
         Ok(part)
     }
 
@@ -291,8 +308,9 @@ impl Run<'_> {
         match part {
             Part::Done => self.set_status(ContextStatus::Terminated)?,
             Part::Failed => self.set_status(ContextStatus::TerminateFailed)?,
-            Part::Retry | Part::Waiting | Part::Superseded => {}
+            Part::Retry | Part::Waiting | Part::Superseded => return Ok(part),
         }
+        self.of.attempts.forget(&self.work.context);
         Ok(part)
     }
 

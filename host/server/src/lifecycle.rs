@@ -74,7 +74,8 @@ pub(crate) fn begin(
             groups: served.groups.clone(),
             sequence: prepared(settings, Sequence::new(contexts, records, sender))
                 .observing(readiness)
-                .keeping(settings.lifecycle_instances_kept),
+                .keeping(settings.lifecycle_instances_kept)
+                .giving_up_after(settings.lifecycle_retries_max),
             pending: served.pending.clone(),
             store: Arc::clone(&settings.store),
         };

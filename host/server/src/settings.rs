@@ -69,6 +69,9 @@ pub struct Settings {
     pub lifecycle: bool,
     /// The number of instances of each group that are kept, at least 1.
     pub lifecycle_instances_kept: usize,
+    /// The number of retries in succession after which the resources of an app in an unreachable cluster are Failed.
+    /// `None` for no limit.
+    pub lifecycle_retries_max: Option<u32>,
     /// The rights of projects whose resources are sent. A changed value has an effect on the next resource.
     pub projects: watch::Receiver<Projects>,
     /// Controllers, which change the context of each instance in [`Self::store`] before its resources are sent.
@@ -169,6 +172,7 @@ impl Settings {
             tls: None,
             lifecycle: false,
             lifecycle_instances_kept: kindsight_lifecycle::INSTANCES_KEPT,
+            lifecycle_retries_max: None,
             projects: watch::channel(Projects::default()).1,
             controllers: Controllers::default(),
             rsync_listen: None,

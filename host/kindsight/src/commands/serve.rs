@@ -165,6 +165,7 @@ fn settings(
         },
         lifecycle: args.lifecycle,
         lifecycle_instances_kept: args.lifecycle_instances_kept.get(),
+        lifecycle_retries_max: args.lifecycle_retries_max,
         projects,
         rsync_listen: args.rsync_listen,
         controllers,

@@ -297,6 +297,14 @@ impl Step {
         self.rank() < rank("")
     }
 
+    /// Returns whether nothing is left to do for its removal.
+    pub(super) fn is_finished(&self) -> bool {
+        matches!(
+            self.status(),
+            Some(RsyncStatus::Deleted | RsyncStatus::Failed)
+        )
+    }
+
     /// The stored status.
     pub(crate) fn status(&self) -> Option<RsyncStatus> {
         self.known

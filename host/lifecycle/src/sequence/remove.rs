@@ -11,7 +11,7 @@ impl Run<'_> {
     /// are removed when everything else is. If the app is removed from the cluster, its remains are removed at the end.
     pub(super) fn remove(&self, placement: &Placement, steps: &[Step]) -> Result<Part> {
         let mut part = Part::Done;
-        for step in steps.iter().rev() {
+        for (position, step) in steps.iter().enumerate().rev() {
             match step.status() {
                 Some(RsyncStatus::Deleted) => continue,
                 Some(RsyncStatus::Failed) => {
@@ -31,8 +31,9 @@ impl Run<'_> {
                     self.store_removal(placement, step, failed)?
                 }
                 Err(SendError::Unreachable(why)) => {
-                    self.retry(placement, &[step], &why)?;
-                    return Ok(Part::Retry);
+                    let rest = steps.get(..=position).unwrap_or_default().iter();
+                    let rest = rest.filter(|step| !step.is_finished()).collect::<Vec<_>>();
+                    return Ok(part.and(self.retry(placement, &rest, &why)?));
                 }
             });
         }

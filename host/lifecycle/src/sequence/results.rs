@@ -5,7 +5,7 @@ use std::time::Duration;
 use kindsight_appcontext::{DEPLOYED_CHANGES_MAX, Deployed, Place};
 use kindsight_model::{Connectivity, RsyncStatus};
 
-use super::{Placement, Plan, Run, Step, written};
+use super::{Part, Placement, Plan, Run, Step, written};
 use crate::Result;
 
 /// Time after which results are stored together: after the step that is at work then.
@@ -113,21 +113,34 @@ impl Run<'_> {
         self.store(&[(step.place.clone(), deployed)])
     }
 
-    /// Makes the resources that wait for an unreachable cluster Retrying, with the reason.
-    pub(super) fn retry(&self, placement: &Placement, rest: &[&Step], why: &str) -> Result<()> {
+    /// Makes the resources that wait for an unreachable cluster Retrying, with the reason. After the last permitted retry,
+    /// they are Failed.
+    pub(super) fn retry(&self, placement: &Placement, rest: &[&Step], why: &str) -> Result<Part> {
+        let is_last = self.attempt_failed(placement);
+        let (status, part) = match is_last {
+            true => (RsyncStatus::Failed, Part::Failed),
+            false => (RsyncStatus::Retrying, Part::Retry),
+        };
         let changes = rest.iter().filter_map(|step| {
             let mut deployed = step.deployed.clone();
-            deployed.status = RsyncStatus::Retrying;
+            deployed.status = status;
             deployed.why = Some(why.to_owned());
             let is_stored = step.known.as_ref() == Some(&deployed);
             (!is_stored).then(|| (step.place.clone(), deployed))
         });
         self.store(&changes.collect::<Vec<_>>())?;
-        self.connected(placement, Connectivity::Retrying)
+        self.connected(placement, Connectivity::Retrying)?;
+        if is_last {
+            rest.iter().for_each(|step| self.progress.failed(step));
+        }
+        Ok(part)
     }
 
     /// Stores the outcome of the last attempt to reach the cluster.
     pub(super) fn connected(&self, placement: &Placement, to: Connectivity) -> Result<()> {
+        if to == Connectivity::Available {
+            self.attempt_succeeded(placement);
+        }
         let target = &placement.target;
         let (contexts, app) = (&self.of.contexts, &target.deployment.app);
         // A placement that only an earlier context names is in the status context alone.

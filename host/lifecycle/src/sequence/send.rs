@@ -28,8 +28,7 @@ impl Run<'_> {
             }
             if let Some(why) = &lane.unreachable {
                 let rest = steps.get(position..).unwrap_or_default();
-                self.retry(placement, rest, why)?;
-                return Ok(part.and(Part::Retry));
+                return Ok(part.and(self.retry(placement, rest, why)?));
             }
             if !step.waits.is_empty() {
                 // Only stored results meet dependencies.
@@ -56,9 +55,9 @@ impl Run<'_> {
                 Err(SendError::Unreachable(why)) => {
                     results.store()?;
                     let rest = steps.get(position..).unwrap_or_default();
-                    self.retry(placement, rest, &why)?;
+                    let retried = self.retry(placement, rest, &why)?;
                     lane.unreachable = Some(why);
-                    return Ok(part.and(Part::Retry));
+                    return Ok(part.and(retried));
                 }
             }
         }

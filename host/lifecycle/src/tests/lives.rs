@@ -83,6 +83,40 @@ fn an_unreachable_cluster_is_retried_and_other_clusters_continue() {
 }
 
 #[test]
+fn resources_of_an_unreachable_cluster_are_failed_after_the_last_retry() {
+    let host = Host::new().giving_up_after(2);
+    let reach = |is_reachable: bool| {
+        let unreachable = &mut host.clusters.state().unreachable;
+        match is_reachable {
+            true => unreachable.clear(),
+            false => drop(unreachable.insert("lab+a".to_owned())),
+        }
+    };
+    reach(false);
+    assert_eq!(host.instantiate(), Outcome::Retry);
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    assert_eq!(host.statuses()[0], "lab+a back-one Retrying");
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::InstantiateFailed));
+    assert_eq!(host.statuses()[0], "lab+a back-one Failed");
+    assert_eq!(host.statuses()[4], "lab+b front-one Applied");
+    // The next action has all its retries. A cluster that answers in between begins the count again.
+    host.act(Command::Update).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    reach(true);
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Instantiated));
+    reach(false);
+    host.act(Command::Terminate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::TerminateFailed));
+    assert_eq!(host.statuses()[0], "lab+a back-one Failed");
+    assert_eq!(host.statuses()[4], "lab+b front-one Deleted");
+}
+
+#[test]
 fn a_termination_ends_a_running_instantiation() {
     let host = Arc::new(Host::new());
     let other = Host::over_same(&host);

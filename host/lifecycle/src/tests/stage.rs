@@ -169,7 +169,13 @@ impl Host {
 
     /// The number of writes so far.
     pub(super) fn writes(&self) -> u64 {
-        self.records.digs().unwrap().revision.number()
+        self.records.list().unwrap().revision.number()
+    }
+
+    /// The same process, which gives up after this number of retries.
+    pub(super) fn giving_up_after(mut self, retries_max: u32) -> Self {
+        self.sequence = self.sequence.giving_up_after(Some(retries_max));
+        self
     }
 
     pub(super) fn put(&self) -> Result<Stored> {
