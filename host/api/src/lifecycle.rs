@@ -1,4 +1,4 @@
-//! Stored deployment intent groups and the actions on them.
+//! Stored deployment intent groups, the network intents of clusters, and the actions on them.
 
 use kindsight_model::{LifecycleState, words};
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,37 @@ pub struct ResourceDependency {
     pub wait_seconds: u32,
 }
 
-/// The state of a deployment intent group.
+/// The network intents of a cluster. Another member is an error.
+// Not `Debug`, for the same reason.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct NetworkIntents {
+    /// Manifests as YAML, with one object each, in the order of their application: Kinds of the API group
+    /// `k8s.plugin.opnfv.org`, such as `Network` and `ProviderNetwork`.
+    #[schema(example = json!(["apiVersion: k8s.plugin.opnfv.org/v1alpha1\nkind: Network\nmetadata:\n  name: emco-private-net\nspec:\n  cniType: ovn4nfv\n  ipv4Subnets:\n  - name: subnet1\n    subnet: 10.10.20.0/24\n    gateway: 10.10.20.1/24\n"]))]
+    pub manifests: Vec<String>,
+}
+
+/// The network intents of a cluster, with their state.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct ClusterNetworkIntents {
+    /// The content.
+    pub intent: NetworkIntents,
+    /// The state.
+    pub lifecycle: GroupState,
+    /// The actions, oldest first.
+    pub actions: Vec<GroupAction>,
+    /// The reasons why resources are not sent or not removed, at most 100.
+    #[serde(default)]
+    pub problems: Vec<ResourceProblem>,
+    /// The number of further such resources.
+    #[serde(default)]
+    #[schema(example = 0)]
+    pub problems_left_off: usize,
+}
+
+/// The state of a deployment intent group, or of the network intents of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct GroupState {
@@ -121,7 +151,7 @@ pub struct GroupState {
     #[schema(value_type = String, example = "5577006791947779410")]
     pub content: Option<String>,
     /// The actions that are possible now: `apply`, `approve`, `instantiate`, `update`, `rollback`, `terminate`, `stop`,
-    /// `delete`.
+    /// `delete`. The network intents of a cluster have the actions `apply`, `terminate` and `delete`.
     #[schema(example = json!(["terminate", "stop"]))]
     pub allowed_actions: Vec<String>,
 }
@@ -183,7 +213,7 @@ pub struct RollbackTarget {
     pub force: bool,
 }
 
-/// Options of an instantiation or an update. Another member is an error.
+/// Options of an instantiation, an update or an application of network intents. Another member is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SendingOptions {
@@ -247,7 +277,7 @@ pub struct PlannedResource {
     pub detail: Option<String>,
 }
 
-/// An action on a deployment intent group.
+/// An action on a deployment intent group or on network intents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct GroupAction {
@@ -266,14 +296,14 @@ pub struct GroupAction {
     pub revision: Option<i64>,
 }
 
-/// The reason why an action on a group changed nothing.
+/// The reason why an action on a group or on network intents changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GroupRefusal {
     /// The content is not valid. Each problem names its JSON path.
     Invalid(Vec<PartialProblem>),
-    /// There is no such group.
+    /// There is no such group, or the cluster has no network intents.
     NotFound(String),
-    /// The group cannot be changed, or the action is not possible in its state. The problems contain the possible
+    /// The subject cannot be changed, or the action is not possible in its state. The problems contain the possible
     /// actions, or the reason of each cluster.
     Conflict(String, Vec<PartialProblem>),
     /// The content of the group does not have the tag that the request names.

@@ -24,6 +24,7 @@ use crate::middleware::{
 };
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
+use crate::routes::lifecycle::network_intents;
 use crate::routes::{
     applications, confirmation, history, interpret, interpreters, lifecycle, page, registration,
     service, session, status, watch,
@@ -74,7 +75,7 @@ macro_rules! body {
     tags(
         (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters), of clusters and of logical clouds."),
         (name = "clusters", description = "Clusters that operators register while the server runs."),
-        (name = "lifecycle", description = "Content and lifecycle of deployment intent groups: create, approve, instantiate, update, roll back, terminate, stop, delete."),
+        (name = "lifecycle", description = "Content and lifecycle of deployment intent groups: create, approve, instantiate, update, roll back, terminate, stop, delete. Network intents of clusters: store, apply, terminate, delete."),
         (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
         (name = "service", description = "Health and description of this service."),
     ),
@@ -291,7 +292,7 @@ fn judging(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenAp
         .layer(body!(bodies, limits.interpret_bytes_max, &JSON))
 }
 
-/// Routes of the content and the lifecycle of groups.
+/// Routes of the content and the lifecycle of groups and network intents.
 fn groups(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(lifecycle::get, lifecycle::put, lifecycle::delete))
@@ -302,6 +303,14 @@ fn groups(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState>
         .routes(routes!(lifecycle::dry_run))
         .routes(routes!(lifecycle::terminate))
         .routes(routes!(lifecycle::stop))
+        .routes(routes!(
+            network_intents::get,
+            network_intents::put,
+            network_intents::delete
+        ))
+        .routes(routes!(network_intents::apply))
+        .routes(routes!(network_intents::terminate))
+        .routes(routes!(network_intents::dry_run))
         .layer(slots!(requests))
         .layer(DefaultBodyLimit::disable())
         .layer(body!(bodies, GROUP_BYTES_MAX, &JSON))

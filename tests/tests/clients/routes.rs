@@ -56,6 +56,7 @@ const USERS: [&str; 7] = [
 
 /// The end of the path of a group.
 const GROUP: &str = "/{deployment-intent-group}";
+const NETWORK_INTENTS: &str = "/network-intents";
 
 /// Applications: one that the user `one` may see, one that this user may not see, and one that does not exist. The
 /// names of the second one occur in no answer to this user, and no name is part of another word.
@@ -155,6 +156,10 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
         ("GET", path) if path.ends_with(GROUP) => {
             is_viewer || matches!(user, "approver" | "deployer")
         }
+        ("GET", path) if path.ends_with(NETWORK_INTENTS) => {
+            is_viewer || matches!(user, "approver" | "deployer")
+        }
+        (_, path) if path.contains(NETWORK_INTENTS) => user == "deployer",
         ("PUT" | "DELETE", path) if path.ends_with(GROUP) => user == "deployer",
         ("POST", path) if path.ends_with("/approve") => user == "approver",
         ("POST", path) if path.contains(GROUP) => user == "deployer",

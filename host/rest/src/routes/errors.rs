@@ -43,15 +43,15 @@ pub(crate) enum CommandErrors {
     Changed(ProblemDocument),
 }
 
-/// Errors of actions on a deployment intent group.
+/// Errors of actions on a deployment intent group, or on the network intents of a cluster.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "it is described, never made")]
 pub(crate) enum GroupErrors {
-    /// There is no such group, or the user does not have the role for it.
+    /// There is no such group, or the cluster has no network intents, or the user does not have the role for it.
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(ProblemDocument),
-    /// The action is not possible in the state of the group, and the problem lists the possible actions; or a cluster is
-    /// not suitable; or another orchestrator recorded the group; or the server runs without `--lifecycle`.
+    /// The action is not possible in this state, and the problem lists the possible actions; or a cluster is
+    /// not suitable; or another orchestrator recorded the group or the cluster; or the server runs without `--lifecycle`.
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(ProblemDocument),
 }

@@ -24,6 +24,7 @@ use crate::problem::Problem;
 use crate::routes::errors::{CommonErrors, GroupErrors};
 use crate::routes::paths::DigPath;
 
+pub(crate) mod network_intents;
 mod updates;
 
 pub(crate) use updates::*;
