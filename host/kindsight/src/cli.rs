@@ -18,7 +18,7 @@ use crate::commands::completion::CompletionArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::commands::lifecycle::{
-    ActionArgs, ApplyArgs, ApproveArgs, RollbackArgs, SendingArgs, WaitingArgs,
+    ActionArgs, ApplyArgs, ApproveArgs, DeleteArgs, RollbackArgs, SendingArgs, TerminateArgs,
 };
 use crate::commands::login::LoginArgs;
 use crate::commands::man::ManArgs;
@@ -99,7 +99,7 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Shows how the state of an application came about: its transitions, newest first.
     History(HistoryArgs),
-    /// Creates an application on a running server, or replaces its content.
+    /// Creates an application on a running server, or replaces its content; or sends the network intents of a cluster.
     Apply(ApplyArgs),
     /// Approves the content of an application.
     Approve(ApproveArgs),
@@ -109,12 +109,12 @@ pub(crate) enum Command {
     Update(SendingArgs),
     /// Sends the content of an earlier revision of an instantiated application.
     Rollback(RollbackArgs),
-    /// Removes the resources of an application from their clusters.
-    Terminate(WaitingArgs),
+    /// Removes the resources of an application, or the network intents of a cluster, from their clusters.
+    Terminate(TerminateArgs),
     /// Ends a running instantiation or termination.
     Stop(ActionArgs),
-    /// Deletes an application that is not instantiated.
-    Delete(ActionArgs),
+    /// Deletes an application that is not instantiated, or network intents that are not applied.
+    Delete(DeleteArgs),
     /// Copies, checks and prints what is in a store.
     Store(StoreArgs),
     /// Writes the state of a server that does not run into one file.

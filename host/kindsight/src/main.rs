@@ -70,16 +70,14 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Clusters(args) => clusters::run(&args)?,
         Command::Status(args) => return status::run(&args),
         Command::History(args) => return history::run(&args),
-        Command::Apply(args) => commands::lifecycle::apply(&args)?,
+        Command::Apply(args) => return commands::lifecycle::apply(&args),
         Command::Approve(args) => return commands::lifecycle::approve(&args),
         Command::Instantiate(args) => {
             return commands::lifecycle::send(&args, "instantiate");
         }
         Command::Update(args) => return commands::lifecycle::send(&args, "update"),
         Command::Rollback(args) => return commands::lifecycle::roll_back(&args),
-        Command::Terminate(args) => {
-            return commands::lifecycle::act_and_wait(&args, "terminate");
-        }
+        Command::Terminate(args) => return commands::lifecycle::terminate(&args),
         Command::Stop(args) => return commands::lifecycle::act(&args, "stop"),
         Command::Delete(args) => return commands::lifecycle::delete(&args),
         Command::Store(args) => return store::run(&args),

@@ -1,8 +1,10 @@
 //! `kindsight apply`, `approve`, `instantiate`, `update`, `rollback`, `terminate`, `stop` and `delete`: the lifecycle of an
-//! application.
+//! application, and of the network intents of a cluster.
 
 mod dry_run;
 mod file;
+mod network_intents;
+mod target;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -11,18 +13,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use kindsight_api::lifecycle::{
-    Group, GroupState, ResourceProblem, RollbackTarget, SendingOptions,
-};
-use kindsight_model::{DigName, LifecycleState};
+use kindsight_api::lifecycle::{GroupState, ResourceProblem, RollbackTarget, SendingOptions};
+use kindsight_model::{ClusterName, LifecycleState};
+use serde::Deserialize;
 use ureq::http::Method;
 
 use crate::cli::hint;
 use crate::client::{self, Request, Server};
-use crate::commands::status::subject::{self, Resolved};
 use crate::config::duration;
 use crate::server_args::ServerArgs;
 use crate::{FAILED, INVALID, TIME_IS_UP};
+use target::{Target, TargetArgs, resolved};
 
 /// Time between two queries of `--wait`.
 const POLL: Duration = Duration::from_millis(200);
@@ -53,17 +54,29 @@ The file is YAML. Each manifest is the path of a YAML file, relative to the file
 `clusters` are all clusters of the app, and the app also goes to one cluster of each list in `any-of`.
 The conditions of dependencies are `applied` and `ready`.
 
+With --cluster, the file has the manifests of the networks of a cluster, which are stored and sent at
+once. Without a file, the stored ones are sent.
+
 Examples:
   kindsight apply -f app.yaml
   kindsight approve shop/web/v1/prod
-  kindsight instantiate shop/web/v1/prod --wait")]
+  kindsight instantiate shop/web/v1/prod --wait
+  kindsight apply -f networks.yaml --cluster lab+edge01 --wait")]
 pub(crate) struct ApplyArgs {
-    /// File with the application.
-    #[arg(short, long, value_name = "FILE")]
-    file: PathBuf,
-    /// Shows what an instantiation or an update with this content would send, and changes nothing.
-    #[arg(long)]
+    /// File with the application, or with the network intents of a cluster.
+    #[arg(short, long, value_name = "FILE", required_unless_present = "cluster")]
+    file: Option<PathBuf>,
+    /// Cluster whose network intents are stored and sent.
+    #[arg(long, value_name = "PROVIDER+NAME")]
+    cluster: Option<ClusterName>,
+    /// Shows what would be sent with this content, and changes nothing.
+    #[arg(long, conflicts_with_all = ["wait", "force"])]
     dry_run: bool,
+    /// Overwrites the fields of other managers, such as kubectl. Only with --cluster.
+    #[arg(long, requires = "cluster")]
+    force: bool,
+    #[command(flatten)]
+    wait: WaitArgs,
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -78,7 +91,7 @@ pub(crate) struct ApproveArgs {
     if_content: Option<String>,
 }
 
-/// `kindsight stop` and `delete`, and a part of other commands.
+/// `kindsight stop`, and a part of other commands.
 #[derive(Debug, Args)]
 pub(crate) struct ActionArgs {
     /// Application, short or in full (`project/composite-app/version/deployment-intent-group`).
@@ -120,12 +133,40 @@ pub(crate) struct RollbackArgs {
     force: bool,
 }
 
-/// `kindsight terminate`, and a part of other commands.
+/// `kindsight terminate`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct TerminateArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// `kindsight delete`.
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// A part of the commands that send resources.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct WaitingArgs {
     #[command(flatten)]
     action: ActionArgs,
+    #[command(flatten)]
+    wait: WaitArgs,
+}
+
+/// The options to wait for the end of an action.
+#[derive(Debug, Args)]
+pub(crate) struct WaitArgs {
     /// Waits until every resource was sent or removed.
     #[arg(long)]
     wait: bool,
@@ -134,30 +175,38 @@ pub(crate) struct WaitingArgs {
     timeout: Duration,
 }
 
-/// Sends the content of an application.
+/// The part of an answer about an application or network intents that `--wait` needs.
+#[derive(Deserialize)]
+struct Progress {
+    lifecycle: GroupState,
+    problems: Vec<ResourceProblem>,
+}
+
+/// Sends the content of an application, or the network intents of a cluster.
 ///
 /// # Errors
 /// When a file cannot be read, or the server cannot be reached or refuses.
-pub(crate) fn apply(args: &ApplyArgs) -> anyhow::Result<()> {
-    let (name, intent) = file::read(&args.file)?;
+pub(crate) fn apply(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
+    let (None, Some(file)) = (&args.cluster, &args.file) else {
+        return network_intents::apply(args);
+    };
+    let (name, intent) = file::read(file)?;
+    let target = Target::application(&name);
+    let body = serde_json::to_vec(&intent)?;
     let server = args.server.connect()?;
     if args.dry_run {
-        return dry_run::show(&server, &name, serde_json::to_vec(&intent)?);
+        dry_run::show(&server, &target, body)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    let request = Request::to(Method::PUT, path(&name));
-    let answer = request.with_body(JSON, serde_json::to_vec(&intent)?);
-    let answer = answer.ask(&server)?;
-    let state: GroupState = client::read(&answer)?;
-    print(&name, &state)?;
-    if let Some(tag) = state
-        .content
-        .filter(|_| state.unapproved || state.state == LifecycleState::Created)
-    {
+    let state = stored(&server, &target, body)?;
+    print(&target, &state)?;
+    let waits = state.unapproved || state.state == LifecycleState::Created;
+    if let Some(tag) = state.content.filter(|_| waits) {
         hint(&format!(
             "`kindsight approve {name} --if-content {tag}` approves exactly this content"
         ));
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Approves the content of an application.
@@ -166,14 +215,14 @@ pub(crate) fn apply(args: &ApplyArgs) -> anyhow::Result<()> {
 /// When the server cannot be reached, or refuses.
 pub(crate) fn approve(args: &ApproveArgs) -> anyhow::Result<ExitCode> {
     let server = args.action.server.connect()?;
-    let Some(name) = resolved(&server, &args.action.subject)? else {
+    let Some(target) = resolved(&server, &args.action.subject)? else {
         return Ok(ExitCode::from(INVALID));
     };
-    let mut request = Request::to(Method::POST, format!("{}/approve", path(&name)));
+    let mut request = Request::to(Method::POST, format!("{}/approve", target.path));
     if let Some(tag) = &args.if_content {
         request = request.if_match(tag);
     }
-    print(&name, &client::read(&request.ask(&server)?)?)?;
+    print(&target, &client::read(&request.ask(&server)?)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -183,33 +232,37 @@ pub(crate) fn approve(args: &ApproveArgs) -> anyhow::Result<ExitCode> {
 /// When the server cannot be reached, or refuses.
 pub(crate) fn act(args: &ActionArgs, word: &str) -> anyhow::Result<ExitCode> {
     let server = args.server.connect()?;
-    let Some(name) = resolved(&server, &args.subject)? else {
+    let Some(target) = resolved(&server, &args.subject)? else {
         return Ok(ExitCode::from(INVALID));
     };
-    print(&name, &sent(&server, &name, word, Vec::new())?)?;
+    print(&target, &sent(&server, &target, word, Vec::new())?)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Deletes an application.
+/// Deletes an application, or the network intents of a cluster.
 ///
 /// # Errors
 /// When the server cannot be reached, or refuses.
-pub(crate) fn delete(args: &ActionArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn delete(args: &DeleteArgs) -> anyhow::Result<ExitCode> {
     let server = args.server.connect()?;
-    let Some(name) = resolved(&server, &args.subject)? else {
+    let Some(target) = args.target.find(&server)? else {
         return Ok(ExitCode::from(INVALID));
     };
-    Request::to(Method::DELETE, path(&name)).ask(&server)?;
-    writeln!(io::stdout().lock(), "{name}: deleted")?;
+    Request::to(Method::DELETE, target.path.clone()).ask(&server)?;
+    writeln!(io::stdout().lock(), "{}: deleted", target.name)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Sends an action, and waits for its end on request.
+/// Removes the resources of an application, or the network intents of a cluster, and waits for the end on request.
 ///
 /// # Errors
 /// When the server cannot be reached, or refuses.
-pub(crate) fn act_and_wait(args: &WaitingArgs, word: &str) -> anyhow::Result<ExitCode> {
-    act_with_body(args, word, Vec::new())
+pub(crate) fn terminate(args: &TerminateArgs) -> anyhow::Result<ExitCode> {
+    let server = args.server.connect()?;
+    let Some(target) = args.target.find(&server)? else {
+        return Ok(ExitCode::from(INVALID));
+    };
+    act_and_wait(&server, &target, ("terminate", Vec::new()), &args.wait)
 }
 
 /// Sends the resources of an application, or shows the effect.
@@ -223,10 +276,10 @@ pub(crate) fn send(args: &SendingArgs, word: &str) -> anyhow::Result<ExitCode> {
         return act_with_body(&args.waiting, word, body);
     }
     let server = args.waiting.action.server.connect()?;
-    let Some(name) = resolved(&server, &args.waiting.action.subject)? else {
+    let Some(target) = resolved(&server, &args.waiting.action.subject)? else {
         return Ok(ExitCode::from(INVALID));
     };
-    dry_run::show(&server, &name, Vec::new())?;
+    dry_run::show(&server, &target, Vec::new())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -242,24 +295,34 @@ pub(crate) fn roll_back(args: &RollbackArgs) -> anyhow::Result<ExitCode> {
 
 fn act_with_body(args: &WaitingArgs, word: &str, body: Vec<u8>) -> anyhow::Result<ExitCode> {
     let server = args.action.server.connect()?;
-    let Some(name) = resolved(&server, &args.action.subject)? else {
+    let Some(target) = resolved(&server, &args.action.subject)? else {
         return Ok(ExitCode::from(INVALID));
     };
-    let mut state = sent(&server, &name, word, body)?;
+    act_and_wait(&server, &target, (word, body), &args.wait)
+}
+
+/// Sends an action, and waits for its end on request.
+fn act_and_wait(
+    server: &Server,
+    target: &Target,
+    (word, body): (&str, Vec<u8>),
+    args: &WaitArgs,
+) -> anyhow::Result<ExitCode> {
+    let mut state = sent(server, target, word, body)?;
     let mut problems = Vec::new();
     let (action, begin) = (state.state, Instant::now());
     while args.wait && state.running && state.state == action {
         if begin.elapsed() >= args.timeout {
-            print(&name, &state)?;
+            print(target, &state)?;
             print_problems(&problems)?;
             return Ok(ExitCode::from(TIME_IS_UP));
         }
         thread::sleep(POLL);
-        let answer = Request::get(path(&name)).ask(&server)?;
-        let group = client::read::<Group>(&answer)?;
-        (state, problems) = (group.lifecycle, group.problems);
+        let answer = Request::get(target.path.clone()).ask(server)?;
+        let progress = client::read::<Progress>(&answer)?;
+        (state, problems) = (progress.lifecycle, progress.problems);
     }
-    print(&name, &state)?;
+    print(target, &state)?;
     print_problems(&problems)?;
     let is_failed = state
         .instance_status
@@ -273,39 +336,22 @@ fn act_with_body(args: &WaitingArgs, word: &str, body: Vec<u8>) -> anyhow::Resul
     })
 }
 
-fn sent(server: &Server, name: &DigName, word: &str, body: Vec<u8>) -> anyhow::Result<GroupState> {
-    let mut request = Request::to(Method::POST, format!("{}/{word}", path(name)));
+/// Stores a content.
+fn stored(server: &Server, target: &Target, body: Vec<u8>) -> anyhow::Result<GroupState> {
+    let request = Request::to(Method::PUT, target.path.clone());
+    client::read(&request.with_body(JSON, body).ask(server)?)
+}
+
+fn sent(server: &Server, target: &Target, word: &str, body: Vec<u8>) -> anyhow::Result<GroupState> {
+    let mut request = Request::to(Method::POST, format!("{}/{word}", target.path));
     if !body.is_empty() {
         request = request.with_body(JSON, body);
     }
     client::read(&request.ask(server)?)
 }
 
-/// The full name of an application; `None` after a hint if several applications have the name.
-fn resolved(server: &Server, subject: &str) -> anyhow::Result<Option<DigName>> {
-    match subject::resolved(server, subject)? {
-        Resolved::One(name) => Ok(Some(name.parse()?)),
-        Resolved::Ambiguous(names) => {
-            hint(&subject::ambiguous(subject, &names));
-            Ok(None)
-        }
-    }
-}
-
-fn path(name: &DigName) -> String {
-    let DigName {
-        project,
-        composite_app,
-        version,
-        dig,
-    } = name;
-    format!(
-        "/v2/projects/{project}/composite-apps/{composite_app}/{version}/deployment-intent-groups/{dig}"
-    )
-}
-
-fn print(name: &DigName, state: &GroupState) -> anyhow::Result<()> {
-    let mut line = format!("{name}: {}", state.state);
+fn print(target: &Target, state: &GroupState) -> anyhow::Result<()> {
+    let mut line = format!("{}: {}", target.name, state.state);
     if let Some(status) = &state.instance_status {
         line.extend([", instance ", status]);
     }

@@ -1,4 +1,4 @@
-//! The lifecycle of an application over two folder clusters.
+//! The lifecycle of an application over two folder clusters, and of the network intents of a cluster.
 
 use std::fs;
 use std::path::Path;
@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::process::{Server, kindsight, text};
 
+mod networks;
 mod shared;
 mod updates;
 

@@ -1,20 +1,19 @@
-//! The effect that an instantiation or an update would have.
+//! The effect that an instantiation, an update or an application of network intents would have.
 
 use std::io::{self, Write as _};
 
 use kindsight_api::lifecycle::DryRun;
-use kindsight_model::DigName;
 use ureq::http::Method;
 
-use super::{JSON, path};
+use super::{JSON, Target};
 use crate::client::{self, Request, Server};
 
 /// Shows the effect of a content, or of the stored content if `body` is empty: one line for each resource.
 ///
 /// # Errors
 /// When the server cannot be reached, or refuses.
-pub(super) fn show(server: &Server, name: &DigName, body: Vec<u8>) -> anyhow::Result<()> {
-    let mut request = Request::to(Method::POST, format!("{}/dry-run", path(name)));
+pub(super) fn show(server: &Server, target: &Target, body: Vec<u8>) -> anyhow::Result<()> {
+    let mut request = Request::to(Method::POST, format!("{}/dry-run", target.path));
     if !body.is_empty() {
         request = request.with_body(JSON, body);
     }

@@ -1,10 +1,12 @@
-//! The file of an application.
+//! The file of an application, and the file of the network intents of a cluster.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use kindsight_api::lifecycle::{AppDependency, AppIntent, GroupIntent, ResourceDependency};
+use kindsight_api::lifecycle::{
+    AppDependency, AppIntent, GroupIntent, NetworkIntents, ResourceDependency,
+};
 use kindsight_model::{DigName, manifest};
 use serde::Deserialize;
 use serde_json::Value;
@@ -74,6 +76,15 @@ pub(super) fn read(file: &Path) -> anyhow::Result<(DigName, GroupIntent)> {
         apps: apps.collect::<anyhow::Result<_>>()?,
     };
     Ok((name, intent))
+}
+
+/// Reads the network intents of a cluster: the documents of a YAML file.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn network_intents(file: &Path) -> anyhow::Result<NetworkIntents> {
+    let manifests = documents(&text(file)?);
+    Ok(NetworkIntents { manifests })
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {
