@@ -85,6 +85,41 @@ impl Stage {
         printed
     }
 
+    /// Applies a network to the first cluster, and removes it. No table of a project gives a right to it.
+    fn apply_and_terminate_a_network(&self) {
+        let network = json!({"apiVersion": "k8s.plugin.opnfv.org/v1alpha1", "kind": "Network",
+            "metadata": {"name": "private"}, "spec": {"cniType": "ovn4nfv"}});
+        let file = self.folder.path().join("networks.yaml");
+        fs::write(file, network.to_string()).unwrap();
+        let apply = [
+            "apply",
+            "-f",
+            "networks.yaml",
+            "--cluster",
+            "lab+edge01",
+            "--wait",
+        ];
+        let applied = self.run(&apply);
+        assert!(
+            applied.contains("Applied, instance Instantiated"),
+            "{applied}"
+        );
+        let path = "/apis/k8s.plugin.opnfv.org/v1alpha1/namespaces/default/networks/private";
+        let network = self.clusters[0].get(path).unwrap();
+        assert_eq!(
+            network["metadata"]["managedFields"][0]["manager"],
+            "kindsight"
+        );
+        let query = "/v2/cluster-providers/lab/clusters/edge01/status?type=cluster";
+        self.wait("the query does not show the network", || {
+            let answer = self.server.get(query).1;
+            answer["apps"][0]["clusters"][0]["resources"][0]["name"] == "private"
+        });
+        self.run(&["terminate", "--cluster", "lab+edge01", "--wait"]);
+        assert!(self.clusters[0].get(path).is_none());
+        self.run(&["delete", "--cluster", "lab+edge01"]);
+    }
+
     fn instance_status(&self) -> Value {
         self.server.get(GROUP).1["lifecycle"]["instance-status"].clone()
     }
@@ -164,6 +199,19 @@ fn grant(cluster: &Cluster) {
     named("ClusterRoleBinding", "kindsight", None, watch);
     let announce = binding(role("ClusterRole", "kindsight-lifecycle"), &server);
     named("RoleBinding", "kindsight", Some("default"), announce);
+    let networks = binding(role("ClusterRole", "kindsight-network-intents"), &server);
+    named(
+        "ClusterRoleBinding",
+        "kindsight-network-intents",
+        None,
+        networks,
+    );
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/recorder/setup/every-cluster/networks.k8s.plugin.opnfv.org+CustomResourceDefinition.yaml"
+    );
+    let definition = fs::read_to_string(path).unwrap();
+    cluster.apply(&serde_saphyr::from_str(&definition).unwrap());
     cluster.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ops"}}));
     cluster.apply(&json!({"apiVersion": "v1", "kind": "ServiceAccount",
         "metadata": {"name": "deployer", "namespace": "ops"}}));
@@ -211,6 +259,8 @@ fn an_application_is_deployed_to_two_api_servers_and_removed() {
         let fields = &deployment["metadata"]["managedFields"][0];
         assert_eq!(fields["manager"], "kindsight");
     }
+
+    stage.apply_and_terminate_a_network();
 
     // One cluster cannot be reached: the other is cleaned, and this one follows.
     stage.clusters[1].kill();

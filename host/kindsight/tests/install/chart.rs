@@ -160,6 +160,29 @@ fn only_the_named_secrets_can_be_read_for_registrations() {
 }
 
 #[test]
+fn network_intents_have_the_documented_rights_and_only_on_request() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let enabled = "lifecycle.enabled=true";
+    let is_of_networks = |it: &&Value| {
+        let name = it["metadata"]["name"].as_str();
+        it["kind"] == "ClusterRole" && name.is_some_and(|name| name.ends_with("-network-intents"))
+    };
+    let rules = |objects: &[Value]| {
+        objects
+            .iter()
+            .find(is_of_networks)
+            .map(|it| it["rules"].clone())
+    };
+    assert_eq!(rules(&helm.objects(&[enabled])), None);
+    let rendered = rules(&helm.objects(&[enabled, "lifecycle.networkIntents=true"]));
+    let documented = fs::read_to_string(root().join("deploy/rbac.yaml")).expect("roles");
+    assert_eq!(rendered, rules(&objects(&documented)));
+    assert!(rendered.is_some());
+}
+
+#[test]
 fn only_several_pods_have_a_disruption_budget() {
     let Some(helm) = Helm::or_skip() else {
         return;
