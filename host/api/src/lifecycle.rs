@@ -17,6 +17,22 @@ pub struct GroupIntent {
     pub profile: Option<String>,
     /// The apps, in the order of their instantiation. They are removed in reverse order.
     pub apps: Vec<AppIntent>,
+    /// The intents of this group that controllers receive. A controller that is not in this list receives the intent of the
+    /// configuration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controllers: Vec<ControllerIntent>,
+}
+
+/// The intent that a controller receives for a group. Another member is an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ControllerIntent {
+    /// Name of the controller in the configuration of the server.
+    #[schema(example = "near")]
+    pub name: String,
+    /// Name of the intent: at most 128 characters.
+    #[schema(example = "near-customers")]
+    pub intent: String,
 }
 
 /// An app of a deployment intent group. Another member is an error.

@@ -3,6 +3,7 @@
 //! Each is a server of the service `contextupdate`. It reads and changes the context in the etcd that it shares with
 //! kindsight. A placement controller chooses clusters, and an action controller changes manifests.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -68,7 +69,7 @@ pub struct ControllerSettings {
     pub kind: ControllerKind,
     /// Controllers of one type are called in the order of their priorities, the lowest number first.
     pub priority: u32,
-    /// The name of the intent that the controller receives.
+    /// The name of the intent that the controller receives, unless a group names another one.
     pub intent: String,
     /// The address, `http://HOST:PORT` or `https://HOST:PORT`.
     pub address: String,
@@ -149,13 +150,26 @@ impl Controllers {
         self.0.is_empty()
     }
 
-    /// Has each controller change a context, one after the other. Blocks; `runtime` does the calls.
+    /// Returns whether there is a controller of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|controller| controller.name == name)
+    }
+
+    /// Has each controller change a context, one after the other. Blocks; `runtime` does the calls. `intents` has the names
+    /// of intents by the names of controllers; another controller receives the intent of its settings.
     ///
     /// # Errors
     /// [`ControllerFailed`] for the first controller that fails or does not answer. The later ones are not called.
-    pub fn update(&self, context: &ContextId, runtime: &Handle) -> Result<(), ControllerFailed> {
+    pub fn update(
+        &self,
+        context: &ContextId,
+        intents: &BTreeMap<String, String>,
+        runtime: &Handle,
+    ) -> Result<(), ControllerFailed> {
         for controller in &self.0 {
-            runtime.block_on(controller.update(context))?;
+            let intent = intents.get(&controller.name);
+            let intent = intent.unwrap_or(&controller.intent);
+            runtime.block_on(controller.update(context, intent))?;
             tracing::info!(%context, controller = controller.name, "a controller changed an AppContext");
         }
         Ok(())
@@ -195,8 +209,8 @@ impl Controller {
     }
 
     /// Calls the controller over a new connection.
-    async fn update(&self, context: &ContextId) -> Result<(), ControllerFailed> {
-        let called = timeout(self.timeout, self.call(context)).await;
+    async fn update(&self, context: &ContextId, intent: &str) -> Result<(), ControllerFailed> {
+        let called = timeout(self.timeout, self.call(context, intent)).await;
         let called = called.unwrap_or_else(|_| {
             let seconds = self.timeout.as_secs_f64();
             Err(format!("it did not answer in {seconds} s"))
@@ -208,7 +222,7 @@ impl Controller {
         })
     }
 
-    async fn call(&self, context: &ContextId) -> Result<(), String> {
+    async fn call(&self, context: &ContextId, intent: &str) -> Result<(), String> {
         let channel: Channel = self
             .endpoint
             .connect()
@@ -218,7 +232,7 @@ impl Controller {
             .max_decoding_message_size(CONTROLLER_ANSWER_BYTES_MAX);
         let request = ContextUpdateRequest {
             app_context: context.to_string(),
-            intent_name: self.intent.clone(),
+            intent_name: intent.to_owned(),
         };
         let answer = client.update_app_context(request).await;
         let answer = answer.map_err(|status| format!("{}: {}", status.code(), status.message()))?;

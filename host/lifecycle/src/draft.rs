@@ -10,6 +10,7 @@ use kindsight_model::{
 
 use crate::manifest;
 
+mod controllers;
 mod dependencies;
 mod networks;
 #[cfg(test)]
@@ -43,6 +44,8 @@ pub const WAIT_SECONDS_MAX: u32 = 3600;
 pub struct Draft {
     /// The apps.
     pub apps: Vec<DraftApp>,
+    /// The names of controllers and of the intents that they receive.
+    pub controllers: Vec<(String, String)>,
 }
 
 /// An app of a [`Draft`].
@@ -171,6 +174,7 @@ impl Draft {
         if problems.0.is_empty() {
             dependencies::check(&intent, &mut problems);
         }
+        intent.controllers = controllers::checked(self.controllers, &mut problems);
         if problems.0.is_empty() {
             Ok(intent)
         } else {

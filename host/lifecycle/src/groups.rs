@@ -173,7 +173,9 @@ impl Groups {
             };
             let group = self.tidied(subject, self.own(subject, record)?)?;
             let before = group.intent.as_ref();
-            let is_same = before.is_some_and(|before| before.apps == intent.apps);
+            let is_same = before.is_some_and(|before| {
+                before.apps == intent.apps && before.controllers == intent.controllers
+            });
             if is_same && group.record.profile.as_deref() == profile {
                 return Ok(Stored::Unchanged);
             }

@@ -86,9 +86,6 @@ pub(crate) fn begin(
 
 /// The sequence with the controllers of the settings.
 fn prepared(settings: &Settings, sequence: Sequence) -> Sequence {
-    if settings.controllers.is_empty() {
-        return sequence;
-    }
     sequence.prepared_by(Arc::new(CalledControllers {
         controllers: settings.controllers.clone(),
         records: Records::new(Arc::clone(&settings.store)),

@@ -2,6 +2,8 @@
 //!
 //! An intent has a key of its own, because lists of records must not read all manifests.
 
+use std::collections::BTreeMap;
+
 use kindsight_model::{ClusterName, RecordSubject};
 use kindsight_store::Batch;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,9 @@ pub const NETWORK_INTENTS: &str = "network-intents";
 pub struct Intent {
     /// The apps, in the order of their instantiation.
     pub apps: Vec<IntentApp>,
+    /// The names of the intents that controllers receive, by the names of the controllers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub controllers: BTreeMap<String, String>,
     /// True if the content of an instantiated group was replaced and not approved since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unapproved: bool,
@@ -211,6 +216,7 @@ mod tests {
                 depends_on: Vec::new(),
                 resource_dependencies: Vec::new(),
             }],
+            controllers: BTreeMap::new(),
             unapproved: false,
             force: false,
             tag: String::new(),

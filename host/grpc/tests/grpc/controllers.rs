@@ -1,5 +1,6 @@
 //! Tests of controllers over real connections.
 
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -92,10 +93,17 @@ fn settings(name: &str, kind: ControllerKind, priority: u32, address: &str) -> C
 }
 
 async fn update(settings: Vec<ControllerSettings>) -> Result<(), ControllerFailed> {
+    update_with(settings, BTreeMap::new()).await
+}
+
+async fn update_with(
+    settings: Vec<ControllerSettings>,
+    intents: BTreeMap<String, String>,
+) -> Result<(), ControllerFailed> {
     let controllers = Controllers::new(settings).unwrap();
     let runtime = Handle::current();
     let id = "7".parse().unwrap();
-    let updated = tokio::task::spawn_blocking(move || controllers.update(&id, &runtime));
+    let updated = tokio::task::spawn_blocking(move || controllers.update(&id, &intents, &runtime));
     updated.await.unwrap()
 }
 
@@ -114,6 +122,23 @@ async fn placement_controllers_precede_action_controllers_by_their_numbers() {
     }
     update(all).await.unwrap();
     let expected = ["near", "cost", "mesh", "dns"].map(|name| format!("{name} 7 {name}-intent"));
+    assert_eq!(*calls.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_controller_receives_the_intent_that_the_group_names() {
+    let calls = Calls::default();
+    let mut all = Vec::new();
+    for (name, kind) in [
+        ("near", ControllerKind::Placement),
+        ("mesh", ControllerKind::Action),
+    ] {
+        let address = start(name, Reaction::Update, &calls).await;
+        all.push(settings(name, kind, 1, &address));
+    }
+    let intents = BTreeMap::from([("near".to_owned(), "customers".to_owned())]);
+    update_with(all, intents).await.unwrap();
+    let expected = ["near 7 customers", "mesh 7 mesh-intent"];
     assert_eq!(*calls.lock().unwrap(), expected);
 }
 

@@ -15,7 +15,13 @@ fn app(name: &str) -> DraftApp {
 
 /// The paths of all problems of a draft with these apps.
 fn paths(apps: Vec<DraftApp>) -> Vec<String> {
-    let problems = Draft { apps }.checked().err().unwrap();
+    let problems = Draft {
+        apps,
+        ..Draft::default()
+    }
+    .checked()
+    .err()
+    .unwrap();
     problems.into_iter().map(|problem| problem.path).collect()
 }
 
@@ -23,6 +29,7 @@ fn paths(apps: Vec<DraftApp>) -> Vec<String> {
 fn a_correct_draft_is_an_intent() {
     let intent = Draft {
         apps: vec![app("front"), app("back")],
+        ..Draft::default()
     };
     let intent = intent.checked().ok().unwrap();
     assert_eq!(intent.apps.len(), 2);
@@ -61,6 +68,7 @@ fn every_problem_is_reported_with_its_path() {
 fn an_app_whose_label_would_be_too_long_is_refused() {
     Draft {
         apps: vec![app(&"x".repeat(43))],
+        ..Draft::default()
     }
     .checked()
     .ok()
@@ -114,6 +122,7 @@ fn an_app_names_each_cluster_once_also_in_groups_of_clusters() {
     assert_eq!(paths(vec![any_of(&[&[]])]), ["apps[0].any-of[0]"]);
     let intent = Draft {
         apps: vec![correct],
+        ..Draft::default()
     }
     .checked()
     .ok()
@@ -139,14 +148,21 @@ fn dependencies_of_apps_that_cannot_be_met_are_refused() {
     let chain = vec![waiting("a", &["b"]), waiting("b", &["c"]), app("c")];
     assert!(
         Draft {
-            apps: chain.clone()
+            apps: chain.clone(),
+            ..Draft::default()
         }
         .checked()
         .is_ok()
     );
     let mut circle = chain;
     circle[2] = waiting("c", &["a"]);
-    let problems = Draft { apps: circle }.checked().err().unwrap();
+    let problems = Draft {
+        apps: circle,
+        ..Draft::default()
+    }
+    .checked()
+    .err()
+    .unwrap();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].path, "apps[2].depends-on[0]");
     assert_eq!(
@@ -184,6 +200,7 @@ fn dependencies_of_resources_that_cannot_be_met_are_refused() {
     let (a, b) = ("ConfigMap/a", "ConfigMap/b");
     let correct = Draft {
         apps: vec![with(&[(b, a)])],
+        ..Draft::default()
     };
     let dependency = correct.checked().ok().unwrap().apps[0].resource_dependencies[0].clone();
     assert_eq!(

@@ -72,7 +72,9 @@ impl Run<'_> {
         let Some(controllers) = self.of.preparation.as_ref().filter(|_| !is_of_cluster) else {
             return Ok(Part::Done);
         };
-        match controllers.prepare(&snapshot.id) {
+        let content = self.content.as_ref();
+        let intents = content.map(|it| it.controllers.clone()).unwrap_or_default();
+        match controllers.prepare(&snapshot.id, &intents) {
             Ok(()) => Ok(Part::Done),
             Err(NotPrepared::Unreachable(_)) => Ok(Part::Retry),
             Err(NotPrepared::Refused(why)) => {

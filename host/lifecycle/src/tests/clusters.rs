@@ -44,6 +44,8 @@ pub(super) struct State {
     pub(super) left_out: Option<String>,
     /// The reason why the controller fails.
     pub(super) controller_fails: Option<NotPrepared>,
+    /// The intents of the last call of the controller.
+    pub(super) intents: BTreeMap<String, String>,
     /// The time of the readiness.
     pub(super) now: Duration,
     /// Called before each resource is sent or removed.
@@ -195,8 +197,13 @@ impl Readiness for Clusters {
 pub(super) struct Controller(pub(super) AppContexts, pub(super) Arc<Clusters>);
 
 impl Preparation for Controller {
-    fn prepare(&self, instance: &ContextId) -> Result<(), NotPrepared> {
-        let state = self.1.state();
+    fn prepare(
+        &self,
+        instance: &ContextId,
+        intents: &BTreeMap<String, String>,
+    ) -> Result<(), NotPrepared> {
+        let mut state = self.1.state();
+        state.intents.clone_from(intents);
         if let Some(failure) = &state.controller_fails {
             return Err(failure.clone());
         }

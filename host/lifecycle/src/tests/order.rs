@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use kindsight_model::ContextStatus;
 
-use super::stage::{Host, app, manifest};
-use crate::{Command, NotPrepared, Outcome};
+use super::stage::{Host, NOW, app, draft, manifest, name};
+use crate::{Command, Draft, NotPrepared, Outcome, Stored};
 
 fn of_kind(api_version: &str, kind: &str, name: &str) -> String {
     format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: {name}}}\n")
@@ -99,6 +99,34 @@ fn a_controller_changes_the_context_or_fails_the_instance_before_anything_is_sen
             "lab+b front-two"
         ]
     );
+}
+
+#[test]
+fn controllers_receive_the_intents_of_the_revision() {
+    let host = Host::new();
+    let put = |intent: &str| {
+        let controllers = vec![("near".to_owned(), intent.to_owned())];
+        let draft = Draft {
+            controllers,
+            ..draft()
+        };
+        host.groups.put(&name(), None, draft, NOW).unwrap()
+    };
+    let asked = || host.clusters.state().intents["near"].clone();
+    put("customers");
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    host.run().unwrap();
+    assert_eq!(asked(), "customers");
+    assert_eq!(put("customers"), Stored::Unchanged);
+    assert_eq!(put("costs"), Stored::Changed);
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Update).unwrap();
+    host.run().unwrap();
+    assert_eq!(asked(), "costs");
+    host.act(Command::Rollback(1)).unwrap();
+    host.run().unwrap();
+    assert_eq!(asked(), "customers");
 }
 
 #[test]

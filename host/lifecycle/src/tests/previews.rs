@@ -24,6 +24,7 @@ fn a_dry_run_shows_what_would_be_sent_and_changes_nothing() {
             &["lab+b", "lab+a"],
             manifests.iter().map(|it| manifest(it)).collect(),
         )],
+        ..Draft::default()
     };
     assert!(matches!(host.dry_run(None), Err(Error::NotFound(_))));
     let new = host.dry_run(Some(apps(&["one"]))).unwrap();

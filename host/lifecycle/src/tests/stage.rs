@@ -53,6 +53,7 @@ pub(super) fn draft() -> Draft {
             app("back", &["lab+a"], manifests("back")),
             app("front", &["lab+a", "lab+b"], manifests("front")),
         ],
+        ..Draft::default()
     }
 }
 
@@ -183,7 +184,15 @@ impl Host {
     }
 
     pub(super) fn put_apps(&self, apps: Vec<DraftApp>) -> Result<Stored> {
-        self.groups.put(&name(), None, Draft { apps }, NOW)
+        self.groups.put(
+            &name(),
+            None,
+            Draft {
+                apps,
+                ..Draft::default()
+            },
+            NOW,
+        )
     }
 
     pub(super) fn act(&self, command: Command) -> Result<()> {

@@ -126,6 +126,7 @@ impl Application {
         Ok(GroupIntent {
             profile: Some(self.profile.clone()),
             apps: apps.collect::<Result<_, ApplicationError>>()?,
+            controllers: Vec::new(),
         })
     }
 }

@@ -35,8 +35,10 @@ pub(super) fn draft(intent: GroupIntent) -> Draft {
             resource_dependencies: waiting.collect(),
         }
     });
+    let controllers = intent.controllers.into_iter();
     Draft {
         apps: apps.collect(),
+        controllers: controllers.map(|it| (it.name, it.intent)).collect(),
     }
 }
 
@@ -166,9 +168,15 @@ pub(super) fn shown(record: &Record, intent: Option<&Intent>) -> GroupIntent {
             .map(|text| shown_manifest(text))
             .collect(),
     });
+    let controllers = intent.into_iter().flat_map(|intent| &intent.controllers);
+    let controllers = controllers.map(|(name, intent)| wire::ControllerIntent {
+        name: name.clone(),
+        intent: intent.clone(),
+    });
     GroupIntent {
         profile: record.profile.clone(),
         apps: apps.collect(),
+        controllers: controllers.collect(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
 use kindsight_api::lifecycle::{
-    AppDependency, AppIntent, GroupIntent, NetworkIntents, ResourceDependency,
+    AppDependency, AppIntent, ControllerIntent, GroupIntent, NetworkIntents, ResourceDependency,
 };
 use kindsight_model::{DigName, manifest};
 use serde::Deserialize;
@@ -23,6 +23,8 @@ struct ApplicationFile {
     deployment_intent_group: String,
     profile: Option<String>,
     apps: Vec<App>,
+    #[serde(default)]
+    controllers: Vec<ControllerIntent>,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +76,7 @@ pub(super) fn read(file: &Path) -> anyhow::Result<(DigName, GroupIntent)> {
     let intent = GroupIntent {
         profile: content.profile,
         apps: apps.collect::<anyhow::Result<_>>()?,
+        controllers: content.controllers,
     };
     Ok((name, intent))
 }

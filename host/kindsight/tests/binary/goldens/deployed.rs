@@ -25,6 +25,7 @@ fn intent() -> GroupIntent {
     GroupIntent {
         profile: Some("vfw_composite-profile".to_owned()),
         apps: apps.collect(),
+        controllers: Vec::new(),
     }
 }
 

@@ -197,3 +197,24 @@ fn only_the_reviewed_content_is_approved() {
     let tag = answer.headers().get("etag").unwrap().to_str().unwrap();
     assert_eq!(tag, format!("\"{changed}\""));
 }
+
+#[test]
+fn a_group_that_names_an_unknown_controller_fails_before_anything_is_sent() {
+    let stage = Stage::new();
+    let server = stage.start();
+    application(&stage, &map("one", "blue"));
+    let file = stage.path("app.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(
+        &file,
+        text + "controllers:\n- {name: near, intent: customers}\n",
+    )
+    .unwrap();
+    stage.create(&server);
+    let intent = &server.get(GROUP).1["intent"];
+    assert_eq!(intent["controllers"][0]["intent"], "customers", "{intent}");
+    let (code, output, _) = stage.run(&server, &["instantiate", NAME, "--wait"]);
+    assert_eq!(code, Some(4));
+    assert!(output.contains("no such controller"), "{output}");
+    assert!(stage.manifests("edge01").is_empty());
+}

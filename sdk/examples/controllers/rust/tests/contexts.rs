@@ -4,6 +4,7 @@
     reason = "a step that fails ends the test that took it"
 )]
 
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -83,7 +84,7 @@ impl Stage {
             tls: ControllerTls::default(),
         });
         let controllers = Controllers::new(settings.collect()).unwrap();
-        controllers.update(&self.id, self.runtime.handle())
+        controllers.update(&self.id, &BTreeMap::new(), self.runtime.handle())
     }
 
     /// Updates until the controllers listen.
