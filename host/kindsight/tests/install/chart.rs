@@ -132,6 +132,39 @@ fn only_the_lifecycle_may_impersonate_and_only_the_named_accounts() {
 }
 
 #[test]
+fn the_projects_of_the_values_are_tables_and_their_accounts_can_be_impersonated() {
+    let Some(helm) = Helm::or_skip() else {
+        return;
+    };
+    let account = r#"{"namespace":"shop","name":"deployer"}"#;
+    let projects = format!(
+        r#"lifecycle.projects=[{{"name":"shop-*","clusters":["lab+*"],"namespaces":["shop"],"kinds":["Deployment.apps"],"serviceAccount":{account}}},{{"name":"\"odd\""}}]"#
+    );
+    let accounts = format!("lifecycle.serviceAccounts=[{account}]");
+    let rendered = helm.objects(&["lifecycle.enabled=true", &projects, &accounts]);
+    let file = &object(&rendered, "ConfigMap")["data"]["config.toml"];
+    let tables = r#"
+[[project]]
+name = "shop-*"
+clusters = ["lab+*"]
+namespaces = ["shop"]
+kinds = ["Deployment.apps"]
+service-account = "shop/deployer"
+
+[[project]]
+name = "\"odd\""
+"#;
+    let file = format!("{}\n", file.as_str().unwrap_or_default().trim_end());
+    assert!(file.ends_with(tables), "{file}");
+    let names = rendered.iter().filter(|it| it["kind"] == "Role");
+    let names: Vec<_> = names
+        .filter(|role| role["metadata"]["namespace"] == "shop")
+        .map(|role| &role["rules"][0]["resourceNames"])
+        .collect();
+    assert_eq!(names, [&json!(["deployer"])]);
+}
+
+#[test]
 fn only_the_named_secrets_can_be_read_for_registrations() {
     let Some(helm) = Helm::or_skip() else {
         return;
