@@ -52,12 +52,18 @@ impl Siblings {
         Self::of(all.cloned().collect::<ObjectList>())
     }
 
-    /// The same objects, with later versions at some positions. Each must be
-    /// [the same relative](Object::is_same_relative) as its earlier version. The cost grows with the number of
-    /// changed objects alone.
+    /// The same objects, with later versions at some positions of the reported objects, which are the first ones. Each
+    /// must be [the same relative](Object::is_same_relative) as its earlier version. If no other objects are beside
+    /// the reported ones, both share their list. The cost grows with the number of changed objects alone.
     #[must_use]
-    pub fn with_versions(&self, changed: impl IntoIterator<Item = (usize, Object)>) -> Self {
-        let objects = self.relatives.objects().with(changed);
+    pub fn with_versions(&self, reported: &ObjectList, changed: &[usize]) -> Self {
+        let all = self.relatives.objects();
+        let objects = if all.len() == reported.len() {
+            reported.clone()
+        } else {
+            let versions = changed.iter();
+            all.with(versions.filter_map(|&at| Some((at, reported.get(at)?.clone()))))
+        };
         Self {
             relatives: self.relatives.with_versions(objects),
             known: self.known.clone(),

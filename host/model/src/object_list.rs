@@ -1,6 +1,5 @@
 //! Lists of objects that share their unchanged parts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kindsight_contract::RelativeList;
@@ -8,16 +7,26 @@ use kindsight_contract::RelativeList;
 use crate::Object;
 
 /// Number of objects in a leaf.
-const LEAF: usize = 64;
+const LEAF: usize = 16;
 
-/// The objects of a report, in its order.
+/// Number of leaves in a group.
+const GROUP: usize = 16;
+
+/// Objects at consecutive positions.
+type Leaf = Arc<[Object]>;
+
+/// Consecutive leaves.
+type Group = Arc<[Leaf]>;
+
+/// The objects of a report, in its order. A clone costs one pointer.
 ///
-/// Consecutive reports share the leaves without a changed object. So a report on 5,000 objects of which one
-/// changed costs a new leaf, and the receiver finds the change by comparing pointers.
+/// Consecutive reports share the leaves and the groups without a changed object. So a report on 5,000 objects of which
+/// one changed costs a new leaf, a new group and a new list of groups. The receiver finds the change by comparing
+/// pointers.
 #[derive(Debug, Clone, Default)]
 pub struct ObjectList {
-    /// All but the last have [`LEAF`] objects.
-    leaves: Vec<Arc<[Object]>>,
+    /// All but the last have [`GROUP`] leaves. All leaves but the last have [`LEAF`] objects.
+    groups: Arc<[Group]>,
     len: usize,
 }
 
@@ -34,55 +43,63 @@ impl ObjectList {
 
     /// The object at a position.
     pub fn get(&self, position: usize) -> Option<&Object> {
-        self.leaves.get(position / LEAF)?.get(position % LEAF)
+        let leaves = self.groups.get(position / LEAF / GROUP)?;
+        leaves.get(position / LEAF % GROUP)?.get(position % LEAF)
     }
 
     /// All objects, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Object> + Clone {
-        self.leaves.iter().flat_map(|leaf| leaf.iter())
+        let leaves = self.groups.iter().flat_map(|leaves| leaves.iter());
+        leaves.flat_map(|leaf| leaf.iter())
     }
 
     /// The same list with other objects at some positions. A position after the end is ignored.
     #[must_use]
     pub fn with(&self, changed: impl IntoIterator<Item = (usize, Object)>) -> Self {
-        let mut of_leaves: BTreeMap<usize, Vec<(usize, Object)>> = BTreeMap::new();
-        for (position, object) in changed {
-            let of_leaf = of_leaves.entry(position / LEAF).or_default();
-            of_leaf.push((position % LEAF, object));
-        }
         let mut list = self.clone();
-        for (leaf, changed) in of_leaves {
-            let Some(leaf) = list.leaves.get_mut(leaf) else {
-                continue;
-            };
-            let mut objects: Vec<Object> = leaf.to_vec();
-            for (at, object) in changed {
-                if let Some(known) = objects.get_mut(at) {
-                    *known = object;
-                }
+        for (position, object) in changed {
+            if let Some(known) = list.get_mut(position) {
+                *known = object;
             }
-            *leaf = objects.into();
         }
         list
     }
 
+    /// The object at a position. Copies the leaf and the group of the object if another list shares them.
+    fn get_mut(&mut self, position: usize) -> Option<&mut Object> {
+        let groups = Arc::make_mut(&mut self.groups);
+        let leaves = Arc::make_mut(groups.get_mut(position / LEAF / GROUP)?);
+        let objects = Arc::make_mut(leaves.get_mut(position / LEAF % GROUP)?);
+        objects.get_mut(position % LEAF)
+    }
+
     /// The positions of the objects that differ from an earlier list, if both have the same number of objects. A
-    /// shared leaf costs one comparison of pointers.
+    /// shared leaf or group costs one comparison of pointers.
     pub fn changed_since(&self, before: &Self) -> Option<Vec<usize>> {
         if self.len != before.len {
             return None;
         }
-        let leaves = before
-            .leaves
-            .iter()
-            .zip(&self.leaves)
-            .zip((0..).step_by(LEAF));
-        let leaves = leaves.filter(|((before, leaf), _)| !Arc::ptr_eq(before, leaf));
-        let objects =
-            leaves.flat_map(|((before, leaf), begin)| before.iter().zip(leaf.iter()).zip(begin..));
-        let changed = objects.filter(|((before, object), _)| !object.is_unchanged(before));
-        Some(changed.map(|(_, position)| position).collect())
+        let mut changed = Vec::new();
+        for (group, before, leaves) in differing(&before.groups, &self.groups) {
+            for (leaf, before, objects) in differing(before, leaves) {
+                let begin = (group * GROUP + leaf) * LEAF;
+                let objects = before.iter().zip(objects.iter()).zip(begin..);
+                let objects = objects.filter(|((before, object), _)| !object.is_unchanged(before));
+                changed.extend(objects.map(|(_, position)| position));
+            }
+        }
+        Some(changed)
     }
+}
+
+/// The parts that two lists do not share, with their numbers.
+fn differing<'l, T>(
+    before: &'l [Arc<[T]>],
+    after: &'l [Arc<[T]>],
+) -> impl Iterator<Item = (usize, &'l [T], &'l [T])> {
+    let pairs = before.iter().zip(after).enumerate();
+    let pairs = pairs.filter(|(_, (before, after))| !Arc::ptr_eq(before, after));
+    pairs.map(|(number, (before, after))| (number, &**before, &**after))
 }
 
 impl FromIterator<Object> for ObjectList {
@@ -105,8 +122,9 @@ impl<const N: usize> From<[Object; N]> for ObjectList {
 
 impl From<&[Object]> for ObjectList {
     fn from(objects: &[Object]) -> Self {
+        let leaves: Vec<Leaf> = objects.chunks(LEAF).map(Arc::from).collect();
         Self {
-            leaves: objects.chunks(LEAF).map(Arc::from).collect(),
+            groups: leaves.chunks(GROUP).map(Arc::from).collect(),
             len: objects.len(),
         }
     }
@@ -150,20 +168,29 @@ mod tests {
         Object::from_json(json).unwrap()
     }
 
+    /// All leaves of a list.
+    fn leaves(list: &ObjectList) -> Vec<&Leaf> {
+        list.groups
+            .iter()
+            .flat_map(|leaves| leaves.iter())
+            .collect()
+    }
+
     #[test]
     fn a_changed_object_replaces_one_leaf() {
-        for len in [1, LEAF, 5 * LEAF + 1] {
+        for len in [1, LEAF, 5 * LEAF + 1, 2 * GROUP * LEAF + 1] {
             let before: ObjectList = (0..len).map(|name| object(name, 1)).collect();
             assert_eq!(before.changed_since(&before), Some(Vec::new()));
             let last = len - 1;
             let after = before.with([(last, object(last, 2)), (len, object(len, 2))]);
             assert_eq!(after.changed_since(&before), Some(vec![last]));
             assert_eq!(after.iter().count(), len);
-            let shared = before.leaves.iter().zip(&after.leaves);
-            let shared = shared.filter(|(before, after)| Arc::ptr_eq(before, after));
-            assert_eq!(shared.count(), before.leaves.len() - 1);
             let json = &after.get(last).unwrap().json;
             assert!(json.contains(r#""resourceVersion": "2""#), "{json}");
+            let (before, after) = (leaves(&before), leaves(&after));
+            let shared = before.iter().zip(&after);
+            let shared = shared.filter(|(before, after)| Arc::ptr_eq(before, after));
+            assert_eq!(shared.count(), before.len() - 1);
         }
     }
 

@@ -116,10 +116,8 @@ impl HeldReport {
 
     /// Notes that interpreters receive other objects at these positions.
     fn note_changed(&mut self, changed: Vec<usize>) {
-        let versions = changed.iter();
-        let versions = versions.filter_map(|&at| Some((at, self.inputs.list().get(at)?.clone())));
         if let Some(siblings) = self.siblings.get_mut() {
-            *siblings = Arc::new(siblings.with_versions(versions));
+            *siblings = Arc::new(siblings.with_versions(self.inputs.list(), &changed));
         }
         if let Unjudged::Changed(unjudged) = &mut self.unjudged {
             unjudged.extend(changed);

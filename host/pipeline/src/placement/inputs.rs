@@ -68,7 +68,11 @@ impl Inputs {
             let scaled_by = self.autoscalers.of(object);
             (at, object.with_spec_of(manifest, scaled_by))
         });
-        self.list = self.list.with(completed);
+        self.list = if self.manifests.is_empty() {
+            objects.clone()
+        } else {
+            self.list.with(completed)
+        };
         true
     }
 
