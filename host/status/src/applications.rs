@@ -182,7 +182,7 @@ impl Applications {
             let desired = context.map_or(Desired::Present, ContextView::desired);
             let (mut all, mut is_stale) = (Tally::<(), ()>::default(), false);
             for view in context.into_iter().flat_map(ContextView::clusters) {
-                all.merge(view.phases());
+                all.merge(&view.phases());
                 is_stale |= view.report().stale().is_some();
             }
             ApplicationPhases {

@@ -99,17 +99,21 @@ impl<P: Ord + Clone> Rollup<P> {
         }
     }
 
-    /// Adds all resources of another roll-up. The order of merging does not matter.
-    pub fn merge(&mut self, other: Self) {
-        for (phase, more) in other.counts {
-            let count = self.counts.entry(phase).or_default();
-            *count = count.saturating_add(more);
+    /// Adds all resources of another roll-up. The order of merging does not matter. `place` converts the places, and must
+    /// preserve their order.
+    pub fn merge<Q>(&mut self, other: &Rollup<Q>, place: impl Fn(&Q) -> P) {
+        for (phase, more) in &other.counts {
+            let count = self.counts.entry(*phase).or_default();
+            *count = count.saturating_add(*more);
         }
-        if let Some(Ranked { phase, place, .. }) = other.present {
-            self.add_present(phase.0, place.0);
+        if let Some(Ranked {
+            phase, place: of, ..
+        }) = &other.present
+        {
+            self.add_present(phase.0, place(&of.0));
         }
-        if let Some(place) = other.missing {
-            self.add_missing(place);
+        if let Some(of) = &other.missing {
+            self.add_missing(place(of));
         }
     }
 
@@ -124,15 +128,15 @@ impl<P: Ord + Clone> Rollup<P> {
     }
 
     /// Converts the places. `place` must preserve their order.
-    pub fn map<Q: Ord + Clone>(&self, place: impl Fn(&P) -> Q) -> Rollup<Q> {
+    pub fn map<Q>(self, place: impl Fn(P) -> Q) -> Rollup<Q> {
         Rollup {
-            counts: self.counts.clone(),
-            present: self.present.as_ref().map(|worst| Ranked {
+            counts: self.counts,
+            present: self.present.map(|worst| Ranked {
                 severity: worst.severity,
                 phase: worst.phase,
-                place: Reverse(place(&worst.place.0)),
+                place: Reverse(place(worst.place.0)),
             }),
-            missing: self.missing.as_ref().map(place),
+            missing: self.missing.map(place),
         }
     }
 

@@ -1,9 +1,8 @@
 //! The resources of one app in one cluster, in leaves that consecutive views share.
 //!
 //! If one of 5,000 resources changes, the new view shares all leaves except one with the previous view. Each
-//! leaf and each group of leaves has the counts of its resources. So a change recounts one leaf and merges
-//! the other counts. The cost of a change grows with the number of groups, which is a thousandth of the
-//! number of resources.
+//! leaf and each group of leaves has the counts of its resources. So a change copies and recounts one leaf and one
+//! group, and merges the counts of the other groups. The number of groups is a 256th of the number of resources.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
@@ -14,26 +13,34 @@ use crate::tally::Tally;
 use crate::transition::identity;
 
 /// Number of resources in a leaf.
-const LEAF: usize = 32;
+const LEAF: usize = 16;
 
 /// Number of leaves in a group.
-const GROUP: usize = 32;
+const GROUP: usize = 16;
 
 /// Counts of resources; a place is a position in the table.
 pub(crate) type Counts = Tally<Arc<str>, usize>;
 
-type Leaf = Arc<[Arc<ResourceView>]>;
+/// Resources at consecutive positions.
+#[derive(Debug, Clone)]
+struct Leaf {
+    rows: Vec<Arc<ResourceView>>,
+    counts: Arc<Counts>,
+}
+
+/// Consecutive leaves.
+#[derive(Debug, Clone)]
+struct Group {
+    leaves: Vec<Arc<Leaf>>,
+    counts: Arc<Counts>,
+}
 
 /// The resources of one app in one cluster, by position, with precomputed counts. A clone is cheap.
 ///
 /// The pipeline creates a table for each changed view; queries and streams read it.
 #[derive(Debug, Clone, Default)]
 pub struct ResourceTable {
-    leaves: Vec<Leaf>,
-    /// Counts of each leaf.
-    of_leaves: Vec<Arc<Counts>>,
-    /// Counts of each group of [`GROUP`] leaves.
-    of_groups: Vec<Arc<Counts>>,
+    groups: Vec<Arc<Group>>,
     counts: Arc<Counts>,
     /// Shared by all tables that have the same resources in the same order.
     names: Arc<Names>,
@@ -72,17 +79,28 @@ impl Names {
 impl FromIterator<ResourceView> for ResourceTable {
     fn from_iter<I: IntoIterator<Item = ResourceView>>(resources: I) -> Self {
         let resources: Vec<Arc<ResourceView>> = resources.into_iter().map(Arc::new).collect();
+        let leaves = resources.chunks(LEAF).map(|rows| {
+            Arc::new(Leaf {
+                rows: rows.to_vec(),
+                counts: Arc::default(),
+            })
+        });
+        let leaves: Vec<Arc<Leaf>> = leaves.collect();
+        let groups = leaves.chunks(GROUP).map(|leaves| {
+            Arc::new(Group {
+                leaves: leaves.to_vec(),
+                counts: Arc::default(),
+            })
+        });
         let mut table = Self {
-            leaves: resources.chunks(LEAF).map(Arc::from).collect(),
+            groups: groups.collect(),
             names: Arc::new(Names::of(&resources)),
             len: resources.len(),
             ..Self::default()
         };
-        let of_leaves = (0..table.leaves.len()).map(|leaf| Arc::new(table.count_leaf(leaf)));
-        table.of_leaves = of_leaves.collect();
-        let groups = table.of_leaves.chunks(GROUP);
-        table.of_groups = groups.map(|group| Arc::new(table.merged(group))).collect();
-        table.counts = Arc::new(table.merged(&table.of_groups));
+        let all: Vec<usize> = (0..leaves.len()).collect();
+        drop(leaves);
+        table.count_again(&all);
         table
     }
 }
@@ -110,10 +128,8 @@ impl ResourceTable {
 
     /// All resources, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &ResourceView> + Clone {
-        self.leaves
-            .iter()
-            .flat_map(|leaf| leaf.iter())
-            .map(AsRef::as_ref)
+        let leaves = self.groups.iter().flat_map(|group| &group.leaves);
+        leaves.flat_map(|leaf| &leaf.rows).map(AsRef::as_ref)
     }
 
     /// The same resources in the same order, with new views of some resources.
@@ -124,67 +140,71 @@ impl ResourceTable {
         let mut table = self.clone();
         let mut leaves: Vec<usize> = Vec::new();
         for (position, resource) in changed {
-            let leaf = position / LEAF;
-            let Some(rows) = table.leaves.get_mut(leaf) else {
-                continue;
-            };
-            if leaves.last() != Some(&leaf) {
-                leaves.push(leaf);
-                *rows = rows.iter().cloned().collect();
-            }
-            let row = Arc::get_mut(rows).and_then(|rows| rows.get_mut(position % LEAF));
-            if let Some(row) = row {
+            let number = position / LEAF;
+            let leaf = table.leaf_mut(number);
+            if let Some(row) = leaf.and_then(|leaf| leaf.rows.get_mut(position % LEAF)) {
                 *row = Arc::new(resource);
+                leaves.push(number);
             }
         }
+        leaves.dedup();
         table.count_again(&leaves);
         table
     }
 
     /// Recounts the changed leaves, which must be in order, and their groups.
     fn count_again(&mut self, leaves: &[usize]) {
-        for leaf in leaves {
-            let counts = Arc::new(self.count_leaf(*leaf));
-            if let Some(known) = self.of_leaves.get_mut(*leaf) {
-                *known = counts;
+        for number in leaves {
+            let counts = Arc::new(self.count_leaf(*number));
+            if let Some(leaf) = self.leaf_mut(*number) {
+                leaf.counts = counts;
             }
         }
         let mut groups: Vec<usize> = leaves.iter().map(|leaf| leaf / GROUP).collect();
         groups.dedup();
-        for group in &groups {
-            let leaves = self.of_leaves.chunks(GROUP).nth(*group);
-            let counts = Arc::new(self.merged(leaves.unwrap_or_default()));
-            if let Some(known) = self.of_groups.get_mut(*group) {
-                *known = counts;
+        for number in &groups {
+            let leaves = self.groups.get(*number).into_iter();
+            let leaves = leaves.flat_map(|group| &group.leaves);
+            let counts = Arc::new(self.merged(leaves.map(|leaf| &*leaf.counts)));
+            if let Some(group) = self.groups.get_mut(*number) {
+                Arc::make_mut(group).counts = counts;
             }
         }
         if !groups.is_empty() {
-            self.counts = Arc::new(self.merged(&self.of_groups));
+            let groups = self.groups.iter();
+            self.counts = Arc::new(self.merged(groups.map(|group| &*group.counts)));
         }
     }
 
-    fn row(&self, position: usize) -> Option<&Arc<ResourceView>> {
-        self.leaves.get(position / LEAF)?.get(position % LEAF)
+    fn leaf(&self, number: usize) -> Option<&Arc<Leaf>> {
+        let group = self.groups.get(number / GROUP)?;
+        group.leaves.get(number % GROUP)
     }
 
-    fn count_leaf(&self, leaf: usize) -> Counts {
+    /// A leaf. Copies it and its group if another table shares them.
+    fn leaf_mut(&mut self, number: usize) -> Option<&mut Leaf> {
+        let group = Arc::make_mut(self.groups.get_mut(number / GROUP)?);
+        group.leaves.get_mut(number % GROUP).map(Arc::make_mut)
+    }
+
+    fn row(&self, position: usize) -> Option<&Arc<ResourceView>> {
+        self.leaf(position / LEAF)?.rows.get(position % LEAF)
+    }
+
+    fn count_leaf(&self, number: usize) -> Counts {
         let mut tally = Tally::default();
-        let rows = self
-            .leaves
-            .get(leaf)
-            .into_iter()
-            .flat_map(|leaf| leaf.iter());
-        for (position, resource) in (leaf * LEAF..).zip(rows) {
+        let rows = self.leaf(number).into_iter().flat_map(|leaf| &leaf.rows);
+        for (position, resource) in (number * LEAF..).zip(rows) {
             let state = Arc::clone(&resource.verdict.state);
             tally.add(resource, state, self.row_place(position));
         }
         tally.with_places(|place| place.position)
     }
 
-    fn merged(&self, parts: &[Arc<Counts>]) -> Counts {
+    fn merged<'t>(&'t self, parts: impl Iterator<Item = &'t Counts>) -> Counts {
         let mut all = Tally::default();
         for part in parts {
-            all.merge(part.with_places(|position| self.row_place(*position)));
+            all.merge_mapped(part, Arc::clone, |position| self.row_place(*position));
         }
         all.with_places(|place| place.position)
     }
@@ -208,17 +228,17 @@ impl ResourceTable {
     }
 
     /// The resources that differ from an earlier table, each with its earlier view; `None` if the two tables
-    /// do not have the same resources in the same order. A shared leaf costs one comparison of pointers.
+    /// do not have the same resources in the same order. A shared leaf or group costs one comparison of
+    /// pointers.
     pub(crate) fn changed_since<'t>(
         &'t self,
         before: &'t Self,
     ) -> Option<impl Iterator<Item = (&'t ResourceView, &'t ResourceView)>> {
-        let leaves = before.leaves.iter().zip(&self.leaves);
-        let leaves = leaves.filter(|(before, leaf)| !Arc::ptr_eq(before, leaf));
-        let rows = leaves.flat_map(|(before, leaf)| before.iter().zip(leaf.iter()));
-        let changed = rows.filter(|(before, row)| !Arc::ptr_eq(before, row));
+        let groups = differing(&before.groups, &self.groups);
+        let leaves = groups.flat_map(|(before, group)| differing(&before.leaves, &group.leaves));
+        let changed = leaves.flat_map(|(before, leaf)| differing(&before.rows, &leaf.rows));
         let is_same_shape = Arc::ptr_eq(&self.names, &before.names);
-        is_same_shape.then(|| changed.map(|(before, row)| (&**before, &**row)))
+        is_same_shape.then_some(changed)
     }
 
     /// Returns whether two resources have the same group, Kind, namespace and name.
@@ -249,6 +269,16 @@ impl ResourceTable {
         let (found, _) = from.split_at(from.partition_point(is_named));
         found
     }
+}
+
+/// The parts that two lists do not share.
+fn differing<'t, T>(
+    before: &'t [Arc<T>],
+    after: &'t [Arc<T>],
+) -> impl Iterator<Item = (&'t T, &'t T)> {
+    let pairs = before.iter().zip(after);
+    let pairs = pairs.filter(|(before, after)| !Arc::ptr_eq(before, after));
+    pairs.map(|(before, after)| (&**before, &**after))
 }
 
 /// The place of a resource in its table. Ordered by the resource's own identity, so that the choice among several

@@ -59,12 +59,12 @@ impl<P: Ord + Clone> Ranked<P> {
         self.since_ms = self.since_ms.max(resource.since_ms);
     }
 
-    fn merge(&mut self, other: Self) {
-        self.rollup.merge(other.rollup);
+    fn merge<Q>(&mut self, other: &Ranked<Q>, place: impl Fn(&Q) -> P) {
+        self.rollup.merge(&other.rollup, place);
         self.since_ms = self.since_ms.max(other.since_ms);
     }
 
-    fn map<Q: Ord + Clone>(&self, place: impl Fn(&P) -> Q) -> Ranked<Q> {
+    fn map<Q>(self, place: impl Fn(P) -> Q) -> Ranked<Q> {
         Ranked {
             rollup: self.rollup.map(place),
             since_ms: self.since_ms,
@@ -106,25 +106,40 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         rank.add(resource, place);
     }
 
-    pub(crate) fn merge(&mut self, other: Self) {
-        for (status, more) in other.rsync {
-            count(&mut self.rsync, status, more);
+    /// Adds the counts of other resources.
+    pub(crate) fn merge(&mut self, other: &Self)
+    where
+        S: Clone,
+    {
+        self.merge_mapped(other, S::clone, P::clone);
+    }
+
+    /// Adds the counts of other resources, with other states and places. `place` must name the same resources.
+    pub(crate) fn merge_mapped<'o, T, Q>(
+        &mut self,
+        other: &'o Tally<T, Q>,
+        state: impl Fn(&'o T) -> S,
+        place: impl Fn(&Q) -> P,
+    ) {
+        for (status, more) in &other.rsync {
+            count(&mut self.rsync, *status, *more);
         }
-        for (state, more) in other.states {
-            count(&mut self.states, state, more);
+        for (text, more) in &other.states {
+            count(&mut self.states, state(text), *more);
         }
-        for (status, more) in other.ready {
-            count(&mut self.ready, status, more);
+        for (status, more) in &other.ready {
+            count(&mut self.ready, *status, *more);
         }
         if other.stale.is_some() {
-            self.stale = self.stale.take().into_iter().chain(other.stale).min();
+            let stale = self.stale.take().into_iter();
+            self.stale = stale.chain(other.stale.clone()).min();
         }
-        self.unanswered.extend(other.unanswered);
-        self.sent.merge(other.sent);
-        self.unsent.merge(other.unsent);
-        self.gone.merge(other.gone);
-        self.hooks.merge(other.hooks);
-        self.children.merge(other.children);
+        self.unanswered.extend(other.unanswered.iter().cloned());
+        self.sent.merge(&other.sent, &place);
+        self.unsent.merge(&other.unsent, &place);
+        self.gone.merge(&other.gone, &place);
+        self.hooks.merge(&other.hooks, &place);
+        self.children.merge(&other.children, &place);
     }
 
     fn ranks(&self) -> [&Ranked<P>; 5] {
@@ -176,16 +191,14 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
     }
 
     /// Only the phases of the resources, without their places.
-    pub(crate) fn phases<T>(&self) -> Tally<T, ()> {
-        let without_places = |rank: &Ranked<P>| rank.map(|_| ());
-        Tally {
-            sent: without_places(&self.sent),
-            unsent: without_places(&self.unsent),
-            gone: without_places(&self.gone),
-            hooks: without_places(&self.hooks),
-            children: without_places(&self.children),
-            ..Tally::default()
-        }
+    pub(crate) fn phases(&self) -> Tally<(), ()> {
+        let mut phases = Tally::default();
+        phases.sent.merge(&self.sent, |_| ());
+        phases.unsent.merge(&self.unsent, |_| ());
+        phases.gone.merge(&self.gone, |_| ());
+        phases.hooks.merge(&self.hooks, |_| ());
+        phases.children.merge(&self.children, |_| ());
+        phases
     }
 
     /// Only the counts of `type=rsync`.
@@ -197,11 +210,19 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
     }
 
     /// The same counts with other places. `place` must name the same resources.
-    pub(crate) fn with_places<Q: Ord + Clone>(&self, place: impl Fn(&P) -> Q) -> Tally<S, Q>
-    where
-        S: Clone,
-    {
-        self.mapped(S::clone, place)
+    pub(crate) fn with_places<Q>(self, place: impl Fn(P) -> Q) -> Tally<S, Q> {
+        Tally {
+            rsync: self.rsync,
+            states: self.states,
+            ready: self.ready,
+            stale: self.stale,
+            unanswered: self.unanswered,
+            sent: self.sent.map(&place),
+            unsent: self.unsent.map(&place),
+            gone: self.gone.map(&place),
+            hooks: self.hooks.map(&place),
+            children: self.children.map(&place),
+        }
     }
 
     /// The counts of `type=all`: the same counts with other states and places. `place` must name the same
@@ -211,10 +232,9 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
         state: impl Fn(&'a S) -> T,
         place: impl Fn(&P) -> Q,
     ) -> Tally<T, Q> {
-        Tally {
-            rsync: self.rsync.clone(),
-            ..self.reported(state, place)
-        }
+        let mut all = Tally::default();
+        all.merge_mapped(self, state, place);
+        all
     }
 
     /// Only the counts of `type=cluster`, with other states and places. `place` must name the same resources.
@@ -225,19 +245,7 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
     ) -> Tally<T, Q> {
         Tally {
             rsync: BTreeMap::new(),
-            states: self
-                .states
-                .iter()
-                .map(|(text, n)| (state(text), *n))
-                .collect(),
-            ready: self.ready.clone(),
-            stale: None,
-            unanswered: BTreeSet::new(),
-            sent: self.sent.map(&place),
-            unsent: self.unsent.map(&place),
-            gone: self.gone.map(&place),
-            hooks: self.hooks.map(&place),
-            children: self.children.map(&place),
+            ..self.mapped(state, place)
         }
     }
 }

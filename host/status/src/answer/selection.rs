@@ -46,7 +46,7 @@ impl<'q> Selection<'q> {
         let mut apps = Vec::new();
         for app in &context.apps {
             if let Some((app, of_app)) = self.app(app) {
-                count.merge(of_app);
+                count.merge(&of_app);
                 apps.push(app);
             }
         }
@@ -77,7 +77,7 @@ impl<'q> Selection<'q> {
         let mut clusters = Vec::with_capacity(view.clusters.len());
         for cluster in &view.clusters {
             if let Some((cluster, of_cluster)) = self.cluster(&view.name, cluster) {
-                count.merge(of_cluster);
+                count.merge(&of_cluster);
                 clusters.push(cluster);
             }
         }

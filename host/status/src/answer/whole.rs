@@ -28,7 +28,7 @@ pub(crate) fn whole<'a>(context: &'a ContextView, query: &StatusQuery) -> Whole<
     for app in &context.apps {
         for view in &app.clusters {
             let of_view = view.tally(&app.name, QueryType::Cluster);
-            count.merge(with_freshness(of_view, &app.name, view));
+            count.merge(&with_freshness(of_view, &app.name, view));
         }
     }
     let deciding = count.deciding();

@@ -191,8 +191,8 @@ fn fold_grouped(items: &[Item]) -> Rollup<u8> {
         groups[group].add(phase, place);
     }
     let mut whole = Rollup::default();
-    for group in groups.into_iter().rev() {
-        whole.merge(group);
+    for group in groups.iter().rev() {
+        whole.merge(group, u8::clone);
     }
     whole
 }
