@@ -13,8 +13,9 @@ use kindsight_contract::{Node, Tree};
 use kindsight_model::{Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
 
 use super::bundle_states::{self, ReadState};
+use super::shallow::ObjectText;
 use bookkeeping::{metadata_object, without_bookkeeping};
-use wire::{Event, List, is_end_of_list, resource_version};
+use wire::{Event, List, is_end_of_list};
 pub(super) use wire::{Status, StatusDetails};
 
 /// The requested part of each object.
@@ -121,7 +122,10 @@ impl Decoder {
         let list: List<'_> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         let items = list.items.unwrap_or_default();
         Ok(Page {
-            objects: items.iter().map(|item| self.item(item.get())).collect(),
+            objects: items
+                .iter()
+                .map(|item| self.item(&ObjectText::of(item.get())))
+                .collect(),
             resource_version: list.metadata.resource_version,
             next: list.metadata.r#continue.filter(|next| !next.is_empty()),
         })
@@ -133,63 +137,58 @@ impl Decoder {
     /// The reason why the line is no event.
     pub(super) fn event(&self, line: &[u8]) -> Result<WatchEvent, String> {
         let event: Event<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-        let json = event.object.get();
-        let versioned = |decoded| (Box::new(decoded), resource_version(json));
+        let object = ObjectText::of(event.object.get());
+        let version = object.resource_version();
         Ok(match &*event.kind {
-            "ADDED" | "MODIFIED" => {
-                let (object, version) = versioned(self.item(json));
-                WatchEvent::Applied(object, version)
-            }
-            "DELETED" => {
-                let (object, version) = versioned(self.item(json));
-                WatchEvent::Deleted(object, version)
-            }
-            "BOOKMARK" if is_end_of_list(json) => WatchEvent::AllSent(resource_version(json)),
-            "BOOKMARK" => WatchEvent::Bookmark(resource_version(json)),
-            "ERROR" => WatchEvent::Error(serde_json::from_str(json).unwrap_or_default()),
+            "ADDED" | "MODIFIED" => WatchEvent::Applied(Box::new(self.item(&object)), version),
+            "DELETED" => WatchEvent::Deleted(Box::new(self.item(&object)), version),
+            "BOOKMARK" if is_end_of_list(&object) => WatchEvent::AllSent(version),
+            "BOOKMARK" => WatchEvent::Bookmark(version),
+            "ERROR" => WatchEvent::Error(serde_json::from_str(object.json).unwrap_or_default()),
             other => return Err(format!("unknown event type `{other}`")),
         })
     }
 
-    fn item(&self, json: &str) -> Item {
+    fn item(&self, object: &ObjectText<'_>) -> Item {
         if self.is_bundle_state {
-            return Item::BundleState(self.bundle_state(json));
+            return Item::BundleState(self.bundle_state(object));
         }
-        Item::Object(self.object(json))
+        Item::Object(self.object(object))
     }
 
-    fn object(&self, json: &str) -> Decoded {
-        if json.len() > OBJECT_BYTES_MAX && self.asks_for_whole() {
-            return self.unreadable(json, ObjectError::TooLarge(json.len()));
+    fn object(&self, object: &ObjectText<'_>) -> Decoded {
+        let bytes = object.json.len();
+        if bytes > OBJECT_BYTES_MAX && self.asks_for_whole() {
+            return self.unreadable(object, ObjectError::TooLarge(bytes));
         }
         match self.detail {
-            _ if self.is_metadata_enough => self.whole(metadata_object(&self.gvk, json), json),
-            Detail::Metadata => self.metadata(json, Body::NotAsked),
-            Detail::Whole => self.whole(without_bookkeeping(json), json),
+            _ if self.is_metadata_enough => self.whole(metadata_object(&self.gvk, object), object),
+            Detail::Metadata => self.metadata(object, Body::NotAsked),
+            Detail::Whole => self.whole(without_bookkeeping(object), object),
         }
     }
 
-    fn metadata(&self, json: &str, body: Body) -> Decoded {
-        let metadata = metadata_object(&self.gvk, json);
+    fn metadata(&self, object: &ObjectText<'_>, body: Body) -> Decoded {
+        let metadata = metadata_object(&self.gvk, object);
         let tree = Tree::read(&metadata).unwrap_or_default();
         let document = tree.document(&metadata);
         self.decoded(document.root(), body)
     }
 
-    fn unreadable(&self, json: &str, error: ObjectError) -> Decoded {
+    fn unreadable(&self, object: &ObjectText<'_>, error: ObjectError) -> Decoded {
         let body = Body::Unreadable(Box::new((self.gvk.clone(), error)));
-        self.metadata(json, body)
+        self.metadata(object, body)
     }
 
-    fn bundle_state(&self, json: &str) -> ReadState {
-        let metadata = metadata_object(&self.gvk, json);
+    fn bundle_state(&self, object: &ObjectText<'_>) -> ReadState {
+        let metadata = metadata_object(&self.gvk, object);
         let tree = Tree::read(&metadata).unwrap_or_default();
         let document = tree.document(&metadata);
-        let status = (self.detail == Detail::Whole).then_some(json);
+        let status = (self.detail == Detail::Whole).then_some(object.json);
         ReadState::read(document.root().get("metadata"), status)
     }
 
-    fn whole(&self, json: String, asked: &str) -> Decoded {
+    fn whole(&self, json: String, asked: &ObjectText<'_>) -> Decoded {
         match Object::from_json_as(json, &self.gvk) {
             Ok(object) => {
                 let tree = object.tree();

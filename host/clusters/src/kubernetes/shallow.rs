@@ -7,6 +7,38 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+/// A Kubernetes object, split into its members and the members of its metadata.
+#[derive(Debug)]
+pub(super) struct ObjectText<'j> {
+    /// The text of the object.
+    pub(super) json: &'j str,
+    /// `None` if the text is no JSON object.
+    pub(super) members: Option<Members<'j>>,
+    /// `None` if the object has no metadata, or they are no JSON object.
+    pub(super) metadata: Option<Members<'j>>,
+}
+
+impl<'j> ObjectText<'j> {
+    /// Splits a text, which may be any JSON value.
+    pub(super) fn of(json: &'j str) -> Self {
+        let members: Option<Members<'j>> = serde_json::from_str(json).ok();
+        let metadata = members.as_ref().and_then(|members| members.get("metadata"));
+        Self {
+            json,
+            metadata: metadata.and_then(|metadata| serde_json::from_str(metadata).ok()),
+            members,
+        }
+    }
+
+    /// The version of the object; empty if it has none.
+    pub(super) fn resource_version(&self) -> String {
+        let metadata = self.metadata.as_ref();
+        let version = metadata.and_then(|metadata| metadata.get("resourceVersion"));
+        let version = version.and_then(|version| serde_json::from_str(version).ok());
+        version.unwrap_or_default()
+    }
+}
+
 /// The members of a JSON object in their order, with the text of each value.
 #[derive(Debug, Default)]
 pub(super) struct Members<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);
@@ -33,7 +65,11 @@ impl<'j> Members<'j> {
             if json.len() > 1 {
                 json.push(',');
             }
-            json.push_str(&serde_json::Value::from(&**key).to_string());
+            match key {
+                // It has no escapes.
+                Cow::Borrowed(key) => json.extend(["\"", key, "\""]),
+                Cow::Owned(key) => json.push_str(&serde_json::Value::from(&**key).to_string()),
+            }
             json.push(':');
             json.push_str(&value);
         }
@@ -89,6 +125,20 @@ mod tests {
         assert_eq!(without(json, "managed"), expected);
         assert_eq!(without("[1]", "managed"), "[1]");
         assert_eq!(without(r#"{"managed":1}"#, "managed"), "{}");
+    }
+
+    #[test]
+    fn an_object_has_the_version_of_its_metadata() {
+        let version = |json| ObjectText::of(json).resource_version();
+        assert_eq!(version(r#"{"metadata": {"resourceVersion": "7"}}"#), "7");
+        for other in [
+            r#"{"metadata": {"resourceVersion": 7}}"#,
+            r#"{"metadata": "7"}"#,
+            r#"{"resourceVersion": "7"}"#,
+            "7",
+        ] {
+            assert_eq!(version(other), "", "{other}");
+        }
     }
 
     #[test]

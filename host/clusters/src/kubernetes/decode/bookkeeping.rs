@@ -2,24 +2,21 @@
 
 use kindsight_model::Gvk;
 
-use crate::kubernetes::shallow::{Members, without};
+use crate::kubernetes::shallow::{Members, ObjectText, without};
 
 /// The text of an object without the members that only API servers and `kubectl` read. A text that is not a JSON
 /// object is returned unchanged.
-pub(super) fn without_bookkeeping(json: &str) -> String {
-    let Ok(root) = serde_json::from_str::<Members<'_>>(json) else {
-        return json.to_owned();
+pub(super) fn without_bookkeeping(object: &ObjectText<'_>) -> String {
+    let Some(members) = &object.members else {
+        return object.json.to_owned();
     };
-    root.written(|key, value| match key {
-        "metadata" => Some(metadata_without_bookkeeping(value).into()),
+    members.written(|key, value| match (key, &object.metadata) {
+        ("metadata", Some(metadata)) => Some(metadata_without_bookkeeping(metadata).into()),
         _ => Some(value.into()),
     })
 }
 
-fn metadata_without_bookkeeping(json: &str) -> String {
-    let Ok(metadata) = serde_json::from_str::<Members<'_>>(json) else {
-        return json.to_owned();
-    };
+fn metadata_without_bookkeeping(metadata: &Members<'_>) -> String {
     metadata.written(|key, value| match key {
         "managedFields" => None,
         "annotations" => Some(without(value, LAST_APPLIED).into()),
@@ -31,9 +28,8 @@ fn metadata_without_bookkeeping(json: &str) -> String {
 pub(super) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// An object with only the metadata.
-pub(super) fn metadata_object(gvk: &Gvk, json: &str) -> String {
-    let root = serde_json::from_str::<Members<'_>>(json).unwrap_or_default();
-    let metadata = root.get("metadata").map(metadata_without_bookkeeping);
+pub(super) fn metadata_object(gvk: &Gvk, object: &ObjectText<'_>) -> String {
+    let metadata = object.metadata.as_ref().map(metadata_without_bookkeeping);
     let metadata = metadata.as_deref().unwrap_or("{}");
     let text = |text: &str| serde_json::Value::from(text).to_string();
     let (api_version, kind) = (text(&gvk.api_version()), text(&gvk.kind));

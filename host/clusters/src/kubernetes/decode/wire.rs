@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::kubernetes::shallow::ObjectText;
+
 /// A `Status` of the API.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -56,43 +58,16 @@ pub(super) struct Event<'j> {
     pub(super) object: &'j RawValue,
 }
 
-/// The members of an object that are read from bookmarks.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Versioned {
-    metadata: VersionedMetadata,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct VersionedMetadata {
-    resource_version: String,
-}
-
-/// The version of an object; empty if it has none.
-pub(super) fn resource_version(json: &str) -> String {
-    let read: Versioned = serde_json::from_str(json).unwrap_or_default();
-    read.metadata.resource_version
-}
-
 /// Returns whether a bookmark ends a streamed list.
-pub(super) fn is_end_of_list(json: &str) -> bool {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Marked {
-        metadata: Marks,
-    }
+pub(super) fn is_end_of_list(bookmark: &ObjectText<'_>) -> bool {
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Marks {
-        annotations: Mark,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Mark {
         #[serde(rename = "k8s.io/initial-events-end")]
         is_end: Option<String>,
     }
-    let read: Marked = serde_json::from_str(json).unwrap_or_default();
-    read.metadata.annotations.is_end.as_deref() == Some("true")
+    let metadata = bookmark.metadata.as_ref();
+    let marks = metadata.and_then(|metadata| metadata.get("annotations"));
+    let marks: Option<Marks> = marks.and_then(|marks| serde_json::from_str(marks).ok());
+    marks.is_some_and(|marks| marks.is_end.as_deref() == Some("true"))
 }
