@@ -2,6 +2,7 @@
 
 mod retry;
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -269,13 +270,15 @@ impl KindWatch {
             return End::Closed;
         }
         let opened = Instant::now();
-        let lasts_from = opened + LASTING.min(self.lifetime / 2);
         let deadline = opened + self.lifetime + GRACE;
+        // Timers for each line would be entered and removed with each line.
+        let mut lasts = pin!(sleep_until(opened + LASTING.min(self.lifetime / 2)));
+        let mut ends = pin!(sleep_until(deadline));
         let mut is_lasting = false;
         loop {
             let line = tokio::select! {
                 line = lines.next() => line,
-                () = sleep_until(lasts_from), if !is_lasting => {
+                () = &mut lasts, if !is_lasting => {
                     is_lasting = true;
                     self.retry.succeeded();
                     continue;
@@ -283,7 +286,7 @@ impl KindWatch {
                 () = sleep_until(self.relist_at.unwrap_or(deadline)), if self.relist_at.is_some() => {
                     return End::Relist;
                 }
-                () = sleep_until(deadline) => {
+                () = &mut ends => {
                     tracing::debug!(kind = %self.kind.gvk, "watch is silent after its end; it is resumed");
                     return End::Resume;
                 }

@@ -12,7 +12,7 @@ mod report;
 mod selection;
 mod take;
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -211,8 +211,12 @@ impl Session {
             next_report: None,
             next_facts: Instant::now(),
         };
+        let mut wake = pin!(sleep_until(due.next_facts));
         loop {
             let wake_at = self.wake_at(known, &due);
+            if wake.deadline() != wake_at {
+                wake.as_mut().reset(wake_at);
+            }
             tokio::select! {
                 news = next_news(&mut self.running, &mut self.news_rx) => {
                     if let Err(end) = self.take_waiting(news, known) {
@@ -255,7 +259,7 @@ impl Session {
                         return end;
                     }
                 }
-                () = sleep_until(wake_at) => {}
+                () = &mut wake => {}
             }
             if self.act(known, events, &mut due).await.is_err() {
                 return SessionEnd::Closed;
