@@ -41,6 +41,8 @@ pub struct Coverage(Arc<Table>);
 struct Table {
     /// By Kind and group.
     kinds: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Extents>>,
+    /// Number of Kinds and groups among them that are not covered in every scope.
+    uncovered: usize,
     /// The state of the Kinds of a group that names none of its Kinds.
     groups: BTreeMap<Arc<str>, KindCoverage>,
     /// The state of every other Kind.
@@ -61,6 +63,7 @@ impl Coverage {
     pub fn of_others(state: KindState) -> Self {
         Self(Arc::new(Table {
             kinds: BTreeMap::new(),
+            uncovered: 0,
             groups: BTreeMap::new(),
             others: KindCoverage::new(state),
             left_out: None,
@@ -89,10 +92,12 @@ impl Coverage {
 
     /// Sets the state of a Kind in one scope.
     pub fn set(&mut self, group: &str, kind: &str, scope: Scope<'_>, coverage: KindCoverage) {
-        let groups = &mut Arc::make_mut(&mut self.0).kinds;
-        let groups = groups.entry(kind.into()).or_default();
+        let table = Arc::make_mut(&mut self.0);
+        let groups = table.kinds.entry(kind.into()).or_default();
         let extents = groups.entry(group.into()).or_default();
+        table.uncovered -= usize::from(!extents.is_covered());
         extents.set(scope, coverage);
+        table.uncovered += usize::from(!extents.is_covered());
     }
 
     /// Sets the state of the Kinds of a group that names none of its Kinds.
@@ -129,10 +134,10 @@ impl Coverage {
         extents.of(Scope::Cluster)
     }
 
-    /// Returns whether every Kind with a state of its own is covered, and no object is left out.
+    /// Returns whether every Kind with a state of its own is covered, and no object is left out. Called for each
+    /// report, so the cost does not grow with the number of Kinds.
     pub fn is_complete(&self) -> bool {
-        let mut kinds = self.0.kinds.values().flat_map(BTreeMap::values);
-        self.0.groups.is_empty() && self.0.left_out.is_none() && kinds.all(Extents::is_covered)
+        self.0.groups.is_empty() && self.0.left_out.is_none() && self.0.uncovered == 0
     }
 
     /// Returns whether a Kind without a state of its own counts as reported.

@@ -176,3 +176,17 @@ fn the_worst_of_two_coverages_has_the_less_known_state_of_each_kind() {
     }
     assert_eq!(next.worst_of(&next), next);
 }
+
+#[test]
+fn a_coverage_is_complete_while_each_scope_of_each_kind_is_covered() {
+    let mut coverage = Coverage::nothing();
+    let mut set = |scope, state| {
+        coverage.set("", "Pod", scope, KindCoverage::new(state));
+        coverage.is_complete()
+    };
+    assert!(set(Scope::Cluster, KindState::Complete));
+    assert!(!set(Scope::Namespace("a"), KindState::Forbidden));
+    assert!(!set(Scope::Namespace("b"), KindState::Complete));
+    assert!(!set(Scope::Namespace("a"), KindState::Unavailable));
+    assert!(set(Scope::Namespace("a"), KindState::Complete));
+}
