@@ -75,9 +75,8 @@ impl Changes {
     fn add(&mut self, app: &str, cluster: &ClusterName, applied: Applied) {
         self.is_any |= applied.is_changed;
         self.is_set_back |= applied.is_set_back;
-        let app: Arc<str> = app.into();
         let left = applied.left.into_iter();
-        let left = left.map(|identity| (Arc::clone(&app), cluster.clone(), identity));
+        let left = left.map(|identity| (app.into(), cluster.clone(), identity));
         self.left.extend(left);
     }
 

@@ -41,13 +41,12 @@ impl Applications {
         state: ApplicationState,
         shared: &Shared,
     ) {
+        self.note_due(key, Due::of(&state, shared));
         self.by_key.insert(key.clone(), state);
-        self.note_due(key, shared);
     }
 
     pub(crate) fn remove(&mut self, key: &ApplicationKey) -> Option<ApplicationState> {
-        self.rechecks.set(key, None);
-        self.expiries.set(key, None);
+        self.note_due(key, Due::default());
         self.by_key.remove(key)
     }
 
@@ -58,9 +57,18 @@ impl Applications {
         shared: &Shared,
         change: impl FnOnce(&mut ApplicationState) -> R,
     ) -> Option<R> {
-        let result = change(self.by_key.get_mut(key)?);
-        self.note_due(key, shared);
+        let state = self.by_key.get_mut(key)?;
+        let result = change(state);
+        let due = Due::of(state, shared);
+        self.note_due(key, due);
         Some(result)
+    }
+
+    /// Notes the number of the last report on an application. Returns the number of the report before. None if the
+    /// application is not known.
+    pub(crate) fn note_report(&mut self, key: &ApplicationKey, number: u64) -> Option<u64> {
+        let state = self.by_key.get_mut(key)?;
+        Some(std::mem::replace(&mut state.last_report, number))
     }
 
     /// The applications whose verdicts are due for a recheck, in the order of their times.
@@ -83,11 +91,24 @@ impl Applications {
         self.expiries.next_ms()
     }
 
-    fn note_due(&mut self, key: &ApplicationKey, shared: &Shared) {
-        let state = self.by_key.get(key);
-        let recheck_at_ms = state.and_then(ApplicationState::recheck_at_ms);
-        let expires_at_ms = state.and_then(|state| state.expires_at_ms(shared.timeouts));
-        self.rechecks.set(key, recheck_at_ms);
-        self.expiries.set(key, expires_at_ms);
+    fn note_due(&mut self, key: &ApplicationKey, due: Due) {
+        self.rechecks.set(key, due.recheck_at_ms);
+        self.expiries.set(key, due.expires_at_ms);
+    }
+}
+
+/// The times at which an application changes by itself, in Unix milliseconds.
+#[derive(Default)]
+struct Due {
+    recheck_at_ms: Option<i64>,
+    expires_at_ms: Option<i64>,
+}
+
+impl Due {
+    fn of(state: &ApplicationState, shared: &Shared) -> Self {
+        Self {
+            recheck_at_ms: state.recheck_at_ms(),
+            expires_at_ms: state.expires_at_ms(shared.timeouts),
+        }
     }
 }

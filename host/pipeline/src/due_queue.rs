@@ -14,13 +14,14 @@ pub(crate) struct DueQueue {
 impl DueQueue {
     /// Sets the time at which an application is due; none if it never is.
     pub(crate) fn set(&mut self, key: &ApplicationKey, at_ms: Option<i64>) {
-        let before = match at_ms {
-            Some(at_ms) => self.by_key.insert(key.clone(), at_ms),
-            None => self.by_key.remove(key),
-        };
+        let before = self.by_key.get(key).copied();
         if before == at_ms {
             return;
         }
+        match at_ms {
+            Some(at_ms) => self.by_key.insert(key.clone(), at_ms),
+            None => self.by_key.remove(key),
+        };
         if let Some(before) = before {
             self.by_time.remove(&(before, key.clone()));
         }

@@ -34,13 +34,17 @@ impl ConnectionView {
     /// Returns whether `other` differs at most in counts and in the time of the last event. Such a difference
     /// is not published.
     pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        let is_shared = match (&self.facts, &other.facts) {
+            (Some(facts), Some(others)) => Arc::ptr_eq(facts, others),
+            _ => false,
+        };
         let facts = |view: &Self| view.facts.as_deref().map(without_counts);
         self.state == other.state
             && self.since_ms == other.since_ms
             && self.reason == other.reason
             && self.faults == other.faults
             && self.coverage == other.coverage
-            && facts(self) == facts(other)
+            && (is_shared || facts(self) == facts(other))
     }
 }
 

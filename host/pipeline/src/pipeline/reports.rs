@@ -139,10 +139,7 @@ impl Pipeline {
     pub(super) fn note_report(&mut self, key: &ApplicationKey, is_set_back: bool) {
         self.reports += 1;
         let after = self.reports;
-        let before = self.applications.update(key, &self.shared, |state| {
-            std::mem::replace(&mut state.last_report, after)
-        });
-        if let Some(before) = before {
+        if let Some(before) = self.applications.note_report(key, after) {
             self.swap.reported(key, before, after, is_set_back);
         }
     }
