@@ -241,7 +241,7 @@ fn a_group_is_deleted_with_its_contexts_after_the_termination() {
     delete().unwrap();
     assert!(matches!(delete(), Err(Error::NotFound(_))));
     assert!(host.contexts.list().unwrap().ids.is_empty());
-    assert!(host.records.intent(&name()).unwrap().is_none());
+    assert!(host.records.intent(name()).unwrap().is_none());
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn concurrent_callers_lose_no_action() {
 #[test]
 fn a_group_without_an_intent_is_read_only() {
     let host = Host::new();
-    host.records.create(&name(), &Record::default()).unwrap();
+    host.records.create(name(), &Record::default()).unwrap();
     assert!(matches!(
         host.act(Command::Approve),
         Err(Error::ReadOnly(_))
@@ -284,9 +284,9 @@ fn a_record_with_too_many_actions_can_still_be_terminated() {
     let mut full = seen.clone();
     let first = full.actions[0].clone();
     full.actions.splice(0..0, vec![first; ACTIONS_MAX]);
-    let intent = host.records.intent(&name()).unwrap().unwrap();
+    let intent = host.records.intent(name()).unwrap().unwrap();
     host.records
-        .replace_with_intent(&name(), &seen, &full, &intent)
+        .replace_with_intent(name(), &seen, &full, &intent)
         .unwrap();
     host.act(Command::Terminate).unwrap();
     host.run().unwrap();

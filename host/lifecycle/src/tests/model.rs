@@ -84,7 +84,7 @@ fn present(clusters: &Clusters) -> BTreeSet<String> {
 /// The content of the last instance, according to the stored revision.
 fn last_content(host: &Host) -> BTreeSet<String> {
     let revision = host.groups.get(&name()).unwrap().revision;
-    let intent = host.records.revision(&name(), revision).unwrap().unwrap();
+    let intent = host.records.revision(name(), revision).unwrap().unwrap();
     let apps = intent.apps.into_iter().map(|it| {
         let clusters: Vec<String> = it.clusters.iter().map(ToString::to_string).collect();
         let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
@@ -95,7 +95,7 @@ fn last_content(host: &Host) -> BTreeSet<String> {
 
 /// A random request. A refusal is no failure; a fault of the store is.
 fn request(host: &Host, random: &mut Random) -> Result<()> {
-    let revisions = || host.records.revisions(&name());
+    let revisions = || host.records.revisions(name());
     let done = match random.below(12) {
         0..=2 => host.put_apps(content(random.below(12))).map(drop),
         3 | 4 => host.act(Command::Approve),

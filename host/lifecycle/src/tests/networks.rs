@@ -111,8 +111,14 @@ fn changed_network_intents_are_sent_by_the_next_application_which_removes_the_ot
     let shown = host.groups.dry_run(&edge(), None, clusters, clusters);
     let shown = shown.unwrap().resources.into_iter();
     let changes: Vec<PlannedChange> = shown.map(|it| it.change).collect();
-    use PlannedChange::{Create, Delete, Unchanged};
-    assert_eq!(changes, [Unchanged, Create, Delete]);
+    assert_eq!(
+        changes,
+        [
+            PlannedChange::Unchanged,
+            PlannedChange::Create,
+            PlannedChange::Delete
+        ]
+    );
     host.on_cluster(Command::Apply).unwrap();
     assert_eq!(host.work().unwrap(), Outcome::Complete);
     assert_eq!(host.clusters.state().sent, ["lab+a three"]);

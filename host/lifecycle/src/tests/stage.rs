@@ -237,7 +237,7 @@ impl Host {
     }
 
     pub(super) fn record(&self) -> Record {
-        self.records.get(&name()).unwrap().unwrap()
+        self.records.get(name()).unwrap().unwrap()
     }
 
     /// The context of the last instance.

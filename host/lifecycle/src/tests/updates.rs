@@ -253,5 +253,5 @@ fn only_the_last_instances_are_kept() {
         host.run().unwrap();
     }
     assert_eq!(host.contexts.list().unwrap().ids.len(), INSTANCES);
-    assert_eq!(host.records.revisions(&name()).unwrap().len(), INSTANCES);
+    assert_eq!(host.records.revisions(name()).unwrap().len(), INSTANCES);
 }

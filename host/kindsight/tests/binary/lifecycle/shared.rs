@@ -62,7 +62,7 @@ fn a_running_server_continues_the_work_of_a_killed_one() {
     fs::write(stage.path("app.yaml"), application).unwrap();
     let etcd = Etcd::start(&binaries);
     let first = start(&stage, &etcd, "first");
-    let mut second = start(&stage, &etcd, "second");
+    let second = start(&stage, &etcd, "second");
     stage.create(&first);
     stage.succeed(&second, &["instantiate", NAME]);
     // The second server keeps its lease while a resource waits.

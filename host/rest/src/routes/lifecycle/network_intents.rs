@@ -233,6 +233,7 @@ fn content(networks: NetworkIntents) -> GroupIntent {
     GroupIntent {
         profile: None,
         apps: vec![app],
+        controllers: Vec::new(),
     }
 }
 
