@@ -21,7 +21,11 @@ pub(super) fn checked(draft: Draft, cluster: &ClusterName) -> Result<Intent, Vec
         depends_on: Vec::new(),
         resource_dependencies: Vec::new(),
     };
-    let checked = Draft { apps: vec![app] }.checked();
+    let draft = Draft {
+        apps: vec![app],
+        ..Draft::default()
+    };
+    let checked = draft.checked();
     let intent =
         checked.map_err(|problems| problems.into_iter().map(of_cluster).collect::<Vec<_>>())?;
     let mut problems = Problems::default();

@@ -126,7 +126,7 @@ impl ContextWork for ServedGroups {
 
     fn read(&self, id: &ContextId) -> Result<(), WorkError> {
         let _ = id;
-        let why = "kindsight does not write the `definition` of resources; query the status of the application";
+        let why = "`ReadAppContext` is not supported: kindsight does not copy live objects into contexts; query the status of the application";
         Err(WorkError::Refused(why.to_owned()))
     }
 }

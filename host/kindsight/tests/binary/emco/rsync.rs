@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use kindsight_cluster::Etcd;
 use kindsight_grpc::proto::installapp_client::InstallappClient;
-use kindsight_grpc::proto::{InstallAppRequest, UninstallAppRequest};
+use kindsight_grpc::proto::{InstallAppRequest, ReadAppContextRequest, UninstallAppRequest};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -93,6 +93,22 @@ impl Stage {
             Ok(())
         } else {
             Err(answer.app_context_uninstall_message)
+        }
+    }
+
+    fn read(&self, server: &Server, id: &str) -> Result<(), String> {
+        let request = ReadAppContextRequest {
+            app_context: id.to_owned(),
+        };
+        let url = server.rsync();
+        let answer = self.runtime.block_on(async {
+            let mut client = InstallappClient::connect(url).await.unwrap();
+            client.read_app_context(request).await.unwrap().into_inner()
+        });
+        if answer.app_context_read_successful {
+            Ok(())
+        } else {
+            Err(answer.app_context_read_message)
         }
     }
 
@@ -211,6 +227,31 @@ fn a_refusal_names_its_reason() {
     assert_eq!(status, 201, "{body:#}");
     stage.lay("8", "shop/web/v1/own", EDGE);
     let refused = stage.install(&server, "8").unwrap_err();
+    assert!(refused.contains("REST API"), "{refused}");
+    // Live objects are not copied into contexts.
+    let refused = stage.read(&server, "7").unwrap_err();
+    assert!(
+        refused.contains("`ReadAppContext` is not supported"),
+        "{refused}"
+    );
+    assert!(server.stop());
+}
+
+#[test]
+fn an_orchestrator_does_not_remove_the_network_intents_of_the_rest_api() {
+    let Some(stage) = Stage::new() else { return };
+    let server = stage.start();
+    let path = "/v2/cluster-providers/lab/clusters/edge01/network-intents";
+    let network = "apiVersion: k8s.plugin.opnfv.org/v1alpha1\nkind: Network\nmetadata: {name: a}\n";
+    let intents = json!({"manifests": [network]});
+    let (status, body) = server.put_json(path, &intents.to_string());
+    assert_eq!(status, 201, "{body:#}");
+    let (status, applied) = server.post(&format!("{path}/apply"), "");
+    assert_eq!(status, 202, "{applied:#}");
+    let id = applied["instance"].as_str().unwrap();
+    stage.wait_for_status(id, "Instantiated");
+    let refused = stage.uninstall(&server, id).unwrap_err();
+    assert!(refused.contains("the cluster lab+edge01"), "{refused}");
     assert!(refused.contains("REST API"), "{refused}");
     assert!(server.stop());
 }
