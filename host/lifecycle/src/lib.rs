@@ -10,8 +10,8 @@
 //!
 //! [`Situation`] is the state machine. [`Groups`] decides with it and appends each action to the record, by
 //! compare-and-swap, before anything is done. [`Sequence`] does the work that the record asks for, step by step, and
-//! writes the result of each step into the context. After a restart, it continues with the first step without a result.
-//! A [`Sender`] repeats a step without a further effect.
+//! writes the results of a few steps together into the context. After a restart, it continues with the first step without
+//! a stored result. A [`Sender`] repeats a step without a further effect.
 //!
 //! All calls block until the store and the clusters have answered. Time is an argument. The caller repeats
 //! [`Sequence::run`] while a cluster is unreachable.

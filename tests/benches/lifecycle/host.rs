@@ -1,6 +1,7 @@
 //! The host that deploys, with its store in a file.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kindsight_cluster::{Client, Cluster, Credentials};
 use kindsight_clusters::{ClusterSource, kubeconfig_clusters};
@@ -33,8 +34,13 @@ impl Host {
         let server = runtime.block_on(Server::start(settings)).expect("a server");
         let url = format!("http://{}", server.address());
         runtime.spawn(async move { server.failed().await });
+        let client = Client::new(&url, None, &Credentials::Nobody);
+        let is_ready = || ureq::get(format!("{url}/readyz")).call().is_ok();
+        while !is_ready() {
+            std::thread::sleep(super::PERIOD);
+        }
         Self {
-            client: Client::new(&url, None, &Credentials::Nobody),
+            client,
             url,
             _runtime: runtime,
             _folder: folder,
@@ -85,4 +91,21 @@ pub(crate) fn resident_mib() -> u64 {
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));
     let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
     kib.unwrap_or_default() / 1024
+}
+
+/// The time that this process, and the children that it waited for, spent on processors.
+pub(crate) fn processor_times() -> [Duration; 2] {
+    /// Ticks of the clock of Linux in each second.
+    const TICKS: u64 = 100;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program can have spaces. Its user and system time follow 11 members later.
+    let members = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = members.split_whitespace().skip(11).take(4);
+    let ticks: Vec<u64> = ticks.map(|it| it.parse().unwrap_or_default()).collect();
+    let sum = |of: &[u64]| Duration::from_millis(of.iter().sum::<u64>() * 1000 / TICKS);
+    ticks
+        .split_at_checked(2)
+        .map_or_else(Default::default, |(own, children)| {
+            [sum(own), sum(children)]
+        })
 }

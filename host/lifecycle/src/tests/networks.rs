@@ -26,6 +26,7 @@ fn network(name: &str, subnet: &str) -> String {
 fn draft(manifests: &[String]) -> Draft {
     Draft {
         apps: vec![app("any", &[], manifests.to_vec())],
+        ..Draft::default()
     }
 }
 
