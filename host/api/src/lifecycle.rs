@@ -180,7 +180,8 @@ pub struct Group {
     pub intent: GroupIntent,
     /// The state.
     pub lifecycle: GroupState,
-    /// The actions, oldest first.
+    /// The actions, oldest first. If there are more than 500, the oldest actions of instances that are not kept are left
+    /// out.
     pub actions: Vec<GroupAction>,
     /// The revisions that a rollback can return to, in ascending order.
     #[serde(default)]
