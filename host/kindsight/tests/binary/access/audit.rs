@@ -218,6 +218,29 @@ fn each_change_of_a_group_is_logged_with_its_user_and_its_outcome() {
     }
 }
 
+#[test]
+fn each_change_of_network_intents_is_logged_with_its_cluster() {
+    let stage = Stage::start_as("deployer", &["--lifecycle"]);
+    let path = "/cluster-providers/lab/clusters/edge01/network-intents";
+    let content = br#"{"manifests": ["apiVersion: k8s.plugin.opnfv.org/v1alpha1\nkind: Network\nmetadata: {name: a}\n"]}"#;
+    let json = "application/json";
+    let status = stage.send_as(Method::PUT, path, json, content, "put");
+    assert_eq!(status, 201);
+    let terminate = format!("{path}/terminate");
+    let status = stage.send_as(Method::POST, &terminate, json, b"", "terminate");
+    assert_eq!(status, 409);
+    for (id, outcome) in [
+        ("put", "done"),
+        ("terminate", "refused: `terminate` is not"),
+    ] {
+        let line = stage.audited(id);
+        assert_eq!(line["action"], format!("{id}-network-intents"), "{line}");
+        assert_eq!(line["cluster"], "lab+edge01", "{line}");
+        let told = line["outcome"].as_str().unwrap();
+        assert!(told.starts_with(outcome), "{line}");
+    }
+}
+
 /// Waits for a line of a log in JSON.
 fn line_of<T>(log: &Path, find: impl Fn(&Value) -> Option<T>) -> T {
     let began = Instant::now();
