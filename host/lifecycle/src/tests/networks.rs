@@ -60,7 +60,7 @@ impl NetworkIntents for Host {
     }
 }
 
-/// A cluster to which the networks `one` and `two` were applied.
+/// A cluster with the applied networks `one` and `two`.
 fn applied() -> Host {
     let host = Host::new();
     let networks = [network("one", "10.0.0.0/24"), network("two", "10.0.1.0/24")];

@@ -1,4 +1,4 @@
-//! What a command of the lifecycle is about: an application, or the network intents of a cluster.
+//! The targets of the commands of the lifecycle: an application, or the network intents of a cluster.
 
 use clap::Args;
 use kindsight_model::{ClusterName, DigName};
