@@ -12,6 +12,7 @@ use crate::bundle;
 use crate::changes::AppContextWatch;
 use crate::composite_app::CompositeApp;
 use crate::creation::{self, NewContext, NewInstance};
+use crate::deployed::Place;
 use crate::keys::{self, ClusterKeys, ContextKeys, ResourceName};
 use crate::snapshot::{self, ContextSnapshot};
 use crate::status::StatusValue;
@@ -285,6 +286,21 @@ impl AppContexts {
             batch = self.add_change(batch, keys.root(), keys.status(), &status)?;
         }
         self.apply_record(&batch)
+    }
+
+    /// Records the live object of a resource, as JSON, for an orchestrator that reads it from the store.
+    /// [`Recorded::NotFound`] if the context does not have the resource.
+    ///
+    /// # Errors
+    /// [`StoreError::TooLarge`]; the old object stays.
+    pub fn record_live_object(
+        &self,
+        id: &ContextId,
+        place: &Place,
+        json: &str,
+    ) -> Result<Recorded> {
+        let keys = cluster_keys(id, &place.app, &place.cluster)?.resource(&place.resource);
+        self.record(keys.root(), keys.definition(), json)
     }
 
     fn record<T>(&self, owner: &str, key: String, value: &T) -> Result<Recorded>

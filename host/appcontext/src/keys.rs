@@ -165,6 +165,10 @@ impl ResourceKeys {
     pub(crate) fn status(&self) -> String {
         format!("{}status/", self.0)
     }
+
+    pub(crate) fn definition(&self) -> String {
+        format!("{}definition/", self.0)
+    }
 }
 
 #[cfg(test)]

@@ -53,8 +53,8 @@
 //!
 //! - The work queue and intermediate states of rsync (`rsync/…`, `/activecontext/`): ours are in
 //!   the records. Such keys of another writer are left alone; `level_value` reads them.
-//! - Cached readiness (`resourcesready/`, `resready/`, `ressuccess/`, `definition/`): interpreters
-//!   judge that from the bundle.
+//! - Cached readiness (`resourcesready/`, `resready/`, `ressuccess/`): interpreters judge that from
+//!   the bundle. A live object (`definition/`) is written and not read.
 
 #![warn(
     clippy::expect_used,

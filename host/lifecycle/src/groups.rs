@@ -232,6 +232,7 @@ impl Groups {
         let is_result = match work {
             AskedWork::Instantiate => matches!(status, Some(Instantiated | InstantiateFailed)),
             AskedWork::Terminate => matches!(status, Some(Terminated | TerminateFailed)),
+            AskedWork::Read => false,
         };
         if is_result {
             context.status().delete()?;

@@ -61,7 +61,7 @@ pub use sender::{
 };
 pub use sequence::{INSTANCES_KEPT, Outcome, Sequence};
 pub use state::{Action, Next, Refusal, Situation};
-pub use work::Job;
+pub use work::{CREATED, Job};
 
 /// Errors of actions and sequences, divided by the reaction of the caller.
 #[derive(Debug, thiserror::Error)]

@@ -133,6 +133,12 @@ pub trait Sender: Send + Sync {
     /// [`SendError`] with the reaction to the failure.
     fn preview(&self, target: &Target, resource: &SentResource<'_>) -> Result<Preview, SendError>;
 
+    /// Reads the live object of a resource, as JSON.
+    ///
+    /// # Errors
+    /// [`SendError`] with the reaction to the failure, also if the object does not exist.
+    fn read(&self, target: &Target, resource: &SentResource<'_>) -> Result<String, SendError>;
+
     /// Removes a resource. A resource that does not exist is [`Deletion::Deleted`].
     ///
     /// # Errors

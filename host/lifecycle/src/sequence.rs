@@ -10,6 +10,7 @@ mod create;
 mod dependencies;
 mod lanes;
 mod plan;
+mod read;
 mod remove;
 mod results;
 mod retention;
@@ -232,9 +233,13 @@ impl Sequence {
                 WorkKind::Instantiate => run.instantiate()?,
                 WorkKind::Terminate => run.terminate()?,
                 WorkKind::Stop => run.stop()?,
+                WorkKind::Read => run.read_objects()?,
             };
             match part {
                 Part::Retry => return Ok(Outcome::Retry),
+                Part::Done | Part::Failed if work.kind == WorkKind::Read => {
+                    self.completed(job, &work)?;
+                }
                 Part::Waiting if !run.progress.has_advanced() => return Ok(Outcome::Waiting),
                 // The next round finds no work, other work, or dependencies that were met meanwhile.
                 Part::Done | Part::Failed | Part::Superseded | Part::Waiting => {}

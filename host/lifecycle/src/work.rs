@@ -74,7 +74,12 @@ pub(crate) enum WorkKind {
     Terminate,
     /// End the instantiation or termination.
     Stop,
+    /// Read the live objects into the context.
+    Read,
 }
+
+/// The status of a context that is written and that nobody began to send.
+pub const CREATED: &str = "Created";
 
 /// The stored progress of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,6 +158,7 @@ impl Work {
             _ if context.stop_flag().get()?.unwrap_or_default() => WorkKind::Stop,
             AskedWork::Instantiate => WorkKind::Instantiate,
             AskedWork::Terminate => WorkKind::Terminate,
+            AskedWork::Read => WorkKind::Read,
         };
         let status_context = context.status_context().get()?;
         Ok(Some(Self {
@@ -187,7 +193,7 @@ impl Work {
                 WorkKind::Instantiate => false,
                 // The previous instances still have to be removed.
                 WorkKind::Terminate => self.context == self.status_context,
-                WorkKind::Stop => true,
+                WorkKind::Stop | WorkKind::Read => true,
             });
         };
         let status = progress.status;
@@ -197,6 +203,8 @@ impl Work {
                 matches!(status, Some(Terminated | TerminateFailed)) && !progress.stop_flag
             }
             WorkKind::Stop => !matches!(status, None | Some(Instantiating | Terminating)),
+            // The request is forgotten as soon as all objects are read.
+            WorkKind::Read => false,
         })
     }
 }

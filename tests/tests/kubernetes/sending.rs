@@ -125,6 +125,11 @@ impl Stage {
         self.call(sent, async |object| self.sender.preview(&object).await)
     }
 
+    fn read(&self, sent: &Sent) -> Result<Value, ObjectError> {
+        let json = self.call(sent, async |object| self.sender.read(&object).await)?;
+        Ok(serde_json::from_str(&json).unwrap())
+    }
+
     fn delete(&self, sent: &Sent) -> Result<ObjectDeletion, ObjectError> {
         self.call(sent, async |object| self.sender.delete(&object).await)
     }

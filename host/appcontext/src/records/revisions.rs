@@ -14,6 +14,8 @@ pub enum AskedWork {
     Instantiate,
     /// Remove its resources.
     Terminate,
+    /// Read the live objects into it.
+    Read,
 }
 
 #[derive(PartialEq, Serialize, Deserialize)]

@@ -21,6 +21,7 @@ impl Sequence {
                 let asked = match work.kind {
                     WorkKind::Instantiate => AskedWork::Instantiate,
                     WorkKind::Terminate => AskedWork::Terminate,
+                    WorkKind::Read => AskedWork::Read,
                     WorkKind::Stop => return Ok(()),
                 };
                 Ok(self.records.forget_asked(id, asked)?)

@@ -1,5 +1,6 @@
 use kindsight_appcontext::{AskedWork, ContextMeta, NewApp, NewCluster, NewContext, NewResource};
 use kindsight_model::{ContextId, ContextStatus, RsyncStatus};
+use serde_json::Value;
 
 use super::stage::{Host, manifest};
 use crate::{Error, Job, Outcome};
@@ -125,4 +126,68 @@ fn work_on_a_context_that_does_not_exist_is_refused_or_forgotten() {
     assert!(host.groups.unfinished().unwrap().is_empty());
     assert!(host.records.all_asked().unwrap().is_empty());
     assert_eq!(job, Job::Context(id));
+}
+
+#[test]
+fn live_objects_are_read_into_a_context() {
+    let host = Host::new();
+    let id = foreign(&host);
+    let ask = |work| {
+        let job = host.groups.ask(&id, work).unwrap();
+        assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
+        assert!(host.groups.unfinished().unwrap().is_empty());
+    };
+    let statuses = || {
+        let snapshot = host.contexts.read(&id).unwrap().unwrap();
+        let resources = snapshot.apps[0].clusters[0].resources.iter();
+        let statuses = resources.map(|resource| resource.status.unwrap().as_str());
+        statuses.collect::<Vec<_>>()
+    };
+    // Nothing is sent yet.
+    ask(AskedWork::Read);
+    assert_eq!(status(&host, &id), Some(ContextStatus::InstantiateFailed));
+    assert_eq!(statuses(), ["Failed", "Failed"]);
+    assert_eq!(live(&host, &id, "one+ConfigMap"), None);
+    ask(AskedWork::Instantiate);
+    ask(AskedWork::Read);
+    assert_eq!(status(&host, &id), Some(ContextStatus::Instantiated));
+    assert_eq!(statuses(), ["Applied", "Applied"]);
+    let object = live(&host, &id, "two+ConfigMap").unwrap();
+    assert_eq!(object["status"]["ready"], true);
+    host.clusters.state().unreachable.insert("lab+a".to_owned());
+    let job = host.groups.ask(&id, AskedWork::Read).unwrap();
+    assert_eq!(host.run_job(&job).unwrap(), Outcome::Retry);
+    assert_eq!(statuses(), ["Retrying", "Retrying"]);
+    host.clusters.state().unreachable.clear();
+    assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
+    assert_eq!(statuses(), ["Applied", "Applied"]);
+    ask(AskedWork::Terminate);
+    assert_eq!(host.clusters.resources(), [""; 0]);
+}
+
+#[test]
+fn a_live_secret_is_not_read_into_a_context() {
+    let host = Host::new();
+    let id = foreign(&host);
+    let context = host.contexts.load(&id).unwrap();
+    let app = context.app("front").unwrap();
+    let cluster = app.cluster(&"lab+a".parse().unwrap()).unwrap();
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n";
+    cluster
+        .add_resource(&"key+Secret".parse().unwrap(), secret)
+        .unwrap();
+    for work in [AskedWork::Instantiate, AskedWork::Read] {
+        let job = host.groups.ask(&id, work).unwrap();
+        host.run_job(&job).unwrap();
+    }
+    assert!(live(&host, &id, "one+ConfigMap").is_some());
+    assert_eq!(live(&host, &id, "key+Secret"), None);
+}
+
+/// The live object in a context.
+fn live(host: &Host, id: &ContextId, name: &str) -> Option<Value> {
+    let key = format!("/context/{id}/app/front/cluster/lab+a/resource/{name}/definition/");
+    let value = host.store.get(&key).unwrap()?;
+    let text: String = serde_json::from_slice(&value).unwrap();
+    Some(serde_json::from_str(&text).unwrap())
 }

@@ -115,6 +115,7 @@ pub(super) struct Host {
     pub(super) contexts: AppContexts,
     pub(super) records: Records,
     pub(super) clusters: Arc<Clusters>,
+    pub(super) store: Arc<dyn Store>,
     sequence: Sequence,
 }
 
@@ -126,6 +127,7 @@ impl Host {
             contexts: other.contexts.clone(),
             records: other.records.clone(),
             clusters: Arc::clone(&other.clusters),
+            store: Arc::clone(&other.store),
             sequence: other.sequence.clone(),
         }
     }
@@ -136,7 +138,7 @@ impl Host {
 
     pub(super) fn over(store: Arc<dyn Store>, clusters: Arc<Clusters>) -> Self {
         let contexts = AppContexts::new(Arc::clone(&store));
-        let records = Records::new(store);
+        let records = Records::new(Arc::clone(&store));
         let sender = Arc::clone(&clusters);
         Self {
             groups: Groups::new(contexts.clone(), records.clone()),
@@ -150,6 +152,7 @@ impl Host {
             contexts,
             records,
             clusters,
+            store,
         }
     }
 

@@ -4,14 +4,11 @@ use kindsight_appcontext::{
     AskedWork, ContextMeta, ContextSnapshot, Error as StoreError, NETWORK_INTENTS,
 };
 use kindsight_grpc::{ContextWork, WorkError, WorkSubject};
-use kindsight_lifecycle::Error;
+use kindsight_lifecycle::{CREATED, Error};
 use kindsight_model::{ContextId, ContextStatus, DigName, RecordSubject};
 use kindsight_store::chain;
 
 use super::ServedGroups;
-
-/// The status of a context that is written and that nobody began to send.
-const CREATED: &str = "Created";
 
 impl ServedGroups {
     /// Reads a context of another orchestrator.
@@ -125,8 +122,17 @@ impl ContextWork for ServedGroups {
     }
 
     fn read(&self, id: &ContextId) -> Result<(), WorkError> {
-        let _ = id;
-        let why = "`ReadAppContext` is not supported: kindsight does not copy live objects into contexts; query the status of the application";
-        Err(WorkError::Refused(why.to_owned()))
+        let snapshot = self.foreign(id)?;
+        if self
+            .records
+            .asked(id)
+            .map_err(|error| of_store(&error))?
+            .is_some()
+        {
+            let why = format!("other work on the AppContext {id} is not complete");
+            return Err(WorkError::Refused(why));
+        }
+        self.check_clusters(&snapshot)?;
+        self.ask(id, AskedWork::Read)
     }
 }

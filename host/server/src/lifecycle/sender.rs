@@ -43,6 +43,7 @@ trait Receiver {
     fn vet(&self, sent: &Sent<'_>) -> Result<(), SendError>;
     fn apply(&self, sent: &Sent<'_>) -> Result<Applied, SendError>;
     fn preview(&self, sent: &Sent<'_>) -> Result<Preview, SendError>;
+    fn read(&self, sent: &Sent<'_>) -> Result<String, SendError>;
     fn delete(&self, sent: &Sent<'_>) -> Result<Deletion, SendError>;
     fn announce(&self, target: &Target) -> Result<(), SendError>;
     fn removed(&self, target: &Target) -> Result<(), SendError>;
@@ -141,6 +142,10 @@ impl Sender for ConfiguredClusters {
         self.send(target, resource, |to, sent| to.preview(sent))
     }
 
+    fn read(&self, target: &Target, resource: &SentResource<'_>) -> Result<String, SendError> {
+        self.send(target, resource, |to, sent| to.read(sent))
+    }
+
     /// A later change of the project's clusters does not prevent a deletion.
     fn delete(&self, target: &Target, resource: &SentResource<'_>) -> Result<Deletion, SendError> {
         let deleted = self.rights(target).and_then(|rights| {
@@ -178,7 +183,7 @@ fn logged<T>(
             deployment = %target.deployment,
             resource,
             %error,
-            "a resource was not sent or removed"
+            "a resource was not sent, removed or read"
         );
     }
     done

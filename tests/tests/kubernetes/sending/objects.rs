@@ -3,7 +3,7 @@
 use kindsight_clusters::ObjectDeletion;
 use serde_json::{Value, json};
 
-use super::{NAMESPACE, Sent, Stage, config_map, path_of_map, unreachable};
+use super::{NAMESPACE, Sent, Stage, config_map, path_of_map, refused, unreachable};
 use crate::monitor;
 
 #[test]
@@ -129,4 +129,18 @@ fn a_monitor_is_asked_for_reports_if_the_cluster_serves_its_kind() {
         withdraw().unwrap();
         assert!(stage.get(path).is_none());
     }
+}
+
+#[test]
+fn a_live_object_is_read_without_the_fields_of_its_managers() {
+    let Some(stage) = Stage::start() else {
+        return;
+    };
+    let map = config_map("read", "blue");
+    assert!(refused(stage.read(&map)).contains("does not exist"));
+    let uid = stage.apply(&map).unwrap();
+    let live = stage.read(&map).unwrap();
+    assert_eq!(live["metadata"]["uid"], uid);
+    assert_eq!(live["data"], map.manifest["data"]);
+    assert!(live["metadata"].get("managedFields").is_none());
 }

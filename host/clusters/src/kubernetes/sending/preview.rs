@@ -1,4 +1,4 @@
-//! Dry runs on the server.
+//! Dry runs on the server, and reads of live objects.
 
 use serde_json::Value;
 
@@ -33,6 +33,23 @@ impl ObjectSender {
         })
     }
 
+    /// The live object as JSON, without `managedFields`.
+    ///
+    /// # Errors
+    /// [`ObjectError`], also if the object does not exist or belongs to another application.
+    pub async fn read(&self, object: &SentObject<'_>) -> Result<String, ObjectError> {
+        let place = self.served_place(object).await?;
+        self.check_owner(&place, object).await?;
+        let json = self.content(&place, object).await?;
+        let json = json.ok_or_else(|| ObjectError::Refused("it does not exist".to_owned()))?;
+        let mut object = parsed(&json)?;
+        let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+        if let Some(metadata) = metadata {
+            metadata.remove("managedFields");
+        }
+        Ok(object.to_string())
+    }
+
     /// The complete object as JSON; none if it does not exist.
     async fn content(
         &self,
@@ -52,11 +69,15 @@ impl ObjectSender {
     }
 }
 
+fn parsed(json: &[u8]) -> Result<Value, ObjectError> {
+    serde_json::from_slice(json).map_err(|_| {
+        ObjectError::Unreachable("the answer of the API server cannot be read".to_owned())
+    })
+}
+
 /// An object without the members that no application changes.
 fn content(json: &[u8]) -> Result<Value, ObjectError> {
-    let mut object: Value = serde_json::from_slice(json).map_err(|_| {
-        ObjectError::Unreachable("the answer of the API server cannot be read".to_owned())
-    })?;
+    let mut object = parsed(json)?;
     if let Some(members) = object.as_object_mut() {
         members.remove("status");
     }

@@ -121,11 +121,17 @@ impl Stage {
     }
 
     fn wait_for_status(&self, id: &str, status: &str) {
+        self.wait_for(id, "status/", &format!(r#"{{"Status":"{status}"}}"#));
+    }
+
+    fn wait_for(&self, id: &str, key: &str, value: &str) {
         let begin = Instant::now();
-        let expected = format!(r#"{{"Status":"{status}"}}"#);
-        while self.stored(id, "status/") != expected {
-            let found = self.stored(id, "status/");
-            assert!(begin.elapsed() < PATIENCE, "{id} is {found}, not {status}");
+        while self.stored(id, key) != value {
+            let found = self.stored(id, key);
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "{id} {key} is {found}, not {value}"
+            );
             std::thread::yield_now();
         }
     }
@@ -156,13 +162,21 @@ fn an_orchestrator_installs_and_uninstalls_its_context() {
         stage.sent("7"),
         ["00000-ConfigMap-front.json", "00001-Service-front.json"]
     );
-    let resource = format!("app/front/cluster/{EDGE}/resource/front+ConfigMap/status/");
-    assert_eq!(stage.stored("7", &resource), r#"{"Status":"Applied"}"#);
+    let resource_status = format!("app/front/cluster/{EDGE}/resource/front+ConfigMap/status/");
+    assert_eq!(
+        stage.stored("7", &resource_status),
+        r#"{"Status":"Applied"}"#
+    );
     wait(&server, &status_of(DIG), |answer| {
         answer["status"] == "Instantiated" && answer["rsync-status"]["Applied"] == 2
     });
     // A repetition has no further effect.
     stage.install(&server, "7").unwrap();
+    // A folder has no live objects. The request is complete when each resource has the result.
+    stage.read(&server, "7").unwrap();
+    stage.wait_for("7", &resource_status, r#"{"Status":"Failed"}"#);
+    stage.install(&server, "7").unwrap();
+    stage.wait_for("7", &resource_status, r#"{"Status":"Applied"}"#);
     stage.uninstall(&server, "7").unwrap();
     stage.wait_for_status("7", "Terminated");
     assert_eq!(stage.sent("7"), [""; 0]);
@@ -228,12 +242,8 @@ fn a_refusal_names_its_reason() {
     stage.lay("8", "shop/web/v1/own", EDGE);
     let refused = stage.install(&server, "8").unwrap_err();
     assert!(refused.contains("REST API"), "{refused}");
-    // Live objects are not copied into contexts.
     let refused = stage.read(&server, "7").unwrap_err();
-    assert!(
-        refused.contains("`ReadAppContext` is not supported"),
-        "{refused}"
-    );
+    assert!(refused.contains("lab+edge99"), "{refused}");
     assert!(server.stop());
 }
 

@@ -107,6 +107,10 @@ impl Receiver for ApiServer {
         })
     }
 
+    fn read(&self, sent: &Sent<'_>) -> Result<String, SendError> {
+        self.wait(self.sender.read(&object(sent)))
+    }
+
     fn delete(&self, sent: &Sent<'_>) -> Result<Deletion, SendError> {
         let deletion = self.wait(self.sender.delete(&object(sent)))?;
         Ok(match deletion {

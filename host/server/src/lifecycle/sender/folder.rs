@@ -31,6 +31,13 @@ impl Receiver for FolderCluster {
         Ok(preview(before.as_deref(), sent.resource.manifest))
     }
 
+    /// A folder has manifests and reports, and a report has only parts of an object.
+    fn read(&self, _: &Sent<'_>) -> Result<String, SendError> {
+        Err(SendError::Refused(
+            "a folder has no live objects".to_owned(),
+        ))
+    }
+
     fn delete(&self, sent: &Sent<'_>) -> Result<Deletion, SendError> {
         self.remove_manifest(&sent.target.deployment, &file(sent.resource))
             .map_err(|error| failed(&error))?;

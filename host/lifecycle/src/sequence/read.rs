@@ -1,0 +1,80 @@
+//! The reading of live objects into a context, as an orchestrator requests it of its rsync.
+
+use kindsight_model::{Connectivity, ContextStatus, RsyncStatus};
+
+use super::{Part, Placement, Run, Step, in_lanes, written};
+use crate::Result;
+use crate::sender::SendError;
+use crate::work::CREATED;
+
+/// The Kind whose live objects have values that the context may not have.
+const SECRET: &str = "Secret";
+
+impl Run<'_> {
+    /// Stores the live object of each resource beside its manifest. A resource that cannot be read is Failed. The status of
+    /// the context changes only if nothing was sent yet.
+    pub(super) fn read_objects(&self) -> Result<Part> {
+        let snapshot = self.snapshot()?;
+        let plan = self.plan(&snapshot)?;
+        let part = in_lanes(&plan.placements, |placement, _| {
+            self.read_placement(placement)
+        })?;
+        let end = match part {
+            Part::Done => ContextStatus::Instantiated,
+            Part::Failed => ContextStatus::InstantiateFailed,
+            Part::Retry | Part::Waiting | Part::Superseded => return Ok(part),
+        };
+        if snapshot
+            .status
+            .is_none_or(|status| status.as_str() == CREATED)
+        {
+            self.set_status(end)?;
+        }
+        Ok(part)
+    }
+
+    fn read_placement(&self, placement: &Placement) -> Result<Part> {
+        let mut part = Part::Done;
+        for (position, step) in placement.steps.iter().enumerate() {
+            if !self.is_current()? {
+                return Ok(Part::Superseded);
+            }
+            let mut deployed = step.deployed.clone();
+            match self.read_step(placement, step) {
+                Ok(object) => {
+                    let recorded = self.of.contexts.record_live_object(
+                        &self.work.context,
+                        &step.place,
+                        &object,
+                    );
+                    written(recorded?)?;
+                    (deployed.status, deployed.why) = (RsyncStatus::Applied, None);
+                }
+                Err(SendError::Refused(why)) => {
+                    (deployed.status, deployed.why) = (RsyncStatus::Failed, Some(why));
+                    part = part.and(Part::Failed);
+                }
+                Err(SendError::Unreachable(why)) => {
+                    let rest = placement.steps.get(position..).unwrap_or_default();
+                    let rest: Vec<&Step> = rest.iter().collect();
+                    return Ok(part.and(self.retry(placement, &rest, &why)?));
+                }
+            }
+            self.store_one(step, deployed)?;
+            self.connected(placement, Connectivity::Available)?;
+        }
+        Ok(part)
+    }
+
+    fn read_step(&self, placement: &Placement, step: &Step) -> Result<String, SendError> {
+        if step.place.resource.kind() == SECRET {
+            let why = "a live Secret is not copied into the store";
+            return Err(SendError::Refused(why.to_owned()));
+        }
+        let manifest = step.manifest(&placement.target.deployment);
+        let manifest = manifest.map_err(SendError::Refused)?;
+        self.of
+            .sender
+            .read(&placement.target, &step.sent(&manifest, false))
+    }
+}
