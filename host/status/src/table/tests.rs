@@ -13,8 +13,8 @@ const PHASES: [Phase; 4] = [
     Phase::NotPresent,
 ];
 
-/// More resources than fit into one group.
-const MANY: usize = LEAF * GROUP + 2 * LEAF + 1;
+/// More resources than fit into two groups.
+const MANY: usize = 2 * LEAF * GROUP + 2 * LEAF + 1;
 
 fn config_map(at: usize) -> Object {
     let name = format!("c{at}");
