@@ -98,7 +98,7 @@ impl Applications {
 }
 
 /// The times at which an application changes by itself, in Unix milliseconds.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Due {
     recheck_at_ms: Option<i64>,
     expires_at_ms: Option<i64>,

@@ -117,9 +117,10 @@ impl Run<'_> {
     /// they are Failed.
     pub(super) fn retry(&self, placement: &Placement, rest: &[&Step], why: &str) -> Result<Part> {
         let is_last = self.attempt_failed(placement);
-        let (status, part) = match is_last {
-            true => (RsyncStatus::Failed, Part::Failed),
-            false => (RsyncStatus::Retrying, Part::Retry),
+        let (status, part) = if is_last {
+            (RsyncStatus::Failed, Part::Failed)
+        } else {
+            (RsyncStatus::Retrying, Part::Retry)
         };
         let changes = rest.iter().filter_map(|step| {
             let mut deployed = step.deployed.clone();
@@ -131,7 +132,9 @@ impl Run<'_> {
         self.store(&changes.collect::<Vec<_>>())?;
         self.connected(placement, Connectivity::Retrying)?;
         if is_last {
-            rest.iter().for_each(|step| self.progress.failed(step));
+            for step in rest {
+                self.progress.failed(step);
+            }
         }
         Ok(part)
     }

@@ -87,9 +87,9 @@ fn resources_of_an_unreachable_cluster_are_failed_after_the_last_retry() {
     let host = Host::new().giving_up_after(2);
     let reach = |is_reachable: bool| {
         let unreachable = &mut host.clusters.state().unreachable;
-        match is_reachable {
-            true => unreachable.clear(),
-            false => drop(unreachable.insert("lab+a".to_owned())),
+        unreachable.clear();
+        if !is_reachable {
+            unreachable.insert("lab+a".to_owned());
         }
     };
     reach(false);
