@@ -136,7 +136,7 @@ pub trait Sender: Send + Sync {
     /// Reads the live object of a resource, as JSON.
     ///
     /// # Errors
-    /// [`SendError`] with the reaction to the failure, also if the object does not exist.
+    /// [`SendError`] with the reaction to the failure, also if the object does not exist or is a Secret.
     fn read(&self, target: &Target, resource: &SentResource<'_>) -> Result<String, SendError>;
 
     /// Removes a resource. A resource that does not exist is [`Deletion::Deleted`].

@@ -7,9 +7,6 @@ use crate::Result;
 use crate::sender::SendError;
 use crate::work::CREATED;
 
-/// The Kind whose live objects have values that the context may not have.
-const SECRET: &str = "Secret";
-
 impl Run<'_> {
     /// Stores the live object of each resource beside its manifest. A resource that cannot be read is Failed. The status of
     /// the context changes only if nothing was sent yet.
@@ -40,16 +37,13 @@ impl Run<'_> {
                 return Ok(Part::Superseded);
             }
             let mut deployed = step.deployed.clone();
-            match self.read_step(placement, step) {
-                Ok(object) => {
-                    let recorded = self.of.contexts.record_live_object(
-                        &self.work.context,
-                        &step.place,
-                        &object,
-                    );
-                    written(recorded?)?;
-                    (deployed.status, deployed.why) = (RsyncStatus::Applied, None);
-                }
+            let read = self.read_step(placement, step);
+            let stored = match read {
+                Ok(object) => self.store_object(step, &object)?,
+                Err(error) => Err(error),
+            };
+            match stored {
+                Ok(()) => (deployed.status, deployed.why) = (RsyncStatus::Applied, None),
                 Err(SendError::Refused(why)) => {
                     (deployed.status, deployed.why) = (RsyncStatus::Failed, Some(why));
                     part = part.and(Part::Failed);
@@ -66,11 +60,16 @@ impl Run<'_> {
         Ok(part)
     }
 
-    fn read_step(&self, placement: &Placement, step: &Step) -> Result<String, SendError> {
-        if step.place.resource.kind() == SECRET {
-            let why = "a live Secret is not copied into the store";
-            return Err(SendError::Refused(why.to_owned()));
+    /// Stores a live object. Refuses an object over the limit of the store: another attempt would not store it either.
+    fn store_object(&self, step: &Step, object: &str) -> Result<Result<(), SendError>> {
+        let contexts = &self.of.contexts;
+        match contexts.record_live_object(&self.work.context, &step.place, object) {
+            Err(error) if error.is_too_large() => Ok(Err(SendError::Refused(error.to_string()))),
+            recorded => written(recorded?).map(Ok),
         }
+    }
+
+    fn read_step(&self, placement: &Placement, step: &Step) -> Result<String, SendError> {
         let manifest = step.manifest(&placement.target.deployment);
         let manifest = manifest.map_err(SendError::Refused)?;
         self.of

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, ResourceName};
 use kindsight_model::{ClusterName, ContextId};
+use kindsight_store::VALUE_BYTES_MAX;
 use serde_json::{Value, json};
 
 use crate::{
@@ -31,6 +32,8 @@ pub(super) struct State {
     pub(super) refused: BTreeSet<String>,
     /// The names of resources that belong to another application.
     pub(super) foreign: BTreeSet<String>,
+    /// The name of a resource whose live object is larger than the store permits.
+    pub(super) grown: Option<String>,
     /// The names of resources with a finalizer.
     pub(super) finalizers: BTreeSet<String>,
     /// The resources that were sent, as `cluster name`.
@@ -150,6 +153,9 @@ impl Sender for Clusters {
         let sent = sent.ok_or_else(|| SendError::Refused("it does not exist".to_owned()))?;
         let mut object: Value = serde_json::from_str(sent).unwrap();
         object["status"] = json!({"ready": true});
+        if state.grown.as_deref() == Some(resource.name) {
+            object["data"] = "x".repeat(2 * VALUE_BYTES_MAX).into();
+        }
         Ok(object.to_string())
     }
 

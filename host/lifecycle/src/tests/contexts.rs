@@ -166,22 +166,19 @@ fn live_objects_are_read_into_a_context() {
 }
 
 #[test]
-fn a_live_secret_is_not_read_into_a_context() {
+fn a_live_object_over_the_limit_of_the_store_is_failed() {
     let host = Host::new();
     let id = foreign(&host);
-    let context = host.contexts.load(&id).unwrap();
-    let app = context.app("front").unwrap();
-    let cluster = app.cluster(&"lab+a".parse().unwrap()).unwrap();
-    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n";
-    cluster
-        .add_resource(&"key+Secret".parse().unwrap(), secret)
-        .unwrap();
     for work in [AskedWork::Instantiate, AskedWork::Read] {
+        host.clusters.state().grown = Some("two".to_owned());
         let job = host.groups.ask(&id, work).unwrap();
-        host.run_job(&job).unwrap();
+        assert_eq!(host.run_job(&job).unwrap(), Outcome::Complete);
     }
     assert!(live(&host, &id, "one+ConfigMap").is_some());
-    assert_eq!(live(&host, &id, "key+Secret"), None);
+    assert_eq!(live(&host, &id, "two+ConfigMap"), None);
+    let snapshot = host.contexts.read(&id).unwrap().unwrap();
+    let two = &snapshot.apps[0].clusters[0].resources[1];
+    assert_eq!(two.status, Some(RsyncStatus::Failed));
 }
 
 /// The live object in a context.

@@ -36,9 +36,13 @@ impl ObjectSender {
     /// The live object as JSON, without `managedFields`.
     ///
     /// # Errors
-    /// [`ObjectError`], also if the object does not exist or belongs to another application.
+    /// [`ObjectError`], also if the object does not exist, belongs to another application or is a Secret.
     pub async fn read(&self, object: &SentObject<'_>) -> Result<String, ObjectError> {
         let place = self.served_place(object).await?;
+        if place.manifest.is_secret() {
+            let why = "a live Secret is not copied into the store";
+            return Err(ObjectError::Refused(why.to_owned()));
+        }
         self.check_owner(&place, object).await?;
         let json = self.content(&place, object).await?;
         let json = json.ok_or_else(|| ObjectError::Refused("it does not exist".to_owned()))?;

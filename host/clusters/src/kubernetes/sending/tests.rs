@@ -300,3 +300,24 @@ async fn an_object_is_looked_up_again_if_two_deployments_checked_it() {
     sender.apply(&object(&second, &rights)).await.unwrap();
     assert_eq!(requests(&api), ["GET", "PATCH", "GET", "PATCH"]);
 }
+
+#[tokio::test]
+async fn a_live_secret_is_not_read() {
+    let api = Api::new(|request| {
+        let secrets = json!({"name": "secrets", "kind": "Secret", "namespaced": true, "verbs": ["patch", "delete"]});
+        (request == "GET /api/v1").then(|| (200, "", json!({"resources": [secrets]})))
+    });
+    let (deployment, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
+    // The manifest decides, not the name of the resource in the context.
+    let secret = SentObject {
+        manifest: r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"front"}}"#,
+        ..object(&deployment, &rights)
+    };
+    let refused = api.sender().read(&secret).await;
+    assert!(
+        matches!(&refused, Err(ObjectError::Refused(why)) if why.contains("a live Secret")),
+        "{refused:?}"
+    );
+    let mut requests = api.requests.try_iter();
+    assert!(requests.all(|request| !request.contains("/secrets/")));
+}
