@@ -159,7 +159,7 @@ impl Situation {
         }
     }
 
-    /// Network intents are stored in every state. The next application sends them.
+    /// Network intents are stored in every state. The next `apply` sends them.
     fn next_of_network_intents(self, action: Action) -> Result<Next, &'static str> {
         use LifecycleState::{Applied, Created, Terminated};
         match (action, self.state) {

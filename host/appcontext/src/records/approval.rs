@@ -1,4 +1,4 @@
-//! Approvals of the content of a group, and shorter records.
+//! Approvals of the content of a group.
 
 use kindsight_model::RecordSubject;
 use kindsight_store::{Batch, Error as StoreError};

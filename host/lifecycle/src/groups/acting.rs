@@ -47,7 +47,7 @@ impl Command {
 impl Groups {
     /// Appends an action to the record of a subject, if the action is possible, and returns the subject after the action.
     /// The caller then has [`Sequence::run`](crate::Sequence::run) do the work. With `force`, the resources that an
-    /// instantiation, an application, an update or a rollback sends overwrite the fields of other managers.
+    /// instantiation, an `apply`, an update or a rollback sends overwrite the fields of other managers.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::ReadOnly`], [`Error::Refused`], [`Error::NoRevision`], [`Error::CannotSend`],
