@@ -88,7 +88,7 @@ impl ContextSnapshot {
     /// Returns whether a meta is stored that cannot be read; [`ContextSnapshot::unreadable`] names it.
     pub fn is_meta_unreadable(&self) -> bool {
         let meta = ContextKeys::new(&self.id).meta();
-        self.unreadable.iter().any(|it| it.key == meta)
+        self.unreadable.iter().any(|subject| subject.key == meta)
     }
 }
 

@@ -75,7 +75,7 @@ impl<T: Stored> Value<T> {
                 let key = self.key.clone();
                 return Err(Error::NotFound { key });
             }
-            let before = entry.as_ref().map(|it| it.value.clone());
+            let before = entry.as_ref().map(|entry| entry.value.clone());
             let value = before
                 .as_ref()
                 .map(|value| self.decode(value))

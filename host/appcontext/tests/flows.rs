@@ -63,7 +63,10 @@ fn an_orchestrator_creates_a_context_at_once_or_in_steps() {
         assert_eq!(grown.apps[1].depends_on[0].app, "sink");
         for snapshot in [&whole, &grown] {
             let clusters = &snapshot.apps[0].clusters;
-            let groups: Vec<_> = clusters.iter().map(|it| it.group.as_deref()).collect();
+            let groups: Vec<_> = clusters
+                .iter()
+                .map(|cluster| cluster.group.as_deref())
+                .collect();
             assert_eq!(groups, [Some("1"), Some("2"), Some("3")]);
             assert_eq!(clusters[2].resources[0].name, "sink-config");
         }
@@ -77,7 +80,10 @@ fn an_action_controller_changes_a_resource_of_a_loaded_context() {
         action_controller::customize(contexts, &id, "sink", &edge()).unwrap();
         let snapshot = read(contexts, &id);
         let resources = &snapshot.apps[0].clusters[0].resources;
-        let names: Vec<_> = resources.iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<_> = resources
+            .iter()
+            .map(|resource| resource.name.as_str())
+            .collect();
         assert_eq!(names, ["sink-config", "sink-route"]);
         let manifest = resources[0].manifest.as_deref().unwrap();
         assert!(manifest.ends_with("name: sink-config\ndata:\n  level: debug\n"));
@@ -94,14 +100,15 @@ fn a_placement_controller_deletes_the_clusters_it_rejects() {
             let cluster = app.cluster(&name.parse().unwrap()).unwrap();
             cluster.group().set(&"1".to_owned()).unwrap();
         }
-        let is_edge02 = |it: &ClusterName| &*it.name == "edge02" || &*it.provider == "q";
+        let is_edge02 =
+            |cluster: &ClusterName| &*cluster.name == "edge02" || &*cluster.provider == "q";
         let rejected = placement_controller::place(contexts, &id, "sink", is_edge02).unwrap();
         assert_eq!(rejected, [edge()]);
         let snapshot = read(contexts, &id);
         let left = snapshot.apps[0]
             .clusters
             .iter()
-            .map(|it| it.cluster.to_string());
+            .map(|cluster| cluster.cluster.to_string());
         assert_eq!(left.collect::<Vec<_>>(), CLUSTERS[1..]);
         assert!(app.cluster(&edge()).is_err());
     });

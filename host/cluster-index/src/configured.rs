@@ -64,7 +64,10 @@ mod tests {
         ConfiguredApplication {
             name: DigName::new("shop", "web", "v1", "prod").unwrap(),
             clusters: vec!["p+edge-*".parse().unwrap()],
-            namespaces: namespaces.iter().map(|it| it.parse().unwrap()).collect(),
+            namespaces: namespaces
+                .iter()
+                .map(|namespace| namespace.parse().unwrap())
+                .collect(),
             apps: vec![app("front", "app=front"), app("rest", "app")],
         }
     }
@@ -98,7 +101,9 @@ mod tests {
     #[test]
     fn its_clusters_are_those_of_its_patterns() {
         let mut edge = application(&[]);
-        let is_in = |it: &ConfiguredApplication, name: &str| it.is_in(&name.parse().unwrap());
+        let is_in = |application: &ConfiguredApplication, name: &str| {
+            application.is_in(&name.parse().unwrap())
+        };
         assert!(is_in(&edge, "p+edge-1") && !is_in(&edge, "p+core"));
         edge.clusters.clear();
         assert!(is_in(&edge, "p+core"));

@@ -323,7 +323,7 @@ impl<'t> Metadata<'t> {
             .node
             .get("namespace")
             .text()
-            .filter(|it| !it.is_empty());
+            .filter(|text| !text.is_empty());
         let named = Named::of(name, namespace, "label app.kubernetes.io/instance")?;
         Some(Named {
             is_of_any_namespace: namespace.is_none(),

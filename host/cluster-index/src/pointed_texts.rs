@@ -14,7 +14,7 @@ pub(super) fn texts_at(root: Node<'_>, at: &str) -> Vec<Arc<str>> {
 
 fn collect(node: Node<'_>, steps: &[String], texts: &mut Vec<Arc<str>>) {
     let Some((step, rest)) = steps.split_first() else {
-        texts.extend(node.text().filter(|it| !it.is_empty()).map(Arc::from));
+        texts.extend(node.text().filter(|text| !text.is_empty()).map(Arc::from));
         return;
     };
     if node.is_array() && step == EVERY_ITEM {

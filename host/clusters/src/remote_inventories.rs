@@ -99,7 +99,8 @@ impl Exchange {
     /// Finds the cluster of each inventory again, after a change. Returns whether the result changed.
     fn resolve(&mut self) -> bool {
         let endpoints = self.entered.iter();
-        let endpoints = endpoints.filter_map(|(name, it)| Some((name, it.endpoint.as_ref()?)));
+        let endpoints =
+            endpoints.filter_map(|(name, cluster)| Some((name, cluster.endpoint.as_ref()?)));
         let directory = Directory::of(endpoints);
         let mut received: BTreeMap<Arc<ClusterName>, Vec<_>> = BTreeMap::new();
         let mut uncompared = UncomparedInventories::new();
@@ -188,7 +189,8 @@ impl RemoteInventories {
     pub fn by_cluster(&self) -> BTreeMap<Arc<ClusterName>, Arc<[RemoteInventory]>> {
         let exchange = self.0.borrow();
         let entered = exchange.entered.iter();
-        let all = entered.map(|(cluster, it)| (Arc::clone(cluster), Arc::clone(&it.inventories)));
+        let all =
+            entered.map(|(cluster, entry)| (Arc::clone(cluster), Arc::clone(&entry.inventories)));
         all.filter(|(_, inventories)| !inventories.is_empty())
             .collect()
     }

@@ -302,7 +302,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn dialect() -> impl TypedValueParser<Value = Dialect> {
-    let words = Dialect::ALL.iter().map(|it| it.as_str());
+    let words = Dialect::ALL.iter().map(|dialect| dialect.as_str());
     PossibleValuesParser::new(words).map(|word| {
         let mut known = Dialect::ALL.iter().copied();
         known

@@ -228,11 +228,14 @@ impl DraftApp {
                 Err(detail) => problems.add(&path, detail, ""),
             }
         }
-        let depends_on = self.depends_on.into_iter().map(|it| IntentDependency {
-            app: it.app,
-            condition: it.condition,
-            wait_seconds: it.wait_seconds,
-        });
+        let depends_on = self
+            .depends_on
+            .into_iter()
+            .map(|dependency| IntentDependency {
+                app: dependency.app,
+                condition: dependency.condition,
+                wait_seconds: dependency.wait_seconds,
+            });
         let waiting = self.resource_dependencies.into_iter();
         IntentApp {
             name: self.name,

@@ -327,7 +327,7 @@ impl Groups {
         let ids = record
             .actions
             .iter()
-            .filter_map(|it| it.instance.as_ref())
+            .filter_map(|action| action.instance.as_ref())
             .collect::<BTreeSet<_>>();
         for id in ids {
             self.contexts.delete(id)?;

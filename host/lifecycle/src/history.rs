@@ -46,7 +46,7 @@ fn shortened(record: &Record, kept: &BTreeSet<ContextId>) -> Option<Record> {
         let Some(excess) = excess(&next) else { break };
         let shorter = match owner {
             Some(id) if kept.contains(&id) => continue,
-            Some(id) => without(&next, usize::MAX, |it| it.as_ref() == Some(&id)),
+            Some(id) => without(&next, usize::MAX, |kept| kept.as_ref() == Some(&id)),
             None => without(&next, excess, Option::is_none),
         };
         if is_same(&next, &shorter) {
@@ -60,9 +60,10 @@ fn shortened(record: &Record, kept: &BTreeSet<ContextId>) -> Option<Record> {
 /// instances without a revision.
 fn kept(record: &Record, revisions: &[i64]) -> BTreeSet<ContextId> {
     let instances = Instance::all(record).into_iter();
-    let is_kept = |it: &Instance| it.revision == 0 || revisions.contains(&it.revision);
+    let is_kept =
+        |instance: &Instance| instance.revision == 0 || revisions.contains(&instance.revision);
     let kept = instances.filter(is_kept);
-    kept.flat_map(|it| [it.context, it.status_context])
+    kept.flat_map(|instance| [instance.context, instance.status_context])
         .collect()
 }
 
@@ -132,5 +133,5 @@ fn is_same(record: &Record, shorter: &Record) -> bool {
     let work = |of| Work::of(of).map(Work::without_position);
     let before = Instance::all(record);
     let after = Instance::all(shorter);
-    work(record) == work(shorter) && after.iter().all(|it| before.contains(it))
+    work(record) == work(shorter) && after.iter().all(|action| before.contains(action))
 }

@@ -73,7 +73,7 @@ fn with_label(mut value: Value, deployment: &DeploymentId) -> Result<Value, Stri
     set_label(&mut value, deployment)?;
     for path in POD_TEMPLATES {
         let template = value.pointer_mut(path);
-        if let Some(template) = template.filter(|it| is_pod_template(it)) {
+        if let Some(template) = template.filter(|template| is_pod_template(template)) {
             set_label(template, deployment)?;
         }
     }

@@ -72,7 +72,7 @@ impl Groups {
         sender: &dyn Sender,
         readiness: &dyn Readiness,
     ) -> Result<DryRun> {
-        let draft = draft.map(|it| it.checked_for(subject)).transpose();
+        let draft = draft.map(|draft| draft.checked_for(subject)).transpose();
         let draft = draft.map_err(Error::Invalid)?;
         let group = match self.get(subject) {
             Ok(group) => Some(group),
@@ -109,8 +109,8 @@ impl Groups {
 }
 
 fn has_app(deployed: &BTreeMap<Place, Deployed>, app: &str, cluster: &ClusterName) -> bool {
-    deployed.iter().any(|(place, it)| {
-        place.app == app && place.cluster == *cluster && it.status != RsyncStatus::Deleted
+    deployed.iter().any(|(place, resource)| {
+        place.app == app && place.cluster == *cluster && resource.status != RsyncStatus::Deleted
     })
 }
 
@@ -187,7 +187,7 @@ fn planned(mut plan: Plan, sender: &dyn Sender) -> Result<DryRun> {
         let removed = removed.map(|step| line(step, PlannedChange::Delete, Vec::new()));
         let at = placements
             .iter()
-            .position(|it| it.target == placement.target);
+            .position(|earlier| earlier.target == placement.target);
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.insert(
             at.unwrap_or_default(),

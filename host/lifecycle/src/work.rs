@@ -227,13 +227,13 @@ impl Instance {
         let mut instances: Vec<Self> = Vec::new();
         let mut before: Option<&Action> = None;
         for action in &record.actions {
-            let updated = before.filter(|it| {
+            let updated = before.filter(|action| {
                 use LifecycleState::{Applied, Updated};
-                matches!(it.state, Applied | Updated)
+                matches!(action.state, Applied | Updated)
             });
-            let source = updated.and_then(|it| it.instance.clone());
+            let source = updated.and_then(|action| action.instance.clone());
             // After a stopped termination, resources of the previous instance remain.
-            let is_stopped = |it: &Action| it.state == LifecycleState::TerminateStopped;
+            let is_stopped = |action: &Action| action.state == LifecycleState::TerminateStopped;
             let is_continued = updated.is_some() || before.is_some_and(is_stopped);
             before = Some(action);
             let Some(context) = &action.instance else {
@@ -263,7 +263,7 @@ impl Instance {
     /// The contexts that are kept if the last `kept` instances are: their own, and those with their statuses.
     pub(crate) fn kept(instances: &[Self], kept: usize) -> BTreeSet<ContextId> {
         let last = instances.iter().rev().take(kept);
-        last.flat_map(|it| [it.context.clone(), it.status_context.clone()])
+        last.flat_map(|instance| [instance.context.clone(), instance.status_context.clone()])
             .collect()
     }
 }

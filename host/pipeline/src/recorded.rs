@@ -20,7 +20,10 @@ impl ContextDeployments {
     /// The deployments by cluster and label, with their namespace. A negative id is in no label, because a label
     /// could not separate the id from the app.
     fn labelled(&self) -> BTreeMap<(ClusterName, DeploymentId), Arc<str>> {
-        let context = self.context.as_ref().filter(|it| !it.is_negative());
+        let context = self
+            .context
+            .as_ref()
+            .filter(|context| !context.is_negative());
         let apps = context.into_iter().flat_map(|context| {
             let apps = self.apps.iter();
             apps.map(|(cluster, app)| {
@@ -139,7 +142,9 @@ mod tests {
             let recorded = told.borrow_and_update().of(&"p+a".parse().unwrap());
             let numbers = recorded.iter();
             let numbers: Vec<String> = numbers
-                .map(|(id, it)| format!("{id} {} {}", it.namespace, it.number))
+                .map(|(id, deployment)| {
+                    format!("{id} {} {}", deployment.namespace, deployment.number)
+                })
                 .collect();
             (is_told, numbers.join(", "))
         };

@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn the_reports_on_matching_apps_are_taken() {
         let mut reports = waiting(&[("8-a", "1"), ("7-b", "2"), ("7-a", "3")]);
-        let of_context = reports.take(|it| it.deployment.context.as_str() == "7");
+        let of_context = reports.take(|report| report.deployment.context.as_str() == "7");
         assert_eq!(of_context, [(app("7-b"), "2"), (app("7-a"), "3")]);
         assert_eq!(taken(reports), [("8-a".to_owned(), "1")]);
     }

@@ -79,7 +79,9 @@ impl Audited<'_> {
         let before = self.app.catalog.list().interpreters;
         let answer = self.app.catalog.load(upload).await;
         if let Ok(CommandAnswer::Outcome(Outcome { name, .. })) = &answer {
-            let replaced = before.into_iter().find(|it| it.name == name.as_str());
+            let replaced = before
+                .into_iter()
+                .find(|interpreter| interpreter.name == name.as_str());
             entry.from = replaced.and_then(|it| it.digest);
             entry.interpreter = name.to_string();
             entry.to = self.live(name);

@@ -106,7 +106,7 @@ fn read_range(range: &str) -> (String, u16) {
 /// A weight of `0` to `1` with at most three decimals, in thousandths.
 fn read_weight(text: &str) -> Option<u16> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let is_right = decimals.len() <= 3 && decimals.bytes().all(|it| it.is_ascii_digit());
+    let is_right = decimals.len() <= 3 && decimals.bytes().all(|byte| byte.is_ascii_digit());
     let thousandths = format!("{decimals:0<3}").parse::<u16>().ok();
     match whole {
         "0" if is_right => thousandths,

@@ -133,7 +133,7 @@ impl Streams {
             reader,
             answers,
             watched,
-            name: uri.map_or("", |it| it.as_str()).to_owned(),
+            name: uri.map_or("", |uri| uri.as_str()).to_owned(),
             last: last_event(&request.headers),
             activity: request.extensions.get().cloned(),
             stopping: request.extensions.get().map(|Stopping(it)| it.clone()),

@@ -76,7 +76,9 @@ impl Clusters {
                 .as_ref()
                 .map_or_else(Vec::new, not_covered)
                 .into(),
-            objects: facts.map(|it| it.objects).filter(|_| self.sees_everything),
+            objects: facts
+                .map(|facts| facts.objects)
+                .filter(|_| self.sees_everything),
             watches: facts.map(|it| it.watches),
             last_event: view.heard_ms.and_then(moment),
             faults: if self.sees_everything {

@@ -101,7 +101,7 @@ pub(crate) fn processor_times() -> [Duration; 2] {
     // The name of the program can have spaces. Its user and system time follow 11 members later.
     let members = stat.rsplit(')').next().unwrap_or_default();
     let ticks = members.split_whitespace().skip(11).take(4);
-    let ticks: Vec<u64> = ticks.map(|it| it.parse().unwrap_or_default()).collect();
+    let ticks: Vec<u64> = ticks.map(|tick| tick.parse().unwrap_or_default()).collect();
     let sum = |of: &[u64]| Duration::from_millis(of.iter().sum::<u64>() * 1000 / TICKS);
     ticks
         .split_at_checked(2)

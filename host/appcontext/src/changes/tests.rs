@@ -205,7 +205,7 @@ fn a_batch_of_another_writer_is_told_as_a_whole() {
     let ids = ["7", "8"].map(str::to_owned);
     let groups = ["a", "b"].map(|name| RecordSubject::from(&dig(name)));
     let subjects = groups.into_iter().chain([RecordSubject::from(&edge())]);
-    let subjects: Vec<String> = subjects.map(|it| it.to_string()).collect();
+    let subjects: Vec<String> = subjects.map(|subject| subject.to_string()).collect();
     for (watch, expect) in watches
         .iter_mut()
         .zip([[ids.into(), Vec::new()], [Vec::new(), subjects]])

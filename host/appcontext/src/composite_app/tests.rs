@@ -35,7 +35,9 @@ fn dump(context: &CompositeApp) -> Vec<(String, String)> {
     let below = |key: &str| key.strip_prefix(context.key()).unwrap().to_owned();
     let text = |value| String::from_utf8(value).unwrap();
     let entries = range.entries.into_iter().skip(1);
-    entries.map(|it| (below(&it.key), text(it.value))).collect()
+    entries
+        .map(|entry| (below(&entry.key), text(entry.value)))
+        .collect()
 }
 
 #[test]
@@ -101,7 +103,7 @@ fn a_deleted_app_is_taken_out_of_the_instructions() {
     let waits = |apps: &[&str]| AppDependency {
         apps: apps
             .iter()
-            .map(|it| DependsOn::new(*it, "Ready", 1))
+            .map(|app| DependsOn::new(*app, "Ready", 1))
             .collect(),
     };
     let [b, c] = ["b", "c"].map(|name| context.app(name).unwrap());
@@ -123,7 +125,7 @@ fn a_deleted_app_is_taken_out_of_the_instructions() {
 fn a_deleted_resource_is_taken_out_of_the_instructions() {
     let (_, context) = stage();
     let cluster = context.add_app("a").unwrap().add_cluster(&edge()).unwrap();
-    let [x, y] = ["x", "y"].map(|it| cluster.add_resource(&pod(it), it).unwrap());
+    let [x, y] = ["x", "y"].map(|name| cluster.add_resource(&pod(name), name).unwrap());
     x.status().set(&RsyncStatus::Applied).unwrap();
     cluster
         .resource_order()
@@ -158,7 +160,7 @@ fn values_of_levels_that_are_not_known_are_kept() {
     let dumped = dump(&context);
     let last = dumped
         .iter()
-        .find(|it| it.0.ends_with("x+Pod/subresource/approval/"));
+        .find(|entry| entry.0.ends_with("x+Pod/subresource/approval/"));
     assert_eq!(last.unwrap().1, r#""\u003cyes\u003e""#);
     for wrong in ["", "/", "a//b", "a/", "a\n"] {
         assert!(matches!(

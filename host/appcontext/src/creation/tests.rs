@@ -66,7 +66,7 @@ fn a_context_of_several_batches_is_seen_whole_or_not_at_all() {
     });
     let other = AppContexts::new(Arc::new(RedbStore::in_memory().unwrap()));
     other.create_as(&id(), &new).unwrap();
-    let [grown, whole] = [&contexts, &other].map(|it| it.read(&id()).unwrap().unwrap());
+    let [grown, whole] = [&contexts, &other].map(|contexts| contexts.read(&id()).unwrap().unwrap());
     assert_eq!(grown.apps, whole.apps);
     assert_eq!(all_keys(&store).len(), 3 + 1 + 1 + 1 + 200 + 2);
 }

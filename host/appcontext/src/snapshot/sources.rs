@@ -69,7 +69,7 @@ impl<'s> Sources<'s> {
         let resources = resources.into_iter().filter_map(|resource| {
             let (name, kind) = resource.name_and_kind()?;
             let sent = status.and_then(|cluster| cluster.resource(&resource.key_name));
-            let sent = sent.and_then(|it| it.status.get());
+            let sent = sent.and_then(|resource| resource.status.get());
             let hooks = own.hooks.get();
             Some(ResourceSnapshot {
                 name: name.to_owned(),
@@ -124,9 +124,9 @@ impl<'s> Sources<'s> {
     ) -> Option<Connectivity> {
         let reference = status.unwrap_or(own).reference.get();
         let acting = reference.and_then(|id| self.others.get(id)?.cluster(place));
-        let acting = acting.and_then(|it| it.connectivity.get());
+        let acting = acting.and_then(|context| context.connectivity.get());
         let of_own = own.connectivity.get();
-        let of_status = status.and_then(|it| it.connectivity.get());
+        let of_status = status.and_then(|status| status.connectivity.get());
         let found = if reference.is_some() && reference == self.status_id.as_ref() {
             of_status.or(of_own)
         } else {

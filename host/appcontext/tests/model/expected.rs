@@ -41,7 +41,7 @@ impl Expected {
             Call::AddApp(app) => drop(self.apps.entry(app).or_default()),
             Call::DeleteApp(app) => {
                 self.apps.remove(&app)?;
-                self.order.retain(|it| *it != app);
+                self.order.retain(|other| *other != app);
             }
             Call::AppendApp(app) => self.order.push(app),
             Call::AddCluster(app, cluster) => {
@@ -66,7 +66,7 @@ impl Expected {
             Call::DeleteResource(app, cluster, resource) => {
                 let cluster = self.cluster(app, cluster)?;
                 cluster.resources.remove(&resource)?;
-                cluster.order.retain(|it| *it != resource);
+                cluster.order.retain(|other| *other != resource);
             }
             Call::AppendResource(app, cluster, resource) => {
                 self.cluster(app, cluster)?.order.push(resource);
@@ -107,7 +107,9 @@ impl Expected {
             let name = app_name(app);
             lines.push(name.clone());
             for (cluster, content) in &self.apps[&app] {
-                let group = content.group.map_or("none".to_owned(), |it| it.to_string());
+                let group = content
+                    .group
+                    .map_or("none".to_owned(), |group| group.to_string());
                 lines.push(format!("{name} {} {group}", cluster_name(*cluster)));
                 for resource in ordered(&content.order, content.resources.keys()) {
                     let Resource { yaml, status } = &content.resources[&resource];
@@ -123,6 +125,11 @@ impl Expected {
 /// The names that the order has first, then the rest.
 fn ordered<'k, K: Iterator<Item = &'k u8>>(order: &[u8], keys: K) -> Vec<u8> {
     let mut keys: Vec<u8> = keys.copied().collect();
-    keys.sort_by_key(|key| order.iter().position(|it| it == key).unwrap_or(usize::MAX));
+    keys.sort_by_key(|key| {
+        order
+            .iter()
+            .position(|entry| entry == key)
+            .unwrap_or(usize::MAX)
+    });
     keys
 }

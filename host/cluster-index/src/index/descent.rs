@@ -36,17 +36,21 @@ impl Descent {
     /// above: without those, a report would not show that the descendants are descendants.
     pub(super) fn searches(&self, sought: ScopeId) -> impl Iterator<Item = Query> {
         let leading = self.leading_to(sought);
-        let found = self.0.iter().filter(|it| it.scope == sought);
-        let found: Vec<Query> = found.map(|it| Query::OwnedBy(sought, it.owner)).collect();
+        let found = self.0.iter().filter(|link| link.scope == sought);
+        let found: Vec<Query> = found
+            .map(|link| Query::OwnedBy(sought, link.owner))
+            .collect();
         let between = self.0.iter();
-        let between = between.filter(|it| it.is_apart && leading.contains(&it.owned));
-        let between: Vec<Query> = between.map(|it| Query::Uid(it.scope, it.owned)).collect();
+        let between = between.filter(|link| link.is_apart && leading.contains(&link.owned));
+        let between: Vec<Query> = between
+            .map(|link| Query::Uid(link.scope, link.owned))
+            .collect();
         found.into_iter().chain(between)
     }
 
     /// The uids of all owners of descendants in a watch.
     fn leading_to(&self, sought: ScopeId) -> BTreeSet<Uid> {
-        let of_sought = self.0.iter().filter(|it| it.scope == sought);
+        let of_sought = self.0.iter().filter(|link| link.scope == sought);
         let mut leading: BTreeSet<Uid> = of_sought.map(|it| it.owner).collect();
         let mut before = 0;
         while leading.len() > before {
@@ -121,8 +125,16 @@ impl ClusterIndex {
             let new = waiting.into_iter().filter(|uid| seen.insert(*uid));
             let owners = new.filter_map(|uid| self.objects.get(self.objects.with_uid(uid)?));
             let owners: Vec<&Entry> = owners.collect();
-            groups.extend(owners.iter().filter_map(|it| it.place().group.clone()));
-            waiting = owners.iter().flat_map(|it| it.owners()).copied().collect();
+            groups.extend(
+                owners
+                    .iter()
+                    .filter_map(|owner| owner.place().group.clone()),
+            );
+            waiting = owners
+                .iter()
+                .flat_map(|owner| owner.owners())
+                .copied()
+                .collect();
             if waiting.is_empty() {
                 break;
             }

@@ -254,7 +254,9 @@ impl ClusterIndex {
         }
         let is_same_claim = before.as_ref().map(|it| &it.claim) == after.map(|it| &it.claim);
         let listed = |inventory: Option<&Inventory>| -> BTreeSet<ListedResource> {
-            let listed = inventory.into_iter().flat_map(|it| it.listed.iter());
+            let listed = inventory
+                .into_iter()
+                .flat_map(|inventory| inventory.listed.iter());
             listed.cloned().collect()
         };
         let (before, after) = (listed(before.as_ref()), listed(after));

@@ -40,7 +40,8 @@ impl ClusterIndex {
     /// Notes the deployment that the label of an object names.
     pub(super) fn label(&mut self, id: Id) {
         let membership = self.objects.get(id).map(Entry::membership);
-        if let Some(deployment) = membership.and_then(|it| it.deployment.as_deref()) {
+        if let Some(deployment) = membership.and_then(|membership| membership.deployment.as_deref())
+        {
             let labelled = self.labelled.entry(deployment.clone()).or_default();
             labelled.insert(id);
         }
@@ -49,7 +50,8 @@ impl ClusterIndex {
     /// Forgets the deployment that the label of an object named.
     pub(super) fn unlabel(&mut self, id: Id) {
         let membership = self.objects.get(id).map(Entry::membership);
-        let Some(deployment) = membership.and_then(|it| it.deployment.as_deref()) else {
+        let Some(deployment) = membership.and_then(|membership| membership.deployment.as_deref())
+        else {
             return;
         };
         if let Some(labelled) = self.labelled.get_mut(deployment) {

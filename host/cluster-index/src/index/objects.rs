@@ -111,13 +111,13 @@ impl Objects {
     pub(super) fn count_of(&self, scope: ScopeId) -> usize {
         let collections = self.collections.get(&scope).into_iter();
         let collections = collections.flat_map(BTreeMap::values);
-        collections.map(|it| it.by_name.len()).sum()
+        collections.map(|collection| collection.by_name.len()).sum()
     }
 
     /// Number of the objects of a namespace of a watch.
     pub(super) fn count_in(&self, scope: ScopeId, namespace: &str) -> usize {
         let collection = self.collection(scope, namespace);
-        collection.map_or(0, |it| it.by_name.len())
+        collection.map_or(0, |collection| collection.by_name.len())
     }
 
     fn collection(&self, scope: ScopeId, namespace: &str) -> Option<&Collection> {

@@ -69,7 +69,9 @@ impl ClusterIndex {
             return;
         };
         let watched = self.scopes.get(&entry.scope());
-        let rules = watched.map(|it| &it.rules).filter(|it| !it.is_empty());
+        let rules = watched
+            .map(|kind| &kind.rules)
+            .filter(|rules| !rules.is_empty());
         let sought = match (rules, entry.body()) {
             (Some(rules), Body::Whole(object)) => Some(sought(rules, object)),
             _ => None,

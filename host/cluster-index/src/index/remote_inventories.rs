@@ -27,7 +27,7 @@ impl RemoteInventories {
     /// Replaces the inventory of an object.
     fn replace(&mut self, object: Id, inventory: Option<Inventory>) {
         let before = self.by_object.remove(&object);
-        let entries = |it: &RemoteInventory| it.inventory.listed.len();
+        let entries = |remote: &RemoteInventory| remote.inventory.listed.len();
         self.listed = self
             .listed
             .saturating_sub(before.as_ref().map_or(0, entries));

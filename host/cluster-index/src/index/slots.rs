@@ -88,8 +88,12 @@ mod tests {
     #[test]
     fn a_number_is_used_again_and_returns_the_new_value() {
         let mut slots = Slots::default();
-        let numbers: Vec<u32> = (0..600).map(|it| slots.add(it)).collect();
-        assert!(numbers.iter().all(|it| slots.get(*it) == Some(it)));
+        let numbers: Vec<u32> = (0..600).map(|value| slots.add(value)).collect();
+        assert!(
+            numbers
+                .iter()
+                .all(|number| slots.get(*number) == Some(number))
+        );
         assert_eq!(slots.remove(300), Some(300));
         assert_eq!(
             (slots.remove(300), slots.get(300), slots.len()),

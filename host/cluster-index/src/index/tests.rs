@@ -75,7 +75,10 @@ impl Cluster {
     }
 
     fn decoded(&self, kind: &str, metadata: &Value) -> (ScopeId, Decoded) {
-        let scope = KINDS.iter().position(|(_, it)| *it == kind).unwrap();
+        let scope = KINDS
+            .iter()
+            .position(|(_, watched)| *watched == kind)
+            .unwrap();
         let gvk = Gvk::new(KINDS[scope].0, "v1", kind);
         let object = json!({"metadata": metadata});
         (scope, decode(&gvk, &object, self.detail, &Labels::None))

@@ -14,13 +14,16 @@ fn inventory_by(rules: &MembershipRules, gvk: &Gvk, object: &Value) -> Option<In
 fn read(group: &str, kind: &str, object: &Value) -> Option<(String, Vec<String>)> {
     let gvk = Gvk::new(group, "v1", kind);
     let inventory = inventory_by(&MembershipRules::default(), &gvk, object)?;
-    let listed = inventory.listed.iter().map(|it| {
+    let listed = inventory.listed.iter().map(|resource| {
         let Gvk {
             group,
             version,
             kind,
-        } = &it.gvk;
-        format!("{group}/{version}/{kind} {}/{}", it.namespace, it.name)
+        } = &resource.gvk;
+        format!(
+            "{group}/{version}/{kind} {}/{}",
+            resource.namespace, resource.name
+        )
     });
     let application = inventory.claim.application.to_string();
     Some((application, listed.collect()))

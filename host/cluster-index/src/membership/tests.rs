@@ -193,7 +193,9 @@ fn an_application_of_the_configuration_precedes_found_applications() {
 fn a_valid_label_of_a_deployment_is_read() {
     let deployment = |label: &str| {
         let membership = membership(&json!({"labels": {"emco/deployment-id": label}}));
-        membership.deployment.map(|it| it.to_string())
+        membership
+            .deployment
+            .map(|deployment| deployment.to_string())
     };
     assert_eq!(deployment("7-front").unwrap(), "7-front");
     assert_eq!(deployment("front"), None);

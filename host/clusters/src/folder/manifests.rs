@@ -87,7 +87,7 @@ impl FolderCluster {
         let manifests = self.path.join(MANIFESTS);
         let folder = manifests.join(deployment.to_string());
         for path in [&manifests, &folder] {
-            let is_link = fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
+            let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
             if is_link {
                 let text = format!("{} is a link", path.display());
                 return Err(io::Error::new(ErrorKind::NotADirectory, text));

@@ -133,7 +133,7 @@ impl Reports {
         known.problem = problem;
         let event = is_new.then(|| self.unreadable(file, error));
         // This fault was just reported.
-        if let Some(blamed) = self.files.get(file).and_then(|it| it.blamed.as_ref())
+        if let Some(blamed) = self.files.get(file).and_then(|file| file.blamed.as_ref())
             && is_new
         {
             self.cleared.remove(blamed);

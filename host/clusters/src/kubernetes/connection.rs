@@ -146,7 +146,8 @@ impl Connections {
         for client in silent {
             client.closed.cancel();
         }
-        self.open().retain(|it| !it.client.is_closed());
+        self.open()
+            .retain(|connection| !connection.client.is_closed());
         self.add(new);
     }
 
@@ -175,7 +176,9 @@ impl Connections {
     /// The clients of all connections.
     pub(super) fn clients(&self) -> Vec<ApiClient> {
         let open = self.open();
-        open.iter().map(|it| it.client.clone()).collect()
+        open.iter()
+            .map(|connection| connection.client.clone())
+            .collect()
     }
 
     fn open(&self) -> MutexGuard<'_, Vec<Connection>> {

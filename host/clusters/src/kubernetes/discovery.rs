@@ -114,7 +114,8 @@ pub(super) fn appliable_kinds(
     answer: &[u8],
 ) -> Result<Vec<ApiKind>, ApiError> {
     let list: ResourceList = read(answer)?;
-    let can = |resource: &ApiResource, verb: &str| resource.verbs.iter().any(|it| it == verb);
+    let can =
+        |resource: &ApiResource, verb: &str| resource.verbs.iter().any(|allowed| allowed == verb);
     let kinds = list.resources.into_iter().filter(|resource| {
         !resource.name.contains('/') && can(resource, "patch") && can(resource, "delete")
     });

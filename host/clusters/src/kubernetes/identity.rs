@@ -184,7 +184,7 @@ impl Identity {
     pub(super) fn is_narrow(&self, access: &Access, refused: usize) -> bool {
         let mut by_uid = self.all.by_uid();
         let contexts = by_uid.get_mut(&self.uid).into_iter();
-        for reach in contexts.flat_map(|it| it.by_rank.values_mut()) {
+        for reach in contexts.flat_map(|context| context.by_rank.values_mut()) {
             if reach.access == *access {
                 reach.refused = refused;
             }
@@ -198,7 +198,9 @@ impl Identity {
     pub(super) fn others(&self) -> Vec<Arc<str>> {
         let by_uid = self.all.by_uid();
         let contexts = by_uid.get(&self.uid);
-        let ranks = contexts.into_iter().flat_map(|it| it.by_rank.keys());
+        let ranks = contexts
+            .into_iter()
+            .flat_map(|context| context.by_rank.keys());
         let others = ranks.filter(|rank| rank.is_found && **rank != self.rank);
         others.map(|rank| Arc::clone(&rank.origin)).collect()
     }
@@ -231,8 +233,8 @@ pub(super) async fn uid_of(client: &ApiClient) -> Result<Option<Arc<str>>, ApiEr
     match client.get(path, "application/json").await {
         Ok(bytes) => {
             let read = serde_json::from_slice::<Namespace>(&bytes).ok();
-            let uid = read.map(|it| it.metadata.uid);
-            Ok(uid.filter(|it| !it.is_empty()))
+            let uid = read.map(|namespace_object| namespace_object.metadata.uid);
+            Ok(uid.filter(|uid| !uid.is_empty()))
         }
         Err(ApiError::Forbidden(_) | ApiError::NotFound(_)) => Ok(None),
         Err(error) => Err(error),

@@ -97,7 +97,7 @@ impl KindWatch {
         while self.asked.has_changed().is_ok() {
             let list = self.take_asked();
             let listed = match self.stream(list).await {
-                Ok(Some(it)) => Ok((it.version, Some(it.lines))),
+                Ok(Some(opened)) => Ok((opened.version, Some(opened.lines))),
                 Ok(None) => self.list(list).await.map(|version| (version, None)),
                 Err(end) => Err(end),
             };

@@ -121,7 +121,7 @@ fn cluster_name(context: &str, taken: &mut BTreeSet<String>) -> Option<ClusterNa
         .chars()
         .map(|char| if is_legal(&char) { char } else { '-' })
         .collect();
-    let is_edge = |it: char| !it.is_ascii_alphanumeric();
+    let is_edge = |character: char| !character.is_ascii_alphanumeric();
     let trimmed = legal.trim_matches(is_edge);
     // The end of a long name distinguishes clusters: names of clouds begin with the account.
     let from = trimmed.len().saturating_sub(NAME_BYTES_MAX - 3);

@@ -132,7 +132,7 @@ impl PartList {
     }
 
     async fn list(&self, name: Option<&str>) -> Result<(), ApiError> {
-        let namespace = Some(&*self.namespace).filter(|it| !it.is_empty());
+        let namespace = Some(&*self.namespace).filter(|namespace| !namespace.is_empty());
         let path = path_of(&self.kind, namespace);
         let name = name.map(|name| format!("&fieldSelector=metadata.name%3D{}", url_encoded(name)));
         let filter = format!("{}{}", name.unwrap_or_default(), self.filter);

@@ -189,7 +189,7 @@ impl Credential {
         // Some plugins answer with YAML. JSON is valid YAML.
         let text = str::from_utf8(answer).ok()?;
         let ExecCredential { status } = serde_saphyr::from_str(text).ok()?;
-        let token = status.token.filter(|it| !it.is_empty());
+        let token = status.token.filter(|token| !token.is_empty());
         let token = token.map(|token| HeaderValue::try_from(format!("Bearer {token}")));
         let mut token = token.transpose().ok()?;
         if let Some(token) = &mut token {

@@ -63,7 +63,7 @@ impl FromStr for BareName {
         let begins = text
             .bytes()
             .next()
-            .is_some_and(|it| it.is_ascii_alphanumeric());
+            .is_some_and(|byte| byte.is_ascii_alphanumeric());
         if begins && text.len() <= NAME_BYTES_MAX && text.bytes().all(is_legal) {
             Ok(Self(text.into()))
         } else {

@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn a_kind_is_requested_by_labels_unless_its_objects_may_be_children() {
         let filter = |children: &[&str], group: &str, kind: &str| {
-            let children = children.iter().map(|it| it.parse().unwrap());
+            let children = children.iter().map(|child| child.parse().unwrap());
             let selection = Selection {
                 selector: kindsight_model::parse_selector("team=web,tier in (a, b),!old").unwrap(),
                 children: children.collect(),

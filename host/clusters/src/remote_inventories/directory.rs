@@ -99,7 +99,7 @@ impl<'e> Directory<'e> {
     ) -> Result<&'e Arc<ClusterName>, String> {
         let configured = KubeconfigRef::all_of(object, own);
         let configured = configured.iter();
-        let configured = configured.filter_map(|it| self.kubeconfigs.get(it));
+        let configured = configured.filter_map(|name| self.kubeconfigs.get(name));
         let configured: Clusters<'e> = configured.flatten().copied().collect();
         let KubeconfigObject {
             kind,

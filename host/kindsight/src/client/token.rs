@@ -127,7 +127,7 @@ pub(crate) enum TokenSource {
 impl TokenSource {
     /// A file with a token. Prints a warning if other users can read the file.
     pub(crate) fn file(path: PathBuf) -> Self {
-        let mode = std::fs::metadata(&path).map_or(0, |it| it.permissions().mode());
+        let mode = std::fs::metadata(&path).map_or(0, |metadata| metadata.permissions().mode());
         if mode & READ_BY_OTHERS != 0 {
             let path = path.display();
             hint(&format!(

@@ -71,7 +71,7 @@ fn print(mut to: impl Write, list: &ClusterList<'_>, now_ms: i64) -> io::Result<
     ];
     let mut table = Table::new(&mut to, &head);
     for cluster in &list.clusters {
-        let objects = cluster.objects.map(|it| it.to_string());
+        let objects = cluster.objects.map(|count| count.to_string());
         table.cells(&[
             Cell::plain(name(cluster)),
             connection(cluster),

@@ -160,7 +160,10 @@ fn read() -> anyhow::Result<(anyhow::Result<Configuration>, Files)> {
 /// The files that define the clusters.
 fn files(args: &ServeArgs) -> Vec<PathBuf> {
     let kubeconfigs = args.kubeconfigs.iter().map(KubeconfigArg::path);
-    let tables = args.cluster_tables.iter().filter_map(|it| it.kubeconfig());
+    let tables = args
+        .cluster_tables
+        .iter()
+        .filter_map(|table| table.kubeconfig());
     let kubeconfigs = kubeconfigs.chain(tables).map(ToOwned::to_owned);
     args.config.iter().cloned().chain(kubeconfigs).collect()
 }

@@ -162,7 +162,9 @@ mod tests {
             ),
         ] {
             let matches = matches(&["--mongodb", uri]).unwrap();
-            let refused = refuse_password(&matches).err().map(|it| it.to_string());
+            let refused = refuse_password(&matches)
+                .err()
+                .map(|error| error.to_string());
             assert_eq!(refused.is_some(), is_refused, "{uri}");
             assert!(!refused.unwrap_or_default().contains("cr3t"));
             let args = MongodbArgs::from_arg_matches(&matches).unwrap();

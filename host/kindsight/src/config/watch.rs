@@ -80,7 +80,7 @@ impl From<Rule> for ApplicationRule {
 impl std::fmt::Display for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let value = self.to_possible_value();
-        f.write_str(value.as_ref().map_or("", |it| it.get_name()))
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
     }
 }
 

@@ -78,7 +78,10 @@ impl Stage {
     /// The sent manifests of a cluster.
     fn manifests(&self, cluster: &str) -> Vec<Value> {
         let folders = fs::read_dir(self.path(cluster).join("manifests"));
-        let folders = folders.into_iter().flatten().map(|it| it.unwrap().path());
+        let folders = folders
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path());
         let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap());
         let files = files.map(|file| fs::read(file.unwrap().path()).unwrap());
         files

@@ -156,7 +156,9 @@ name = "\"odd\""
 "#;
     let file = format!("{}\n", file.as_str().unwrap_or_default().trim_end());
     assert!(file.ends_with(tables), "{file}");
-    let names = rendered.iter().filter(|it| it["kind"] == "Role");
+    let names = rendered
+        .iter()
+        .filter(|manifest| manifest["kind"] == "Role");
     let names: Vec<_> = names
         .filter(|role| role["metadata"]["namespace"] == "shop")
         .map(|role| &role["rules"][0]["resourceNames"])
@@ -171,7 +173,7 @@ fn only_the_named_secrets_can_be_read_for_registrations() {
     };
     let roles = |values: &[&str]| {
         let rendered = helm.objects(values).into_iter();
-        let roles = rendered.filter(|it| it["kind"] == "Role");
+        let roles = rendered.filter(|manifest| manifest["kind"] == "Role");
         let roles = roles.map(|role| json!([role["metadata"]["namespace"], role["rules"]]));
         roles.collect::<Vec<Value>>()
     };
@@ -198,15 +200,16 @@ fn network_intents_have_the_documented_rights_and_only_on_request() {
         return;
     };
     let enabled = "lifecycle.enabled=true";
-    let is_of_networks = |it: &&Value| {
-        let name = it["metadata"]["name"].as_str();
-        it["kind"] == "ClusterRole" && name.is_some_and(|name| name.ends_with("-network-intents"))
+    let is_of_networks = |manifest: &&Value| {
+        let name = manifest["metadata"]["name"].as_str();
+        manifest["kind"] == "ClusterRole"
+            && name.is_some_and(|name| name.ends_with("-network-intents"))
     };
     let rules = |objects: &[Value]| {
         objects
             .iter()
             .find(is_of_networks)
-            .map(|it| it["rules"].clone())
+            .map(|role| role["rules"].clone())
     };
     assert_eq!(rules(&helm.objects(&[enabled])), None);
     let rendered = rules(&helm.objects(&[enabled, "lifecycle.networkIntents=true"]));

@@ -107,7 +107,7 @@ fn an_app_names_each_cluster_once_also_in_groups_of_clusters() {
     let any_of = |groups: &[&[&str]]| DraftApp {
         any_of: groups
             .iter()
-            .map(|group| group.iter().map(|it| (*it).to_owned()).collect())
+            .map(|group| group.iter().map(|name| (*name).to_owned()).collect())
             .collect(),
         ..app("front")
     };

@@ -27,7 +27,7 @@ impl ContentCondition {
         let (Self::OneOf(tags), Some(tag)) = (self, group.content_tag()) else {
             return Ok(());
         };
-        if tags.iter().any(|it| it == tag) {
+        if tags.iter().any(|current| current == tag) {
             return Ok(());
         }
         Err(Error::OtherContent(tag.to_owned()))

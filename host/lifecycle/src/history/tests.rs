@@ -78,7 +78,7 @@ fn updates_are_removed_between_the_first_instance_and_the_kept_ones() {
     assert_eq!(short.actions[..3], long.actions[..3]);
     let (before, after) = (Instance::all(&long), Instance::all(&short));
     assert_eq!(after.last(), before.last());
-    assert!(after.iter().all(|it| before.contains(it)));
+    assert!(after.iter().all(|action| before.contains(action)));
     let work = |of| Work::of(of).map(Work::without_position);
     assert_eq!(work(&short), work(&long));
 }

@@ -73,7 +73,9 @@ impl Run<'_> {
             return Ok(Part::Done);
         };
         let content = self.content.as_ref();
-        let intents = content.map(|it| it.controllers.clone()).unwrap_or_default();
+        let intents = content
+            .map(|content| content.controllers.clone())
+            .unwrap_or_default();
         match controllers.prepare(&snapshot.id, &intents) {
             Ok(()) => Ok(Part::Done),
             Err(NotPrepared::Unreachable(_)) => Ok(Part::Retry),

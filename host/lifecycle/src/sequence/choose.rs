@@ -49,14 +49,14 @@ impl Run<'_> {
             let order = self.listed(&app.name);
             let has_app = |cluster: &ClusterName| {
                 let mut places = deployed.iter();
-                places.any(|(place, it)| {
+                places.any(|(place, resource)| {
                     place.app == app.name
                         && place.cluster == *cluster
-                        && it.status != RsyncStatus::Deleted
+                        && resource.status != RsyncStatus::Deleted
                 })
             };
             for group in groups.values_mut().filter(|group| group.len() > 1) {
-                group.sort_by_key(|cluster| order.iter().position(|it| it == cluster));
+                group.sort_by_key(|cluster| order.iter().position(|name| name == cluster));
                 let of = self.of;
                 let chosen = chosen(group, has_app, &*of.sender, &*of.readiness);
                 for other in group.iter().filter(|cluster| Some(**cluster) != chosen) {
@@ -75,7 +75,7 @@ impl Run<'_> {
     /// The clusters in the groups of an app, as the content lists them.
     fn listed(&self, app: &str) -> Vec<&ClusterName> {
         let apps = self.content.iter().flat_map(|content| &content.apps);
-        let of_app = apps.filter(|it| it.name == app);
-        of_app.flat_map(|it| it.any_of.iter().flatten()).collect()
+        let of_app = apps.filter(|listed| listed.name == app);
+        of_app.flat_map(|app| app.any_of.iter().flatten()).collect()
     }
 }

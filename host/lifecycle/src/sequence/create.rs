@@ -120,18 +120,22 @@ fn word(condition: IntentCondition) -> &'static str {
 
 fn dependency(app: &IntentApp) -> AppDependency {
     let apps = app.depends_on.iter();
-    let apps = apps.map(|it| DependsOn::new(&*it.app, word(it.condition), it.wait_seconds.into()));
+    let apps =
+        apps.map(|app| DependsOn::new(&*app.app, word(app.condition), app.wait_seconds.into()));
     AppDependency {
         apps: apps.collect(),
     }
 }
 
 fn waits(app: &IntentApp) -> Vec<ResourceWait> {
-    let waits = app.resource_dependencies.iter().map(|it| ResourceWait {
-        resource: it.resource.clone(),
-        on: it.on.clone(),
-        status: word(it.condition).to_owned(),
-        wait_seconds: it.wait_seconds.into(),
-    });
+    let waits = app
+        .resource_dependencies
+        .iter()
+        .map(|dependency| ResourceWait {
+            resource: dependency.resource.clone(),
+            on: dependency.on.clone(),
+            status: word(dependency.condition).to_owned(),
+            wait_seconds: dependency.wait_seconds.into(),
+        });
     waits.collect()
 }

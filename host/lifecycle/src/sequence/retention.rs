@@ -40,7 +40,9 @@ impl Sequence {
         let mut kept = Instance::kept(&instances, self.instances_kept);
         kept.extend(self.acting(&work.status_context)?);
         for revision in revisions {
-            let mut of_revision = instances.iter().filter(|it| it.revision == revision);
+            let mut of_revision = instances
+                .iter()
+                .filter(|instance| instance.revision == revision);
             match of_revision.next() {
                 Some(instance) if kept.contains(&instance.context) => continue,
                 Some(instance) => drop(self.contexts.delete(&instance.context)?),
@@ -54,7 +56,7 @@ impl Sequence {
     /// The contexts with the manifests of resources that are not removed.
     fn acting(&self, status_context: &ContextId) -> Result<BTreeSet<ContextId>> {
         let deployed = self.contexts.deployed(status_context)?.into_values();
-        let present = deployed.filter(|it| it.status != RsyncStatus::Deleted);
+        let present = deployed.filter(|resource| resource.status != RsyncStatus::Deleted);
         Ok(present.map(|it| it.acting).collect())
     }
 }

@@ -33,10 +33,14 @@ fn the_results_of_quick_steps_are_stored_together_and_those_of_slow_steps_each()
         let clusters = Arc::clone(&host.clusters);
         host.clusters.state().before = Some(Arc::new(move |_, _| clusters.state().now += step));
         assert_eq!(host.run().unwrap(), Outcome::Complete);
-        assert!(host.statuses().iter().all(|it| it.ends_with(" Applied")));
+        assert!(
+            host.statuses()
+                .iter()
+                .all(|status| status.ends_with(" Applied"))
+        );
         let id = host.instance();
         let deployed = host.contexts.deployed(&id).unwrap();
-        assert!(deployed.values().all(|it| it.uid.is_some()));
+        assert!(deployed.values().all(|resource| resource.uid.is_some()));
         host.writes()
     };
     let (quick, slow) = (revisions(Duration::ZERO), revisions(Duration::from_secs(1)));
@@ -57,7 +61,9 @@ fn an_action_meanwhile_ends_the_work_after_few_steps() {
     assert!(sent < 20, "{sent}");
     // The results of the steps are stored.
     let statuses = host.statuses();
-    let applied = statuses.iter().filter(|it| it.ends_with(" Applied"));
+    let applied = statuses
+        .iter()
+        .filter(|status| status.ends_with(" Applied"));
     assert_eq!(applied.count(), sent);
 }
 

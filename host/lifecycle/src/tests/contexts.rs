@@ -108,7 +108,7 @@ fn a_context_that_rsync_instantiated_is_removed() {
     assert!(
         deployed
             .values()
-            .all(|it| it.status == RsyncStatus::Deleted)
+            .all(|resource| resource.status == RsyncStatus::Deleted)
     );
     assert_eq!(deployed.len(), 2);
 }

@@ -255,7 +255,7 @@ fn concurrent_callers_lose_no_action() {
             thread::spawn(move || host.act(Command::Instantiate).is_ok())
         })
         .collect();
-    let successes = callers.into_iter().map(|it| it.join().unwrap());
+    let successes = callers.into_iter().map(|caller| caller.join().unwrap());
     assert_eq!(successes.filter(|it| *it).count(), 1);
     assert_eq!(host.states().len(), 3);
 }

@@ -62,7 +62,7 @@ fn expected(content: &[DraftApp]) -> BTreeSet<String> {
                 let name = manifest.split("name: ").nth(1).unwrap();
                 let name = name.split('}').next().unwrap();
                 let data = manifest.split("number: '").nth(1);
-                let data = data.map_or("", |it| it.split('\'').next().unwrap());
+                let data = data.map_or("", |data| data.split('\'').next().unwrap());
                 resources.insert(format!("{cluster} {name} {data}"));
             }
         }
@@ -75,7 +75,7 @@ fn present(clusters: &Clusters) -> BTreeSet<String> {
     let resources = state.resources.iter();
     let lines = resources.map(|((cluster, _, name), json)| {
         let data = json.split(r#""number":""#).nth(1);
-        let data = data.map_or("", |it| it.split('"').next().unwrap());
+        let data = data.map_or("", |data| data.split('"').next().unwrap());
         format!("{cluster} {name} {data}")
     });
     lines.collect()
@@ -85,10 +85,10 @@ fn present(clusters: &Clusters) -> BTreeSet<String> {
 fn last_content(host: &Host) -> BTreeSet<String> {
     let revision = host.groups.get(&name()).unwrap().revision;
     let intent = host.records.revision(name(), revision).unwrap().unwrap();
-    let apps = intent.apps.into_iter().map(|it| {
-        let clusters: Vec<String> = it.clusters.iter().map(ToString::to_string).collect();
+    let apps = intent.apps.into_iter().map(|intent| {
+        let clusters: Vec<String> = intent.clusters.iter().map(ToString::to_string).collect();
         let clusters: Vec<&str> = clusters.iter().map(String::as_str).collect();
-        app(&it.name, &clusters, it.manifests)
+        app(&intent.name, &clusters, intent.manifests)
     });
     expected(&apps.collect::<Vec<_>>())
 }

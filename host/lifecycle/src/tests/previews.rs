@@ -4,7 +4,12 @@ use crate::{Command, Draft, DryRun, Error, PlannedChange};
 /// `cluster name change` of each resource, and the differences.
 fn lines(dry_run: &DryRun) -> Vec<String> {
     let resources = dry_run.resources.iter();
-    let lines = resources.map(|it| format!("{} {} {:?}", it.cluster, it.resource, it.change));
+    let lines = resources.map(|resource| {
+        format!(
+            "{} {} {:?}",
+            resource.cluster, resource.resource, resource.change
+        )
+    });
     lines.collect()
 }
 
@@ -22,7 +27,7 @@ fn a_dry_run_shows_what_would_be_sent_and_changes_nothing() {
         apps: vec![app(
             "front",
             &["lab+b", "lab+a"],
-            manifests.iter().map(|it| manifest(it)).collect(),
+            manifests.iter().map(|name| manifest(name)).collect(),
         )],
         ..Draft::default()
     };
@@ -54,7 +59,8 @@ fn a_dry_run_shows_what_would_be_sent_and_changes_nothing() {
         ]
     );
     let same = host.dry_run(None).unwrap();
-    let is_unchanged = |it: &crate::PlannedResource| it.change == PlannedChange::Unchanged;
+    let is_unchanged =
+        |planned: &crate::PlannedResource| planned.change == PlannedChange::Unchanged;
     assert!(same.resources.iter().all(is_unchanged), "{same:?}");
     assert_eq!(host.record(), before);
     assert_eq!(host.clusters.resources().len(), 4);

@@ -36,7 +36,10 @@ pub(super) fn manifest(name: &str) -> String {
 pub(super) fn app(name: &str, clusters: &[&str], manifests: Vec<String>) -> DraftApp {
     DraftApp {
         name: name.to_owned(),
-        clusters: clusters.iter().map(|it| (*it).to_owned()).collect(),
+        clusters: clusters
+            .iter()
+            .map(|cluster| (*cluster).to_owned())
+            .collect(),
         any_of: Vec::new(),
         manifests,
         depends_on: Vec::new(),
@@ -47,7 +50,7 @@ pub(super) fn app(name: &str, clusters: &[&str], manifests: Vec<String>) -> Draf
 /// Two apps with two resources each: one in two clusters, one in one cluster.
 pub(super) fn draft() -> Draft {
     let manifests =
-        |name: &str| Vec::from(["one", "two"].map(|it| manifest(&format!("{name}-{it}"))));
+        |name: &str| Vec::from(["one", "two"].map(|part| manifest(&format!("{name}-{part}"))));
     Draft {
         apps: vec![
             app("back", &["lab+a"], manifests("back")),
@@ -227,7 +230,9 @@ impl Host {
     /// `cluster resource: reason` of each problem.
     pub(super) fn problems(&self) -> Vec<String> {
         let problems = self.groups.problems(&name()).unwrap().0.into_iter();
-        let line = |it: ResourceProblem| format!("{} {}: {}", it.cluster, it.resource, it.why);
+        let line = |problem: ResourceProblem| {
+            format!("{} {}: {}", problem.cluster, problem.resource, problem.why)
+        };
         problems.map(line).collect()
     }
 

@@ -63,7 +63,7 @@ fn an_update_sends_only_changed_and_new_resources_and_removes_the_others() {
         ]
     );
     let actions = host.record().actions;
-    let last = actions.iter().map(|it| (it.state, it.revision));
+    let last = actions.iter().map(|action| (action.state, action.revision));
     let last: Vec<_> = last.skip(2).collect();
     assert_eq!(
         last,

@@ -84,9 +84,9 @@ impl Instance {
 /// The group or the logical cloud of a context, or the clusters that its network intents are for.
 fn subjects(context: &ContextSnapshot) -> BTreeSet<RecordSubject> {
     let meta = context.meta.as_ref();
-    if let Some(meta) = meta.filter(|it| !it.dig.is_empty()) {
+    if let Some(meta) = meta.filter(|meta| !meta.dig.is_empty()) {
         let name = DigName::new(&meta.project, &meta.composite_app, &meta.version, &meta.dig);
-        let name = name.ok().filter(|it| !it.is_found());
+        let name = name.ok().filter(|name| !name.is_found());
         return name.map(RecordSubject::Group).into_iter().collect();
     }
     if let Some(meta) = meta.filter(|meta| !meta.logical_cloud.is_empty() && makes_cloud(context)) {
@@ -262,7 +262,7 @@ fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Optio
         });
     };
     let is_newest = instances.last().is_some_and(|(id, _)| id == current);
-    for (id, it) in instances
+    for (id, instance) in instances
         .iter()
         .filter(|(id, _)| id != current || !is_newest)
     {
@@ -272,7 +272,7 @@ fn actions(instances: &[(&ContextId, &Instance)], sent: LifecycleState) -> Optio
         let end = if is_reinstated {
             Some(LifecycleState::Updated)
         } else {
-            it.end()
+            instance.end()
         };
         if let Some(end) = end {
             add(end, id);

@@ -84,7 +84,9 @@ fn views(info: &StateInfo) -> Vec<ActionView> {
 /// The contexts that the actions of a state name.
 fn named(info: Option<&StateInfo>) -> BTreeSet<&ContextId> {
     let actions = info.into_iter().flat_map(|it| &it.actions);
-    actions.filter_map(|it| it.instance.as_ref()).collect()
+    actions
+        .filter_map(|action| action.instance.as_ref())
+        .collect()
 }
 
 #[cfg(test)]

@@ -21,7 +21,10 @@ pub(super) struct FoundNews {
 impl FoundNews {
     /// Returns whether the cluster has no object of the application and misses none.
     fn is_empty(&self) -> bool {
-        let is_missing = self.missing.as_ref().is_some_and(|it| !it.is_empty());
+        let is_missing = self
+            .missing
+            .as_ref()
+            .is_some_and(|missing| !missing.is_empty());
         !is_missing && self.reports.iter().all(|(_, report)| report.is_empty())
     }
 }

@@ -99,7 +99,7 @@ impl Pipeline {
         };
         for (app, report) in reports {
             let placement = state.placement(app, cluster);
-            let known = placement.filter(|it| it.is_unconfirmed());
+            let known = placement.filter(|placement| placement.is_unconfirmed());
             let known = known.and_then(Placement::view);
             let known = known.iter().flat_map(|view| view.resources().iter());
             let left = known.map(|object| (object.identity(), Removal::LeftApplication));

@@ -196,7 +196,10 @@ impl HeldReport {
 
     /// The identities of all items, decoded or not.
     pub(super) fn identities(&self) -> BTreeSet<Identity> {
-        let rejected = self.rejected.iter().filter_map(|it| it.identity.as_ref());
+        let rejected = self
+            .rejected
+            .iter()
+            .filter_map(|item| item.identity.as_ref());
         let objects = self.objects.iter().map(Identity::from);
         objects.chain(rejected.map(Identity::from)).collect()
     }

@@ -39,7 +39,10 @@ pub(super) struct WaitingValues(BTreeMap<String, WaitingValue>);
 impl WaitingValues {
     /// The applications that have such values.
     pub(super) fn applications(&self) -> BTreeSet<ApplicationKey> {
-        self.0.values().map(|it| it.application.clone()).collect()
+        self.0
+            .values()
+            .map(|pace| pace.application.clone())
+            .collect()
     }
 
     /// The latest time at which all values of a cluster in the file were right; none if no value of the cluster waits.

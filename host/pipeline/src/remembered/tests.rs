@@ -21,7 +21,10 @@ impl RememberedFile {
     /// Keys and values in the file.
     pub(crate) fn values(&self) -> Vec<(String, Vec<u8>)> {
         let entries = self.store.range(keys::PREFIX).unwrap().entries;
-        entries.into_iter().map(|it| (it.key, it.value)).collect()
+        entries
+            .into_iter()
+            .map(|entry| (entry.key, entry.value))
+            .collect()
     }
 }
 
@@ -210,7 +213,7 @@ fn what_has_no_place_is_not_kept_and_neither_is_its_old_value() {
     let (_, changes) = pending.into_batch();
     let changes: Vec<_> = changes
         .iter()
-        .map(|(key, it)| (&**key, it.is_some()))
+        .map(|(key, value)| (&**key, value.is_some()))
         .collect();
     assert_eq!(changes, [("a", false), ("c", true)]);
 }

@@ -105,12 +105,12 @@ impl StoredTransition {
         };
         let resource = match self.resource {
             None => None,
-            Some(it) => Some(Arc::new(ResourceId {
-                app: it.app,
-                cluster: it.cluster.parse().ok()?,
-                gvk: it.gvk,
-                namespace: it.namespace,
-                name: it.name,
+            Some(resource) => Some(Arc::new(ResourceId {
+                app: resource.app,
+                cluster: resource.cluster.parse().ok()?,
+                gvk: resource.gvk,
+                namespace: resource.namespace,
+                name: resource.name,
             })),
         };
         let transition = Transition {

@@ -105,7 +105,7 @@ fn objects_of_a_kind_that_does_not_answer_keep_their_verdicts_and_are_stale() {
             if !is_still_reported {
                 stage.tell(has("p+a", "front", [deployment("front")]), 90_000);
             }
-            let stale: Vec<String> = before.iter().map(|it| format!("{it} stale")).collect();
+            let stale: Vec<String> = before.iter().map(|line| format!("{line} stale")).collect();
             assert_eq!(stage.lines(), stale, "{state} {is_still_reported}");
             assert_eq!(stage.ready(), "Pending");
             let (since, reason) = stage.whole_stale().unwrap();
@@ -149,8 +149,8 @@ fn a_kind_that_does_not_answer_makes_its_own_applications_stale_and_no_other() {
     assert!(!lines[0].ends_with("stale"), "{lines:?}");
     assert!(lines[1].ends_with("stale"), "{lines:?}");
     // Readers see that the cluster has not answered, at each application.
-    let found = stage.read_model.inspect(|it| {
-        let (_, found) = it.found().next().unwrap();
+    let found = stage.read_model.inspect(|model| {
+        let (_, found) = model.found().next().unwrap();
         found.apps[0].clusters[0].unanswered().to_vec()
     });
     assert_eq!(found, ["p+a: Widget.apps: it is unavailable".into()]);

@@ -174,7 +174,7 @@ fn what_was_found_follows_swaps_and_is_in_the_inventory() {
     let reported = stage.pipeline.reported_objects();
     let held = reported
         .iter()
-        .map(|it| (it.placement.as_str(), it.objects.len()));
+        .map(|view| (view.placement.as_str(), view.objects.len()));
     assert_eq!(held.collect::<Vec<_>>(), [("-/shop/-/web/front/p+a", 1)]);
     let by = |stage: &Stage| {
         let found = stage.read_model.application(&ApplicationKey::Found(shop()));
@@ -201,8 +201,10 @@ fn what_was_found_follows_swaps_and_is_in_the_inventory() {
 fn connections_tell_whether_and_since_when_a_cluster_is_heard() {
     let mut stage = stage();
     let connection = |stage: &Stage| {
-        let connections = stage.read_model.inspect(|it| {
-            let all = it.connections().map(|(_, it)| Arc::clone(it));
+        let connections = stage.read_model.inspect(|model| {
+            let all = model
+                .connections()
+                .map(|(_, connection)| Arc::clone(connection));
             all.collect::<Vec<_>>()
         });
         let it = connections.first()?;
@@ -241,7 +243,7 @@ fn connections_tell_whether_and_since_when_a_cluster_is_heard() {
         .handle(Event::Cluster(ClusterEvent::Facts { cluster, facts }), 6000);
     let shown = stage
         .read_model
-        .inspect(|it| it.connections().next().unwrap().1.facts.clone());
+        .inspect(|model| model.connections().next().unwrap().1.facts.clone());
     let shown = shown.unwrap();
     assert_eq!(shown.objects, 7);
     stage.pipeline.handle(removed("p+a"), 7000);

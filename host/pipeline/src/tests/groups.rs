@@ -108,12 +108,12 @@ impl Other {
 fn actions(answer: &Value) -> Vec<String> {
     let actions = answer["state"]["Actions"].as_array();
     let actions = actions.map_or(&[][..], Vec::as_slice).iter();
-    let text = actions.map(|it| {
-        assert_eq!(it["TimeStamp"], Value::Null, "nobody recorded a time");
+    let text = actions.map(|action| {
+        assert_eq!(action["TimeStamp"], Value::Null, "nobody recorded a time");
         format!(
             "{} {}",
-            it["State"].as_str().unwrap(),
-            it["ContextId"].as_str().unwrap()
+            action["State"].as_str().unwrap(),
+            action["ContextId"].as_str().unwrap()
         )
     });
     text.collect()
@@ -297,7 +297,7 @@ fn a_record_of_ours_wins_and_names_what_is_read_at_once() {
         other
             .stage
             .read_model
-            .inspect(|it| it.context(&id).is_some())
+            .inspect(|model| model.context(&id).is_some())
     );
     assert_eq!(other.applications(), 1, "ours is shown without a status");
     // Another group of the same context is the orchestrator's.

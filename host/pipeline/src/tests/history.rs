@@ -154,7 +154,7 @@ fn a_history_goes_on_after_a_restart_and_what_is_stored_is_no_first_sight() {
     );
     stage.start_again(&["p+c"], GONE_FOR, 20_000);
     let again = stage.history_of_1();
-    let at_20 = crashed.iter().map(|it| it.replace("11Z", "20Z"));
+    let at_20 = crashed.iter().map(|line| line.replace("11Z", "20Z"));
     assert_eq!(again, at_20.collect::<Vec<_>>());
 }
 
@@ -185,5 +185,8 @@ fn a_context_that_went_meanwhile_takes_its_history_with_it() {
     assert_eq!(stage.history_of_1(), [""; 0]);
     stage.keep(4000);
     let kept = stage.file().keys();
-    assert!(kept.iter().all(|it| it.contains("/clusters/")), "{kept:?}");
+    assert!(
+        kept.iter().all(|key| key.contains("/clusters/")),
+        "{kept:?}"
+    );
 }

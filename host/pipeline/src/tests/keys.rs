@@ -112,7 +112,7 @@ fn write_status(contexts: &AppContexts, number: usize, status: RsyncStatus) {
 fn applied(stage: &Stage) -> usize {
     let view = stage.view("1");
     let resources = view.apps[0].clusters[0].resources().iter();
-    let applied = resources.filter(|it| it.rsync == Some(RsyncStatus::Applied));
+    let applied = resources.filter(|resource| resource.rsync == Some(RsyncStatus::Applied));
     applied.count()
 }
 
@@ -207,7 +207,11 @@ async fn a_report_is_shown_while_the_store_does_not_answer_a_read() {
         since_ms: 0,
         reason: "connection refused".to_owned(),
     });
-    let is_away = |stage: &Stage| stage.read_model.inspect(|it| it.store_away().is_some());
+    let is_away = |stage: &Stage| {
+        stage
+            .read_model
+            .inspect(|model| model.store_away().is_some())
+    };
     running.wait(is_away).await;
     running.connection.send_replace(Connection::Connected);
     let reports = deployments(3).event("2", "a");

@@ -19,7 +19,8 @@ impl Stage {
 
     fn has(&self, id: &str) -> bool {
         let id = id.parse().unwrap();
-        self.read_model.inspect(|it| it.context(&id).is_some())
+        self.read_model
+            .inspect(|model| model.context(&id).is_some())
     }
 
     /// Since when the reports on an app are stale.
@@ -218,7 +219,7 @@ fn missed_changes_are_read_again() {
 fn unreadable(deployment: Option<&str>, may_be_newer: bool) -> Event {
     Event::Cluster(ClusterEvent::Unreadable {
         cluster: "p+c".parse().unwrap(),
-        deployment: deployment.map(|it| it.parse().unwrap()),
+        deployment: deployment.map(|deployment| deployment.parse().unwrap()),
         may_be_newer,
         origin: "x.json".to_owned(),
         error: "bad".to_owned(),
@@ -231,7 +232,7 @@ fn a_report_that_cannot_be_read_makes_its_app_stale_until_the_next() {
     let stale = |stage: &Stage, app: usize| {
         let view = stage.view("1");
         let stale = view.apps[app].clusters[0].report().stale().cloned();
-        stale.map(|it| (it.since_ms, it.reason.to_string()))
+        stale.map(|stale| (stale.since_ms, stale.reason.to_string()))
     };
     let faults = |stage: &Stage| stage.view("1").apps[0].clusters[0].faults().len();
     for app in ["a", "b"] {
@@ -271,7 +272,7 @@ fn faults_that_nobody_knows_the_app_of_show_at_every_app_of_the_cluster() {
     let told = |faults: &[&str]| {
         Event::Cluster(ClusterEvent::Faults {
             cluster: "p+c".parse().unwrap(),
-            faults: faults.iter().map(|it| (*it).to_owned()).collect(),
+            faults: faults.iter().map(|fault| (*fault).to_owned()).collect(),
         })
     };
     let shown = |stage: &Stage, id: &str| -> Vec<usize> {

@@ -114,7 +114,9 @@ impl Stage {
         let view = self.view(ID);
         let resources = view.apps[0].clusters[0].resources();
         let mut resources = resources.iter();
-        let front = resources.find(|it| &*it.gvk.kind == "Deployment").unwrap();
+        let front = resources
+            .find(|resource| &*resource.gvk.kind == "Deployment")
+            .unwrap();
         let (state, reason) = (&front.verdict.state, &front.verdict.reason);
         (
             state.to_string(),

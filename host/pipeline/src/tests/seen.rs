@@ -66,9 +66,9 @@ fn stage() -> Stage {
 fn lines(stage: &Stage) -> Vec<String> {
     let view = stage.view(ID);
     let resources = view.apps[0].clusters[0].resources().iter();
-    let line = resources.map(|it| {
-        let verdict = &it.verdict;
-        format!("{} {} {}", it.name, verdict.state, verdict.reason)
+    let line = resources.map(|resource| {
+        let verdict = &resource.verdict;
+        format!("{} {} {}", resource.name, verdict.state, verdict.reason)
     });
     line.collect()
 }
@@ -138,7 +138,11 @@ fn a_report_on_a_context_that_was_deleted_is_nobodys() {
     assert!(recorded.borrow().of(&cluster).is_empty());
     stage.pipeline.handle(seen(vec![deployment("front")]), 2000);
     let id = ID.parse().unwrap();
-    assert!(stage.read_model.inspect(|it| it.context(&id).is_none()));
+    assert!(
+        stage
+            .read_model
+            .inspect(|model| model.context(&id).is_none())
+    );
 }
 
 #[test]
@@ -189,11 +193,11 @@ fn the_history_does_not_tell_what_may_be_elsewhere_to_be_gone() {
     let left = history
         .transitions
         .iter()
-        .filter(|it| it.transition.to.is_none());
+        .filter(|entry| entry.transition.to.is_none());
     let left: Vec<String> = left
-        .map(|it| {
-            let resource = it.transition.resource.as_ref().unwrap();
-            format!("{} {}", resource.name, it.transition.reason)
+        .map(|entry| {
+            let resource = entry.transition.resource.as_ref().unwrap();
+            format!("{} {}", resource.name, entry.transition.reason)
         })
         .collect();
     assert_eq!(left, ["side Left", "more Left"]);

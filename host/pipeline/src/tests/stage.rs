@@ -174,7 +174,7 @@ impl Stage {
     /// The published view of a context.
     pub(super) fn view(&self, id: &str) -> Arc<ContextView> {
         let id: ContextId = id.parse().unwrap();
-        let view = self.read_model.inspect(|it| it.context(&id).cloned());
+        let view = self.read_model.inspect(|model| model.context(&id).cloned());
         view.unwrap()
     }
 

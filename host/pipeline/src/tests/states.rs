@@ -44,11 +44,13 @@ fn all(states: &[(RecordSubject, StateInfo)]) -> StatesNews {
 /// The actions of an answer, with the minute of each that has a time.
 fn actions(answer: &Value) -> Vec<String> {
     let actions = answer["state"]["Actions"].as_array().unwrap().iter();
-    let text = actions.map(|it| {
-        let (state, id) = (it["State"].as_str(), it["ContextId"].as_str());
-        let minute = it["TimeStamp"].as_str().map_or("-", |it| &it[14..16]);
+    let text = actions.map(|action| {
+        let (state, id) = (action["State"].as_str(), action["ContextId"].as_str());
+        let minute = action["TimeStamp"]
+            .as_str()
+            .map_or("-", |time| &time[14..16]);
         let text = format!("{} {} {minute}", state.unwrap(), id.unwrap());
-        match &it["Revision"] {
+        match &action["Revision"] {
             Value::Null => text,
             revision => format!("{text} r{revision}"),
         }

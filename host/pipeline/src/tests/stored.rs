@@ -20,7 +20,7 @@ fn stale(stage: &Stage, id: &str) -> Option<(i64, String)> {
     };
     stale
         .as_ref()
-        .map(|it| (it.since_ms, it.reason.to_string()))
+        .map(|stale| (stale.since_ms, stale.reason.to_string()))
 }
 
 fn cluster() -> ClusterName {
@@ -214,7 +214,11 @@ fn what_is_known_from_a_store_alone_is_stale_while_it_is_away() {
     assert_eq!(since, 5000);
     assert!(reason.contains("away: etcd-0:2379"), "{reason}");
     assert_eq!(stale(stage, "8"), None, "its cluster is heard");
-    let told = |stage: &Stage| stage.read_model.inspect(|it| it.store_away().is_some());
+    let told = |stage: &Stage| {
+        stage
+            .read_model
+            .inspect(|model| model.store_away().is_some())
+    };
     assert!(told(stage));
     // The other orchestrator writes during the outage.
     let before = stage.view("8");

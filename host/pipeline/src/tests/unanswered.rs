@@ -119,7 +119,9 @@ fn on_demand() -> (Stage, Arc<OnDemand>) {
 }
 
 fn is_told_away(stage: &Stage) -> bool {
-    stage.read_model.inspect(|it| it.store_away().is_some())
+    stage
+        .read_model
+        .inspect(|model| model.store_away().is_some())
 }
 
 #[test]

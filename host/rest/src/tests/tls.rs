@@ -20,7 +20,7 @@ use crate::serve::Ended;
 
 /// Answers with the common name of the client's certificate.
 async fn whoami(certificate: Option<Extension<Arc<ClientCertificate>>>) -> String {
-    certificate.map_or_else(String::new, |it| it.common_name.clone())
+    certificate.map_or_else(String::new, |certificate| certificate.common_name.clone())
 }
 
 /// An answer of one byte that does not end.

@@ -14,17 +14,20 @@ use kindsight_store::chain;
 /// The content of a request, unchecked.
 pub(super) fn draft(intent: GroupIntent) -> Draft {
     let apps = intent.apps.into_iter().map(|app| {
-        let depends_on = app.depends_on.into_iter().map(|it| DraftDependency {
-            app: it.app,
-            condition: condition(it.status),
-            wait_seconds: it.wait_seconds,
-        });
+        let depends_on = app
+            .depends_on
+            .into_iter()
+            .map(|dependency| DraftDependency {
+                app: dependency.app,
+                condition: condition(dependency.status),
+                wait_seconds: dependency.wait_seconds,
+            });
         let waiting = app.resource_dependencies.into_iter();
-        let waiting = waiting.map(|it| DraftResourceDependency {
-            resource: it.resource,
-            on: it.on,
-            condition: condition(it.status),
-            wait_seconds: it.wait_seconds,
+        let waiting = waiting.map(|wait| DraftResourceDependency {
+            resource: wait.resource,
+            on: wait.on,
+            condition: condition(wait.status),
+            wait_seconds: wait.wait_seconds,
         });
         DraftApp {
             name: app.name,
@@ -38,7 +41,9 @@ pub(super) fn draft(intent: GroupIntent) -> Draft {
     let controllers = intent.controllers.into_iter();
     Draft {
         apps: apps.collect(),
-        controllers: controllers.map(|it| (it.name, it.intent)).collect(),
+        controllers: controllers
+            .map(|controller| (controller.name, controller.intent))
+            .collect(),
     }
 }
 
@@ -96,8 +101,8 @@ pub(super) fn problem(of: ResourceProblem) -> wire::ResourceProblem {
 }
 
 pub(super) fn dry_run(of: DryRun) -> wire::DryRun {
-    let resources = of.resources.into_iter().map(|it| {
-        let (change, detail) = match it.change {
+    let resources = of.resources.into_iter().map(|resource| {
+        let (change, detail) = match resource.change {
             PlannedChange::Create => (wire::PlannedChange::Create, None),
             PlannedChange::Update => (wire::PlannedChange::Update, None),
             PlannedChange::Unchanged => (wire::PlannedChange::Unchanged, None),
@@ -106,11 +111,11 @@ pub(super) fn dry_run(of: DryRun) -> wire::DryRun {
             PlannedChange::Unknown(why) => (wire::PlannedChange::Unknown, Some(why)),
         };
         wire::PlannedResource {
-            app: it.app,
-            cluster: it.cluster.to_string(),
-            resource: kind_and_name(&it.resource.to_string()),
+            app: resource.app,
+            cluster: resource.cluster.to_string(),
+            resource: kind_and_name(&resource.resource.to_string()),
             change,
-            differences: it.differences,
+            differences: resource.differences,
             detail,
         }
     });
@@ -193,7 +198,8 @@ pub(super) fn refusal(error: Error) -> GroupRefusal {
     match error {
         Error::Invalid(problems) => {
             let problems = problems.into_iter();
-            let problems = problems.map(|it| PartialProblem::new(it.path, it.detail, it.expected));
+            let problems = problems
+                .map(|problem| PartialProblem::new(problem.path, problem.detail, problem.expected));
             GroupRefusal::Invalid(problems.collect())
         }
         Error::NotFound(_) | Error::NoContext(_) => GroupRefusal::NotFound(text),

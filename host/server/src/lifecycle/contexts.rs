@@ -63,7 +63,7 @@ fn subjects(snapshot: &ContextSnapshot) -> Vec<RecordSubject> {
     let intents = apps.filter(|app| app.name == NETWORK_INTENTS);
     let clusters = intents.flat_map(|app| &app.clusters);
     clusters
-        .map(|it| RecordSubject::from(&it.cluster))
+        .map(|record| RecordSubject::from(&record.cluster))
         .collect()
 }
 

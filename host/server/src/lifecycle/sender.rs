@@ -80,7 +80,12 @@ impl ConfiguredClusters {
     }
 
     fn names(&self) -> BTreeSet<ClusterName> {
-        self.read(|clusters| clusters.iter().map(|it| it.name().clone()).collect())
+        self.read(|clusters| {
+            clusters
+                .iter()
+                .map(|cluster| cluster.name().clone())
+                .collect()
+        })
     }
 
     fn receiver(&self, target: &Target) -> Result<Box<dyn Receiver>, SendError> {
@@ -177,7 +182,7 @@ fn logged<T>(
     done: Result<T, SendError>,
 ) -> Result<T, SendError> {
     if let Err(error) = &done {
-        let resource = resource.map(|it| format!("{} {}", it.kind, it.name));
+        let resource = resource.map(|resource| format!("{} {}", resource.kind, resource.name));
         tracing::warn!(
             cluster = %target.cluster,
             deployment = %target.deployment,

@@ -169,7 +169,7 @@ impl Jobs {
     /// Moves the jobs whose time has come.
     fn add_waiting(&mut self) {
         let now = Instant::now();
-        let due = self.waiting.iter().filter(|(_, it)| it.due <= now);
+        let due = self.waiting.iter().filter(|(_, job)| job.due <= now);
         let due = due.map(|(job, _)| job.clone());
         self.due.extend(due);
     }
@@ -205,7 +205,7 @@ impl Jobs {
         let waiting = self.waiting.iter();
         let open = waiting.filter(|(job, _)| !self.due.contains(*job));
         open.filter(|(job, _)| !self.running.contains(*job))
-            .map(|(_, it)| it.due)
+            .map(|(_, waiting)| waiting.due)
             .min()
     }
 
@@ -313,7 +313,10 @@ mod tests {
         for name in ["1", "2", "3", "4"] {
             jobs.add_left(job(name));
         }
-        let waits = jobs.waiting.iter().map(|(job, it)| (job.clone(), it.wait));
+        let waits = jobs
+            .waiting
+            .iter()
+            .map(|(job, waiting)| (job.clone(), waiting.wait));
         let expected = [
             (job("1"), RETRY_MIN * 2),
             (job("2"), RETRY_MIN),

@@ -93,14 +93,14 @@ impl Follower {
 fn completed(mut next: ContextSnapshot, before: Option<&ContextSnapshot>) -> ContextSnapshot {
     let before = before.into_iter().flat_map(|it| &it.apps);
     let before: Vec<_> = before
-        .flat_map(|app| app.clusters.iter().map(move |it| (&app.name, it)))
+        .flat_map(|app| app.clusters.iter().map(move |cluster| (&app.name, cluster)))
         .collect();
     for app in &mut next.apps {
         for cluster in &mut app.clusters {
             if cluster.bundle == StoredBundle::Unchanged {
-                let known = before
-                    .iter()
-                    .find(|(name, it)| (*name, &it.cluster) == (&app.name, &cluster.cluster));
+                let known = before.iter().find(|(name, resource)| {
+                    (*name, &resource.cluster) == (&app.name, &cluster.cluster)
+                });
                 cluster.bundle = known.expect("a report that was passed on").1.bundle.clone();
             }
         }
@@ -146,11 +146,12 @@ fn a_changed_key_reads_nothing_and_shares_every_other_part() {
     assert_eq!(follower.follow(false).len(), 1);
     assert_eq!(follower.store.take_ranges(), [""; 0]);
     let after = follower.context("7");
-    let resources =
-        |it: &ContextSnapshot, app: usize| Arc::clone(&it.apps[app].clusters[0].resources);
+    let resources = |snapshot: &ContextSnapshot, app: usize| {
+        Arc::clone(&snapshot.apps[app].clusters[0].resources)
+    };
     assert_eq!(resources(after, 0)[0].status, Some(RsyncStatus::Applied));
     assert!(Arc::ptr_eq(&resources(&before, 1), &resources(after, 1)));
-    let manifest = |it: &ContextSnapshot| resources(it, 0)[1].manifest.clone().unwrap();
+    let manifest = |snapshot: &ContextSnapshot| resources(snapshot, 0)[1].manifest.clone().unwrap();
     assert!(Arc::ptr_eq(&manifest(&before), &manifest(after)));
     follower.check();
 }

@@ -37,7 +37,10 @@ impl Listing {
     }
 
     fn decoded(kind: &str, object: &Value, detail: Detail) -> (ScopeId, Decoded) {
-        let scope = WATCHED.iter().position(|(_, it, _)| *it == kind).unwrap();
+        let scope = WATCHED
+            .iter()
+            .position(|(_, watched, _)| *watched == kind)
+            .unwrap();
         let gvk = Gvk::new(WATCHED[scope].0, "v1", kind);
         (scope, decode(&gvk, object, detail, &Labels::None))
     }
@@ -57,7 +60,7 @@ impl Listing {
         let missing = self.index.take_missing().into_iter();
         let missing = missing.map(|missing| {
             let names = missing.resources.iter();
-            let names = names.map(|it| format!(" {}/{}", it.gvk.kind, it.name));
+            let names = names.map(|resource| format!(" {}/{}", resource.gvk.kind, resource.name));
             format!("{}:{}", missing.application, names.collect::<String>())
         });
         missing.collect()
@@ -65,7 +68,10 @@ impl Listing {
 
     /// The application of an object; empty if it has none.
     pub(super) fn application_of(&self, kind: &str, name: &str) -> String {
-        let scope = WATCHED.iter().position(|(_, it, _)| *it == kind).unwrap();
+        let scope = WATCHED
+            .iter()
+            .position(|(_, watched, _)| *watched == kind)
+            .unwrap();
         let id = self.index.objects.find(scope, "web", name).unwrap();
         match self.index.objects.get(id).unwrap().place().group.as_deref() {
             Some(GroupId::Application { application, .. }) => application.to_string(),
@@ -339,7 +345,7 @@ proptest! {
             }
             for missing in cluster.index.take_missing() {
                 let which = usize::from(&*missing.application.composite_app == "y");
-                shown[which] = missing.resources.iter().map(|it| it.name.to_string()).collect();
+                shown[which] = missing.resources.iter().map(|resource| resource.name.to_string()).collect();
             }
             for (which, list) in lists.into_iter().enumerate() {
                 let missing: BTreeSet<String> = listed_in(list)
@@ -349,7 +355,7 @@ proptest! {
                 prop_assert_eq!(&shown[which], &missing);
             }
             for name in &existing {
-                let is_in = |list: u8| listed_in(list).any(|(_, it)| it == name);
+                let is_in = |list: u8| listed_in(list).any(|(_, listed)| listed == name);
                 let expected = match (is_in(lists[0]), is_in(lists[1])) {
                     (true, _) => "-/x/-/flux",
                     (false, true) => "-/y/-/flux",

@@ -10,7 +10,12 @@ fn an_object_without_application_takes_little_more_memory_than_its_identity() {
     let mut cluster = Cluster::new(Detail::Whole);
     cluster.apply("Pod", &object("one", "", ""));
     cluster.apply("Pod", &object("two", "owner", ""));
-    let entries: Vec<&Entry> = cluster.index.objects.iter().map(|(_, it)| it).collect();
+    let entries: Vec<&Entry> = cluster
+        .index
+        .objects
+        .iter()
+        .map(|(_, entry)| entry)
+        .collect();
     let [alone, owned] = &*entries else {
         panic!("{entries:?}");
     };
@@ -27,8 +32,13 @@ fn an_object_that_left_its_application_takes_no_memory_for_it() {
     assert_eq!(cluster.reports(), ["-/shop/-/web pod: pod"]);
     cluster.apply("Pod", &object("pod", "", ""));
     assert_eq!(cluster.reports(), ["-/shop/-/web pod: "]);
-    let entries: Vec<&Entry> = cluster.index.objects.iter().map(|(_, it)| it).collect();
-    assert!(entries.iter().all(|it| it.is_identity_alone()));
+    let entries: Vec<&Entry> = cluster
+        .index
+        .objects
+        .iter()
+        .map(|(_, entry)| entry)
+        .collect();
+    assert!(entries.iter().all(|entry| entry.is_identity_alone()));
     cluster.remove("Pod", &object("pod", "", ""));
     assert_eq!(cluster.index.objects.len(), 0);
     assert!(cluster.index.objects.with_uid(Uid::of("uid-pod")).is_none());

@@ -183,7 +183,7 @@ fn an_object_in_a_new_scope_replaces_the_object_of_its_name_in_the_old_one() {
     reports.sort();
     let expected = ["-/shop/-/web one: one", "-/shop/-/web two: two"];
     assert_eq!(reports, expected);
-    cluster.index.retain(|it| it != PODS);
+    cluster.index.retain(|scope| scope != PODS);
     assert!(cluster.removed().is_empty());
 }
 

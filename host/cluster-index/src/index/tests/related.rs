@@ -71,7 +71,7 @@ impl Near {
 
     pub(super) fn decoded(&self, object: &Value) -> (ScopeId, Decoded) {
         let kind = object["kind"].as_str().unwrap();
-        let scope = KINDS.iter().position(|it| it.1 == kind).unwrap();
+        let scope = KINDS.iter().position(|entry| entry.1 == kind).unwrap();
         let kind = &self.index.scopes[&scope].kind;
         let labels = Labels::needed(&self.rules, kind);
         (scope, decode(&kind.gvk, object, self.detail, &labels))
@@ -120,7 +120,7 @@ pub(super) fn of(kind: &str, name: &str, version: u64, labels: &Value, more: &Va
         "name": name, "uid": format!("uid-{name}"), "labels": labels,
         "resourceVersion": version.to_string(),
     }});
-    if KINDS.iter().any(|it| it.1 == kind && it.2) {
+    if KINDS.iter().any(|entry| entry.1 == kind && entry.2) {
         object["metadata"]["namespace"] = "web".into();
     }
     for (key, value) in more.as_object().into_iter().flatten() {
@@ -162,7 +162,7 @@ fn an_object_of_another_group_is_related_while_the_selector_matches_its_labels()
         near.index
             .objects
             .iter()
-            .filter(|(_, it)| matches!(it.body(), Body::Whole(_)))
+            .filter(|(_, entry)| matches!(entry.body(), Body::Whole(_)))
             .count()
             == 1
     );
@@ -299,8 +299,8 @@ fn new_rules_request_other_objects_and_drop_the_previous_bodies() {
     near.index.complete(scope, decoded);
     assert_eq!(near.reports("StorageClass"), ["data beside fast: complete"]);
     let whole = |near: &Near| {
-        let bodies = near.index.objects.iter().map(|(_, it)| it.body());
-        bodies.filter(|it| matches!(it, Body::Whole(_))).count()
+        let bodies = near.index.objects.iter().map(|(_, entry)| entry.body());
+        bodies.filter(|body| matches!(body, Body::Whole(_))).count()
     };
     assert_eq!(whole(&near), 2);
     near.index.set_rules(Arc::default());

@@ -28,7 +28,9 @@ fn an_inventory_of_another_cluster_counts_in_the_cluster_of_its_resources() {
             return false;
         };
         let received = inventories.inventories.iter().cloned();
-        let received: Vec<_> = received.map(|it| (Arc::clone(&hub), it)).collect();
+        let received: Vec<_> = received
+            .map(|inventory| (Arc::clone(&hub), inventory))
+            .collect();
         other
             .index
             .set_remote_inventories(&received, &Arc::default());

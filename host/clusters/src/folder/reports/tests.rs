@@ -164,7 +164,7 @@ fn an_unreadable_report_has_the_deployment_of_its_last_content_or_of_its_name() 
     let about = |event: Option<ClusterEvent>| match event {
         Some(ClusterEvent::Unreadable {
             deployment, origin, ..
-        }) => (deployment.map(|it| it.to_string()), origin),
+        }) => (deployment.map(|deployment| deployment.to_string()), origin),
         other => panic!("{other:?}"),
     };
     let reports = &mut fixture.reports;

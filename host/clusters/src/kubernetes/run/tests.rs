@@ -402,7 +402,10 @@ async fn an_object_that_another_selector_leaves_out_has_left_its_application() {
     let selected = |selector: &str, children: &[&str]| WatchOptions {
         selection: Some(Selection {
             selector: kindsight_model::parse_selector(selector).unwrap(),
-            children: children.iter().map(|it| it.parse().unwrap()).collect(),
+            children: children
+                .iter()
+                .map(|child| child.parse().unwrap())
+                .collect(),
         }),
         ..WatchOptions::default()
     };

@@ -89,7 +89,7 @@ struct Condition {
 impl State {
     fn condition(&self, name: &str) -> Option<&Condition> {
         let mut conditions = self.conditions.iter().flatten();
-        conditions.find(|it| it.r#type == name)
+        conditions.find(|condition| condition.r#type == name)
     }
 }
 
@@ -144,7 +144,7 @@ impl ObjectSender {
             return Err(ObjectError::Refused(text));
         }
         let established = state.condition("Established");
-        if established.is_none_or(|it| it.status != "True") {
+        if established.is_none_or(|condition| condition.status != "True") {
             return Ok(false);
         }
         let spec = &definition.spec;

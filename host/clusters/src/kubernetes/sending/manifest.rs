@@ -79,8 +79,14 @@ impl Manifest {
             let text = format!("the API server sets `metadata.{member}`: remove it");
             return Err(ObjectError::Refused(text));
         }
-        let namespace = read.metadata.namespace.filter(|it| !it.is_empty());
-        if namespace.as_deref().is_some_and(|it| !is_part(it)) {
+        let namespace = read
+            .metadata
+            .namespace
+            .filter(|namespace| !namespace.is_empty());
+        if namespace
+            .as_deref()
+            .is_some_and(|namespace| !is_part(namespace))
+        {
             return Err(refused(
                 "`metadata.namespace` is not the name of a namespace",
             ));

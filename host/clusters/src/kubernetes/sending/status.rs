@@ -44,7 +44,8 @@ impl Status {
     /// The `Status` in an answer; empty if it has none.
     pub(super) fn of(reply: &Reply) -> Self {
         let read = serde_json::from_slice::<Self>(&reply.body).ok();
-        read.filter(|it| it.kind == "Status").unwrap_or_default()
+        read.filter(|status| status.kind == "Status")
+            .unwrap_or_default()
     }
 
     /// Returns whether an object does not exist. Any other 404 is about the path.
@@ -55,7 +56,9 @@ impl Status {
     /// Returns whether the namespace of the object is being deleted.
     pub(super) fn is_of_ending_namespace(&self) -> bool {
         let causes = &self.details.causes;
-        causes.iter().any(|it| it.reason == "NamespaceTerminating")
+        causes
+            .iter()
+            .any(|cause| cause.reason == "NamespaceTerminating")
     }
 
     /// Returns whether the manifest does not have the schema of its Kind.

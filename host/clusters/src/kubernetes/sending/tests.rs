@@ -55,7 +55,9 @@ impl Api {
     /// The requests that change objects, so far.
     fn changes(&self) -> usize {
         let requests = self.requests.try_iter();
-        requests.filter(|it| !it.starts_with("GET ")).count()
+        requests
+            .filter(|request| !request.starts_with("GET "))
+            .count()
     }
 }
 
@@ -268,9 +270,9 @@ fn names_that_lead_to_another_path_are_refused() {
 /// The requests for objects, so far.
 fn requests(api: &Api) -> Vec<String> {
     let requests = api.requests.try_iter();
-    let objects = requests.filter(|it| it.contains("/configmaps/front"));
+    let objects = requests.filter(|request| request.contains("/configmaps/front"));
     objects
-        .map(|it| it.split(' ').next().unwrap().to_owned())
+        .map(|request| request.split(' ').next().unwrap().to_owned())
         .collect()
 }
 

@@ -47,7 +47,7 @@ impl Session {
         let rules = Arc::clone(&self.needs.related.borrow_and_update());
         let is_left_out = |kind: &ApiKind| {
             // Only a relation that names the Kind requests it; a pattern of many Kinds does not.
-            let is_asked_for = rules.with(kind.names()).any(|it| it.kind().is_some());
+            let is_asked_for = rules.with(kind.names()).any(|rule| rule.kind().is_some());
             options.left_out.contains(&*kind.name()) && !is_asked_for
         };
         let discovered = &self.discovered;

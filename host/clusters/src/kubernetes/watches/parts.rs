@@ -48,7 +48,7 @@ impl Parts {
     /// The reason why a requested part could not be listed.
     pub(super) fn failure(&self) -> Option<&ApiError> {
         let mut parts = self.by_namespace.values();
-        parts.find_map(|it| it.failure.as_ref())
+        parts.find_map(|part| part.failure.as_ref())
     }
 }
 

@@ -24,7 +24,9 @@ struct Objects(BTreeMap<&'static str, (usize, usize)>);
 impl Needed for Objects {
     fn names(&self, namespace: &str) -> Vec<Arc<str>> {
         let needed = self.0.get(namespace).map_or(0, |it| it.0);
-        (0..needed).map(|it| it.to_string().into()).collect()
+        (0..needed)
+            .map(|number| number.to_string().into())
+            .collect()
     }
 
     fn objects_in(&self, namespace: &str) -> usize {

@@ -66,8 +66,12 @@ impl<W: Write> Printer<W> {
             Form::Table(table, columns) => {
                 let verdict = &line.verdict;
                 columns.print(table, verdict)?;
-                if let Some(it) = &line.explanation {
-                    table.note(&explanation::line(&verdict.state, &verdict.reason, it))?;
+                if let Some(explanation) = &line.explanation {
+                    table.note(&explanation::line(
+                        &verdict.state,
+                        &verdict.reason,
+                        explanation,
+                    ))?;
                 }
                 for Input { interpreter, input } in &line.inputs {
                     table.note(&format!("  input of {interpreter}: {input}"))?;
@@ -86,8 +90,10 @@ impl<W: Write> Printer<W> {
             Form::Yaml(to) => {
                 to.write_all(b"---\n")?;
                 to.write_all(yaml(&line.verdict)?.as_bytes())?;
-                if let Some(it) = &line.explanation {
-                    to.write_all(yaml(&BTreeMap::from([("explanation", it)]))?.as_bytes())?;
+                if let Some(explanation) = &line.explanation {
+                    to.write_all(
+                        yaml(&BTreeMap::from([("explanation", explanation)]))?.as_bytes(),
+                    )?;
                 }
                 if !line.inputs.is_empty() {
                     // Text that is JSON already is written in YAML only as values.
@@ -149,7 +155,7 @@ impl Columns {
             cells.push(Cell::plain(line.phase.as_str()));
         }
         let by = line.interpreter.as_ref();
-        let since = line.since.map_or_else(String::new, |it| it.to_string());
+        let since = line.since.map_or_else(String::new, |time| time.to_string());
         if self.explain || self.wide {
             let by = [
                 by.map_or("", |by| &by.name),

@@ -19,7 +19,9 @@ pub(super) fn apply(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
         .as_deref()
         .map(file::network_intents)
         .transpose()?;
-    let content = content.map(|it| serde_json::to_vec(&it)).transpose()?;
+    let content = content
+        .map(|content| serde_json::to_vec(&content))
+        .transpose()?;
     let server = args.server.connect()?;
     if args.dry_run {
         dry_run::show(&server, &target, content.unwrap_or_default())?;

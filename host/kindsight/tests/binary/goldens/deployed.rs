@@ -39,7 +39,7 @@ fn deploy(data: &Path, response: &Value) {
     }
     let actions = actions(response);
     let instantiated = actions.iter();
-    let instantiated = instantiated.filter(|it| it.state == LifecycleState::Instantiated);
+    let instantiated = instantiated.filter(|action| action.state == LifecycleState::Instantiated);
     let ids: Vec<ContextId> = instantiated
         .map(|action| action.instance.clone().unwrap())
         .collect();

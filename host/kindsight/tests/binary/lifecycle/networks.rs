@@ -59,7 +59,7 @@ fn report(stage: &Stage) {
 
 fn names(stage: &Stage) -> Vec<String> {
     let manifests = stage.manifests("edge01").into_iter();
-    let name = |it: Value| it["metadata"]["name"].as_str().unwrap().to_owned();
+    let name = |object: Value| object["metadata"]["name"].as_str().unwrap().to_owned();
     let mut names: Vec<String> = manifests.map(name).collect();
     names.sort();
     names
@@ -115,7 +115,7 @@ fn network_intents_are_applied_changed_queried_and_removed() {
     assert_eq!(names(&stage), ["one", "three"]);
     let actions = server.get(INTENTS).1["actions"].clone();
     let states = actions.as_array().unwrap().iter();
-    let states: Vec<&Value> = states.map(|it| &it["state"]).collect();
+    let states: Vec<&Value> = states.map(|state| &state["state"]).collect();
     assert_eq!(
         states,
         ["Created", "Applied", "Applied", "Terminated", "Applied"]

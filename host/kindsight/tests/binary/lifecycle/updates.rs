@@ -25,8 +25,8 @@ fn map(name: &str, colour: &str) -> String {
 /// `name colour` of each sent manifest.
 fn sent(stage: &Stage, cluster: &str) -> Vec<String> {
     let manifests = stage.manifests(cluster).into_iter();
-    let line = |it: Value| {
-        let (name, data) = (&it["metadata"]["name"], &it["data"]["colour"]);
+    let line = |action: Value| {
+        let (name, data) = (&action["metadata"]["name"], &action["data"]["colour"]);
         format!("{} {}", name.as_str().unwrap(), data.as_str().unwrap())
     };
     let mut lines: Vec<String> = manifests.map(line).collect();
@@ -40,7 +40,9 @@ fn instantiated(stage: &Stage, server: &Server) {
     wait_until("the clusters are not connected", || {
         let clusters = server.get("/v2/clusters").1;
         let clusters = clusters["clusters"].as_array().unwrap();
-        clusters.iter().all(|it| it["connection"] == "connected")
+        clusters
+            .iter()
+            .all(|cluster| cluster["connection"] == "connected")
     });
     stage.succeed(server, &["instantiate", NAME]);
     wait_until("the app back is not sent", || {
@@ -155,7 +157,7 @@ fn the_status_of_an_updated_application_has_its_new_clusters_and_resources() {
     for cluster in clusters {
         for resource in cluster["resources"].as_array().unwrap() {
             let [cluster, name] = [&cluster["cluster"], &resource["name"]];
-            found.push([cluster, name].map(|it| it.as_str().unwrap()));
+            found.push([cluster, name].map(|value| value.as_str().unwrap()));
         }
     }
     found.sort_unstable();

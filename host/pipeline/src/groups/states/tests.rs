@@ -23,8 +23,8 @@ const STEPS_MAX: usize = 24;
 static REVISIONS: LazyLock<Vec<Revision>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let store = RedbStore::open(&folder.path().join("store")).unwrap();
-    let writes = (0..STEPS_MAX).map(|it| Batch::new().put("key", it.to_string()));
-    writes.map(|it| store.apply(&it).unwrap()).collect()
+    let writes = (0..STEPS_MAX).map(|number| Batch::new().put("key", number.to_string()));
+    writes.map(|write| store.apply(&write).unwrap()).collect()
 });
 
 fn name(group: usize) -> DigName {
@@ -45,7 +45,11 @@ struct Made {
 
 fn instance(of: Made, number: u8, created: Revision) -> Instance {
     let mut meta = ContextMeta::of_dig(&name(of.group));
-    meta.child_context_ids = of.child.map(|it| it.to_string()).into_iter().collect();
+    meta.child_context_ids = of
+        .child
+        .map(|number| number.to_string())
+        .into_iter()
+        .collect();
     Instance::of(&ContextSnapshot {
         id: id(number),
         created,
@@ -138,32 +142,34 @@ fn take(
         Step::State(group, actions) => {
             let now = actions.as_deref().map(info);
             there.states.remove(group);
-            there.states.extend(now.clone().map(|it| (*group, it)));
+            there
+                .states
+                .extend(now.clone().map(|action| (*group, action)));
             groups.take_states(StatesNews::Changed(subject(*group), now), publisher);
         }
         Step::All(all) => {
             let all = all.iter().enumerate();
             there.states = all
-                .filter_map(|(group, it)| Some((group, info(it.as_deref()?))))
+                .filter_map(|(group, state)| Some((group, info(state.as_deref()?))))
                 .collect();
             let news = there
                 .states
                 .iter()
-                .map(|(group, it)| (subject(*group), it.clone()));
+                .map(|(group, action)| (subject(*group), action.clone()));
             groups.take_states(StatesNews::All(news.collect()), publisher);
         }
         Step::Own(group, ids) => {
             let now = ids.as_ref().map(|ids| RecordView {
                 actions: super::views(&info(
                     &ids.iter()
-                        .map(|it| (LifecycleState::Instantiated, Some(*it)))
+                        .map(|instance| (LifecycleState::Instantiated, Some(*instance)))
                         .collect::<Vec<_>>(),
                 )),
                 is_own: true,
                 ..RecordView::default()
             });
             there.own.remove(group);
-            there.own.extend(now.clone().map(|it| (*group, it)));
+            there.own.extend(now.clone().map(|action| (*group, action)));
             groups.set(&subject(*group), now, publisher);
         }
     }
@@ -192,8 +198,8 @@ impl There {
     fn below(&self, number: u8) -> BTreeSet<u8> {
         let mut below = BTreeSet::new();
         let mut open = vec![number];
-        while let Some((made, _)) = open.pop().and_then(|it| self.contexts.get(&it)) {
-            open.extend(made.child.filter(|it| below.insert(*it)));
+        while let Some((made, _)) = open.pop().and_then(|number| self.contexts.get(&number)) {
+            open.extend(made.child.filter(|number| below.insert(*number)));
         }
         below
     }
@@ -212,7 +218,7 @@ fn check(there: &There, groups: &Groups, group: usize) {
             told,
             begun
                 .iter()
-                .map(|it| id(*it))
+                .map(|number| id(*number))
                 .collect::<Vec<_>>()
                 .iter()
                 .collect::<Vec<_>>()
@@ -227,26 +233,30 @@ fn check(there: &There, groups: &Groups, group: usize) {
         "kept actions come first, in their order"
     );
     let named: BTreeSet<u8> = (1..7)
-        .filter(|it| {
+        .filter(|number| {
+            let instance = Some(id(*number));
             kept.actions
                 .iter()
-                .any(|action| action.instance == Some(id(*it)))
+                .any(|action| action.instance == instance)
         })
         .collect();
     let newest = named
         .iter()
-        .filter_map(|it| Some(there.contexts.get(it)?.1))
+        .filter_map(|number| Some(there.contexts.get(number)?.1))
         .max();
-    let newer = begun.iter().filter(|it| {
-        !named.contains(it) && newest.is_none_or(|newest| there.contexts[it].1 > newest)
+    let newer = begun.iter().filter(|number| {
+        !named.contains(number) && newest.is_none_or(|newest| there.contexts[number].1 > newest)
     });
-    let newer: Vec<ContextId> = newer.map(|it| id(*it)).collect();
-    let told: Vec<_> = behind.iter().filter_map(|it| it.instance.clone()).collect();
+    let newer: Vec<ContextId> = newer.map(|number| id(*number)).collect();
+    let told: Vec<_> = behind
+        .iter()
+        .filter_map(|action| action.instance.clone())
+        .collect();
     assert_eq!(told, newer, "each newer one once, oldest first");
     assert!(
         behind
             .iter()
-            .all(|it| it.time.is_empty() && it.revision == 0)
+            .all(|action| action.time.is_empty() && action.revision == 0)
     );
 }
 

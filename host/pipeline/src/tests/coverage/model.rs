@@ -126,7 +126,10 @@ impl Cluster {
             coverage.set("apps", kind, Scope::Cluster, KindCoverage::new(*state));
         }
         let before = self.sent.replace(coverage.clone());
-        let worst = before.map_or_else(|| coverage.clone(), |it| it.worst_of(&coverage));
+        let worst = before.map_or_else(
+            || coverage.clone(),
+            |coverage_before| coverage_before.worst_of(&coverage),
+        );
         self.cover(worst);
         let known = self.known.iter();
         let objects = known.map(|((kind, name), ready)| object(kind, name, None, *ready));
@@ -189,8 +192,11 @@ impl Cluster {
     }
 
     fn object(kind: &str, name: &str) -> Object {
-        let kind = KINDS.into_iter().find(|it| *it == kind).unwrap();
-        (kind, NAMES.into_iter().find(|it| *it == name).unwrap())
+        let kind = KINDS.into_iter().find(|known| *known == kind).unwrap();
+        (
+            kind,
+            NAMES.into_iter().find(|known| *known == name).unwrap(),
+        )
     }
 }
 

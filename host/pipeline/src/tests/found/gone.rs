@@ -129,8 +129,14 @@ fn what_comes_while_a_part_of_the_cluster_is_not_heard_stays_stale() {
     stage.tell(has("p+a", "new", [deployment("new")]), 3000);
     let lines = stage.lines();
     assert_eq!(lines.len(), 3, "{lines:?}");
-    assert!(lines.iter().all(|it| it.ends_with("stale")), "{lines:?}");
+    assert!(
+        lines.iter().all(|line| line.ends_with("stale")),
+        "{lines:?}"
+    );
     stage.pipeline.handle(synced("p+a"), 4000);
     let lines = stage.lines();
-    assert!(!lines.iter().any(|it| it.ends_with("stale")), "{lines:?}");
+    assert!(
+        !lines.iter().any(|line| line.ends_with("stale")),
+        "{lines:?}"
+    );
 }

@@ -166,15 +166,19 @@ fn the_coverage_decides_whether_a_listed_resource_is_missing() {
         stage.tell(has("p+a", "side", both), 1000);
         stage.cover(state, 1500);
         let mut report = has("p+a", "side", [widget]);
-        report.coverage = stage.read_model.inspect(|it| {
-            let mut connections = it.connections();
-            connections.next().and_then(|(_, it)| it.coverage.clone())
+        report.coverage = stage.read_model.inspect(|model| {
+            let mut connections = model.connections();
+            connections
+                .next()
+                .and_then(|(_, connection)| connection.coverage.clone())
         });
         stage.tell_with_missing([report], &["side", "new"], 2000);
         let state_of = |name: &str| {
             let lines = stage.lines();
-            let line = lines.iter().find(|it| it.contains(&format!(" {name} ")));
-            line.and_then(|it| it.split(' ').nth(4).map(str::to_owned))
+            let line = lines
+                .iter()
+                .find(|line| line.contains(&format!(" {name} ")));
+            line.and_then(|line| line.split(' ').nth(4).map(str::to_owned))
         };
         assert_eq!(state_of("side").as_deref(), seen, "{state}");
         assert_eq!(state_of("new").as_deref(), never_seen, "{state}");
@@ -182,7 +186,7 @@ fn the_coverage_decides_whether_a_listed_resource_is_missing() {
         stage.cover(KindState::Complete, 3000);
         assert_eq!(stage.ready(), "NotPresent", "{state}");
         let missing = stage.lines();
-        let missing = missing.iter().filter(|it| it.contains(" missing "));
+        let missing = missing.iter().filter(|line| line.contains(" missing "));
         assert_eq!(missing.count(), 2, "{state}: {:?}", stage.lines());
     }
 }
@@ -199,7 +203,7 @@ fn a_missing_resource_stays_missing_over_a_restart() {
     stage.pipeline.handle(synced("p+a"), 2000);
     let (lines, history) = (stage.lines(), stage.history(&shop()));
     stage.restart(&["p+a"], 5000);
-    let marked: Vec<String> = lines.iter().map(|it| format!("{it} stale")).collect();
+    let marked: Vec<String> = lines.iter().map(|line| format!("{line} stale")).collect();
     assert_eq!(stage.lines(), marked);
     assert_eq!(stage.ready(), "NotPresent");
     stage.tell_with_missing([front()], &["side", "new"], 6000);
@@ -237,7 +241,7 @@ fn each_cluster_has_its_own_missing_resources() {
         2000,
     );
     let lines = stage.lines();
-    let missing = lines.iter().filter(|it| it.contains(" missing "));
+    let missing = lines.iter().filter(|line| line.contains(" missing "));
     assert_eq!(missing.count(), 1);
     assert_eq!(
         lines[1],
@@ -262,7 +266,10 @@ fn competing_claims_follow_the_report() {
         let found = stage.read_model.application(&ApplicationKey::Found(shop()));
         let found = found.unwrap();
         let resource = found.apps[0].clusters[0].resources().first().cloned();
-        resource.unwrap().claims.map(|it| it.evidence.to_string())
+        resource
+            .unwrap()
+            .claims
+            .map(|claim| claim.evidence.to_string())
     };
     let mut tell = |claims: BTreeMap<usize, Arc<Claims>>, now_ms| {
         let Event::Cluster(ClusterEvent::Reports {

@@ -84,7 +84,9 @@ impl Has {
             hooks: self.hooks,
             rejected: self.rejected,
             coverage: self.coverage.unwrap_or_default(),
-            removed: left.map(|it| (it, Removal::LeftApplication)).collect(),
+            removed: left
+                .map(|identity| (identity, Removal::LeftApplication))
+                .collect(),
             ..Report::empty(Origin::Found)
         };
         (subject, report)
@@ -132,8 +134,8 @@ pub(in crate::tests) fn stage() -> Stage {
 impl Stage {
     pub(in crate::tests) fn tell(&mut self, mut has: Has, now_ms: i64) {
         let cluster = has.cluster.parse().unwrap();
-        let covered = self.read_model.inspect(|it| {
-            let mut connections = it.connections();
+        let covered = self.read_model.inspect(|model| {
+            let mut connections = model.connections();
             let connection = connections.find(|(name, _)| **name == cluster);
             connection.and_then(|(_, connection)| connection.coverage.clone())
         });

@@ -69,7 +69,7 @@ fn what_was_known_is_shown_stale_until_the_cluster_says_the_same() {
     let mut stage = fresh();
     let (lines, history) = (stage.lines(), stage.shop_history());
     stage.restart(&["p+a", "p+b"], 5000);
-    let marked: Vec<String> = lines.iter().map(|it| format!("{it} stale")).collect();
+    let marked: Vec<String> = lines.iter().map(|line| format!("{line} stale")).collect();
     assert_eq!(stage.lines(), marked);
     assert_eq!(stage.shop_history(), history);
     assert_eq!(stage.ready(), "Pending");
@@ -203,7 +203,7 @@ fn what_is_missing_since_the_start_is_not_gone_where_other_labels_are_asked_for(
         let told = stage.lines();
         let gone = |name: &str| {
             told.iter()
-                .any(|it| it.contains(&format!("{name} NotPresent")))
+                .any(|line| line.contains(&format!("{name} NotPresent")))
         };
         assert_eq!(
             (gone("side"), gone("base")),
@@ -214,7 +214,7 @@ fn what_is_missing_since_the_start_is_not_gone_where_other_labels_are_asked_for(
         stage.tell(has("p+a", "front", []), 9000);
         let told = stage.lines();
         assert!(
-            told.iter().any(|it| it.contains("front NotPresent")),
+            told.iter().any(|line| line.contains("front NotPresent")),
             "{told:#?}"
         );
     }
@@ -256,7 +256,7 @@ fn a_cluster_that_is_away_stays_stale_and_one_that_is_not_configured_takes_its_p
     assert_eq!(lines.len(), 3, "{lines:?}");
     let history = stage.shop_history();
     assert!(
-        !history.iter().any(|it| it.starts_with("02Z front")),
+        !history.iter().any(|line| line.starts_with("02Z front")),
         "{history:?}"
     );
     stage.pipeline.handle(stale("p+a"), 6000);
@@ -267,7 +267,7 @@ fn a_cluster_that_is_away_stays_stale_and_one_that_is_not_configured_takes_its_p
     stage.restart(&["p+a"], 9000);
     assert_eq!(stage.whole_stale().unwrap().0, "1970-01-01T00:00:05Z");
     let kept = stage.file().keys();
-    assert!(!kept.iter().any(|it| it.contains("p+b")), "{kept:?}");
+    assert!(!kept.iter().any(|key| key.contains("p+b")), "{kept:?}");
     stage.pipeline.handle(removed("p+a"), 10_000);
     assert_eq!(stage.shop(), None);
     stage.restart(&["p+a", "p+b"], 11_000);

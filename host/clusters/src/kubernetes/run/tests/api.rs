@@ -48,9 +48,9 @@ fn serve(mut stream: TcpStream, answers: &Mutex<Answers>) {
     let lines = BufReader::new(stream.try_clone().unwrap()).lines();
     let lines: Vec<String> = lines
         .map_while(Result::ok)
-        .take_while(|it| !it.is_empty())
+        .take_while(|line| !line.is_empty())
         .collect();
-    let Some(target) = lines.first().and_then(|it| it.split(' ').nth(1)) else {
+    let Some(target) = lines.first().and_then(|line| line.split(' ').nth(1)) else {
         return;
     };
     let is_watch = target.contains("watch=1");

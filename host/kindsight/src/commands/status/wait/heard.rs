@@ -94,9 +94,9 @@ fn missing(clusters: &Clusters, list: &ClusterList<'_>, begun: &Begun) -> Option
             None => Some(format!(
                 "nothing is configured to report on the cluster {provider}+{name}"
             )),
-            Some(it) if it.connection == Connection::Connected => {
-                let heard = it.last_event.max(it.since);
-                let is_folder = it.server_version.is_none();
+            Some(cluster) if cluster.connection == Connection::Connected => {
+                let heard = cluster.last_event.max(cluster.since);
+                let is_folder = cluster.server_version.is_none();
                 let is_heard = heard.is_some_and(|heard| heard.as_millisecond() >= begun.server_ms)
                     || is_folder && begun.at.elapsed() >= SILENT_MAX;
                 let how = if is_folder {
@@ -110,11 +110,11 @@ fn missing(clusters: &Clusters, list: &ClusterList<'_>, begun: &Begun) -> Option
                     )
                 })
             }
-            Some(it) => {
-                let why = it.error.as_deref().unwrap_or("it was not heard yet");
+            Some(cluster) => {
+                let why = cluster.error.as_deref().unwrap_or("it was not heard yet");
                 Some(format!(
                     "the cluster {provider}+{name} is {}: {why}",
-                    it.connection.as_str()
+                    cluster.connection.as_str()
                 ))
             }
         }
