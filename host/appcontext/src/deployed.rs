@@ -51,6 +51,10 @@ pub struct Deployed {
     /// The uid of the applied object, if the cluster gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
+    /// `metadata.generation` of the object after its last application, if the cluster gave one. An earlier release stores
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<i64>,
     /// The reason of the status, as text for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,

@@ -56,7 +56,9 @@ pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use registered::{BareName, BareNameError, HostSecrets, NoHostSecrets, RegisteredKubeconfig};
 pub use selection::{CHILD_KINDS, Selection};
-pub use sending::{ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, SentObject};
+pub use sending::{
+    AppliedObject, ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, SentObject,
+};
 pub use start::Starts;
 pub use token_review::{ReviewedUser, TokenReviewError, TokenReviewer};
 pub use user_cluster::{
@@ -129,7 +131,10 @@ impl WatchOptions {
         MembershipRules {
             configured: Arc::clone(&self.applications),
             found: Arc::clone(&self.rules),
-            selector: self.selection.as_ref().map(|it| it.selector.clone()),
+            selector: self
+                .selection
+                .as_ref()
+                .map(|selection| selection.selector.clone()),
         }
     }
 

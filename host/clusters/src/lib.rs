@@ -33,11 +33,11 @@ pub use kindsight_cluster_index::{
     RemoteInventory,
 };
 pub use kubernetes::{
-    BareName, BareNameError, CHILD_KINDS, HostSecrets, Identities, IssuedToken, KubeconfigError,
-    KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets, ObjectDeletion,
-    ObjectError, ObjectPreview, ObjectSender, ProxiedService, RegisteredKubeconfig, ReviewedUser,
-    Selection, SentObject, ServiceAnswer, ServiceName, Starts, TokenReviewError, TokenReviewer,
-    UserCluster, UserClusterError, WatchOptions, kubeconfig_clusters,
+    AppliedObject, BareName, BareNameError, CHILD_KINDS, HostSecrets, Identities, IssuedToken,
+    KubeconfigError, KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets,
+    ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, ProxiedService, RegisteredKubeconfig,
+    ReviewedUser, Selection, SentObject, ServiceAnswer, ServiceName, Starts, TokenReviewError,
+    TokenReviewer, UserCluster, UserClusterError, WatchOptions, kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use project_rights::{ProjectRights, Projects, RightsError, SentKind};

@@ -36,6 +36,8 @@ pub struct SentResource<'a> {
 pub struct Applied {
     /// The uid of the object. `None` if the cluster gives none.
     pub uid: Option<String>,
+    /// `metadata.generation` of the object. `None` if its Kind has none, or the cluster gives none.
+    pub generation: Option<i64>,
 }
 
 /// The result of a deletion that the cluster accepted.

@@ -16,11 +16,14 @@ mod results;
 mod retention;
 mod send;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kindsight_appcontext::{AppContexts, ContextSnapshot, Intent, Recorded, Records, ResourceName};
+use kindsight_appcontext::{
+    AppContexts, ContextSnapshot, Deployed, Intent, Place, Recorded, Records,
+};
 use kindsight_model::{ClusterName, ContextId, ContextStatus, RecordSubject, RsyncStatus};
 
 use crate::preparation::Preparation;
@@ -103,11 +106,7 @@ struct Run<'s> {
 struct Unobserved;
 
 impl Readiness for Unobserved {
-    fn is_app_ready(&self, _: &ContextId, _: &str) -> bool {
-        false
-    }
-
-    fn is_resource_ready(&self, _: &ContextId, _: &str, _: &ClusterName, _: &ResourceName) -> bool {
+    fn are_ready(&self, _: &ContextId, _: &BTreeMap<Place, Deployed>) -> bool {
         false
     }
 

@@ -167,6 +167,13 @@ impl Object {
         self.parsed.tree(&self.json)
     }
 
+    /// `metadata.generation`, which grows with each change of the spec; none if the object has none.
+    pub fn generation(&self) -> Option<i64> {
+        let tree = self.tree();
+        let document = tree.document(&self.json);
+        document.root().get("metadata").get("generation").integer()
+    }
+
     /// The value of one label.
     pub fn label(&self, key: &str) -> Option<&str> {
         let mut labels = self.labels.iter();

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use kindsight_cluster::{Binaries, Binary, Cluster, Credentials, Etcd, Options, write_kubeconfig};
 use kindsight_clusters::{
-    KubernetesCluster, ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, ProjectRights,
-    SentObject,
+    AppliedObject, KubernetesCluster, ObjectDeletion, ObjectError, ObjectPreview, ObjectSender,
+    ProjectRights, SentObject,
 };
 use kindsight_model::DeploymentId;
 use serde_json::{Value, json};
@@ -117,7 +117,12 @@ impl Stage {
         self.call(sent, async |object| self.sender.vet(&object).await)
     }
 
+    /// The uid after an application.
     fn apply(&self, sent: &Sent) -> Result<String, ObjectError> {
+        self.apply_object(sent).map(|applied| applied.uid)
+    }
+
+    fn apply_object(&self, sent: &Sent) -> Result<AppliedObject, ObjectError> {
         self.call(sent, async |object| self.sender.apply(&object).await)
     }
 

@@ -35,6 +35,7 @@ fn change(resource: &str, acting: &str, status: RsyncStatus) -> (Place, Deployed
         position: 0,
         applied: None,
         uid: None,
+        generation: None,
         why: None,
     };
     (place, deployed)

@@ -83,6 +83,15 @@ pub enum ObjectError {
     Unreachable(String),
 }
 
+/// An object after its application.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppliedObject {
+    /// `metadata.uid`.
+    pub uid: String,
+    /// `metadata.generation`; none if its Kind has none.
+    pub generation: Option<i64>,
+}
+
 /// The result of a deletion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ObjectDeletion {

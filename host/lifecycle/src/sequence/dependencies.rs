@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use kindsight_appcontext::{Place, ResourceName};
+use kindsight_appcontext::{Deployed, Place, ResourceName};
 use kindsight_model::{ContextId, RsyncStatus};
 
 use super::{Part, Placement, Plan, Run, Step};
@@ -18,7 +18,7 @@ const READY: &str = "Ready";
 #[derive(Default)]
 pub(super) struct Progress {
     apps: Mutex<BTreeMap<String, AppProgress>>,
-    resources: Mutex<BTreeMap<Place, RsyncStatus>>,
+    resources: Mutex<BTreeMap<Place, Deployed>>,
     has_advanced: AtomicBool,
 }
 
@@ -44,15 +44,20 @@ impl Progress {
                 let status = step.status().unwrap_or(RsyncStatus::Pending);
                 app.open += usize::from(status != RsyncStatus::Applied);
                 app.has_failed |= status == RsyncStatus::Failed;
-                resources.insert(step.place.clone(), status);
+                let deployed = step.known.as_ref().unwrap_or(&step.deployed);
+                let deployed = Deployed {
+                    status,
+                    ..deployed.clone()
+                };
+                resources.insert(step.place.clone(), deployed);
             }
         }
     }
 
     /// Notes a resource that was applied.
-    pub(super) fn applied(&self, step: &Step) {
+    pub(super) fn applied(&self, step: &Step, deployed: Deployed) {
         self.has_advanced.store(true, Ordering::Relaxed);
-        locked(&self.resources).insert(step.place.clone(), RsyncStatus::Applied);
+        locked(&self.resources).insert(step.place.clone(), deployed);
         if let Some(app) = locked(&self.apps).get_mut(&step.place.app) {
             app.open = app.open.saturating_sub(1);
         }
@@ -61,7 +66,9 @@ impl Progress {
     /// Notes a resource that was refused.
     pub(super) fn failed(&self, step: &Step) {
         self.has_advanced.store(true, Ordering::Relaxed);
-        locked(&self.resources).insert(step.place.clone(), RsyncStatus::Failed);
+        if let Some(deployed) = locked(&self.resources).get_mut(&step.place) {
+            deployed.status = RsyncStatus::Failed;
+        }
         if let Some(app) = locked(&self.apps).get_mut(&step.place.app) {
             app.has_failed = true;
         }
@@ -76,8 +83,16 @@ impl Progress {
         locked(&self.apps).get(name).copied()
     }
 
-    fn resource(&self, place: &Place) -> Option<RsyncStatus> {
-        locked(&self.resources).get(place).copied()
+    fn resource(&self, place: &Place) -> Option<Deployed> {
+        locked(&self.resources).get(place).cloned()
+    }
+
+    fn resources_of(&self, app: &str) -> BTreeMap<Place, Deployed> {
+        let resources = locked(&self.resources);
+        let of_app = resources.iter().filter(|(place, _)| place.app == app);
+        of_app
+            .map(|(place, deployed)| (place.clone(), deployed.clone()))
+            .collect()
     }
 }
 
@@ -128,7 +143,10 @@ impl Run<'_> {
                 Some(app) if app.open > 0 => {
                     Wait::Open(format!("it waits until the app {} is applied", on.app))
                 }
-                Some(_) if on.status == READY && !self.is_app_ready(&on.app) => {
+                Some(_)
+                    if on.status == READY
+                        && !self.are_ready(&self.progress.resources_of(&on.app)) =>
+                {
                     Wait::Open(format!("it waits until the app {} is ready", on.app))
                 }
                 Some(_) => self.held(key, on.wait_seconds),
@@ -155,19 +173,17 @@ impl Run<'_> {
             let name = format!("{} {}", place.resource.kind(), place.resource.name());
             let app = &placement.target.deployment.app;
             let key = format!("{app} {} {} > {name}", place.cluster, step.place.resource);
-            let wait = match self.progress.resource(&place) {
-                None => Wait::Met,
-                Some(RsyncStatus::Failed) => {
-                    Wait::Never(format!("it waits for {name}, which failed"))
-                }
-                Some(RsyncStatus::Applied) if wait.status != READY => {
+            let Some(on) = self.progress.resource(&place) else {
+                continue;
+            };
+            let wait = match on.status {
+                RsyncStatus::Failed => Wait::Never(format!("it waits for {name}, which failed")),
+                RsyncStatus::Applied if wait.status != READY => self.held(key, wait.wait_seconds),
+                RsyncStatus::Applied if self.is_ready(&place, &on) => {
                     self.held(key, wait.wait_seconds)
                 }
-                Some(RsyncStatus::Applied) if self.is_resource_ready(&place) => {
-                    self.held(key, wait.wait_seconds)
-                }
-                Some(RsyncStatus::Applied) => Wait::Open(format!("it waits until {name} is ready")),
-                Some(_) => Wait::Open(format!("it waits until {name} is applied")),
+                RsyncStatus::Applied => Wait::Open(format!("it waits until {name} is ready")),
+                _ => Wait::Open(format!("it waits until {name} is applied")),
             };
             if let Some(part) = self.store_wait(step, wait)? {
                 return Ok(Some(part));
@@ -176,18 +192,12 @@ impl Run<'_> {
         Ok(None)
     }
 
-    fn is_app_ready(&self, app: &str) -> bool {
-        self.of.readiness.is_app_ready(&self.work.context, app)
+    fn is_ready(&self, place: &Place, deployed: &Deployed) -> bool {
+        self.are_ready(&BTreeMap::from([(place.clone(), deployed.clone())]))
     }
 
-    fn is_resource_ready(&self, place: &Place) -> bool {
-        let Place {
-            app,
-            cluster,
-            resource,
-        } = place;
-        let readiness = &self.of.readiness;
-        readiness.is_resource_ready(&self.work.context, app, cluster, resource)
+    fn are_ready(&self, resources: &BTreeMap<Place, Deployed>) -> bool {
+        self.of.readiness.are_ready(&self.work.context, resources)
     }
 
     /// A condition that is met, until its time to wait is over.

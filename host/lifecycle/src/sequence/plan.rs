@@ -71,7 +71,7 @@ impl Plan {
         let waits = |app: &str, cluster: &ClusterName| {
             let handle = context.app(app)?.cluster(cluster)?;
             let stored = handle.resource_dependency().get()?;
-            Ok(stored.map(|it| it.waits()).unwrap_or_default())
+            Ok(stored.map(|context| context.waits()).unwrap_or_default())
         };
         let of = (snapshot, status_context, subject);
         Self::of(contexts, of, deployed, waits)
@@ -236,6 +236,7 @@ impl Placement {
                     position,
                     applied: known.as_ref().and_then(|known| known.applied.clone()),
                     uid: known.as_ref().and_then(|known| known.uid.clone()),
+                    generation: known.as_ref().and_then(|known| known.generation),
                     why: None,
                 },
                 known,

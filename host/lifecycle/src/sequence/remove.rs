@@ -74,6 +74,7 @@ impl Run<'_> {
         if status == RsyncStatus::Deleted {
             deployed.applied = None;
             deployed.uid = None;
+            deployed.generation = None;
         }
         self.store_one(step, deployed)?;
         self.connected(placement, Connectivity::Available)?;

@@ -69,7 +69,7 @@ impl<'r, 'p> Results<'r, 'p> {
         for (step, deployed) in added {
             match deployed.status {
                 RsyncStatus::Failed => self.run.progress.failed(step),
-                _ => self.run.progress.applied(step),
+                _ => self.run.progress.applied(step, deployed),
             }
         }
         Ok(())

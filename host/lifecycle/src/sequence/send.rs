@@ -95,7 +95,9 @@ impl Run<'_> {
                 Err(unreachable) => return Err(unreachable),
             };
         if !is_present {
-            deployed.uid = sender.apply(target, &sent)?.uid;
+            let applied = sender.apply(target, &sent)?;
+            deployed.uid = applied.uid;
+            deployed.generation = applied.generation;
             deployed.applied = Some(digest);
         }
         if !*is_announced {

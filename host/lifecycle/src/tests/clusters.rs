@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use kindsight_appcontext::{AppContexts, ResourceName};
+use kindsight_appcontext::{AppContexts, Deployed, Place};
 use kindsight_model::{ClusterName, ContextId};
 use kindsight_store::VALUE_BYTES_MAX;
 use serde_json::{Value, json};
@@ -44,6 +44,10 @@ pub(super) struct State {
     pub(super) announced: usize,
     /// The apps and resources that are ready.
     pub(super) ready: BTreeSet<String>,
+    /// The generation of objects that are applied now.
+    pub(super) generation: i64,
+    /// The generation of the objects that are observed.
+    pub(super) observed: i64,
     /// The cluster that a controller takes each new context out of.
     pub(super) left_out: Option<String>,
     /// The reason why the controller fails.
@@ -131,6 +135,7 @@ impl Sender for Clusters {
         }
         Ok(Applied {
             uid: Some(format!("uid of {}", resource.name)),
+            generation: Some(state.generation),
         })
     }
 
@@ -186,18 +191,13 @@ impl Sender for Clusters {
 }
 
 impl Readiness for Clusters {
-    fn is_app_ready(&self, _: &ContextId, app: &str) -> bool {
-        self.state().ready.contains(app)
-    }
-
-    fn is_resource_ready(
-        &self,
-        _: &ContextId,
-        _: &str,
-        _: &ClusterName,
-        resource: &ResourceName,
-    ) -> bool {
-        self.state().ready.contains(resource.name())
+    fn are_ready(&self, _: &ContextId, resources: &BTreeMap<Place, Deployed>) -> bool {
+        let state = self.state();
+        resources.iter().all(|(place, deployed)| {
+            let names = [&*place.app, place.resource.name()];
+            let is_named = names.iter().any(|name| state.ready.contains(*name));
+            is_named && deployed.generation <= Some(state.observed)
+        })
     }
 
     fn is_reachable(&self, cluster: &ClusterName) -> bool {

@@ -108,6 +108,32 @@ fn a_resource_waits_for_another_one_and_later_resources_do_not() {
 }
 
 #[test]
+fn after_an_update_a_verdict_on_the_object_before_it_does_not_count() {
+    let (host, _) = instantiated(waiting(IntentCondition::Ready, 0));
+    host.clusters.state().ready.insert("back".to_owned());
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    let mut apps = waiting(IntentCondition::Ready, 0);
+    for app in &mut apps {
+        for manifest in &mut app.manifests {
+            manifest.push_str("data: {colour: blue}\n");
+        }
+    }
+    host.put_apps(apps).unwrap();
+    host.act(Command::Approve).unwrap();
+    // The cluster has changed the objects, and has not reported the change.
+    host.clusters.state().generation = 2;
+    host.clusters.state().observed = 1;
+    host.act(Command::Update).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Waiting);
+    assert_eq!(
+        host.problems(),
+        ["lab+a front-one+ConfigMap: it waits until the app back is ready"]
+    );
+    host.clusters.state().observed = 2;
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+}
+
+#[test]
 fn an_app_goes_to_one_cluster_of_each_group_and_stays_there() {
     let host = Host::new();
     let mut front = app("front", &["lab+a"], vec![manifest("one")]);
@@ -125,7 +151,7 @@ fn an_app_goes_to_one_cluster_of_each_group_and_stays_there() {
     assert_eq!(host.clusters.resources(), chosen);
     let context = host.contexts.read(&host.instance()).unwrap().unwrap();
     let groups = context.apps[0].clusters.iter();
-    let groups: Vec<_> = groups.map(|it| it.group.as_deref()).collect();
+    let groups: Vec<_> = groups.map(|group| group.group.as_deref()).collect();
     assert_eq!(groups, [None, Some("1"), Some("2")]);
     host.clusters.state().unreachable.clear();
     front.any_of[0].rotate_right(1);

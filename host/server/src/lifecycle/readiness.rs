@@ -1,13 +1,15 @@
 //! The read model as the observations that decide when dependent resources are sent.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kindsight_api::clusters::Connection;
-use kindsight_appcontext::ResourceName;
+use kindsight_appcontext::{Deployed, Place, ResourceName};
 use kindsight_lifecycle::Readiness;
 use kindsight_model::{ClusterName, ContextId};
 use kindsight_read_model::ReadModel;
-use kindsight_status::{ClusterView, Report, ResourceView};
+use kindsight_status::{ClusterView, ContextView, Report, ResourceView};
 
 /// The states of the live interpreters.
 pub(super) struct ObservedStates {
@@ -23,52 +25,61 @@ impl ObservedStates {
         }
     }
 
-    /// Returns whether every resource of an app that `is_meant` returns true for is ready, in every cluster. False if
-    /// there is none.
-    fn all_ready(
-        &self,
-        instance: &ContextId,
-        app: &str,
-        is_meant: impl Fn(&ClusterName, &ResourceView) -> bool,
-    ) -> bool {
-        let view = self
-            .read_model
-            .inspect(|snapshot| snapshot.context(instance).cloned());
-        let apps = view.iter().flat_map(|view| &view.apps);
-        let clusters = apps
-            .filter(|it| *it.name == *app)
-            .flat_map(|it| &it.clusters);
-        let mut meant = clusters.flat_map(|cluster| {
-            let resources = cluster.resources().iter();
-            let meant = resources.filter(|it| is_meant(cluster.cluster(), it));
-            meant.map(|resource| is_ready(cluster, resource))
-        });
-        let first = meant.next();
-        first == Some(true) && meant.all(|is_ready| is_ready)
+    fn view(&self, instance: &ContextId) -> Option<Arc<ContextView>> {
+        self.read_model
+            .inspect(|snapshot| snapshot.context(instance).cloned())
     }
 }
 
-/// Returns whether a current report says that a resource is ready.
-fn is_ready(cluster: &ClusterView, resource: &ResourceView) -> bool {
+/// Returns whether a current report says that a resource is ready, about the object that was applied last.
+fn is_ready(cluster: &ClusterView, resource: &ResourceView, deployed: &Deployed) -> bool {
     let is_current = matches!(cluster.report(), Report::Received { stale: None });
-    is_current && resource.verdict.phase.severity() == 0
+    is_current && resource.verdict.phase.severity() == 0 && is_applied(resource, deployed)
+}
+
+/// Returns whether the observed object is the applied one or a later one. An object with another uid has generations of
+/// its own.
+fn is_applied(resource: &ResourceView, deployed: &Deployed) -> bool {
+    let (Some(object), Some(applied)) = (&resource.object, deployed.generation) else {
+        return true;
+    };
+    let is_other = deployed.uid.as_deref() != Some(&*object.uid);
+    is_other
+        || object
+            .generation()
+            .is_none_or(|observed| observed >= applied)
+}
+
+/// The place of a resource; none if it was not sent.
+fn place_of(app: &str, cluster: &ClusterView, resource: &ResourceView) -> Option<Place> {
+    let name = ResourceName::new(&resource.name, &resource.gvk.kind);
+    name.ok().filter(|_| resource.is_sent()).map(|name| Place {
+        app: app.to_owned(),
+        cluster: cluster.cluster().clone(),
+        resource: name,
+    })
 }
 
 impl Readiness for ObservedStates {
-    fn is_app_ready(&self, instance: &ContextId, app: &str) -> bool {
-        self.all_ready(instance, app, |_, resource| resource.is_sent())
-    }
-
-    fn is_resource_ready(
-        &self,
-        instance: &ContextId,
-        app: &str,
-        cluster: &ClusterName,
-        resource: &ResourceName,
-    ) -> bool {
-        self.all_ready(instance, app, |of, it| {
-            of == cluster && *it.name == *resource.name() && *it.gvk.kind == *resource.kind()
-        })
+    fn are_ready(&self, instance: &ContextId, resources: &BTreeMap<Place, Deployed>) -> bool {
+        let view = self.view(instance);
+        let apps = view.iter().flat_map(|view| &view.apps);
+        let clusters =
+            apps.flat_map(|app| app.clusters.iter().map(|cluster| (&*app.name, cluster)));
+        let mut ready = 0;
+        for (app, cluster) in clusters {
+            for resource in cluster.resources().iter() {
+                let place = place_of(app, cluster, resource);
+                let Some(deployed) = place.and_then(|place| resources.get(&place)) else {
+                    continue;
+                };
+                if !is_ready(cluster, resource, deployed) {
+                    return false;
+                }
+                ready += 1;
+            }
+        }
+        ready >= resources.len()
     }
 
     fn is_reachable(&self, cluster: &ClusterName) -> bool {

@@ -72,7 +72,8 @@ fn the_dependents_of_an_object_are_deleted_first() {
             },
         },
     }));
-    stage.apply(&deployment).unwrap();
+    let applied = stage.apply_object(&deployment).unwrap();
+    assert_eq!(applied.generation, Some(1));
     let sets = format!("/apis/apps/v1/namespaces/{NAMESPACE}/replicasets");
     let count = |list: &Value| list["items"].as_array().map_or(0, Vec::len);
     stage

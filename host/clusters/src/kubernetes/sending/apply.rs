@@ -8,7 +8,7 @@ use super::link::{APPLY, Call, JSON, METADATA};
 use super::place::Place;
 use super::present::Present;
 use super::status::Status;
-use super::{FIELD_MANAGER, ObjectError, ObjectSender, SentObject};
+use super::{AppliedObject, FIELD_MANAGER, ObjectError, ObjectSender, SentObject};
 
 impl ObjectSender {
     /// Checks an object before anything is sent: the rights of the project, and the owner of an object that exists. A
@@ -28,11 +28,11 @@ impl ObjectSender {
         Ok(())
     }
 
-    /// Applies an object, and returns its uid. After a CustomResourceDefinition, waits until its Kinds are served.
+    /// Applies an object. After a CustomResourceDefinition, waits until its Kinds are served.
     ///
     /// # Errors
     /// [`ObjectError`].
-    pub async fn apply(&self, object: &SentObject<'_>) -> Result<String, ObjectError> {
+    pub async fn apply(&self, object: &SentObject<'_>) -> Result<AppliedObject, ObjectError> {
         let place = self.served_place(object).await?;
         let present = {
             let _lock = self.lock(&place.path).await;
@@ -46,7 +46,10 @@ impl ObjectSender {
         if place.manifest.is_custom_kind() {
             self.wait_for_kinds(&place, object).await?;
         }
-        Ok(present.uid)
+        Ok(AppliedObject {
+            uid: present.uid,
+            generation: present.generation,
+        })
     }
 
     /// Sends an application with further parameters. Returns the metadata of the result, or the result itself if it is a

@@ -28,6 +28,7 @@ pub(super) enum Lookup {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Present {
     pub(super) uid: String,
+    pub(super) generation: Option<i64>,
     labels: BTreeMap<String, String>,
     finalizers: Vec<String>,
     deletion_timestamp: Option<String>,
@@ -122,7 +123,9 @@ impl Present {
     /// The reason why the object still exists although it is being deleted.
     pub(super) fn ending(&self) -> String {
         let finalizers = self.finalizers.iter().take(FINALIZERS_MAX);
-        let finalizers: Vec<String> = finalizers.map(|it| format!("`{it}`")).collect();
+        let finalizers: Vec<String> = finalizers
+            .map(|finalizer| format!("`{finalizer}`"))
+            .collect();
         let text = match &*finalizers {
             [] => "the object is being deleted".to_owned(),
             [finalizer] => {

@@ -90,8 +90,11 @@ impl Receiver for ApiServer {
     }
 
     fn apply(&self, sent: &Sent<'_>) -> Result<Applied, SendError> {
-        let uid = self.wait(self.sender.apply(&object(sent)))?;
-        Ok(Applied { uid: Some(uid) })
+        let applied = self.wait(self.sender.apply(&object(sent)))?;
+        Ok(Applied {
+            uid: Some(applied.uid),
+            generation: applied.generation,
+        })
     }
 
     fn preview(&self, sent: &Sent<'_>) -> Result<Preview, SendError> {
