@@ -16,6 +16,7 @@
     clippy::print_stdout
 )]
 
+mod absences;
 mod confirmations;
 mod event;
 mod folder;
@@ -25,6 +26,7 @@ mod project_rights;
 mod remote_inventories;
 mod source;
 
+pub use absences::Absences;
 pub use confirmations::Confirmations;
 pub use event::{ClusterEvent, FACTS_EVERY};
 pub use folder::{FolderCluster, ManifestFile};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kindsight_cluster_index::RelatedRules;
 use tokio::sync::watch;
 
-use crate::{Confirmations, Identities, RemoteInventories, Starts};
+use crate::{Absences, Confirmations, Identities, RemoteInventories, Starts};
 
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
 
@@ -25,6 +25,8 @@ pub struct Needs {
     pub starts: Starts,
     /// The way to ask the sources whether everything in their clusters was reported, shared likewise.
     pub confirmations: Confirmations,
+    /// The way to ask the sources whether an object is known not to exist, shared likewise.
+    pub absences: Absences,
     /// The inventories that list resources of other clusters, shared likewise.
     pub inventories: RemoteInventories,
 }
@@ -38,6 +40,7 @@ impl Default for Needs {
             identities: Identities::default(),
             starts: Starts::default(),
             confirmations: Confirmations::default(),
+            absences: Absences::default(),
             inventories: RemoteInventories::default(),
         }
     }

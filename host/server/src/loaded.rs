@@ -150,7 +150,7 @@ impl Loaded {
         };
         let inventories = needs.inventories.clone();
         let slots = Slots::new(&self.settings.rest_limits);
-        let groups = lifecycle::begin(tasks, &self.settings, &read_model);
+        let groups = lifecycle::begin(tasks, &self.settings, &read_model, needs.absences.clone());
         let access = self.access.as_ref();
         rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
         let metrics = self.metrics(&events_tx, &slots, &unsynced);

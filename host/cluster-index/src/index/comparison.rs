@@ -50,6 +50,11 @@ impl ConsistentList {
 }
 
 impl ClusterIndex {
+    /// Returns whether the index has an object of a Kind in a scope. The namespace of a cluster-scoped object is empty.
+    pub fn has(&self, scope: ScopeId, namespace: &str, name: &str) -> bool {
+        self.objects.find(scope, namespace, name).is_some()
+    }
+
     /// The namespace and the name of an object whose state in the index is older than the list; `None` if the index
     /// has every object of the list in this version or a later one, and no object that was deleted before the list.
     pub fn older_than(&self, list: &ConsistentList) -> Option<(Arc<str>, Arc<str>)> {

@@ -4,10 +4,10 @@
 //! SentObject ─▶ Manifest ─▶ Place (rights, path) ─▶ Link (impersonation, waiting, confirmation) ─▶ API server
 //! ```
 //!
-//! Each call reads the metadata of the object first, and refuses or keeps an object of another owner. An application
-//! right after the check of an object that did not exist does not read it again. No error contains content of a Secret.
+//! Each call refuses or keeps an object of another owner. A new object is applied on the condition that it does not
+//! exist, so it needs one request. For an object that exists, the metadata is read first. No error contains content of a
+//! Secret.
 
-mod absent;
 mod apply;
 mod bundle_state;
 mod custom_kinds;
@@ -19,6 +19,7 @@ mod manifest;
 mod place;
 mod present;
 mod preview;
+mod recent;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -31,11 +32,11 @@ use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::KubernetesCluster;
-use crate::ProjectRights;
-use absent::Absent;
+use crate::{Absences, ProjectRights};
 use custom_kinds::AwaitedGroups;
 use kinds::Kinds;
 use link::Link;
+use recent::Recent;
 
 /// Name under which kindsight owns fields.
 const FIELD_MANAGER: &str = "kindsight";
@@ -50,7 +51,8 @@ pub struct ObjectSender {
     link: Link,
     kinds: Kinds,
     awaited: AwaitedGroups,
-    absent: Absent,
+    absences: Absences,
+    recent: Recent,
     /// Held from the check of the owner until the change.
     locks: Vec<Mutex<()>>,
     /// True once the log says that no ResourceBundleState is created.
@@ -120,10 +122,17 @@ impl ObjectSender {
             link: Link::new(cluster.access),
             kinds: Kinds::default(),
             awaited: AwaitedGroups::default(),
-            absent: Absent::default(),
+            absences: Absences::default(),
+            recent: Recent::default(),
             locks: (0..LOCKS).map(|_| Mutex::default()).collect(),
             has_logged_omission: AtomicBool::new(false),
         }
+    }
+
+    /// The same sender, which asks the source of the cluster for absent objects before it asks the API server.
+    #[must_use]
+    pub fn with_absences(self, absences: Absences) -> Self {
+        Self { absences, ..self }
     }
 
     /// The lock of the object with a path.

@@ -1,5 +1,6 @@
 //! One session with an API server: from the connection to its end.
 
+mod absences;
 mod confirmation;
 mod coverage;
 mod deployments;
@@ -206,6 +207,7 @@ impl Session {
         self.record(known);
         self.enter_inventories(known);
         let mut requests = self.needs.confirmations.requests(&self.cluster.name);
+        let mut questions = self.needs.absences.questions(&self.cluster.name);
         let mut due = Due {
             last_report: Instant::now(),
             next_report: None,
@@ -258,6 +260,11 @@ impl Session {
                     if let Err(end) = self.follow_comparison(comparison, known, events).await {
                         return end;
                     }
+                }
+                Some(question) = questions.recv() => {
+                    self.answer(question, known);
+                    // Nothing else is due.
+                    continue;
                 }
                 () = &mut wake => {}
             }

@@ -5,7 +5,7 @@ mod folder;
 
 use std::collections::BTreeSet;
 
-use kindsight_clusters::{ClusterSource, ProjectRights, Projects};
+use kindsight_clusters::{Absences, ClusterSource, ProjectRights, Projects};
 use kindsight_lifecycle::{
     Applied, CannotSend, Deletion, Preview, SendError, Sender, SentResource, Target,
 };
@@ -50,8 +50,8 @@ trait Receiver {
 }
 
 impl ConfiguredClusters {
-    /// The clusters of these settings. Calls end at `shutdown`.
-    pub(super) fn of(settings: &Settings, shutdown: CancellationToken) -> Self {
+    /// The clusters of these settings, whose sources know `absences`. Calls end at `shutdown`.
+    pub(super) fn of(settings: &Settings, absences: Absences, shutdown: CancellationToken) -> Self {
         let changes = settings.cluster_changes.clone();
         Self {
             clusters: changes.map_or_else(
@@ -59,7 +59,7 @@ impl ConfiguredClusters {
                 Configured::Changing,
             ),
             projects: settings.projects.clone(),
-            api_servers: ApiServers::new(shutdown),
+            api_servers: ApiServers::new(absences, shutdown),
         }
     }
 

@@ -29,8 +29,6 @@ impl ObjectSender {
                 return Ok(ObjectDeletion::Deleted);
             };
             let _lock = self.lock(&place.path).await;
-            let now = Instant::now();
-            self.absent.take(&place.path, object.deployment, now);
             match self.look_up(&place, object).await? {
                 Lookup::Present(present) => return self.remove(&place, object, &present).await,
                 Lookup::Missing => return Ok(ObjectDeletion::Deleted),

@@ -6,6 +6,7 @@ use kindsight_model::clean;
 use super::manifest::{Manifest, escaped};
 use super::{ObjectError, ObjectSender, SentObject};
 use crate::RightsError;
+use crate::absences::ObjectName;
 use crate::kubernetes::REASON_BYTES_MAX;
 use crate::kubernetes::discovery::path_of;
 
@@ -15,6 +16,8 @@ const DEFAULT_NAMESPACE: &str = "default";
 /// An object in the API.
 pub(super) struct Place {
     pub(super) manifest: Manifest,
+    /// Empty for a cluster-scoped object.
+    namespace: String,
     /// The path of the object.
     pub(super) path: String,
 }
@@ -85,9 +88,24 @@ impl ObjectSender {
 
 impl Place {
     fn of(kind: &ApiKind, manifest: Manifest) -> Self {
-        let collection = path_of(kind, namespace_of(kind, &manifest));
-        let path = format!("{collection}/{}", escaped(&manifest.name));
-        Self { manifest, path }
+        let namespace = namespace_of(kind, &manifest);
+        let path = format!("{}/{}", path_of(kind, namespace), escaped(&manifest.name));
+        let namespace = namespace.unwrap_or_default().to_owned();
+        Self {
+            manifest,
+            namespace,
+            path,
+        }
+    }
+
+    /// The names of the object, for questions to the source of the cluster.
+    pub(super) fn object_name(&self) -> ObjectName {
+        ObjectName {
+            group: self.manifest.group.clone(),
+            kind: self.manifest.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.manifest.name.clone(),
+        }
     }
 }
 

@@ -67,7 +67,7 @@ impl ObjectSender {
         }
     }
 
-    /// Refuses an object of another application. Returns the answer of the lookup.
+    /// Refuses an object of another application.
     ///
     /// # Errors
     /// [`ObjectError::Refused`] with the other application, and [`ObjectError::Unreachable`] while the object is being
@@ -76,25 +76,17 @@ impl ObjectSender {
         &self,
         place: &Place,
         object: &SentObject<'_>,
-    ) -> Result<Lookup, ObjectError> {
-        let lookup = self.look_up(place, object).await?;
-        let Lookup::Present(present) = &lookup else {
-            return Ok(lookup);
+    ) -> Result<(), ObjectError> {
+        let Lookup::Present(present) = self.look_up(place, object).await? else {
+            return Ok(());
         };
         if present.is_ending() {
             return Err(ObjectError::Unreachable(present.ending()));
         }
         match present.other_application(object.deployment) {
             Some(why) => Err(ObjectError::Refused(why)),
-            None => Ok(lookup),
+            None => Ok(()),
         }
-    }
-}
-
-impl Lookup {
-    /// Returns whether the object does not exist.
-    pub(super) fn is_missing(&self) -> bool {
-        matches!(self, Self::Missing)
     }
 }
 

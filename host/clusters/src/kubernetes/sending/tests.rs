@@ -1,5 +1,6 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::thread;
 
@@ -128,7 +129,7 @@ fn object<'a>(deployment: &'a DeploymentId, rights: &'a ProjectRights) -> SentOb
     }
 }
 
-async fn apply(sender: &ObjectSender) -> Result<String, ObjectError> {
+async fn apply(sender: &ObjectSender) -> Result<AppliedObject, ObjectError> {
     let (deployment, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
     sender.apply(&object(&deployment, &rights)).await
 }
@@ -158,7 +159,7 @@ async fn an_overloaded_server_gets_no_request_until_the_time_that_it_names() {
         tokio::task::yield_now().await;
         applied = apply(&sender).await;
     }
-    assert_eq!(applied, Ok("uid-1".to_owned()));
+    assert_eq!(applied.unwrap().uid, "uid-1");
 }
 
 #[tokio::test]
@@ -277,30 +278,48 @@ fn requests(api: &Api) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_object_that_did_not_exist_when_it_was_checked_is_applied_with_one_request() {
+async fn a_new_object_is_applied_with_one_request() {
     let api = Api::new(|_| None);
     let sender = api.sender();
-    let (deployment, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
-    sender.vet(&object(&deployment, &rights)).await.unwrap();
     apply(&sender).await.unwrap();
-    assert_eq!(requests(&api), ["GET", "PATCH"]);
-    // Later, the object may exist.
-    apply(&sender).await.unwrap();
-    assert_eq!(requests(&api), ["GET", "PATCH"]);
+    assert_eq!(requests(&api), ["PATCH"]);
 }
 
 #[tokio::test]
-async fn an_object_is_looked_up_again_if_two_deployments_checked_it() {
-    let api = Api::new(|_| None);
+async fn an_object_that_exists_is_checked_before_it_is_applied() {
+    let conflicts = AtomicUsize::new(1);
+    let api = Api::new(move |request| {
+        let is_first = |left: usize| left.checked_sub(1);
+        let is_conflict = request.starts_with("PATCH ")
+            && conflicts.fetch_update(Relaxed, Relaxed, is_first).is_ok();
+        is_conflict.then(|| (409, "", json!({"kind": "Status", "reason": "Conflict"})))
+    });
     let sender = api.sender();
-    let (first, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
-    let second = "8-front".parse().unwrap();
-    sender.vet(&object(&first, &rights)).await.unwrap();
-    sender.vet(&object(&second, &rights)).await.unwrap();
-    requests(&api);
-    sender.apply(&object(&first, &rights)).await.unwrap();
-    sender.apply(&object(&second, &rights)).await.unwrap();
-    assert_eq!(requests(&api), ["GET", "PATCH", "GET", "PATCH"]);
+    apply(&sender).await.unwrap();
+    assert_eq!(requests(&api), ["PATCH", "GET", "PATCH"]);
+}
+
+#[tokio::test]
+async fn an_object_that_the_source_of_the_cluster_knows_to_be_absent_is_not_looked_up() {
+    let api = Api::new(|_| None);
+    let absences = Absences::default();
+    let mut questions = absences.questions(&"lab+a".parse().unwrap());
+    let answered = tokio::spawn(async move {
+        while let Some(question) = questions.recv().await {
+            assert_eq!(question.object.name, "front");
+            question.answer.send(true).unwrap();
+        }
+    });
+    let sender = api.sender().with_absences(absences);
+    let (deployment, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
+    sender.vet(&object(&deployment, &rights)).await.unwrap();
+    assert_eq!(requests(&api), [""; 0]);
+    // The index may not have an object that was applied just now.
+    apply(&sender).await.unwrap();
+    sender.vet(&object(&deployment, &rights)).await.unwrap();
+    assert_eq!(requests(&api), ["PATCH", "GET"]);
+    drop(sender);
+    answered.await.unwrap();
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kindsight_clusters::{
-    KubernetesCluster, ObjectDeletion, ObjectError, ObjectSender, SentObject,
+    Absences, KubernetesCluster, ObjectDeletion, ObjectError, ObjectSender, SentObject,
 };
 use kindsight_lifecycle::{Applied, Change, Deletion, Preview, SendError, Target, differences};
 use kindsight_model::ClusterName;
@@ -18,6 +18,7 @@ pub(super) struct ApiServers {
     /// `None` if the caller has no runtime: then resources are sent to folders only.
     runtime: Option<Handle>,
     shutdown: CancellationToken,
+    absences: Absences,
     used: Mutex<BTreeMap<ClusterName, (KubernetesCluster, Arc<ObjectSender>)>>,
 }
 
@@ -30,10 +31,11 @@ pub(super) struct ApiServer {
 
 impl ApiServers {
     /// Senders that work on the current runtime, if there is one, until `shutdown`.
-    pub(super) fn new(shutdown: CancellationToken) -> Self {
+    pub(super) fn new(absences: Absences, shutdown: CancellationToken) -> Self {
         Self {
             runtime: Handle::try_current().ok(),
             shutdown,
+            absences,
             used: Mutex::default(),
         }
     }
@@ -54,7 +56,8 @@ impl ApiServers {
         let sender = sender.unwrap_or_else(|| {
             let configured = configured();
             used.retain(|name, _| configured.contains(name));
-            let sender = Arc::new(ObjectSender::new(cluster.clone()));
+            let sender = ObjectSender::new(cluster.clone());
+            let sender = Arc::new(sender.with_absences(self.absences.clone()));
             let entry = (cluster.clone(), Arc::clone(&sender));
             used.insert(cluster.name().clone(), entry);
             sender
