@@ -288,7 +288,7 @@ pub struct PlannedResource {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(example = json!(["data.colour"]))]
     pub differences: Vec<String>,
-    /// The reason of `refused` and `unknown`.
+    /// The reason of `refused` and `unknown`, and the reason why the cluster has not checked a `create`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, example = "the resource belongs to another application")]
     pub detail: Option<String>,

@@ -1,5 +1,7 @@
 //! Dry runs: the resources that an instantiation, an application or an update would send and remove, and the changes.
 
+mod created;
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -14,6 +16,7 @@ use crate::sender::{Change, SendError, Sender};
 use crate::sequence::{Lane, Part, Placement, Plan, Step, chosen, in_lanes};
 use crate::work::Work;
 use crate::{Draft, Error, Groups, Result, manifest};
+use created::Created;
 
 /// Maximum number of resources of a dry run. Each is one or two calls to a cluster.
 pub const DRY_RUN_RESOURCES_MAX: usize = 1000;
@@ -47,6 +50,8 @@ pub struct PlannedResource {
 pub enum PlannedChange {
     /// It would be created.
     Create,
+    /// It would be created after its namespace or its Kind, so the cluster cannot check it yet, with the reason.
+    CreateUnchecked(String),
     /// It would be changed.
     Update,
     /// It would not change.
@@ -179,9 +184,10 @@ fn planned(mut plan: Plan, sender: &dyn Sender) -> Result<DryRun> {
         }
     }
     let lines = Mutex::<BTreeMap<usize, Vec<PlannedResource>>>::default();
+    let created = Created::default();
     in_lanes(&placements, |placement, lane| {
         let steps = placement.steps.iter();
-        let sent = steps.map(|step| planned_resource(placement, step, sender, lane));
+        let sent = steps.map(|step| planned_resource(placement, step, sender, (lane, &created)));
         let sent: Vec<PlannedResource> = sent.collect();
         let removed = placement.leftovers.iter();
         let removed = removed.map(|step| line(step, PlannedChange::Delete, Vec::new()));
@@ -206,34 +212,50 @@ fn planned_resource(
     placement: &Placement,
     step: &Step,
     sender: &dyn Sender,
-    lane: &mut Lane,
+    (lane, created): (&mut Lane, &Created),
 ) -> PlannedResource {
     if let Some(why) = &lane.unreachable {
         return line(step, PlannedChange::Unknown(why.clone()), Vec::new());
     }
-    let target = &placement.target;
-    let preview = step.manifest(&target.deployment);
-    let preview = preview.map_err(SendError::Refused).and_then(|manifest| {
-        let sent = step.sent(&manifest, false);
-        step.check_identity()?;
-        sender.vet(target, &sent)?;
-        sender.preview(target, &sent)
-    });
-    match preview {
-        Ok(preview) => {
-            let change = match preview.change {
-                Change::Create => PlannedChange::Create,
-                Change::Update => PlannedChange::Update,
-                Change::Unchanged => PlannedChange::Unchanged,
-            };
-            line(step, change, preview.differences)
-        }
+    match previewed(placement, step, sender, created) {
+        Ok((change, differences)) => line(step, change, differences),
         Err(SendError::Refused(why)) => line(step, PlannedChange::Refused(why), Vec::new()),
         Err(SendError::Unreachable(why)) => {
             lane.unreachable = Some(why.clone());
             line(step, PlannedChange::Unknown(why), Vec::new())
         }
     }
+}
+
+/// The change of a resource, with the JSON paths that would change.
+fn previewed(
+    placement: &Placement,
+    step: &Step,
+    sender: &dyn Sender,
+    created: &Created,
+) -> Result<(PlannedChange, Vec<String>), SendError> {
+    let target = &placement.target;
+    let manifest = step.manifest(&target.deployment);
+    let manifest = manifest.map_err(SendError::Refused)?;
+    let sent = step.sent(&manifest, false);
+    step.check_identity()?;
+    sender.vet(target, &sent)?;
+    let preview = match sender.preview(target, &sent) {
+        Ok(preview) => preview,
+        Err(error) => {
+            let why = created.before(&target.cluster, &manifest).ok_or(error)?;
+            return Ok((PlannedChange::CreateUnchecked(why), Vec::new()));
+        }
+    };
+    let change = match preview.change {
+        Change::Create => {
+            created.note(&target.cluster, &manifest);
+            PlannedChange::Create
+        }
+        Change::Update => PlannedChange::Update,
+        Change::Unchanged => PlannedChange::Unchanged,
+    };
+    Ok((change, preview.differences))
 }
 
 fn line(step: &Step, change: PlannedChange, differences: Vec<String>) -> PlannedResource {

@@ -141,6 +141,11 @@ impl Sender for Clusters {
 
     fn preview(&self, target: &Target, resource: &SentResource<'_>) -> Result<Preview, SendError> {
         let state = self.begin(target, resource.name)?;
+        let manifest: Value = serde_json::from_str(resource.manifest).unwrap();
+        if let Some(namespace) = manifest["metadata"]["namespace"].as_str() {
+            let why = format!("the namespace `{namespace}` does not exist");
+            return Err(SendError::Refused(why));
+        }
         let change = match state.resources.get(&key(target, resource)) {
             None => Change::Create,
             Some(before) if before == resource.manifest => Change::Unchanged,

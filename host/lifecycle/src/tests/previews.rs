@@ -68,3 +68,31 @@ fn a_dry_run_shows_what_would_be_sent_and_changes_nothing() {
     let lines = lines(&host.dry_run(None).unwrap());
     assert_eq!(lines[2], "lab+a one+ConfigMap Unknown(\"told to\")");
 }
+
+#[test]
+fn an_object_of_a_new_namespace_would_be_created_unchecked() {
+    let host = Host::new();
+    let in_namespace = |name: &str, namespace: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: {namespace}}}\n"
+        )
+    };
+    let shop = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n".to_owned();
+    let manifests = vec![
+        in_namespace("one", "shop"),
+        in_namespace("two", "other"),
+        shop,
+    ];
+    let draft = Draft {
+        apps: vec![app("front", &["lab+a"], manifests)],
+        ..Draft::default()
+    };
+    assert_eq!(
+        lines(&host.dry_run(Some(draft)).unwrap()),
+        [
+            "lab+a shop+Namespace Create",
+            "lab+a one+ConfigMap CreateUnchecked(\"not checked, because the namespace `shop` is new\")",
+            "lab+a two+ConfigMap Refused(\"the namespace `other` does not exist\")",
+        ]
+    );
+}

@@ -104,6 +104,7 @@ pub(super) fn dry_run(of: DryRun) -> wire::DryRun {
     let resources = of.resources.into_iter().map(|resource| {
         let (change, detail) = match resource.change {
             PlannedChange::Create => (wire::PlannedChange::Create, None),
+            PlannedChange::CreateUnchecked(why) => (wire::PlannedChange::Create, Some(why)),
             PlannedChange::Update => (wire::PlannedChange::Update, None),
             PlannedChange::Unchanged => (wire::PlannedChange::Unchanged, None),
             PlannedChange::Delete => (wire::PlannedChange::Delete, None),
