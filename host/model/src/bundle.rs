@@ -7,16 +7,29 @@ use std::sync::Arc;
 
 use kindsight_contract::{Cursor, ReadError};
 
-use crate::labels::LabelledMetadata;
-use crate::lenient;
 use crate::object::NO_BRACE;
 use crate::{DeploymentId, Gvk, ObjectError, ObjectList, Origin, Report};
 
+mod canonical;
+mod document;
 mod edits;
+mod encode;
+pub(crate) mod header;
 mod items;
 pub(crate) mod lists;
+mod owners;
+mod split;
 mod status;
 
+pub use canonical::status_digest;
+pub use document::{BundleDocument, read_bundle};
+pub use encode::{
+    BundleDialect, BundleFormat, BundlePart, BundleWrite, EncodedBundle, REPORT_BYTES_MAX,
+    StoredBundle, encode_bundle,
+};
+use header::Header;
+pub use header::REPORT_ANNOTATION;
+pub use split::{PART_LABEL, PartDocument, SplitBundle};
 use status::Status;
 
 /// Maximum size of a bundle, in bytes of JSON.
@@ -96,21 +109,25 @@ pub enum BundleError {
     /// Unlike an empty status, which reports that there are no resources.
     #[error("the ResourceBundleState has no status yet")]
     NoStatus,
+    /// The annotation with the header of the report cannot be used.
+    #[error("annotation `{REPORT_ANNOTATION}`: {0}")]
+    Annotation(String),
+    /// The report is in several objects that do not belong together at this moment: its monitor is writing them, or
+    /// some are missing.
+    #[error("the report is in several objects that do not belong together: {0}")]
+    Torn(String),
 }
 
-/// Decodes one ResourceBundleState.
+/// Decodes one ResourceBundleState that has a complete report. See [`read_bundle`] for a report in several objects.
 ///
 /// # Errors
 /// Only errors that make the bundle unusable; bad items are listed in [`Report::rejected`].
 pub fn decode_bundle(bytes: &[u8]) -> Result<Bundle, BundleError> {
-    let document = Document::read(text_of(bytes)?)?;
-    if !matches!(&*document.kind, "" | "ResourceBundleState") {
-        return Err(BundleError::NotABundle(
-            "its `kind` is not `ResourceBundleState`".to_owned(),
-        ));
+    match read_bundle(bytes)? {
+        BundleDocument::Whole(bundle) => Ok(*bundle),
+        BundleDocument::Split(split) => split.join(|_| None),
+        BundleDocument::Part(_) => Err(BundleError::Label("it is missing".to_owned())),
     }
-    let deployment = document.deployment()?;
-    decode(deployment, document.status.ok_or(BundleError::NoStatus)?)
 }
 
 /// Decodes the bare `status` of a ResourceBundleState, as the `AppContext` stores it.
@@ -123,7 +140,7 @@ pub fn decode_status(deployment: DeploymentId, status_json: &[u8]) -> Result<Bun
     let mut cursor = Cursor::of(text_of(status_json)?);
     let status = Status::read(&mut cursor).and_then(|status| cursor.end().map(|()| status));
     let status = status.map_err(|error| BundleError::status(&error))?;
-    decode(deployment, status)
+    decode(deployment, status, None)
 }
 
 fn text_of(bytes: &[u8]) -> Result<&str, BundleError> {
@@ -133,24 +150,64 @@ fn text_of(bytes: &[u8]) -> Result<&str, BundleError> {
     std::str::from_utf8(bytes).map_err(|error| BundleError::NotABundle(error.to_string()))
 }
 
-fn decode(deployment: DeploymentId, status: Status<'_>) -> Result<Bundle, BundleError> {
+/// Decodes a status. `header` is the header in the annotation of its object; a stored status has it in a member.
+fn decode(
+    deployment: DeploymentId,
+    status: Status<'_>,
+    header: Option<Header>,
+) -> Result<Bundle, BundleError> {
     let Some(lists) = status.lists else {
         return Err(match status.text {
             "null" => BundleError::NoStatus,
             _ => BundleError::status(&NO_BRACE),
         });
     };
-    let contents = items::read(lists, status.text);
-    let (objects, rejected) = (ObjectList::from(contents.objects), contents.rejected);
-    let report = Report {
-        related_coverage: lists::for_relations(&contents.coverage, &objects, &rejected),
-        coverage: contents.coverage,
-        objects,
-        rejected,
-        status_json: Some(contents.status_json),
-        ..Report::empty(Origin::Monitor)
+    let is_stored = lists.header.is_some();
+    let header = match (header, lists.header) {
+        (None, Some(json)) => Some(Header::read(json)?),
+        (header, _) => header,
     };
-    Ok(Bundle { deployment, report })
+    let contents = items::read(lists, status.text, header.as_ref());
+    let Some(header) = header else {
+        return Ok(Bundle::of(deployment, contents));
+    };
+    let mut bundle = Bundle::stated(deployment, contents, &header);
+    if !is_stored {
+        bundle.report.store_header(&header.of_joined().json());
+    }
+    Ok(bundle)
+}
+
+impl Bundle {
+    /// The bundle of an original monitor.
+    fn of(deployment: DeploymentId, contents: items::Contents) -> Self {
+        let (objects, rejected) = (ObjectList::from(contents.objects), contents.rejected);
+        let report = Report {
+            related_coverage: lists::for_relations(&contents.coverage, &objects, &rejected),
+            coverage: contents.coverage,
+            objects,
+            rejected,
+            status_json: Some(contents.status_json),
+            ..Report::empty(Origin::Monitor)
+        };
+        Self { deployment, report }
+    }
+
+    /// The bundle of kindsight's monitor, which keeps specs up to date.
+    fn stated(deployment: DeploymentId, mut contents: items::Contents, header: &Header) -> Self {
+        for object in &mut contents.objects {
+            if object.has_old_spec {
+                object.has_old_spec = false;
+            }
+        }
+        let faults = owners::by_name(&mut contents.objects);
+        let hooks = header.hooks(&contents.objects);
+        contents.rejected.extend(header.rejected());
+        let mut bundle = Self::of(deployment, contents);
+        bundle.report.hooks = hooks;
+        bundle.report.faults = faults.into_iter().collect();
+        bundle
+    }
 }
 
 impl BundleError {
@@ -159,60 +216,16 @@ impl BundleError {
     }
 }
 
+impl From<header::HeaderError> for BundleError {
+    fn from(error: header::HeaderError) -> Self {
+        Self::Annotation(error.to_string())
+    }
+}
+
 impl From<ReadError> for BundleError {
     fn from(error: ReadError) -> Self {
         Self::NotABundle(error.to_string())
     }
-}
-
-/// The top level of a ResourceBundleState; other members, such as `spec`, are passed over.
-#[derive(Default)]
-struct Document<'d> {
-    kind: String,
-    metadata: Option<&'d str>,
-    status: Option<Status<'d>>,
-}
-
-impl<'d> Document<'d> {
-    fn read(text: &'d str) -> Result<Self, BundleError> {
-        let mut cursor = Cursor::of(text);
-        if cursor.first() != Some(b'{') {
-            return Err(BundleError::NotABundle(NO_BRACE.to_owned()));
-        }
-        let mut document = Self::default();
-        cursor.object(|cursor, key| {
-            match key {
-                "kind" => document.kind = text_at(cursor)?,
-                "metadata" => document.metadata = Some(cursor.skip()?),
-                "status" => document.status = Some(Status::read(cursor)?),
-                _ => drop(cursor.skip()?),
-            }
-            Ok(())
-        })?;
-        cursor.end()?;
-        Ok(document)
-    }
-
-    fn deployment(&self) -> Result<DeploymentId, BundleError> {
-        let mut metadata: LabelledMetadata = lenient::read(self.metadata.unwrap_or("null"))
-            .map_err(|error| BundleError::NotABundle(format!("`metadata`: {error}")))?;
-        metadata
-            .labels
-            .0
-            .remove(DeploymentId::LABEL)
-            .ok_or_else(|| BundleError::Label("it is missing".to_owned()))?
-            .parse()
-            .map_err(|error: crate::NameError| BundleError::Label(error.to_string()))
-    }
-}
-
-/// Reads a string; anything else is empty.
-fn text_at(cursor: &mut Cursor<'_>) -> Result<String, ReadError> {
-    let read = cursor.tree();
-    let Some((text, tree)) = read else {
-        return cursor.skip().map(|_| String::new());
-    };
-    Ok(tree.document(text).root().text_or_empty().to_owned())
 }
 
 #[cfg(test)]

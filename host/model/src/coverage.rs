@@ -90,6 +90,39 @@ impl Coverage {
         coverage
     }
 
+    /// This state, with its cause, for every Kind.
+    pub(crate) fn of_others_caused(others: KindCoverage) -> Self {
+        let mut coverage = Self::of_others(others.state);
+        Arc::make_mut(&mut coverage.0).others = others;
+        coverage
+    }
+
+    /// The state of every Kind without a state of its own, in a group without one.
+    pub(crate) fn others(&self) -> &KindCoverage {
+        &self.0.others
+    }
+
+    /// Makes a Kind at most incomplete in every scope, for this reason. A less known state remains.
+    pub(crate) fn limit(&mut self, group: &str, kind: &str, reason: &Arc<str>) {
+        let incomplete = KindCoverage::caused(KindState::Incomplete, Arc::clone(reason));
+        let known = self.0.kinds.get(kind).and_then(|groups| groups.get(group));
+        let scopes = known.into_iter().flat_map(Extents::iter);
+        let mut scopes: Vec<(Option<Arc<str>>, KindCoverage)> = scopes
+            .map(|(namespace, coverage)| (namespace.map(Arc::from), coverage.clone()))
+            .collect();
+        if scopes.is_empty() {
+            scopes.push((None, self.of(Some(group), kind, Scope::Cluster)));
+        }
+        for (namespace, coverage) in scopes {
+            if coverage.state < KindState::Incomplete {
+                let scope = namespace
+                    .as_deref()
+                    .map_or(Scope::Cluster, Scope::Namespace);
+                self.set(group, kind, scope, incomplete.clone());
+            }
+        }
+    }
+
     /// Sets the state of a Kind in one scope.
     pub fn set(&mut self, group: &str, kind: &str, scope: Scope<'_>, coverage: KindCoverage) {
         let table = Arc::make_mut(&mut self.0);

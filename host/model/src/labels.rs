@@ -1,4 +1,4 @@
-//! Reads labels from JSON of any structure.
+//! Reads labels and annotations from JSON of any structure.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,17 +7,18 @@ use serde::de::MapAccess;
 
 use crate::lenient::{self, Lenient};
 
-/// The labels in the `metadata` of an object; other members are skipped.
+/// The labels and annotations in the `metadata` of an object; other members are skipped.
 #[derive(Default)]
 pub(crate) struct LabelledMetadata {
     pub(crate) labels: Labels,
+    pub(crate) annotations: Labels,
 }
 
-/// Labels by key, without values that are not strings.
+/// Labels or annotations by key, without values that are not strings.
 #[derive(Default)]
 pub(crate) struct Labels(pub(crate) BTreeMap<String, String>);
 
-/// The value of a label; `None` if it is not a string. An empty string is a valid value.
+/// The value of a label or an annotation; `None` if it is not a string. An empty string is a valid value.
 #[derive(Default)]
 struct LabelValue(Option<String>);
 
@@ -25,6 +26,7 @@ impl<'de> Lenient<'de> for LabelledMetadata {
     fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "labels" => self.labels = lenient::next(map)?,
+            "annotations" => self.annotations = lenient::next(map)?,
             _ => lenient::next(map)?,
         }
         Ok(())

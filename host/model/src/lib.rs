@@ -46,8 +46,10 @@ mod verdict;
 mod words;
 
 pub use bundle::{
-    BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleError, Rejected, RejectedIdentity,
-    decode_bundle, decode_status,
+    BUNDLE_BYTES_MAX, BUNDLE_ITEMS_MAX, Bundle, BundleDialect, BundleDocument, BundleError,
+    BundleFormat, BundlePart, BundleWrite, EncodedBundle, PART_LABEL, PartDocument,
+    REPORT_ANNOTATION, REPORT_BYTES_MAX, Rejected, RejectedIdentity, SplitBundle, StoredBundle,
+    decode_bundle, decode_status, encode_bundle, read_bundle, status_digest,
 };
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use claims::{Claims, ClaimsByPosition, OtherClaim};

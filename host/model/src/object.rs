@@ -108,6 +108,9 @@ pub enum ObjectError {
     /// This item and all later ones, in total this number, exceed [`BUNDLE_ITEMS_MAX`].
     #[error("{0} items are over the limit of {BUNDLE_ITEMS_MAX} items in a bundle")]
     TooMany(usize),
+    /// The monitor did not put the object into its report; holds the reason of the monitor.
+    #[error("{0}")]
+    NotReported(String),
 }
 
 impl Object {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::bundle::header::{self, Header};
 use crate::bundle::lists;
 use crate::{ClaimsByPosition, Coverage, DeploymentId, DigName, Identity, ObjectList, Rejected};
 
@@ -98,7 +99,8 @@ pub struct Report {
     pub related_coverage: Coverage,
     /// Coverage of the objects of this app at the moment of the report.
     pub coverage: Coverage,
-    /// Reasons why the report of a monitor was not used instead, as text for readers.
+    /// Faults of the report, as text for readers: the reasons why the report of a monitor was not used instead, or what
+    /// a monitor's report lost in its cluster.
     pub faults: Vec<Arc<str>>,
     /// Objects of the previous report that are not in this one, as far as the source knows the reason.
     pub removed: Vec<(Identity, Removal)>,
@@ -126,22 +128,36 @@ impl Report {
 
     /// Records that the monitor reports every Kind although this status has no `resourceStatuses`, because
     /// the monitor omits empty lists. The stored status receives the empty list, so that it has the same
-    /// coverage.
+    /// coverage. The report of a monitor that states its coverage does not change.
     pub fn cover_every_kind(&mut self) {
-        if self.coverage.is_every_kind() {
+        if self.coverage.is_every_kind() || self.states_coverage() {
             return;
         }
         self.coverage = lists::covering_every_kind(&self.coverage, &self.rejected);
         self.related_coverage = lists::for_relations(&self.coverage, &self.objects, &self.rejected);
+        // Inserted first, so that a `resourceStatuses` of the status itself takes precedence. That member
+        // is not an array.
+        self.store("resourceStatuses", "[]");
+    }
+
+    /// Returns whether the monitor states its coverage, instead of leaving it to the lists of the status.
+    fn states_coverage(&self) -> bool {
+        self.status_json.as_deref().is_some_and(Header::is_in)
+    }
+
+    /// Adds the header of the report to the stored status.
+    pub(crate) fn store_header(&mut self, json: &str) {
+        self.store(header::MEMBER, json);
+    }
+
+    /// Inserts a member into the stored status, before all others.
+    fn store(&mut self, name: &str, json: &str) {
         if let Some(status) = &self.status_json
             && let Some(members) = status.trim_start().strip_prefix('{')
         {
             let is_empty = members.trim_start().starts_with('}');
             let separator = if is_empty { "" } else { "," };
-            // Inserted first, so that a `resourceStatuses` of the status itself takes precedence. That member
-            // is not an array.
-            self.status_json =
-                Some(format!("{{\"resourceStatuses\":[]{separator}{members}").into());
+            self.status_json = Some(format!("{{\"{name}\":{json}{separator}{members}").into());
         }
     }
 

@@ -10,6 +10,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use kindsight_contract::{Node, Tree};
 
 use super::edits::Edits;
+use super::header::Header;
 use super::lists::{self, LISTS};
 use super::status::{ListItem, Lists};
 use super::{BUNDLE_ITEMS_MAX, Rejected, RejectedIdentity};
@@ -22,7 +23,7 @@ use crate::{Coverage, Gvk, OBJECT_BYTES_MAX, Object, ObjectError};
 pub(super) const ANY_KIND: &str = "resourceStatuses";
 
 /// Standard base64, with or without padding.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
@@ -43,8 +44,10 @@ pub(super) struct Contents {
     pub(super) status_json: Arc<str>,
 }
 
-/// Reads every item of every list of this status.
-pub(super) fn read(mut lists: Lists<'_>, status: &str) -> Contents {
+/// Reads every item of every list of this status. `header` is the header of the report, which only kindsight's monitor
+/// writes.
+pub(super) fn read(mut lists: Lists<'_>, status: &str, header: Option<&Header>) -> Contents {
+    let is_pruned = lists.count.is_some_and(|count| count > lists.items());
     let mut items = Items::of(status);
     for list in &LISTS {
         let gvk = list.gvk();
@@ -53,10 +56,14 @@ pub(super) fn read(mut lists: Lists<'_>, status: &str) -> Contents {
         });
     }
     items.read_list(&mut lists, ANY_KIND, |item, texts| read_entry(&item, texts));
-    for value in &lists.unread {
+    for value in lists.unread.iter().chain(&lists.header) {
         items.edits.pass_over(value);
     }
-    let coverage = lists::coverage(|field| lists.text(field), items.dropped.is_some());
+    let (list, is_cut) = (|field: &str| lists.text(field), items.dropped.is_some());
+    let coverage = match header {
+        None => lists::coverage(list, is_cut),
+        Some(header) => lists::limited(header.coverage.coverage(), list, is_cut, is_pruned),
+    };
     items.finish(coverage)
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::Rejected;
 use super::items::ANY_KIND;
+use crate::coverage::is_served_by;
 use crate::{Coverage, Gvk, KindCoverage, KindState, ObjectError, ObjectList, Scope};
 
 /// Cause of the state of a Kind whose list is not an array.
@@ -11,6 +12,10 @@ const LIST_UNREADABLE: &str = "its list in the report cannot be read";
 
 /// Cause of the state of every Kind if a bundle exceeds the limit on items.
 const CUT: &str = "the report has more items than are read";
+
+/// Cause of the state of every Kind if a status has fewer items than its monitor wrote.
+const PRUNED: &str =
+    "the definition of ResourceBundleState in the cluster removed objects from the report";
 
 /// One list of one Kind in a bundle.
 pub(super) struct List {
@@ -43,6 +48,33 @@ impl List {
     /// items that they read from a list.
     pub(super) fn gvk(&self) -> Gvk {
         Gvk::new(self.group, self.version, self.kind)
+    }
+
+    /// Returns whether every monitor has the list.
+    pub(super) fn is_in_all(&self) -> bool {
+        self.is_in_all
+    }
+
+    /// Returns whether it is the list of CertificateSigningRequests, which have another version in each generation.
+    pub(super) fn is_of_certificates(&self) -> bool {
+        self.group == "certificates.k8s.io"
+    }
+
+    /// Returns whether the Kind is the Kind of the list, of any version.
+    pub(super) fn is_of(&self, gvk: &Gvk) -> bool {
+        *gvk.kind == *self.kind && is_served_by(&gvk.group, self.group)
+    }
+
+    /// Returns whether Kind, group and version are the same as in the list.
+    pub(super) fn is_exactly_of(&self, gvk: &Gvk) -> bool {
+        *gvk.kind == *self.kind && *gvk.group == *self.group && *gvk.version == *self.version
+    }
+
+    /// The state of its Kind.
+    pub(super) fn state(&self, coverage: &Coverage) -> KindState {
+        coverage
+            .of(Some(self.group), self.kind, Scope::Cluster)
+            .state
     }
 }
 
@@ -85,6 +117,28 @@ pub(super) fn coverage<'l>(list: impl Fn(&str) -> Option<&'l str>, is_cut: bool)
         } else if is_every_kind || kind.is_in_all || text.is_some() {
             kind.set_complete(&mut coverage);
         }
+    }
+    if is_cut {
+        coverage.leave_out(CUT);
+    }
+    coverage
+}
+
+/// The coverage of a header, limited by the faults of the status. `is_pruned` is true if the status has fewer
+/// items than its monitor wrote.
+pub(super) fn limited<'l>(
+    mut coverage: Coverage,
+    list: impl Fn(&str) -> Option<&'l str>,
+    is_cut: bool,
+    is_pruned: bool,
+) -> Coverage {
+    for kind in &LISTS {
+        if list(kind.field).is_some_and(|text| !text.starts_with('[') && text != "null") {
+            coverage.limit(kind.group, kind.kind, &LIST_UNREADABLE.into());
+        }
+    }
+    if is_pruned {
+        coverage.leave_out(PRUNED);
     }
     if is_cut {
         coverage.leave_out(CUT);

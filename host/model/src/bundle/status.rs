@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kindsight_contract::{Cursor, ReadError, Tree};
 
 use super::BUNDLE_ITEMS_MAX;
+use super::header;
 use super::items::ANY_KIND;
 use super::lists::LISTS;
 
@@ -20,9 +21,13 @@ pub(super) struct Status<'s> {
     pub(super) lists: Option<Lists<'s>>,
 }
 
-/// The lists of a status. `ready` and `resourceCount` are ignored: no monitor keeps them up to date.
+/// The lists of a status. `ready` is ignored: no monitor sets it.
 #[derive(Default)]
 pub(super) struct Lists<'s> {
+    /// The header of the report, in a stored status.
+    pub(super) header: Option<&'s str>,
+    /// `resourceCount`. Only kindsight's monitor keeps it up to date.
+    pub(super) count: Option<usize>,
     by_field: BTreeMap<&'static str, List<'s>>,
     /// The values of all other members, and of lists that a later duplicate member replaced.
     pub(super) unread: Vec<&'s str>,
@@ -84,7 +89,26 @@ impl<'s> Lists<'s> {
         })
     }
 
+    /// The number of items that the status has.
+    pub(super) fn items(&self) -> usize {
+        let lists = self.by_field.values();
+        let items = lists.filter_map(|list| list.items.as_ref());
+        items.map(|items| items.kept.len() + items.dropped).sum()
+    }
+
     fn member(&mut self, key: &str, cursor: &mut Cursor<'s>) -> Result<(), ReadError> {
+        match key {
+            header::MEMBER => {
+                let replaced = self.header.replace(cursor.skip()?);
+                self.unread.extend(replaced);
+                return Ok(());
+            }
+            "resourceCount" => {
+                self.count = cursor.skip()?.parse().ok();
+                return Ok(());
+            }
+            _ => {}
+        }
         let mut fields = LISTS.iter().map(|list| list.field).chain([ANY_KIND]);
         let Some(field) = fields.find(|field| *field == key) else {
             self.unread.push(cursor.skip()?);
