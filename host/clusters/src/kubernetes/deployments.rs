@@ -15,7 +15,8 @@ use super::bundle_states::{BundleStates, Content, StateKey, status_hash};
 use crate::RecordedDeployments;
 
 /// Time for which the report of a monitor may lack watched objects before it is used nevertheless. A monitor writes
-/// its first report object by object, so objects that it has not written yet are not missing.
+/// its first report object by object, so objects that it has not written yet are not missing. For the same time, the last
+/// report is kept while the objects of a report in several objects do not belong together.
 const HANDOVER_MAX: Duration = Duration::from_secs(30);
 
 /// The source of the last report on a deployment.
@@ -25,6 +26,9 @@ pub(super) enum Shown {
     Direct,
     /// The report of a monitor with this hash.
     Bundle(u64),
+    /// Any report, and then a report of a monitor that cannot be used. The next report is sent even if it is the last
+    /// one, because it resolves the fault.
+    Refused,
 }
 
 /// The sources of the last reports on deployments, kept over sessions.
@@ -77,7 +81,8 @@ pub(super) struct Deployments {
     pub(super) states: BundleStates,
     /// Deployments that need a step.
     due: BTreeSet<DeploymentId>,
-    /// Deployments whose monitor's report lacks watched objects, with the time at which it is used nevertheless.
+    /// Deployments whose monitor's report lacks watched objects, with the time at which it is used nevertheless, or whose
+    /// report is torn, with the time at which it is refused.
     handovers: BTreeMap<DeploymentId, Instant>,
     /// The reports that were reported as unused.
     unused: HashMap<DeploymentId, BTreeSet<StateKey>>,
@@ -130,7 +135,7 @@ impl Deployments {
         std::mem::take(&mut self.wanted)
     }
 
-    /// The next time at which a report is used although it lacks watched objects.
+    /// The next time at which a report is used although it lacks watched objects, or is refused because it is torn.
     pub(super) fn wakes_at(&self) -> Option<Instant> {
         self.handovers.values().min().copied()
     }
@@ -174,6 +179,14 @@ impl Deployments {
             };
         }
         let key = keys.remove(0);
+        if let Err(torn) = self.states.join(&key) {
+            let at = handover_at.unwrap_or(now + HANDOVER_MAX);
+            if at > now {
+                self.handovers.insert(id, at);
+                return None;
+            }
+            return Some(self.refused(id, key, &torn));
+        }
         let unused: BTreeSet<StateKey> = keys.into_iter().collect();
         let state = self.states.get_mut(&key)?;
         match &state.content {
@@ -212,14 +225,24 @@ impl Deployments {
                 self.want(Some(key));
                 None
             }
-            Content::Refused(BundleError::NoStatus) if self.mode == ReportMode::Auto => {
-                Some(Step::Direct(id, Vec::new()))
+            // The report was joined above, or this step has ended.
+            Content::Split(_) => None,
+            Content::Refused(error) => {
+                let error = error.clone();
+                Some(self.refused(id, key, &error))
             }
-            Content::Refused(error) if self.mode == ReportMode::Auto => {
+        }
+    }
+
+    /// The step for a report that cannot be used.
+    fn refused(&self, id: DeploymentId, key: StateKey, error: &BundleError) -> Step {
+        match (self.mode, error) {
+            (ReportMode::Auto, BundleError::NoStatus) => Step::Direct(id, Vec::new()),
+            (ReportMode::Auto, error) => {
                 let fault = format!("{}: {error}", key.origin());
-                Some(Step::Direct(id, vec![fault.into()]))
+                Step::Direct(id, vec![fault.into()])
             }
-            Content::Refused(error) => Some(Step::Unreadable(id, key.clone(), error.clone())),
+            _ => Step::Unreadable(id, key, error.clone()),
         }
     }
 

@@ -1,5 +1,8 @@
 use kindsight_cluster_index::{Labels, MembershipRules};
-use kindsight_model::Gvk;
+use kindsight_model::{
+    BundleDialect, BundleFormat, BundlePart, EncodedBundle, Gvk, Object, Origin, Report,
+    encode_bundle,
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -50,6 +53,17 @@ impl Cluster {
         status: Option<&Value>,
         detail: Detail,
     ) -> ReadState {
+        let mut state = json!({"metadata": {
+            "namespace": namespace, "name": APP, "creationTimestamp": created,
+            "labels": {DeploymentId::LABEL: APP},
+        }});
+        if let Some(status) = status {
+            state["status"] = status.clone();
+        }
+        Self::read(&state, detail)
+    }
+
+    fn read(state: &Value, detail: Detail) -> ReadState {
         let decoder = Decoder {
             gvk: Gvk::new(bundle_states::GROUP, "v1alpha1", bundle_states::KIND),
             rules: MembershipRules::default(),
@@ -58,19 +72,26 @@ impl Cluster {
             is_metadata_enough: false,
             is_bundle_state: true,
         };
-        let mut state = json!({"metadata": {
-            "namespace": namespace, "name": APP, "creationTimestamp": created,
-            "labels": {DeploymentId::LABEL: APP},
-        }});
-        if let Some(status) = status {
-            state["status"] = status.clone();
-        }
         let list = json!({"items": [state]}).to_string();
         let mut page = decoder.page(list.as_bytes()).unwrap();
         let Some(Item::BundleState(read)) = page.objects.pop() else {
             panic!("the report of a monitor");
         };
         read
+    }
+
+    /// An object of a report in several objects.
+    fn take(&mut self, part: &BundlePart) {
+        let mut state = part.manifest("web");
+        state["status"] = serde_json::from_str(&part.status).unwrap();
+        let read = Self::read(&state, Detail::Whole);
+        self.deployments.states.apply(0, 1, read);
+    }
+
+    /// Removes an object of a report in several objects.
+    fn lose(&mut self, part: &BundlePart) {
+        let read = Self::read(&part.manifest("web"), Detail::Metadata);
+        self.deployments.states.remove(0, &read);
     }
 
     /// The report of the app in a namespace as it is now.
@@ -114,7 +135,13 @@ impl Cluster {
                 self.shown.remove(&id);
                 "gone".to_owned()
             }
-            Step::Unreadable(_, key, error) => format!("unreadable {}: {error}", key.origin()),
+            Step::Unreadable(id, key, error) => {
+                let number = self.deployments.number(&id).unwrap();
+                if self.shown.get(&id, number).is_some() {
+                    self.shown.insert(id, number, Shown::Refused);
+                }
+                format!("unreadable {}: {error}", key.origin())
+            }
             other => format!("{other:?}"),
         });
         texts.collect()
@@ -124,6 +151,95 @@ impl Cluster {
 fn pods(count: usize) -> Value {
     let pod = |at: usize| json!({"metadata": {"namespace": "web", "name": format!("pod-{at}")}});
     json!({"podStatuses": (0..count).map(pod).collect::<Vec<_>>()})
+}
+
+/// A report in several objects on this number of ConfigMaps with these data.
+fn split(count: usize, data: &str) -> EncodedBundle {
+    let object = |at: usize| {
+        let name = format!("settings-{at}");
+        let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": data},
+            "metadata": {"name": name, "namespace": "web", "uid": name}});
+        Object::from_json(object.to_string()).unwrap()
+    };
+    let report = Report {
+        objects: (0..count).map(object).collect(),
+        ..Report::empty(Origin::Direct)
+    };
+    let format = BundleFormat {
+        dialect: BundleDialect::V22,
+        bytes_max: 3000,
+    };
+    let encoded = encode_bundle(&APP.parse().unwrap(), &report, &format);
+    assert!(!encoded.further.is_empty());
+    encoded
+}
+
+#[test]
+fn a_report_in_several_objects_is_used_once_all_of_them_were_read() {
+    let mut cluster = Cluster::new(ReportMode::Bundles);
+    let old = split(30, "old");
+    cluster.take(&old.first);
+    assert!(cluster.steps().is_empty());
+    for part in &old.further {
+        cluster.take(part);
+    }
+    assert_eq!(cluster.steps(), ["bundle 30"]);
+    // The monitor writes the next report: further objects first.
+    let new = split(40, "new");
+    for part in &new.further {
+        cluster.take(part);
+    }
+    assert_eq!(
+        cluster.steps(),
+        ["Unchanged(DeploymentId { context: ContextId(\"7\"), app: \"front\" })"]
+    );
+    let mut torn = new.first.clone();
+    torn.annotations.clone_from(&old.first.annotations);
+    cluster.take(&torn);
+    assert!(cluster.steps().is_empty());
+    cluster.take(&new.first);
+    assert_eq!(cluster.steps(), ["bundle 40"]);
+    for part in &old.further {
+        cluster.lose(part);
+    }
+    assert_eq!(cluster.steps().len(), 1);
+    // A change of the first object alone needs the others again.
+    cluster.take(&new.first);
+    assert_eq!(cluster.steps().len(), 1);
+}
+
+#[test]
+fn a_report_whose_objects_do_not_belong_together_is_refused_after_a_while() {
+    for (mode, refused) in [
+        (
+            ReportMode::Auto,
+            "direct ResourceBundleState web/7-front: the report is in several objects that do not belong together: ",
+        ),
+        (
+            ReportMode::Bundles,
+            "unreadable ResourceBundleState web/7-front: the report is in several objects that do not belong together: ",
+        ),
+    ] {
+        let mut cluster = Cluster::new(mode);
+        let encoded = split(30, "old");
+        for part in encoded.further.iter().chain([&encoded.first]) {
+            cluster.take(part);
+        }
+        assert_eq!(cluster.steps(), ["bundle 30"]);
+        cluster.lose(&encoded.further[0]);
+        cluster.take(&encoded.first);
+        assert!(cluster.steps().is_empty());
+        let at = cluster.deployments.wakes_at().unwrap();
+        assert_eq!(at, cluster.now + HANDOVER_MAX);
+        cluster.now = at;
+        let steps = cluster.steps();
+        assert_eq!(steps.len(), 1);
+        assert!(steps[0].starts_with(refused), "{}", steps[0]);
+        assert_eq!(cluster.deployments.wakes_at(), None);
+        // The missing object is written again.
+        cluster.take(&encoded.further[0]);
+        assert_eq!(cluster.steps(), ["bundle 30"]);
+    }
 }
 
 #[test]

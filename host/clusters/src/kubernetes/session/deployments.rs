@@ -117,6 +117,10 @@ async fn take_step<E: From<ClusterEvent>>(
             }
         }
         Step::Unreadable(id, key, error) => {
+            let number = known.deployments.number(&id).unwrap_or_default();
+            if known.shown.get(&id, number).is_some() {
+                known.shown.insert(id.clone(), number, Shown::Refused);
+            }
             events
                 .send(ClusterEvent::Unreadable {
                     cluster: cluster.clone(),
