@@ -29,6 +29,8 @@ pub enum Binary {
     Helm,
     /// Applies manifests, for comparisons.
     Kubectl,
+    /// Reads reports of monitors as the programs of EMCO and ONAP do.
+    BundleReader,
 }
 
 impl Binary {
@@ -57,6 +59,7 @@ impl Binary {
             Self::Kwok => "kwok",
             Self::Helm => "helm",
             Self::Kubectl => "kubectl",
+            Self::BundleReader => "bundles",
         }
     }
 }

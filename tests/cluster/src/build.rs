@@ -35,6 +35,7 @@ fn recipe(binary: Binary) -> Recipe {
         Binary::Kwok => ("nodes", "sigs.k8s.io/kwok/cmd/kwok"),
         Binary::Helm => ("helm", "helm.sh/helm/v3/cmd/helm"),
         Binary::Kubectl => ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
+        Binary::BundleReader => ("bundles", "."),
     };
     let built_as = match binary {
         Binary::Etcd => "server",
@@ -76,11 +77,16 @@ fn missing(cache: &Path, wanted: &[Binary]) -> impl Iterator<Item = Binary> {
     wanted.iter().copied().filter(absent)
 }
 
-/// The folder of the cache for the versions that a module pins.
+/// The folder of the cache for the versions that a module pins, and for its own source.
 fn cache(module: &Path) -> io::Result<PathBuf> {
     let mut digest = Sha256::new();
-    for file in ["go.mod", "go.sum"] {
-        digest.update(fs::read(module.join(file))?);
+    for file in ["go.mod", "go.sum", "main.go"] {
+        match fs::read(module.join(file)) {
+            Ok(bytes) => digest.update(bytes),
+            // Most modules only pin the executables of others.
+            Err(error) if file == "main.go" && error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
     }
     let mut digest = hex(&digest.finalize());
     digest.truncate(DIGEST_DIGITS);
