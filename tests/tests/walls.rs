@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// Libraries, and the only crates that may name them. These tests may name all of them.
 const NAMED_BY: &[(&str, &[&str])] = &[
-    ("backon", &["kindsight-clusters"]),
-    ("fastrand", &["kindsight-clusters"]),
-    ("flate2", &["kindsight"]),
+    ("backon", &["kindsight-clusters", "kindsight-push"]),
+    ("fastrand", &["kindsight-clusters", "kindsight-push"]),
+    ("flate2", &["kindsight", "kindsight-push"]),
     ("hashbrown", &["kindsight-cluster-index"]),
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
@@ -18,7 +18,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("mongodb", &["kindsight-mongodb", "kindsight-cluster"]),
     ("rcgen", &["kindsight-cluster"]),
     ("redb", &["kindsight-store"]),
-    ("rustls", &["kindsight"]),
+    ("rustls", &["kindsight", "kindsight-push"]),
     ("wasmtime", &["kindsight-interpreter"]),
     (
         "wit-component",
@@ -28,10 +28,18 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("jsonschema", &["kindsight-catalog"]),
     ("hmac", &["kindsight-code-cache"]),
     ("hyper", &["kindsight-rest"]),
-    ("hyper-rustls", &["kindsight-clusters", "kindsight-access"]),
+    (
+        "hyper-rustls",
+        &["kindsight-clusters", "kindsight-access", "kindsight-push"],
+    ),
     (
         "hyper-util",
-        &["kindsight-rest", "kindsight-clusters", "kindsight-access"],
+        &[
+            "kindsight-rest",
+            "kindsight-clusters",
+            "kindsight-access",
+            "kindsight-push",
+        ],
     ),
     ("jsonwebtoken", &["kindsight-access"]),
     ("ring", &["kindsight-access"]),
@@ -81,6 +89,10 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-folder",
             "kindsight-model",
         ],
+    ),
+    (
+        "kindsight-push",
+        &["kindsight-api", "kindsight-clusters", "kindsight-model"],
     ),
     (
         "kindsight-appcontext",
@@ -153,6 +165,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-mongodb",
             "kindsight-pipeline",
             "kindsight-plugins",
+            "kindsight-push",
             "kindsight-read-model",
             "kindsight-rest",
             "kindsight-status",

@@ -31,11 +31,19 @@ pub enum Role {
     Approver,
     /// Instantiates, updates and terminates applications.
     Deployer,
+    /// Pushes the reports on clusters. Each binding names the clusters.
+    Agent,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Self; 4] = [Self::Viewer, Self::Operator, Self::Approver, Self::Deployer];
+    pub const ALL: [Self; 5] = [
+        Self::Viewer,
+        Self::Operator,
+        Self::Approver,
+        Self::Deployer,
+        Self::Agent,
+    ];
 
     /// The word in bindings and errors.
     pub fn as_str(self) -> &'static str {
@@ -44,6 +52,7 @@ impl Role {
             Self::Operator => "operator",
             Self::Approver => "approver",
             Self::Deployer => "deployer",
+            Self::Agent => "agent",
         }
     }
 }
@@ -55,6 +64,7 @@ pub struct Rights {
     operator: SubjectSet,
     approver: SubjectSet,
     deployer: SubjectSet,
+    agent: SubjectSet,
 }
 
 impl Rights {
@@ -65,6 +75,7 @@ impl Rights {
             operator: SubjectSet::Everything,
             approver: SubjectSet::Everything,
             deployer: SubjectSet::Everything,
+            agent: SubjectSet::Everything,
         }
     }
 
@@ -75,6 +86,7 @@ impl Rights {
             Role::Operator => &self.operator,
             Role::Approver => &self.approver,
             Role::Deployer => &self.deployer,
+            Role::Agent => &self.agent,
         }
     }
 
@@ -90,6 +102,7 @@ impl Rights {
             Role::Operator => &mut self.operator,
             Role::Approver => &mut self.approver,
             Role::Deployer => &mut self.deployer,
+            Role::Agent => &mut self.agent,
         };
         *of = std::mem::take(of).union(&binding.subjects);
     }
@@ -158,6 +171,9 @@ pub enum BindingError {
     /// A role that is not limited to subjects has patterns.
     #[error("the role `operator` cannot be limited to applications, clusters or logical clouds")]
     Limited,
+    /// An agent without clusters, or with other subjects.
+    #[error("the role `agent` is for clusters: name them in `clusters`, and no other subjects")]
+    NoCluster,
     /// Too many items.
     #[error("a list has {0} items; at most {BINDING_ITEMS_MAX} are read")]
     Items(usize),
@@ -262,6 +278,11 @@ impl TryFrom<BindingDocument> for Binding {
         let is_limited = lists.iter().any(|list| list.is_some());
         if is_limited && document.role == Role::Operator {
             return Err(BindingError::Limited);
+        }
+        let [applications, clusters, logical_clouds] = lists.map(Option::is_some);
+        let is_for_clusters = clusters && !applications && !logical_clouds;
+        if document.role == Role::Agent && !is_for_clusters {
+            return Err(BindingError::NoCluster);
         }
         let subjects = if is_limited {
             SubjectSet::matching(patterns(&document)?)
@@ -407,6 +428,15 @@ mod tests {
             (
                 "[[binding]]\nrole = \"operator\"\nusers = [\"*\"]\nclusters = []".to_owned(),
                 ["binding 1", "cannot be limited"],
+            ),
+            (
+                "[[binding]]\nrole = \"agent\"\nusers = [\"*\"]".to_owned(),
+                ["binding 1", "name them in `clusters`"],
+            ),
+            (
+                "[[binding]]\nrole = \"agent\"\nusers = [\"*\"]\nclusters = [\"p+a\"]\napplications = []"
+                    .to_owned(),
+                ["binding 1", "no other subjects"],
             ),
             (
                 "[[binding]]\nrole = \"admin\"\nusers = [\"*\"]".to_owned(),

@@ -28,6 +28,7 @@ pub mod interpreters;
 pub mod lifecycle;
 mod name_lists;
 pub mod problem;
+pub mod push;
 pub mod registration;
 pub mod session;
 pub mod status;

@@ -40,6 +40,11 @@ impl RelatedRules {
         rules.filter(move |rule| rule.related.matches(group, version, kind))
     }
 
+    /// All relations.
+    pub fn iter(&self) -> impl Iterator<Item = &RelatedKinds> {
+        self.0.iter()
+    }
+
     /// Returns whether a relation looks for objects of this Kind among the descendants of other objects.
     pub(crate) fn look_for_descendants(&self, names: (&str, &str, &str)) -> bool {
         self.with(names)

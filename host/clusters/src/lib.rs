@@ -4,9 +4,9 @@
 //! cluster ─report─▶ ClusterSource ─ClusterEvent─▶ pipeline
 //! ```
 //!
-//! A cluster can be an API server that is watched, [`KubernetesCluster`], or a folder of report files,
-//! [`FolderCluster`]. Every source keeps the contract of
-//! [`ClusterEvent`], so the receiver of the events does not depend on the source.
+//! A cluster can be an API server that is watched, [`KubernetesCluster`], a folder of report files,
+//! [`FolderCluster`], or a cluster whose agent pushes its reports, [`PushedCluster`]. Every source keeps the contract
+//! of [`ClusterEvent`], so the receiver of the events does not depend on the source.
 
 #![warn(
     clippy::expect_used,
@@ -23,6 +23,7 @@ mod folder;
 mod kubernetes;
 mod needs;
 mod project_rights;
+mod pushed;
 mod remote_inventories;
 mod source;
 
@@ -43,5 +44,8 @@ pub use kubernetes::{
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use project_rights::{ProjectRights, Projects, RightsError, SentKind};
+pub use pushed::{
+    ConfirmationId, PushInlet, PushedBatch, PushedCluster, PushedClusters, PushedNeeds, SILENT_MAX,
+};
 pub use remote_inventories::{KubeconfigRef, KubeconfigRefError, RemoteInventories};
 pub use source::{ClusterSource, ParseClusterError};

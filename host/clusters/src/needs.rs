@@ -8,7 +8,9 @@ use std::sync::Arc;
 use kindsight_cluster_index::RelatedRules;
 use tokio::sync::watch;
 
-use crate::{Absences, Confirmations, Identities, RemoteInventories, Starts};
+use crate::{
+    Absences, Confirmations, Identities, PushedClusters, RemoteInventories, Starts,
+};
 
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
 
@@ -29,6 +31,8 @@ pub struct Needs {
     pub absences: Absences,
     /// The inventories that list resources of other clusters, shared likewise.
     pub inventories: RemoteInventories,
+    /// The pushed clusters whose sources run, shared likewise.
+    pub pushed: PushedClusters,
 }
 
 impl Default for Needs {
@@ -42,6 +46,7 @@ impl Default for Needs {
             confirmations: Confirmations::default(),
             absences: Absences::default(),
             inventories: RemoteInventories::default(),
+            pushed: PushedClusters::default(),
         }
     }
 }

@@ -8,7 +8,9 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ClusterEvent, ConfiguredApplication, FolderCluster, KubernetesCluster, Needs};
+use crate::{
+    ClusterEvent, ConfiguredApplication, FolderCluster, KubernetesCluster, Needs, PushedCluster,
+};
 
 /// A cluster, by the source of its reports. Another kind of source is another variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub enum ClusterSource {
     Folder(FolderCluster),
     /// An API server.
     Kubernetes(Box<KubernetesCluster>),
+    /// An agent that pushes its reports.
+    Pushed(PushedCluster),
 }
 
 /// An invalid cluster source; the message gives the valid form.
@@ -36,6 +40,7 @@ impl ClusterSource {
         match self {
             Self::Folder(cluster) => cluster.name(),
             Self::Kubernetes(cluster) => cluster.name(),
+            Self::Pushed(cluster) => cluster.name(),
         }
     }
 
@@ -48,6 +53,7 @@ impl ClusterSource {
             Self::Kubernetes(cluster) => {
                 Self::Kubernetes(Box::new(cluster.with_applications(applications)))
             }
+            Self::Pushed(cluster) => Self::Pushed(cluster.with_applications(applications)),
         }
     }
 
@@ -55,6 +61,7 @@ impl ClusterSource {
     pub fn can_become(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Kubernetes(this), Self::Kubernetes(other)) => this.name() == other.name(),
+            (Self::Pushed(this), Self::Pushed(other)) => this.name() == other.name(),
             _ => self == other,
         }
     }
@@ -77,6 +84,7 @@ impl ClusterSource {
                 cluster.run(events, shutdown).await;
             }
             Self::Kubernetes(cluster) => cluster.run(configured, events, needs, shutdown).await,
+            Self::Pushed(cluster) => cluster.run(configured, events, needs, shutdown).await,
         }
     }
 }
@@ -87,6 +95,7 @@ impl fmt::Display for ClusterSource {
         match self {
             Self::Folder(cluster) => cluster.path().display().fmt(f),
             Self::Kubernetes(cluster) => write!(f, "context {}", cluster.origin()),
+            Self::Pushed(_) => f.write_str("an agent that pushes"),
         }
     }
 }

@@ -161,6 +161,11 @@ impl Coverage {
         self.limited(found.unwrap_or_else(|| self.0.others.clone()))
     }
 
+    /// The state of every Kind and group without a state of its own.
+    pub fn others(&self) -> KindState {
+        self.0.others.state
+    }
+
     /// The state that was set for a Kind in the cluster scope. Left-out objects do not change it.
     pub(crate) fn own(&self, group: &str, kind: &str) -> Option<KindCoverage> {
         let extents = self.0.kinds.get(kind)?.get(group)?;

@@ -35,6 +35,7 @@ mod limits;
 mod metrics;
 mod middleware;
 mod problem;
+mod push;
 mod registry;
 mod router;
 mod routes;
@@ -65,11 +66,13 @@ pub use limits::{
     CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX, CONNECTIONS_MAX, DRAIN_MAX,
     GROUP_BYTES_MAX, HEAD_TIME_MAX, HEARTBEAT, IDLE_MAX, INTERPRET_BYTES_MAX,
     INTERPRET_OBJECTS_MAX, INTERPRET_REQUESTS_MAX, LIST_GATHER, Limits, METRICS_REQUESTS_MAX,
-    QUICK_COMMANDS_MAX, REGISTRATION_BYTES_MAX, REQUEST_TIME_MAX, REQUESTS_MAX,
-    SHADOW_REQUESTS_MAX, STALL_MAX, STREAMS_MAX, TRANSFER_RATE_MIN, URI_BYTES_MAX,
+    NEEDS_REQUESTS_MAX, PUSH_REQUESTS_MAX, QUICK_COMMANDS_MAX, REGISTRATION_BYTES_MAX,
+    REQUEST_TIME_MAX, REQUESTS_MAX, SHADOW_REQUESTS_MAX, STALL_MAX, STREAMS_MAX, TRANSFER_RATE_MIN,
+    URI_BYTES_MAX,
 };
 pub use metrics::{AnsweredRequest, Metrics};
 pub use middleware::REQUEST_ID_BYTES_MAX;
+pub use push::TakePush;
 pub use registry::ClusterRegistry;
 pub use router::{metrics_router, openapi, router};
 pub use serve::{Ended, serve};
@@ -85,6 +88,8 @@ pub struct AppState {
     pub judge: Arc<dyn Judge>,
     /// The clusters, for confirmations.
     pub confirm: Arc<dyn Confirm>,
+    /// The clusters whose agents push.
+    pub pushes: Arc<dyn TakePush>,
     /// The catalog of interpreters.
     pub catalog: Arc<dyn InterpreterCatalog>,
     /// The lifecycle of groups; `None` if changes of groups are disabled.

@@ -45,6 +45,10 @@ pub const METRICS_REQUESTS_MAX: usize = 2;
 /// runs and queries, and each takes milliseconds. Their bodies of at most [`CATALOG_JSON_BYTES_MAX`] take 4 MiB in
 /// total.
 pub const QUICK_COMMANDS_MAX: usize = 64;
+/// The most reports of agents that are decoded at a time. Each takes the memory of its lines, 16 MiB at most.
+pub const PUSH_REQUESTS_MAX: usize = 16;
+/// The most agents that wait for needs at a time: one for each pushed cluster.
+pub const NEEDS_REQUESTS_MAX: usize = 512;
 /// The longest a command to an interpreter may take, including the time to read its body: three compilations of 30
 /// seconds in succession, and half a minute to send and try the component.
 pub const CATALOG_TIME_MAX: Duration = Duration::from_mins(2);

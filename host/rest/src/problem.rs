@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use kindsight_api::interpreters::Refusal;
 use kindsight_api::lifecycle::GroupRefusal;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
+use kindsight_api::push::{FORMAT, PushRefusal};
 use kindsight_api::registration::RegistrationRefusal;
 use kindsight_model::LoadStep;
 use kindsight_status::{QueryError, one_of};
@@ -198,6 +199,64 @@ impl From<RegistrationRefusal> for Problem {
                 tracing::error!(error = why, "a registration failed");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL)
             }
+        }
+    }
+}
+
+impl From<PushRefusal> for Problem {
+    fn from(refusal: PushRefusal) -> Self {
+        let with = |problem: PartialProblem, status, detail: &str| Self {
+            problems: vec![problem],
+            ..Self::new(status, detail)
+        };
+        match refusal {
+            PushRefusal::NotPushed(cluster) => {
+                let detail = format!("the server has no cluster `{cluster}` with `push = true`");
+                Self::new(StatusCode::NOT_FOUND, detail)
+            }
+            PushRefusal::Format(got) => with(
+                PartialProblem::new(
+                    PushRefusal::FORMAT,
+                    format!("the agent has the format {got}"),
+                    FORMAT.to_string(),
+                ),
+                StatusCode::BAD_REQUEST,
+                "the agent and the server have different formats; use releases of the same major version",
+            ),
+            PushRefusal::OtherAgent(agent) => with(
+                PartialProblem::new(
+                    PushRefusal::AGENT,
+                    format!("the agent `{agent}` reports on the cluster"),
+                    "one agent for each cluster",
+                ),
+                StatusCode::CONFLICT,
+                &format!(
+                    "another agent, `{agent}`, reports on the cluster; it is replaced once it is silent for ten seconds"
+                ),
+            ),
+            PushRefusal::Sequence { got, expected } => with(
+                PartialProblem::new(
+                    PushRefusal::SEQUENCE,
+                    format!("the body has the sequence number {got}"),
+                    expected.to_string(),
+                ),
+                StatusCode::CONFLICT,
+                &format!("the body has the sequence number {got}, and {expected} is expected"),
+            ),
+            PushRefusal::NewEpoch(why) => with(
+                PartialProblem::new(PushRefusal::EPOCH, why.clone(), "a new epoch"),
+                StatusCode::CONFLICT,
+                &why,
+            ),
+            PushRefusal::Invalid(why) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, why),
+            PushRefusal::TooLarge(why) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, why),
+            PushRefusal::Busy => Self {
+                retry_after: Some(RETRY_AFTER_S),
+                ..Self::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "the last reports of the agent are not handled yet; try again in a moment",
+                )
+            },
         }
     }
 }

@@ -7,6 +7,7 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
+use kindsight_api::push::{MEDIA_TYPE, PUSH_BYTES_MAX};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -17,7 +18,8 @@ use utoipa_axum::routes;
 use crate::answer::Answers;
 use crate::connections::Pace;
 use crate::limits::{
-    GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, REGISTRATION_BYTES_MAX, SIGN_IN_BYTES_MAX,
+    GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, NEEDS_REQUESTS_MAX, PUSH_REQUESTS_MAX,
+    REGISTRATION_BYTES_MAX, SIGN_IN_BYTES_MAX,
 };
 use crate::middleware::{
     self, AnswerBytes, Authorization, BodyRules, HostNames, RequestIds, TimeLimit,
@@ -26,14 +28,16 @@ use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::lifecycle::network_intents;
 use crate::routes::{
-    applications, confirmation, history, interpret, interpreters, lifecycle, page, registration,
-    service, session, status, watch,
+    applications, confirmation, history, interpret, interpreters, lifecycle, page, push,
+    registration, service, session, status, watch,
 };
 use crate::stream::Streams;
 use crate::{AppState, Limits, Slots};
 
 /// Media types of a body of JSON.
 const JSON: [&str; 1] = ["application/json"];
+/// Media types of a report that an agent pushes.
+const LINES: [&str; 1] = [MEDIA_TYPE];
 /// Media types of a component.
 const COMPONENT: [&str; 2] = ["application/wasm", "application/octet-stream"];
 
@@ -213,6 +217,7 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .merge(judging(limits, &bodies, &requests))
         .merge(groups(&bodies, &requests))
         .merge(registrations(&bodies, &requests))
+        .merge(pushes(&bodies))
         .layer(time!(limits.request_time_max, ""));
     let heavy = heavy_commands(limits, &bodies, &requests)
         .layer(time!(limits.catalog_time_max, interpreters::TOO_LONG));
@@ -327,6 +332,21 @@ fn registrations(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<Ap
         .layer(slots!(requests))
         .layer(DefaultBodyLimit::disable())
         .layer(body!(bodies, REGISTRATION_BYTES_MAX, &JSON))
+}
+
+/// Routes of agents that push. They have their own slots: an agent waits for most of the time.
+fn pushes(bodies: &Bodies) -> OpenApiRouter<AppState> {
+    let reports = Arc::new(Semaphore::new(PUSH_REQUESTS_MAX));
+    let needs = Arc::new(Semaphore::new(NEEDS_REQUESTS_MAX));
+    let reports = OpenApiRouter::new()
+        .routes(routes!(push::push))
+        .layer(slots!(&reports))
+        .layer(DefaultBodyLimit::disable())
+        .layer(body!(bodies, PUSH_BYTES_MAX, &LINES));
+    let needs = OpenApiRouter::new()
+        .routes(routes!(push::needs))
+        .layer(slots!(&needs));
+    reports.merge(needs)
 }
 
 /// Routes of commands that take seconds: loads and shadow runs, with separate slots.

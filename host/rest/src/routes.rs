@@ -10,6 +10,7 @@ pub(crate) mod interpreters;
 pub(crate) mod lifecycle;
 pub(crate) mod page;
 mod paths;
+pub(crate) mod push;
 pub(crate) mod registration;
 pub(crate) mod service;
 pub(crate) mod session;

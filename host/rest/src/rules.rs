@@ -31,6 +31,8 @@ pub(crate) enum Rule {
     Approver,
     /// The role `deployer` for at least one subject. The handler checks the subject.
     Deployer,
+    /// The role `agent` for at least one cluster. The handler checks the cluster.
+    Agent,
 }
 
 impl Rule {
@@ -50,6 +52,7 @@ impl Rule {
                 .any(|role| !rights.subjects(*role).is_nothing()),
             Self::Approver => !rights.subjects(Role::Approver).is_nothing(),
             Self::Deployer => !rights.subjects(Role::Deployer).is_nothing(),
+            Self::Agent => !rights.subjects(Role::Agent).is_nothing(),
         }
     }
 
@@ -66,6 +69,7 @@ impl Rule {
             Self::AnyOfGroup => "the role `viewer`, `approver` or `deployer`",
             Self::Approver => "the role `approver`",
             Self::Deployer => "the role `deployer`",
+            Self::Agent => "the role `agent`",
         }
     }
 }
@@ -120,6 +124,8 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
         Rule::Deployer,
     ),
     ("POST", CLUSTER, "/network-intents/dry-run", Rule::Deployer),
+    ("POST", CLUSTER, "/reports", Rule::Agent),
+    ("GET", CLUSTER, "/reports/needs", Rule::Agent),
     ("GET", CLUSTER, "/status", Rule::Viewer),
     ("GET", CLUSTER, "/status/watch", Rule::Viewer),
     ("GET", CLUSTER, "/status/confirmation", Rule::Viewer),

@@ -36,6 +36,7 @@ mod interpreters;
 mod limited;
 mod metrics;
 mod page;
+mod pushes;
 mod request_ids;
 mod session;
 mod session_oidc;
@@ -148,6 +149,7 @@ fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
         read_model: model.read_model().clone(),
         judge: Arc::new(AlwaysReady),
         confirm: Arc::new(confirmations::SampleClusters),
+        pushes: Arc::new(pushes::SamplePushes),
         catalog: Arc::new(SampleCatalog::default()),
         lifecycle: None,
         clusters: None,

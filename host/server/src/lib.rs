@@ -37,6 +37,7 @@ mod loaded;
 mod metrics;
 mod mongodb;
 mod open_files;
+mod push_api;
 mod registry;
 mod rsync;
 mod run;

@@ -13,6 +13,7 @@ use kindsight_model::{ClusterName, Coverage};
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, StoreReader, Stores, Unsynced, follow,
 };
+use kindsight_push::Intakes;
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{AppState, GroupLifecycle, Slots};
 use kindsight_status::ConnectionView;
@@ -29,6 +30,7 @@ use crate::lifecycle;
 use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
+use crate::push_api::PushApi;
 use crate::registry::{self, Registry};
 use crate::rsync;
 use crate::settings::{ClusterChanges, Settings};
@@ -149,6 +151,7 @@ impl Loaded {
             events_tx: events_tx.clone(),
         };
         let inventories = needs.inventories.clone();
+        let pushes = PushApi(Intakes::new(needs.pushed.clone()));
         let slots = Slots::new(&self.settings.rest_limits);
         let groups = lifecycle::begin(tasks, &self.settings, &read_model, needs.absences.clone());
         let access = self.access.as_ref();
@@ -184,6 +187,7 @@ impl Loaded {
             read_model: read_model.clone(),
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
             confirm: Arc::new(confirm_api),
+            pushes: Arc::new(pushes),
             catalog: Arc::new(catalog_api),
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),

@@ -29,6 +29,9 @@ pub enum ReviewClusterError {
         "cluster {0} is a folder of reports; only a cluster with an API server can review tokens"
     )]
     Folder(ClusterName),
+    /// The server has no connection to the API server of the cluster.
+    #[error("cluster {0} is pushed by an agent; only a cluster that is watched can review tokens")]
+    Pushed(ClusterName),
 }
 
 impl TokenReviews {
@@ -47,6 +50,7 @@ impl TokenReviews {
                 Ok(Self(TokenReviewer::new((**source).clone(), AUDIENCE)))
             }
             Some(ClusterSource::Folder(_)) => Err(ReviewClusterError::Folder(cluster.clone())),
+            Some(ClusterSource::Pushed(_)) => Err(ReviewClusterError::Pushed(cluster.clone())),
             None => {
                 let known: Vec<String> = clusters
                     .iter()

@@ -41,16 +41,22 @@ users = ["token:approver"]
 [[binding]]
 role = "deployer"
 users = ["token:deployer"]
+
+[[binding]]
+role = "agent"
+users = ["token:agent"]
+clusters = ["provider+*"]
 "#;
 
 /// The users. `stranger` has no role. The operator is last, because only the operator's commands change anything.
-const USERS: [&str; 7] = [
+const USERS: [&str; 8] = [
     "stranger",
     "none",
     "one",
     "everything",
     "approver",
     "deployer",
+    "agent",
     "operator",
 ];
 
@@ -160,6 +166,7 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
             is_viewer || matches!(user, "approver" | "deployer")
         }
         (_, path) if path.contains(NETWORK_INTENTS) => user == "deployer",
+        (_, path) if path.contains("/reports") => user == "agent",
         ("PUT" | "DELETE", path) if path.ends_with(GROUP) => user == "deployer",
         ("POST", path) if path.ends_with("/approve") => user == "approver",
         ("POST", path) if path.contains(GROUP) => user == "deployer",

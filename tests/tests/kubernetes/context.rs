@@ -10,6 +10,7 @@ use kindsight_appcontext::{
 use kindsight_cluster::{Cluster, Options};
 use kindsight_clusters::{ClusterSource, WatchOptions};
 use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState, ReportMode, RsyncStatus};
+use kindsight_store::Store;
 use serde_json::{Value, json};
 
 use crate::monitor;
@@ -75,8 +76,16 @@ fn app(name: &str, cluster: &ClusterName, manifests: &[Value]) -> NewApp {
 
 /// Writes the context and its record, as an orchestrator would.
 pub(crate) fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
+    let cluster = "kubeconfig+edge01".parse().expect("a name");
+    instantiate_in(&stage.store, &cluster)
+}
+
+/// Writes the context and its record into a store, for a cluster of this name.
+pub(crate) fn instantiate_in(
+    store: &Arc<dyn Store>,
+    cluster: &ClusterName,
+) -> (AppContexts, ContextId) {
     let name = DigName::new("p", "suite", "v1", "prod").expect("a name");
-    let cluster: ClusterName = "kubeconfig+edge01".parse().expect("a name");
     let sent = [front(), vec![missing()]].concat();
     let context = NewContext {
         meta: ContextMeta {
@@ -84,17 +93,17 @@ pub(crate) fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
             ..ContextMeta::of_dig(&name)
         },
         apps: vec![
-            app("front", &cluster, &sent),
-            app("yard", &cluster, &[crane()]),
+            app("front", cluster, &sent),
+            app("yard", cluster, &[crane()]),
         ],
     };
     let id: ContextId = ID.parse().expect("an id");
-    let contexts = AppContexts::new(Arc::clone(&stage.store));
+    let contexts = AppContexts::new(Arc::clone(store));
     contexts.create_as(&id, &context).expect("a context");
     let resources = context.apps[0].clusters[0].resources.iter();
     let applied = resources.map(|resource| StatusChange {
         app: "front",
-        cluster: &cluster,
+        cluster,
         resource: &resource.resource,
         status: RsyncStatus::Applied,
     });
@@ -110,7 +119,7 @@ pub(crate) fn instantiate(stage: &Stage) -> (AppContexts, ContextId) {
             revision: 0,
         }],
     };
-    let records = Records::new(Arc::clone(&stage.store));
+    let records = Records::new(Arc::clone(store));
     records.create(&name, &record).expect("a record");
     (contexts, id)
 }
@@ -262,7 +271,7 @@ fn in_mode(mode: ReportMode) -> Option<(Stage, AppContexts, ContextId)> {
                 };
                 ClusterSource::Kubernetes(Box::new(cluster.with_options(options)))
             }
-            source @ ClusterSource::Folder(_) => source,
+            source @ (ClusterSource::Folder(_) | ClusterSource::Pushed(_)) => source,
         },
     )?;
     monitor::install(&stage.clusters[0]);

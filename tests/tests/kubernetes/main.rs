@@ -9,6 +9,7 @@ mod inventories;
 mod kubectl;
 mod lists;
 mod monitor;
+mod push;
 mod registration;
 mod related;
 mod restart;

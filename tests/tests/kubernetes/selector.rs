@@ -36,7 +36,7 @@ fn stage(children: &[&str]) -> Option<(Stage, Audit)> {
                 };
                 ClusterSource::Kubernetes(Box::new(cluster.with_options(options)))
             }
-            source @ ClusterSource::Folder(_) => source,
+            source @ (ClusterSource::Folder(_) | ClusterSource::Pushed(_)) => source,
         },
     )?;
     Some((stage, audit))

@@ -7,9 +7,25 @@ use std::sync::Arc;
 
 use kindsight_model::{NamePattern, ReportMode, parse_selector};
 use kindsight_server::clusters::{
-    ClusterSource, FolderCluster, KubeconfigRef, KubernetesCluster, Selection, WatchOptions,
+    ClusterSource, FolderCluster, KubeconfigRef, KubernetesCluster, PushedCluster, Selection,
+    WatchOptions,
 };
 use serde::Deserialize;
+
+/// Errors about `namespaces`, `selector`, `mode` and `kubeconfig-refs` of a folder.
+const FOLDER: [&str; 4] = [
+    "`namespaces` are of an API server, and a folder has none",
+    "`selector` is of an API server: a folder has bundles alone",
+    "`mode` is of an API server: a folder has bundles alone",
+    "`kubeconfig-refs` are of an API server: a folder has bundles alone",
+];
+/// The same of a cluster whose agent pushes.
+const PUSHED: [&str; 4] = [
+    "`namespaces` are settings of the agent that pushes",
+    "`selector` is a setting of the agent that pushes",
+    "`mode` is a setting of the agent that pushes",
+    "`kubeconfig-refs` are of clusters that the server watches",
+];
 
 /// One `[[cluster]]` of the configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -26,6 +42,9 @@ pub(crate) struct ClusterTable {
     /// The cluster that the server itself runs in.
     #[serde(default)]
     in_cluster: bool,
+    /// An agent pushes the reports.
+    #[serde(default)]
+    push: bool,
     /// Only these namespaces.
     #[serde(default)]
     namespaces: Vec<String>,
@@ -82,18 +101,23 @@ impl ClusterTable {
                 "`children` are Kinds that a `selector` does not concern, and none is named",
             ));
         }
-        let cluster = match (&self.folder, &self.kubeconfig, self.in_cluster) {
-            (Some(folder), None, false) => {
-                self.check_folder().map_err(invalid)?;
+        let cluster = match (&self.folder, &self.kubeconfig, self.in_cluster, self.push) {
+            (Some(folder), None, false, false) => {
+                self.check_unwatched(&FOLDER).map_err(invalid)?;
                 return Ok(ClusterSource::Folder(FolderCluster::new(name, folder)));
             }
-            (None, Some(kubeconfig), false) => {
+            (None, None, false, true) => {
+                self.check_unwatched(&PUSHED).map_err(invalid)?;
+                return Ok(ClusterSource::Pushed(PushedCluster::new(name)));
+            }
+            (None, Some(kubeconfig), false, false) => {
                 let context = self.context.clone();
                 KubernetesCluster::from_kubeconfig(name, kubeconfig, context)
             }
-            (None, None, true) => KubernetesCluster::in_cluster(name),
+            (None, None, true, false) => KubernetesCluster::in_cluster(name),
             _ => {
-                let one = "expected one of `folder`, `kubeconfig` and `in-cluster = true`";
+                let one =
+                    "expected one of `folder`, `kubeconfig`, `in-cluster = true` and `push = true`";
                 return Err(invalid(one));
             }
         };
@@ -112,21 +136,17 @@ impl ClusterTable {
         Ok(ClusterSource::Kubernetes(cluster))
     }
 
-    /// Refuses the settings of an API server, for a folder.
-    fn check_folder(&self) -> Result<(), &'static str> {
-        if !self.namespaces.is_empty() {
-            return Err("`namespaces` are of an API server, and a folder has none");
-        }
-        if self.selector.is_some() {
-            return Err("`selector` is of an API server: a folder has bundles alone");
-        }
-        if self.mode.is_some() {
-            return Err("`mode` is of an API server: a folder has bundles alone");
-        }
-        if !self.kubeconfig_refs.is_empty() {
-            return Err("`kubeconfig-refs` are of an API server: a folder has bundles alone");
-        }
-        Ok(())
+    /// Refuses the settings of an API server that the server watches, with these texts.
+    fn check_unwatched(&self, refused: &[&'static str; 4]) -> Result<(), &'static str> {
+        let [namespaces, selector, mode, kubeconfigs] = *refused;
+        let settings = [
+            (!self.namespaces.is_empty(), namespaces),
+            (self.selector.is_some(), selector),
+            (self.mode.is_some(), mode),
+            (!self.kubeconfig_refs.is_empty(), kubeconfigs),
+        ];
+        let mut set = settings.into_iter().filter(|(is_set, _)| *is_set);
+        set.next().map_or(Ok(()), |(_, why)| Err(why))
     }
 
     /// The objects whose kubeconfigs lead to the cluster.
@@ -183,8 +203,7 @@ mod tests {
             "p+edge context in-cluster"
         );
         let check = |rest: &str, message: &str| assert_eq!(edge(rest).unwrap_err(), message);
-        let one =
-            "[[cluster]] `p+edge`: expected one of `folder`, `kubeconfig` and `in-cluster = true`";
+        let one = "[[cluster]] `p+edge`: expected one of `folder`, `kubeconfig`, `in-cluster = true` and `push = true`";
         check("", one);
         check(r#","folder":"/x","in-cluster":true"#, one);
         check(

@@ -69,6 +69,19 @@ pub(crate) enum RegistrationErrors {
     Conflict(ProblemDocument),
 }
 
+/// Errors of reports that agents push.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "it is described, never made")]
+pub(crate) enum PushErrors {
+    /// The server has no cluster of this name whose agent pushes.
+    #[response(status = 404, content_type = "application/problem+json")]
+    NotFound(ProblemDocument),
+    /// The problem `sequence` names the expected sequence number, the problem `epoch` asks for a complete report, or the
+    /// problem `agent` names another agent that reports on the cluster.
+    #[response(status = 409, content_type = "application/problem+json")]
+    Conflict(ProblemDocument),
+}
+
 /// Errors of changed settings.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "it is described, never made")]

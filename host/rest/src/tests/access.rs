@@ -89,6 +89,7 @@ pub(super) const VIEWER: &str = "role = \"viewer\"";
 pub(super) const OPERATOR: &str = "role = \"operator\"";
 const APPROVER: &str = "role = \"approver\"";
 const DEPLOYER: &str = "role = \"deployer\"";
+const AGENT: &str = "role = \"agent\"\nclusters = [\"*+edge01\"]";
 const SHOP_VIEWER: &str = "role = \"viewer\"\napplications = [\"web/shop\"]";
 
 /// Every route of the OpenAPI document: method and path.
@@ -186,7 +187,7 @@ async fn a_request_without_a_valid_token_is_refused_on_every_route_but_the_open_
 
 #[tokio::test]
 async fn each_role_may_use_the_routes_of_its_rules_alone() {
-    let roles = [SHOP_VIEWER, VIEWER, OPERATOR, APPROVER, DEPLOYER];
+    let roles = [SHOP_VIEWER, VIEWER, OPERATOR, APPROVER, DEPLOYER, AGENT];
     let roles = roles.iter().map(std::slice::from_ref);
     for bindings in roles.chain([&[][..]]) {
         let guarded = Guarded::new(bindings);
@@ -207,9 +208,12 @@ async fn each_role_may_use_the_routes_of_its_rules_alone() {
                 }
                 Rule::OperatorOrViewer => is_viewer || bindings == [OPERATOR],
                 Rule::Operator => bindings == [OPERATOR],
-                Rule::AnyOfGroup => !bindings.is_empty() && bindings != [OPERATOR],
+                Rule::AnyOfGroup => {
+                    !bindings.is_empty() && bindings != [OPERATOR] && bindings != [AGENT]
+                }
                 Rule::Approver => bindings == [APPROVER],
                 Rule::Deployer => bindings == [DEPLOYER],
+                Rule::Agent => bindings == [AGENT],
             };
             let is_forbidden = answer.status == StatusCode::FORBIDDEN;
             assert_eq!(is_forbidden, !is_allowed, "{bindings:?} {method} {uri}");

@@ -93,6 +93,12 @@ impl ConfiguredClusters {
         let source = source.map_err(|error| SendError::Unreachable(error.to_string()))?;
         Ok(match source {
             ClusterSource::Folder(folder) => Box::new(folder),
+            ClusterSource::Pushed(cluster) => {
+                return Err(SendError::Refused(format!(
+                    "the cluster {} is pushed by an agent, and resources are sent to watched clusters only",
+                    cluster.name()
+                )));
+            }
             ClusterSource::Kubernetes(cluster) => {
                 Box::new(self.api_servers.of(&cluster, || self.names())?)
             }
