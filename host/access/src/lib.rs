@@ -22,6 +22,7 @@
 mod attempts;
 mod control;
 mod files;
+mod log_lines;
 mod oidc;
 mod redaction;
 mod roles;
@@ -36,6 +37,7 @@ pub use control::{
     Lease, Refusal,
 };
 pub use files::{AccessFileError, follow_files};
+pub use log_lines::{CleanLines, LOG_LINE_BYTES_MAX, LineFormat};
 pub use oidc::{
     CodeFlow, CodeFlowError, CodeFlowSettings, IssuerClientError, IssuerUrl, IssuerUrlError, Oidc,
     OidcSettings, Proxies, ProxyError, SignInAttempt, SignatureAlgorithm, SignatureAlgorithmError,

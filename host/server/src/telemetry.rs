@@ -3,11 +3,10 @@
 mod guest_lines;
 mod text_format;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::str::FromStr;
 
-use kindsight_access::without_tokens;
-use kindsight_model::{clean, clean_json};
+use kindsight_access::{CleanLines, LineFormat};
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -16,9 +15,6 @@ use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 use crate::error::Error;
 use guest_lines::GuestLines;
 use text_format::TextFormat;
-
-/// Longest line of the log as text, in bytes: several texts of the largest size that a guest can shape.
-const LINE_BYTES_MAX: usize = 16 * 1024;
 
 /// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +28,14 @@ pub enum LogFormat {
 impl LogFormat {
     /// The names that are parsed.
     pub const NAMES: [&str; 2] = ["text", "json"];
+
+    /// The form of its lines.
+    fn lines(self) -> LineFormat {
+        match self {
+            Self::Text => LineFormat::Text,
+            Self::Json => LineFormat::Json,
+        }
+    }
 }
 
 impl FromStr for LogFormat {
@@ -43,32 +47,6 @@ impl FromStr for LogFormat {
             "json" => Ok(Self::Json),
             _ => Err(Error::LogFormat(text.to_owned())),
         }
-    }
-}
-
-/// Cleans and writes the lines of a log. One event is one line without control characters and tokens, even if the name of
-/// a file or an object contains them.
-struct CleanLines<W> {
-    to: W,
-    format: LogFormat,
-}
-
-impl<W: Write> Write for CleanLines<W> {
-    /// Writes one event; the formatter passes each in one piece.
-    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        let text = String::from_utf8_lossy(event);
-        let line = without_tokens(text.strip_suffix('\n').unwrap_or(&text));
-        let line = match self.format {
-            LogFormat::Text => clean(&line, LINE_BYTES_MAX),
-            // A truncated object would not be JSON.
-            LogFormat::Json => clean_json(&line),
-        };
-        self.to.write_all(format!("{line}\n").as_bytes())?;
-        Ok(event.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
     }
 }
 
@@ -113,7 +91,7 @@ pub fn start_logging<W: Write + 'static>(
     let builder = fmt()
         .with_env_filter(filter(level)?)
         .with_ansi(false)
-        .with_writer(move || CleanLines { to: to(), format });
+        .with_writer(move || CleanLines::new(to(), format.lines()));
     let started = match format {
         LogFormat::Text => builder.event_format(TextFormat::default()).try_init(),
         LogFormat::Json => builder.json().try_init(),
@@ -128,8 +106,7 @@ pub fn start_logging<W: Write + 'static>(
 /// # Errors
 /// [`Error::Logging`] if the process already has a logger.
 pub fn start_local_logging<W: Write + 'static>(to: fn() -> W) -> Result<(), Error> {
-    let format = LogFormat::Text;
-    let lines = move || CleanLines { to: to(), format };
+    let lines = move || CleanLines::new(to(), LineFormat::Text);
     let of_host = fmt::layer()
         .with_ansi(false)
         .with_target(false)
@@ -145,8 +122,10 @@ pub fn start_local_logging<W: Write + 'static>(to: fn() -> W) -> Result<(), Erro
 
 #[cfg(test)]
 mod tests {
+    use std::io;
     use std::sync::{Arc, Mutex};
 
+    use kindsight_access::LOG_LINE_BYTES_MAX;
     use kindsight_store::chain;
 
     use super::*;
@@ -169,10 +148,9 @@ mod tests {
     fn logged(format: LogFormat, name: &str) -> String {
         let lines = Lines::default();
         let to = lines.clone();
-        let builder = fmt().with_ansi(false).with_writer(move || CleanLines {
-            to: to.clone(),
-            format,
-        });
+        let builder = fmt()
+            .with_ansi(false)
+            .with_writer(move || CleanLines::new(to.clone(), format.lines()));
         let log = || tracing::warn!(name, path = %name, "about {name}");
         match format {
             LogFormat::Text => tracing::subscriber::with_default(builder.finish(), log),
@@ -195,7 +173,7 @@ mod tests {
                 assert_eq!(event["fields"]["name"], name);
             }
         }
-        assert!(logged(LogFormat::Text, &"x".repeat(100_000)).len() <= LINE_BYTES_MAX + 1);
+        assert!(logged(LogFormat::Text, &"x".repeat(100_000)).len() <= LOG_LINE_BYTES_MAX + 1);
     }
 
     #[test]
@@ -214,10 +192,7 @@ mod tests {
         let lines = Lines::default();
         let to = lines.clone();
         let builder = fmt().with_ansi(false).with_max_level(LevelFilter::DEBUG);
-        let builder = builder.with_writer(move || CleanLines {
-            to: to.clone(),
-            format,
-        });
+        let builder = builder.with_writer(move || CleanLines::new(to.clone(), format.lines()));
         let _log = match format {
             LogFormat::Text => tracing::subscriber::set_default(builder.finish()),
             LogFormat::Json => tracing::subscriber::set_default(builder.json().finish()),
