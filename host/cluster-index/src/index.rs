@@ -81,6 +81,8 @@ pub struct ClusterIndex {
     missing: Missing,
     /// Recorded deployments; true if kindsight reports them from their objects.
     deployments: HashMap<DeploymentId, bool>,
+    /// True if every deployment that a label names counts as recorded.
+    are_labels_records: bool,
     /// Objects by the deployment that their label names, recorded or not.
     labelled: HashMap<DeploymentId, BTreeSet<Id>>,
     scopes: BTreeMap<ScopeId, Watched>,

@@ -33,6 +33,7 @@ mod sending;
 mod session;
 mod shallow;
 mod start;
+mod state_watch;
 mod stream;
 mod token_review;
 mod user_cluster;
@@ -57,9 +58,11 @@ pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use registered::{BareName, BareNameError, HostSecrets, NoHostSecrets, RegisteredKubeconfig};
 pub use selection::{CHILD_KINDS, Selection};
 pub use sending::{
-    AppliedObject, ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, SentObject,
+    ApiAnswer, ApiRequest, ApiServer, ApiVerb, AppliedObject, ObjectDeletion, ObjectError,
+    ObjectPreview, ObjectSender, SentObject,
 };
 pub use start::Starts;
+pub use state_watch::{BundleStateEvent, BundleStateWatch, StateMetadata, StatusManager};
 pub use token_review::{ReviewedUser, TokenReviewError, TokenReviewer};
 pub use user_cluster::{
     IssuedToken, NameError, NamespacedName, ProxiedService, ServiceAnswer, ServiceName,
@@ -121,6 +124,9 @@ pub struct WatchOptions {
     pub kubeconfigs: BTreeSet<KubeconfigRef>,
     /// The source of reports on the apps of `AppContext`s.
     pub mode: ReportMode,
+    /// True if a deployment that only a label names is reported like a recorded one. A monitor uses it to find apps
+    /// without a ResourceBundleState.
+    pub are_labels_records: bool,
     /// Time until a watch is renewed. A renewal shows withdrawn permissions.
     pub watch_lifetime: Duration,
 }
@@ -155,6 +161,7 @@ impl Default for WatchOptions {
             applications: Arc::default(),
             kubeconfigs: BTreeSet::new(),
             mode: ReportMode::default(),
+            are_labels_records: false,
             watch_lifetime: Duration::from_mins(5),
         }
     }

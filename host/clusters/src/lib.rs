@@ -36,11 +36,13 @@ pub use kindsight_cluster_index::{
     RemoteInventory,
 };
 pub use kubernetes::{
-    AppliedObject, BareName, BareNameError, CHILD_KINDS, HostSecrets, Identities, IssuedToken,
+    ApiAnswer, ApiRequest, ApiServer, ApiVerb, AppliedObject, BareName, BareNameError,
+    BundleStateEvent, BundleStateWatch, CHILD_KINDS, HostSecrets, Identities, IssuedToken,
     KubeconfigError, KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets,
     ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, ProxiedService, RegisteredKubeconfig,
-    ReviewedUser, Selection, SentObject, ServiceAnswer, ServiceName, Starts, TokenReviewError,
-    TokenReviewer, UserCluster, UserClusterError, WatchOptions, kubeconfig_clusters,
+    ReviewedUser, Selection, SentObject, ServiceAnswer, ServiceName, Starts, StateMetadata,
+    StatusManager, TokenReviewError, TokenReviewer, UserCluster, UserClusterError, WatchOptions,
+    kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use project_rights::{ProjectRights, Projects, RightsError, SentKind};

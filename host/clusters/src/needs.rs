@@ -8,9 +8,7 @@ use std::sync::Arc;
 use kindsight_cluster_index::RelatedRules;
 use tokio::sync::watch;
 
-use crate::{
-    Absences, Confirmations, Identities, PushedClusters, RemoteInventories, Starts,
-};
+use crate::{Absences, Confirmations, Identities, PushedClusters, RemoteInventories, Starts};
 
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
 

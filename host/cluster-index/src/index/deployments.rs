@@ -8,6 +8,12 @@ use super::{ClusterIndex, GroupId};
 use crate::index::ScopeId;
 
 impl ClusterIndex {
+    /// Sets whether every deployment that a label names counts as recorded and is reported from its objects. A session
+    /// calls it once, at its begin: objects of earlier sessions keep their places until they change.
+    pub fn set_labels_record(&mut self, are_labels_records: bool) {
+        self.are_labels_records = are_labels_records;
+    }
+
     /// Notes that a deployment is recorded: its objects belong to it, and no other rule applies to them.
     pub fn record(&mut self, deployment: &DeploymentId) {
         if !self.deployments.contains_key(deployment) {
@@ -60,8 +66,13 @@ impl ClusterIndex {
     pub(super) fn direct_group(&self, deployment: &DeploymentId) -> Option<GroupId> {
         let is_direct = self.deployments.get(deployment).copied();
         is_direct
-            .unwrap_or_default()
+            .unwrap_or(self.are_labels_records)
             .then(|| GroupId::Deployment(deployment.clone()))
+    }
+
+    /// Returns whether objects with the label of a deployment belong to it.
+    pub(super) fn is_recorded(&self, deployment: &DeploymentId) -> bool {
+        self.are_labels_records || self.deployments.contains_key(deployment)
     }
 
     /// Returns whether the index reports a group.

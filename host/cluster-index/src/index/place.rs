@@ -219,7 +219,7 @@ impl ClusterIndex {
     pub(super) fn claims_of<'e>(&'e self, entry: &'e Entry) -> impl Iterator<Item = Claimed<'e>> {
         let membership = entry.membership();
         let deployment = membership.deployment.as_deref();
-        let deployment = deployment.filter(|deployment| self.deployments.contains_key(deployment));
+        let deployment = deployment.filter(|deployment| self.is_recorded(deployment));
         let listed = self.inventories_of(entry).map(|it| &it.claim);
         let mut claims: Vec<&Claim> = listed.chain(&membership.claims).collect();
         // Applications of the configuration keep their order.

@@ -8,6 +8,7 @@
 //! exist, so it needs one request. For an object that exists, the metadata is read first. No error contains content of a
 //! Secret.
 
+mod api_server;
 mod apply;
 mod bundle_state;
 mod custom_kinds;
@@ -33,6 +34,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::KubernetesCluster;
 use crate::{Absences, ProjectRights};
+pub use api_server::{ApiAnswer, ApiRequest, ApiServer, ApiVerb};
 use custom_kinds::AwaitedGroups;
 use kinds::Kinds;
 use link::Link;

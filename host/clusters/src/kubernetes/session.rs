@@ -53,7 +53,7 @@ const GATHER: Duration = Duration::from_millis(50);
 /// Time for which a Kind keeps the coverage of the previous session while it is listed.
 const LIST_MAX: Duration = Duration::from_mins(1);
 /// Time for an API group to list its Kinds before the session begins. A slower group is requested again during it.
-const FIRST_GROUP_MAX: Duration = Duration::from_secs(2);
+pub(super) const FIRST_GROUP_MAX: Duration = Duration::from_secs(2);
 
 /// The reason why a session ended.
 pub(super) enum SessionEnd {
@@ -202,6 +202,8 @@ impl Session {
         events: &mut EventSender<E>,
     ) -> SessionEnd {
         known.index.begin_session();
+        let are_labels_records = self.cluster.options.are_labels_records;
+        known.index.set_labels_record(are_labels_records);
         known.deployments.set_mode(self.cluster.options.mode);
         self.follow_needs(known);
         self.record(known);

@@ -13,7 +13,7 @@ use super::failure::paused;
 use super::status::Status;
 use crate::NamespacedName;
 use crate::kubernetes::Access;
-use crate::kubernetes::connection::{ApiError, Reply};
+use crate::kubernetes::connection::{ApiClient, ApiError, Reply};
 use crate::kubernetes::kept_client::KeptClient;
 
 /// Maximum size of an answer, in bytes. Objects of etcd have 1.5 MiB, and lists of Kinds less.
@@ -126,6 +126,15 @@ impl Link {
             }
         }
         Ok(reply)
+    }
+
+    /// The client of the kept connection.
+    ///
+    /// # Errors
+    /// [`ObjectError::Unreachable`].
+    pub(super) async fn client(&self) -> Result<ApiClient, ObjectError> {
+        let kept = self.client.get().await.map_err(|error| failed(&error))?;
+        Ok(kept.client)
     }
 
     async fn readiness(&self) -> Result<Readiness, ObjectError> {
