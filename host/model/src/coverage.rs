@@ -98,7 +98,7 @@ impl Coverage {
     }
 
     /// The state of every Kind without a state of its own, in a group without one.
-    pub(crate) fn others(&self) -> &KindCoverage {
+    pub fn others(&self) -> &KindCoverage {
         &self.0.others
     }
 
@@ -159,11 +159,6 @@ impl Coverage {
         };
         let found = found.or_else(group);
         self.limited(found.unwrap_or_else(|| self.0.others.clone()))
-    }
-
-    /// The state of every Kind and group without a state of its own.
-    pub fn others(&self) -> KindState {
-        self.0.others.state
     }
 
     /// The state that was set for a Kind in the cluster scope. Left-out objects do not change it.

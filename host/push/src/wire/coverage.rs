@@ -77,7 +77,7 @@ impl CoverageSlot {
         }
         Self {
             slot,
-            others: coverage.others().to_string(),
+            others: coverage.others().state.to_string(),
             rows,
             left_out,
         }

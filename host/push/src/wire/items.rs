@@ -156,6 +156,7 @@ impl From<&Rejected> for RejectedLine {
             ObjectError::TooLarge(bytes) => ("too-large", String::new(), Some(*bytes)),
             ObjectError::NoKind => ("no-kind", String::new(), None),
             ObjectError::TooMany(items) => ("too-many", String::new(), Some(*items)),
+            ObjectError::NotReported(why) => ("not-reported", why.clone(), None),
         };
         let identity = rejected.identity.as_ref();
         Self {
@@ -177,6 +178,7 @@ impl From<RejectedLine> for Rejected {
             "too-large" => ObjectError::TooLarge(number),
             "no-kind" => ObjectError::NoKind,
             "too-many" => ObjectError::TooMany(number),
+            "not-reported" => ObjectError::NotReported(line.text),
             _ => ObjectError::NotAnObject(line.text),
         };
         let (namespace, name) = (line.namespace, line.name);
