@@ -59,14 +59,17 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("tower-http", &["kindsight-rest"]),
     ("anstream", &["kindsight"]),
     ("anstyle", &["kindsight"]),
-    ("clap", &["kindsight"]),
+    ("clap", &["kindsight", "kindsight-monitor"]),
     ("clap_complete", &["kindsight"]),
     ("clap_mangen", &["kindsight"]),
     ("indicatif", &["kindsight"]),
     ("mimalloc", &["kindsight"]),
     ("prost", &["kindsight-grpc"]),
     ("prometheus-client", &["kindsight-server"]),
-    ("tracing-subscriber", &["kindsight-server"]),
+    (
+        "tracing-subscriber",
+        &["kindsight-server", "kindsight-monitor"],
+    ),
     ("x509-parser", &["kindsight-access"]),
 ];
 
@@ -170,6 +173,16 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-rest",
             "kindsight-status",
             "kindsight-store",
+        ],
+    ),
+    (
+        "kindsight-monitor",
+        &[
+            "kindsight-access",
+            "kindsight-cluster-index",
+            "kindsight-clusters",
+            "kindsight-model",
+            "kindsight-push",
         ],
     ),
     (

@@ -49,7 +49,7 @@ pub struct ApiRequest<'a> {
     pub path: &'a str,
     /// True if the answer contains only the metadata of the object.
     pub is_metadata_enough: bool,
-    /// The body as JSON; empty for none.
+    /// The body as JSON; empty if there is no body.
     pub body: &'a str,
 }
 

@@ -1,0 +1,152 @@
+//! The monitor at load: processor time, memory, writes and bytes per second, and the time from a change of an object to
+//! the ResourceBundleState.
+//!
+//! `cargo bench -p kindsight-monitor --bench monitor`, with `KINDSIGHT_MONITOR_APPS` (20) and `KINDSIGHT_MONITOR_SECONDS`
+//! (60). Each app has 50 resources, and each resource changes once in ten seconds.
+
+#[path = "../tests/monitor/apps.rs"]
+mod apps;
+#[path = "../tests/monitor/stage.rs"]
+#[expect(dead_code, reason = "the tests need more of it")]
+mod stage;
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kindsight_cluster::Client;
+
+use apps::{CHANGED, Changes, NAMESPACE, apply, deployment, now_ms, number};
+use stage::{STATES, Stage, namespace, wait};
+
+/// The events of a watch of all ResourceBundleStates.
+#[derive(Debug, Default)]
+struct Seen {
+    writes: usize,
+    bytes: usize,
+    /// Times from a change to the event, in milliseconds.
+    latencies: Vec<u64>,
+    /// The last change of each object that was seen, by a number of the text before it.
+    last: HashMap<String, u64>,
+}
+
+impl Seen {
+    /// Takes one event of the watch.
+    fn take(&mut self, line: &str) {
+        let now = now_ms();
+        self.writes += 1;
+        self.bytes += line.len();
+        let mark = format!("\"{CHANGED}\":\"");
+        for (at, _) in line.match_indices(&mark) {
+            let value = &line[at + mark.len()..];
+            let end = value.find('"').unwrap_or_default();
+            let Ok(changed) = value[..end].parse::<u64>() else {
+                continue;
+            };
+            // The name follows the annotations.
+            let name = value.find("\"name\":\"").map(|at| &value[at + 8..]);
+            let name = name.and_then(|name| name.split('"').next());
+            let last = self.last.entry(name.unwrap_or_default().to_owned());
+            let last = last.or_default();
+            if changed > *last {
+                *last = changed;
+                self.latencies.push(now.saturating_sub(changed));
+            }
+        }
+    }
+
+    fn percentile(&mut self, of: usize) -> u64 {
+        self.latencies.sort_unstable();
+        let at = self.latencies.len() * of / 100;
+        self.latencies.get(at).copied().unwrap_or_default()
+    }
+}
+
+/// Follows the ResourceBundleStates until the watch ends.
+fn follow(client: &Client, version: &str, seen: &Mutex<Seen>, stop: &AtomicBool) {
+    let path = format!("{STATES}?watch=1&resourceVersion={version}");
+    let lines = BufReader::new(client.stream(&path)).lines();
+    for line in lines.map_while(Result::ok) {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        seen.lock().expect("no panic").take(&line);
+    }
+}
+
+fn main() {
+    let Some(stage) = Stage::installed("bench") else {
+        return;
+    };
+    let count = number("KINDSIGHT_MONITOR_APPS", 20);
+    let seconds = number("KINDSIGHT_MONITOR_SECONDS", 60);
+    namespace(&stage.cluster, NAMESPACE);
+    let paths = apply(&stage.cluster, count);
+    for app in 0..count {
+        stage.send_state("default", &deployment(app));
+    }
+    let monitor = stage.start("bench", &[]);
+    let all = || {
+        (0..count)
+            .filter(|app| stage.report("default", &deployment(*app)).is_some())
+            .count()
+    };
+    wait("every app has a report", all, |found| *found == count);
+    let idle = monitor.usage();
+
+    let client = stage.cluster.client().clone();
+    let list = client.get(STATES).expect("a list");
+    let version = list["metadata"]["resourceVersion"]
+        .as_str()
+        .expect("a version")
+        .to_owned();
+    let (seen, stop) = (
+        Arc::new(Mutex::new(Seen::default())),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let follower = {
+        let (seen, stop) = (Arc::clone(&seen), Arc::clone(&stop));
+        let client = client.with_timeout(Duration::from_mins(60));
+        thread::spawn(move || follow(&client, &version, &seen, &stop))
+    };
+    let before = monitor.usage();
+    let began = Instant::now();
+    let changes = Changes::start(&client, &paths);
+    thread::sleep(Duration::from_secs(
+        u64::try_from(seconds).expect("seconds"),
+    ));
+    let changes = changes.end();
+    let elapsed = began.elapsed().as_secs_f64();
+    let after = monitor.usage();
+    stop.store(true, Ordering::Relaxed);
+    let mut seen = seen.lock().expect("no panic");
+    let (p50, p99) = (seen.percentile(50), seen.percentile(99));
+    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    let per_second = |number: usize| number as f64 / elapsed;
+    let text = format!(
+        "{count} apps of {} resources, {changes} changes in {elapsed:.0} s\n\
+         processor: {:.1} % of one core\n\
+         memory: {} MiB before the load, {} MiB after it, {} MiB at most\n\
+         writes: {:.1} per second, {:.0} KB per second\n\
+         change to ResourceBundleState: p50 {p50} ms, p99 {p99} ms of {} changes\n",
+        apps::RESOURCES,
+        per_second(usize::try_from(after.processor_ms - before.processor_ms).expect("a number"))
+            / 10.0,
+        idle.resident_kib / 1024,
+        after.resident_kib / 1024,
+        after.peak_kib / 1024,
+        per_second(seen.writes),
+        per_second(seen.bytes) / 1_000.0,
+        seen.latencies.len(),
+    );
+    drop(seen);
+    drop(monitor);
+    drop(stage);
+    drop(follower);
+    std::io::stdout()
+        .write_all(text.as_bytes())
+        .expect("standard output");
+}

@@ -1,0 +1,9 @@
+//! The monitor in real clusters, with the permissions of `deploy/monitor.yaml`.
+
+mod apps;
+mod install;
+mod load;
+mod reports;
+mod rivals;
+mod stage;
+mod view;

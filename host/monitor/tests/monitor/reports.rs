@@ -1,0 +1,179 @@
+//! Reports on apps: objects that appear, change and disappear in every way that the original monitor misses.
+
+use serde_json::json;
+
+use crate::stage::{LABEL, PATIENCE, STATES, Stage, config_map, namespace, state_path, wait};
+
+const APP: &str = "7-front";
+const MERGE: &str = "application/merge-patch+json";
+
+#[test]
+fn a_report_follows_every_creation_change_deletion_and_removed_label() {
+    let Some(stage) = Stage::installed("reports") else {
+        return;
+    };
+    let cluster = &stage.cluster;
+    namespace(cluster, "web");
+    namespace(cluster, "jobs");
+    // These objects are older than the ResourceBundleState.
+    for (space, name) in [("web", "old"), ("jobs", "old"), ("web", "leaving")] {
+        cluster.apply(&config_map(space, name, APP));
+    }
+    cluster.apply(&json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": {"name": "of-front", "labels": {LABEL: APP}}, "rules": [],
+    }));
+    // An object without the label, and one of another app.
+    cluster.apply(&config_map("web", "other", "8-back"));
+    stage.send_state("default", APP);
+    let monitor = stage.start("alone", &[]);
+    stage.wait_for_objects(
+        "default",
+        APP,
+        &[
+            "ClusterRole//of-front",
+            "ConfigMap/jobs/old",
+            "ConfigMap/web/leaving",
+            "ConfigMap/web/old",
+        ],
+    );
+    assert!(
+        stage
+            .cluster
+            .get(&state_path("default", "8-back"))
+            .is_none(),
+        "only a sender creates ResourceBundleStates"
+    );
+
+    // A change, a removed label and a deletion.
+    let of_web = "/api/v1/namespaces/web/configmaps";
+    cluster.patch(
+        &format!("{of_web}/old"),
+        MERGE,
+        &json!({"data": {"changed": "yes"}}),
+    );
+    cluster.patch(
+        &format!("{of_web}/leaving"),
+        MERGE,
+        &json!({"metadata": {"labels": {LABEL: null}}}),
+    );
+    assert!(cluster.delete("/api/v1/namespaces/jobs/configmaps/old"));
+    stage.wait_for_objects(
+        "default",
+        APP,
+        &["ClusterRole//of-front", "ConfigMap/web/old"],
+    );
+    wait(
+        "the change is in the report",
+        || {
+            stage
+                .cluster
+                .get(&state_path("default", APP))
+                .map(|it| it.to_string())
+        },
+        |text| {
+            text.as_ref()
+                .is_some_and(|text| text.contains("\"changed\""))
+        },
+    );
+    // The last object disappears: the report is empty, and the ResourceBundleState remains.
+    assert!(cluster.delete("/apis/rbac.authorization.k8s.io/v1/clusterroles/of-front"));
+    assert!(cluster.delete(&format!("{of_web}/old")));
+    stage.wait_for_objects("default", APP, &[]);
+    // A ResourceBundleState that a sender makes again is filled again, also in another namespace.
+    cluster.apply(&config_map("web", "new", APP));
+    assert!(cluster.delete(&state_path("default", APP)));
+    stage.send_state("web", APP);
+    stage.wait_for_objects("web", APP, &["ConfigMap/web/new"]);
+    drop(monitor);
+}
+
+#[test]
+fn secrets_are_absent_without_their_role_and_only_metadata_with_it() {
+    let Some(stage) = Stage::installed("secrets") else {
+        return;
+    };
+    let cluster = &stage.cluster;
+    namespace(cluster, "web");
+    cluster.apply(&json!({"apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": "key", "namespace": "web", "labels": {LABEL: APP}},
+        "stringData": {"password": "not to be seen"}}));
+    cluster.apply(&config_map("web", "settings", APP));
+    stage.send_state("default", APP);
+    let monitor = stage.start("alone", &["--watch-lifetime", "5s", "--dialect", "onap"]);
+    stage.wait_for_objects("default", APP, &["ConfigMap/web/settings"]);
+    let status = || {
+        let state = stage.cluster.get(&state_path("default", APP));
+        state.expect("the object")["status"].clone()
+    };
+    assert!(status().get("secretStatuses").is_none(), "{:#}", status());
+
+    assert!(
+        stage
+            .install(&["--yes", "--grant-secrets"])
+            .status
+            .success()
+    );
+    stage
+        .account()
+        .wait_for_status("/api/v1/secrets", 200, PATIENCE);
+    stage.wait_for_objects(
+        "default",
+        APP,
+        &["ConfigMap/web/settings", "Secret/web/key"],
+    );
+    let text = status().to_string();
+    // "bm90IHRvIGJlIHNlZW4=" is the value in base64.
+    for secret in ["bm90IHRvIGJlIHNlZW4", "not to be seen", "password"] {
+        assert!(!text.contains(secret), "{text}");
+    }
+    drop(monitor);
+}
+
+#[test]
+fn only_with_create_the_monitor_makes_resource_bundle_states() {
+    let Some(stage) = Stage::installed("create") else {
+        return;
+    };
+    namespace(&stage.cluster, "web");
+    stage.cluster.apply(&config_map("web", "settings", APP));
+    let monitor = stage.start("alone", &["--create"]);
+    stage.wait_for_objects("default", APP, &["ConfigMap/web/settings"]);
+    let state = stage.cluster.get(&state_path("default", APP)).expect("it");
+    assert_eq!(state["metadata"]["labels"][LABEL], APP);
+    assert_eq!(state["spec"]["selector"]["matchLabels"][LABEL], APP);
+    // A later app is found too.
+    stage.cluster.apply(&config_map("web", "other", "8-back"));
+    stage.wait_for_objects("default", "8-back", &["ConfigMap/web/other"]);
+    drop(monitor);
+}
+
+#[test]
+fn an_unchanged_report_is_not_written_again() {
+    let Some(stage) = Stage::installed("unchanged") else {
+        return;
+    };
+    namespace(&stage.cluster, "web");
+    stage.cluster.apply(&config_map("web", "settings", APP));
+    stage.send_state("default", APP);
+    let version = || {
+        let state = stage.cluster.get(&state_path("default", APP)).expect("it");
+        state["metadata"]["resourceVersion"].clone()
+    };
+    let first = stage.start("same", &[]);
+    stage.wait_for_objects("default", APP, &["ConfigMap/web/settings"]);
+    first.kill();
+    let before = version();
+    // A monitor with the same identity, and another app that shows that the monitor has written.
+    let second = stage.start("same", &[]);
+    stage.cluster.apply(&config_map("web", "other", "8-back"));
+    stage.send_state("default", "8-back");
+    stage.wait_for_objects("default", "8-back", &["ConfigMap/web/other"]);
+    wait(
+        "the monitor compared the first report",
+        || second.log(),
+        |log| log.contains("every Kind of the cluster was read"),
+    );
+    assert_eq!(version(), before);
+    assert!(stage.cluster.get(STATES).is_some());
+}
