@@ -15,7 +15,7 @@ use kindsight_monitor::{
 
 use crate::logging::LogFormat;
 
-/// Watches the cluster in which it runs, and writes the report on each app into the ResourceBundleState of the app.
+/// Watches a cluster, and writes the report on each app into the ResourceBundleState of the app.
 #[derive(Debug, Parser)]
 #[command(
     name = "kindsight-monitor",
@@ -108,7 +108,7 @@ pub(crate) struct RunArgs {
     /// Time until a watch is renewed, such as `5m`. A renewal shows withdrawn permissions.
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = time)]
     watch_lifetime: Duration,
-    /// The name of this monitor, by which other monitors name it [default: the name of the host with a random part].
+    /// The name of this monitor in the logs of other monitors [default: the name of the host with a random part].
     #[arg(long, value_name = "NAME")]
     identity: Option<MonitorIdentity>,
 }

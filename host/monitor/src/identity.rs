@@ -9,7 +9,7 @@ use kindsight_model::is_label_value;
 /// Maximum length of the part that the name of the host contributes, in bytes.
 const HOST_BYTES_MAX: usize = 50;
 
-/// The identity by which other monitors and users name a monitor. Each running monitor has its own.
+/// The name of a running monitor for other monitors and users. Each process has its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MonitorIdentity(String);
 

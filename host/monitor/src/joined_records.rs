@@ -1,4 +1,4 @@
-//! The deployments that the source reports: those of the ResourceBundleStates, and those of the server.
+//! The deployments of the source: from ResourceBundleStates and from the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ type Numbers = (Option<u64>, Option<u64>);
 /// Joins the deployments of two records into one record.
 pub(crate) struct JoinedRecords {
     cluster: ClusterName,
-    /// The number of each deployment in the joined record, and the numbers that it stands for.
+    /// The numbers of each deployment in both records, and its number in the joined record.
     known: BTreeMap<DeploymentId, (Numbers, u64)>,
     /// The last number.
     last: u64,

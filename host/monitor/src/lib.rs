@@ -9,7 +9,7 @@
 //!
 //! With [`MonitorOptions::push`], a server receives the same events by [`kindsight_push`].
 //!
-//! The source is the one that `kindsight serve` uses, so both see the same objects. EMCO installations and
+//! `kindsight serve` uses the same source, so both see the same objects. EMCO installations and
 //! `kindsight serve` read the ResourceBundleStates.
 
 #![warn(

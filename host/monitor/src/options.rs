@@ -13,7 +13,7 @@ use crate::MonitorIdentity;
 pub struct MonitorOptions {
     /// The cluster whose apps are reported.
     pub cluster: KubernetesCluster,
-    /// The identity by which other monitors name this one.
+    /// The name of this monitor for other monitors.
     pub identity: MonitorIdentity,
     /// True if the monitor creates ResourceBundleStates for apps without one, and deletes them with the apps.
     pub may_create: bool,

@@ -53,7 +53,7 @@ struct Claim {
     wait: Duration,
 }
 
-/// What a change of a ResourceBundleState means for its writer.
+/// Origin of a version of a ResourceBundleState.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The version is of this monitor, or is older.

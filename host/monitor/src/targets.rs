@@ -1,4 +1,4 @@
-//! The ResourceBundleStates of the cluster, and the order in which they are written.
+//! The ResourceBundleStates of the cluster, and the order of their writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

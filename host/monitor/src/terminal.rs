@@ -23,7 +23,7 @@ pub(crate) async fn install(args: &InstallArgs) -> Result<ExitCode, Box<dyn Erro
     let mut out = io::stdout();
     write!(out, "{plan}")?;
     if !plan.is_change() {
-        writeln!(out, "The cluster has these objects. Nothing is to be done.")?;
+        writeln!(out, "The cluster has these objects already.")?;
         return Ok(ExitCode::SUCCESS);
     }
     if args.dry_run {

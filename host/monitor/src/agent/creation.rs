@@ -25,7 +25,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// Number of creations and deletions at a time.
 const CREATIONS_MAX: usize = 4;
 
-/// The ResourceBundleStates that are to be created and deleted.
+/// ResourceBundleStates to create and to delete.
 #[derive(Debug)]
 pub(super) struct Creations {
     may_create: bool,

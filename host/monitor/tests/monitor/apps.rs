@@ -13,7 +13,7 @@ use crate::stage::{LABEL, config_map};
 
 /// Number of resources of each app, without the objects that controllers create.
 pub(crate) const RESOURCES: usize = 50;
-/// Time in which each resource changes once.
+/// Time between two changes of one resource.
 const PERIOD: Duration = Duration::from_secs(10);
 /// Threads that change resources.
 const THREADS: usize = 4;

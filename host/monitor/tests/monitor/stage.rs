@@ -1,4 +1,4 @@
-//! A cluster in which the monitor is installed, and processes of the monitor.
+//! A cluster with an installed monitor, and processes of the monitor.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ impl Stage {
         })
     }
 
-    /// A cluster in which the command `install` installed the monitor, without a running monitor.
+    /// A cluster after the command `install`, without a running monitor.
     pub(crate) fn installed(name: &str) -> Option<Self> {
         let stage = Self::empty(name)?;
         let output = stage.install(&["--yes"]);
