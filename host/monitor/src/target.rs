@@ -262,7 +262,7 @@ mod tests {
         let mut target = written(&identity, now);
         let manager = |name: &str, second: u32| StatusManager {
             name: name.to_owned(),
-            time: format!("2026-01-01T00:00:{second}Z"),
+            time: format!("2026-01-01T00:00:{second:02}Z"),
         };
         let mut seen = state("3", Some("a"));
         seen.status_managers = vec![manager(FIELD_MANAGER, 10), manager("monitor", 11)];

@@ -373,3 +373,22 @@ fn a_deployment_without_a_report_is_reported_from_its_objects() {
     cluster.remove("ReplicaSet", &sent("front", "operator", "7-front"));
     assert_eq!(cluster.reports(), ["7-front: "]);
 }
+
+#[test]
+fn a_deployment_that_only_labels_name_is_reported_if_labels_are_records() {
+    for are_records in [false, true] {
+        let mut cluster = Cluster::new(Detail::Whole);
+        cluster.index.set_labels_record(are_records);
+        cluster.apply("Deployment", &sent("front", "", "7-front"));
+        cluster.apply("ReplicaSet", &object("front-7", "front", ""));
+        let reports = cluster.reports();
+        assert_eq!(
+            reports == ["7-front: front front-7"],
+            are_records,
+            "{reports:?}"
+        );
+        cluster.remove("ReplicaSet", &object("front-7", "front", ""));
+        cluster.remove("Deployment", &sent("front", "", "7-front"));
+        assert_eq!(cluster.reports() == ["7-front: "], are_records);
+    }
+}
