@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use kindsight_cluster::Client;
 
 use apps::{CHANGED, Changes, NAMESPACE, apply, deployment, now_ms, number};
-use stage::{STATES, Stage, namespace, wait};
+use stage::{Monitor, STATES, Stage, Usage, namespace, wait};
 
 /// The events of a watch of all ResourceBundleStates.
 #[derive(Debug, Default)]
@@ -58,6 +58,25 @@ impl Seen {
         }
     }
 
+    /// The figures for people.
+    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    fn text(&mut self, elapsed: f64, (before, after): (&Usage, &Usage)) -> String {
+        let (p50, p99) = (self.percentile(50), self.percentile(99));
+        let processor = (after.processor_ms - before.processor_ms) as f64 / elapsed / 10.0;
+        let (writes, bytes) = (self.writes as f64 / elapsed, self.bytes as f64 / elapsed);
+        format!(
+            "processor: {processor:.1} % of one core\n\
+             memory: {} MiB before the load, {} MiB after it, {} MiB at most\n\
+             writes: {writes:.1} per second, {:.0} KB per second\n\
+             change to ResourceBundleState: p50 {p50} ms, p99 {p99} ms of {} changes\n",
+            before.resident_kib / 1024,
+            after.resident_kib / 1024,
+            after.peak_kib / 1024,
+            bytes / 1_000.0,
+            self.latencies.len(),
+        )
+    }
+
     fn percentile(&mut self, of: usize) -> u64 {
         self.latencies.sort_unstable();
         let at = self.latencies.len() * of / 100;
@@ -77,76 +96,56 @@ fn follow(client: &Client, version: &str, seen: &Mutex<Seen>, stop: &AtomicBool)
     }
 }
 
+/// Applies the apps, and starts a monitor that has written every report. Returns it with the paths of the resources.
+fn begin(stage: &Stage, count: usize) -> (Monitor, Vec<String>) {
+    namespace(&stage.cluster, NAMESPACE);
+    let paths = apply(&stage.cluster, count);
+    let deployments: Vec<String> = (0..count).map(deployment).collect();
+    for deployment in &deployments {
+        stage.send_state("default", deployment);
+    }
+    let monitor = stage.start("bench", &[]);
+    let is_reported = |id: &&String| stage.report("default", id).is_some();
+    let reported = || deployments.iter().filter(is_reported).count();
+    wait("every app has a report", reported, |found| *found == count);
+    (monitor, paths)
+}
+
 fn main() {
     let Some(stage) = Stage::installed("bench") else {
         return;
     };
     let count = number("KINDSIGHT_MONITOR_APPS", 20);
     let seconds = number("KINDSIGHT_MONITOR_SECONDS", 60);
-    namespace(&stage.cluster, NAMESPACE);
-    let paths = apply(&stage.cluster, count);
-    for app in 0..count {
-        stage.send_state("default", &deployment(app));
-    }
-    let monitor = stage.start("bench", &[]);
-    let all = || {
-        (0..count)
-            .filter(|app| stage.report("default", &deployment(*app)).is_some())
-            .count()
-    };
-    wait("every app has a report", all, |found| *found == count);
-    let idle = monitor.usage();
-
+    let (monitor, paths) = begin(&stage, count);
     let client = stage.cluster.client().clone();
     let list = client.get(STATES).expect("a list");
-    let version = list["metadata"]["resourceVersion"]
-        .as_str()
-        .expect("a version")
-        .to_owned();
-    let (seen, stop) = (
-        Arc::new(Mutex::new(Seen::default())),
-        Arc::new(AtomicBool::new(false)),
-    );
-    let follower = {
-        let (seen, stop) = (Arc::clone(&seen), Arc::clone(&stop));
-        let client = client.with_timeout(Duration::from_mins(60));
-        thread::spawn(move || follow(&client, &version, &seen, &stop))
-    };
+    let version = list["metadata"]["resourceVersion"].as_str();
+    let version = version.expect("a version").to_owned();
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let stop = Arc::new(AtomicBool::new(false));
+    let (of_thread, ended) = (Arc::clone(&seen), Arc::clone(&stop));
+    let watching = client.with_timeout(Duration::from_mins(60));
+    let follower = thread::spawn(move || follow(&watching, &version, &of_thread, &ended));
     let before = monitor.usage();
     let began = Instant::now();
     let changes = Changes::start(&client, &paths);
-    thread::sleep(Duration::from_secs(
-        u64::try_from(seconds).expect("seconds"),
-    ));
+    let seconds = u64::try_from(seconds).expect("seconds");
+    thread::sleep(Duration::from_secs(seconds));
     let changes = changes.end();
     let elapsed = began.elapsed().as_secs_f64();
     let after = monitor.usage();
     stop.store(true, Ordering::Relaxed);
-    let mut seen = seen.lock().expect("no panic");
-    let (p50, p99) = (seen.percentile(50), seen.percentile(99));
-    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
-    let per_second = |number: usize| number as f64 / elapsed;
-    let text = format!(
-        "{count} apps of {} resources, {changes} changes in {elapsed:.0} s\n\
-         processor: {:.1} % of one core\n\
-         memory: {} MiB before the load, {} MiB after it, {} MiB at most\n\
-         writes: {:.1} per second, {:.0} KB per second\n\
-         change to ResourceBundleState: p50 {p50} ms, p99 {p99} ms of {} changes\n",
-        apps::RESOURCES,
-        per_second(usize::try_from(after.processor_ms - before.processor_ms).expect("a number"))
-            / 10.0,
-        idle.resident_kib / 1024,
-        after.resident_kib / 1024,
-        after.peak_kib / 1024,
-        per_second(seen.writes),
-        per_second(seen.bytes) / 1_000.0,
-        seen.latencies.len(),
+    let text = seen
+        .lock()
+        .expect("no panic")
+        .text(elapsed, (&before, &after));
+    let load = format!(
+        "{count} apps of {} resources, {changes} changes in {elapsed:.0} s\n",
+        apps::RESOURCES
     );
-    drop(seen);
-    drop(monitor);
-    drop(stage);
-    drop(follower);
-    std::io::stdout()
-        .write_all(text.as_bytes())
-        .expect("standard output");
+    // The watch ends with its cluster.
+    drop((monitor, stage, follower));
+    let mut out = std::io::stdout();
+    write!(out, "{load}{text}").expect("standard output");
 }

@@ -38,7 +38,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Watches the cluster and writes reports. The default.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Shows the objects that the monitor needs in the cluster, and applies them.
     Install(InstallArgs),
 }
@@ -203,6 +203,7 @@ impl RunArgs {
 }
 
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct InstallArgs {
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,

@@ -58,8 +58,8 @@ impl JoinedRecords {
         for id in ids {
             let of_server = server.get(id);
             let numbers = (
-                own.get(id).map(|it| it.number),
-                of_server.map(|it| it.number),
+                own.get(id).map(|record| record.number),
+                of_server.map(|record| record.number),
             );
             let before = self.known.get(id).filter(|(before, _)| *before == numbers);
             let number = match before {
@@ -70,7 +70,7 @@ impl JoinedRecords {
                 }
             };
             known.insert(id.clone(), (numbers, number));
-            let namespace = of_server.map(|it| Arc::clone(&it.namespace));
+            let namespace = of_server.map(|record| Arc::clone(&record.namespace));
             let record = RecordedDeployment {
                 namespace: namespace.unwrap_or_default(),
                 number,
@@ -103,7 +103,7 @@ mod tests {
         let mut records = JoinedRecords::new(cluster.clone());
         let number = |recorded: &Recorded, id: &str| {
             let id: DeploymentId = id.parse().unwrap();
-            recorded.of(&cluster).get(&id).map(|it| it.number)
+            recorded.of(&cluster).get(&id).map(|record| record.number)
         };
         let first = records.join(&record(&[("1-a", 1), ("2-b", 2)]), &record(&[("2-b", 9)]));
         assert_eq!(first.of(&cluster).len(), 2);

@@ -33,7 +33,7 @@ async fn main() -> ExitCode {
 
 async fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
     logging::start(&cli.log, cli.log_format)?;
-    match cli.command.unwrap_or(Command::Run(cli.run)) {
+    match cli.command.unwrap_or(Command::Run(Box::new(cli.run))) {
         Command::Run(args) => {
             let options = args.options()?;
             tracing::info!(

@@ -129,7 +129,7 @@ impl Target {
         }
         let own_time = &self.known.as_ref()?.status_time;
         let others = state.status_managers.iter();
-        let others = others.filter(|it| it.name != FIELD_MANAGER && it.time >= *own_time);
+        let others = others.filter(|other| other.name != FIELD_MANAGER && other.time >= *own_time);
         let newest = others.max_by(|left, right| left.time.cmp(&right.time))?;
         Some(newest.name.clone())
     }
@@ -212,7 +212,7 @@ mod tests {
         let mut target = Target::new(&state("1", None), "7-front".parse().unwrap(), now);
         assert!(target.begin());
         target.known = Some(known("2"));
-        assert_eq!(target.end(vec!["2".into()]).1, false);
+        assert!(!target.end(vec!["2".into()]).1);
         let claim = state("2", Some(identity.as_str())).annotations;
         target.set_annotations(claim, identity);
         target

@@ -90,7 +90,10 @@ impl Targets {
         self.is_listed = true;
         let listed: BTreeSet<StateName> = states.iter().map(StateName::from).collect();
         let known = self.by_name.keys().chain(self.parts.keys());
-        let gone: Vec<StateName> = known.filter(|it| !listed.contains(*it)).cloned().collect();
+        let gone: Vec<StateName> = known
+            .filter(|name| !listed.contains(*name))
+            .cloned()
+            .collect();
         for name in gone {
             self.remove(&name);
         }
@@ -111,7 +114,8 @@ impl Targets {
             return None;
         };
         let known = self.by_name.get(&name);
-        let is_same = known.is_some_and(|it| it.uid == state.uid && it.deployment == deployment);
+        let is_same =
+            known.is_some_and(|target| target.uid == state.uid && target.deployment == deployment);
         if !is_same {
             self.remove(&name);
             let target = Target::new(&state, deployment.clone(), now);

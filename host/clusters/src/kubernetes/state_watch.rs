@@ -319,7 +319,11 @@ impl Metadata {
             uid: self.uid,
             version: self.resource_version.into(),
             annotations,
-            owners: self.owner_references.into_iter().map(|it| it.uid).collect(),
+            owners: self
+                .owner_references
+                .into_iter()
+                .map(|owner| owner.uid)
+                .collect(),
             status_managers: of_status
                 .map(|entry| StatusManager {
                     name: clean(&entry.manager, REASON_BYTES_MAX).into_owned(),

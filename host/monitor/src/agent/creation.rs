@@ -145,7 +145,8 @@ impl Agent {
                 return;
             }
             self.creations.running.insert(id.clone());
-            let uid = self.targets.get_mut(&state).map(|it| Arc::clone(&it.uid));
+            let target = self.targets.get_mut(&state);
+            let uid = target.map(|target| Arc::clone(&target.uid));
             let uid = uid.unwrap_or_default();
             let deleting = delete(id, state, uid, Arc::clone(&self.server));
             self.creating.push(Box::pin(deleting));

@@ -19,7 +19,7 @@ const MAINTAINED: [&str; 6] = [
 /// The differing fields, as `path: before -> after`. The last one states how many more there are.
 pub(super) fn differences(before: &Value, after: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    compare(before, after, String::new(), &mut found);
+    compare(before, after, "", &mut found);
     if found.len() > SHOWN_MAX {
         let more = found.len() - SHOWN_MAX;
         found.truncate(SHOWN_MAX);
@@ -28,8 +28,8 @@ pub(super) fn differences(before: &Value, after: &Value) -> Vec<String> {
     found
 }
 
-fn compare(before: &Value, after: &Value, path: String, found: &mut Vec<String>) {
-    if before == after || MAINTAINED.contains(&&*path) {
+fn compare(before: &Value, after: &Value, path: &str, found: &mut Vec<String>) {
+    if before == after || MAINTAINED.contains(&path) {
         return;
     }
     if let (Value::Object(old), Value::Object(new)) = (before, after) {
@@ -37,7 +37,7 @@ fn compare(before: &Value, after: &Value, path: String, found: &mut Vec<String>)
         for key in old.keys().chain(added) {
             let (old, new) = (old.get(key), new.get(key));
             let (old, new) = (old.unwrap_or(&Value::Null), new.unwrap_or(&Value::Null));
-            compare(old, new, format!("{path}/{key}"), found);
+            compare(old, new, &format!("{path}/{key}"), found);
         }
         return;
     }

@@ -118,7 +118,12 @@ fn configure(deployment: &mut Value, options: &InstallOptions) {
         container["image"] = image.as_str().into();
     }
     if let Some(arguments) = container["args"].as_array_mut() {
-        arguments.extend(options.arguments.iter().map(|it| Value::from(it.as_str())));
+        arguments.extend(
+            options
+                .arguments
+                .iter()
+                .map(|text| Value::from(text.as_str())),
+        );
     }
 }
 

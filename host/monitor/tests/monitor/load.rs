@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use kindsight_cluster::Client;
 use kindsight_model::{Bundle, KindState, Scope, decode_bundle};
 use serde_json::{Value, json};
 
 use crate::apps::{Changes, NAMESPACE, apply, deployment, number, resources};
-use crate::stage::{DEFINITION, PATIENCE, STATES, Stage, namespace, wait};
+use crate::stage::{DEFINITION, Monitor, PATIENCE, STATES, Stage, namespace, wait};
 
 /// Variables with the number of apps and the seconds of each phase.
 const APPS: &str = "KINDSIGHT_MONITOR_APPS";
@@ -27,6 +27,8 @@ const COMPARED: [(&str, &str); 4] = [
 /// The role that the test takes from the monitor for a while.
 const ROLE: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles/kindsight-monitor-built-in";
 const AGGREGATED: &str = "rbac.kindsight.dev/aggregate-to-monitor";
+/// Watches end soon, so that the monitor notices changed permissions.
+const LIFETIME: &[&str] = &["--watch-lifetime", "5s"];
 const MERGE: &str = "application/merge-patch+json";
 
 /// The bundles of all apps that have a report.
@@ -115,6 +117,62 @@ fn send_states(stage: &Stage, apps: usize) {
     }
 }
 
+/// A thread that checks all reports again and again.
+struct Checker {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<usize>,
+}
+
+impl Checker {
+    fn start(client: &Client, apps: usize) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (client, ended) = (client.clone(), Arc::clone(&stop));
+        let thread = thread::spawn(move || {
+            let mut checked = 0_usize;
+            while !ended.load(Ordering::Relaxed) {
+                for bundle in bundles(&client) {
+                    check_nothing_is_hidden(&bundle, apps);
+                    checked += 1;
+                }
+                thread::sleep(Duration::from_millis(500));
+            }
+            checked
+        });
+        Self { stop, thread }
+    }
+
+    /// Ends the checks. Returns the number of checked reports.
+    fn end(self) -> usize {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().expect("no report hid an object")
+    }
+}
+
+/// Takes the permission to read from the monitor. Only a new monitor then lacks the objects.
+fn withdraw_permissions(stage: &Stage, monitor: Monitor, phase: Duration) -> Monitor {
+    let label = |value: Value| json!({"metadata": {"labels": {AGGREGATED: value}}});
+    let configmaps = "/api/v1/configmaps";
+    stage.cluster.patch(ROLE, MERGE, &label(Value::Null));
+    stage.account().wait_for_status(configmaps, 403, PATIENCE);
+    thread::sleep(phase);
+    monitor.kill();
+    let monitor = stage.start("third", LIFETIME);
+    thread::sleep(phase * 2);
+    stage.cluster.patch(ROLE, MERGE, &label("true".into()));
+    stage.account().wait_for_status(configmaps, 200, PATIENCE);
+    monitor
+}
+
+/// Deletes the definition with all reports. The sender makes the ResourceBundleStates again.
+fn replace_definition(stage: &Stage, apps: usize) {
+    let client = stage.cluster.client();
+    assert!(stage.cluster.delete(DEFINITION));
+    client.wait_for_status(STATES, 404, PATIENCE);
+    assert!(stage.install(&["--yes"]).status.success());
+    client.wait_for_status(STATES, 200, PATIENCE);
+    send_states(stage, apps);
+}
+
 #[test]
 fn reports_survive_every_failure_and_never_show_a_deletion_that_did_not_happen() {
     let Some(mut stage) = Stage::installed("load") else {
@@ -125,83 +183,33 @@ fn reports_survive_every_failure_and_never_show_a_deletion_that_did_not_happen()
     namespace(&stage.cluster, NAMESPACE);
     let paths = apply(&stage.cluster, apps);
     send_states(&stage, apps);
-    let lifetime = &["--watch-lifetime", "5s"];
-    let monitor = stage.start("first", lifetime);
-    wait(
-        "every app has a report",
-        || bundles(stage.cluster.client()).len(),
-        |len| *len == apps,
-    );
-
+    let monitor = stage.start("first", LIFETIME);
     let client = stage.cluster.client().clone();
-    let stop = Arc::new(AtomicBool::new(false));
-    let checker = {
-        let (client, stop) = (client.clone(), Arc::clone(&stop));
-        thread::spawn(move || {
-            let mut checked = 0_usize;
-            while !stop.load(Ordering::Relaxed) {
-                for bundle in bundles(&client) {
-                    check_nothing_is_hidden(&bundle, apps);
-                    checked += 1;
-                }
-                thread::sleep(Duration::from_millis(500));
-            }
-            checked
-        })
-    };
+    let reports = || bundles(&client).len();
+    wait("every app has a report", reports, |len| *len == apps);
+
+    let checker = Checker::start(&client, apps);
     let changes = Changes::start(&client, &paths);
-    let begin = Instant::now();
-    let pause = |phases: u32| {
-        let until = begin + phase * phases;
-        thread::sleep(until.saturating_duration_since(Instant::now()));
-    };
-    pause(1);
-    monitor.kill();
-    let monitor = stage.start("second", lifetime);
-    pause(2);
-    stage.cluster.stop();
-    stage.cluster.start_again();
-    pause(3);
-    // The role is taken, and a new monitor finds that it may not read anything.
-    let label = |value: Value| json!({"metadata": {"labels": {AGGREGATED: value}}});
-    stage.cluster.patch(ROLE, MERGE, &label(Value::Null));
-    stage
-        .account()
-        .wait_for_status("/api/v1/configmaps", 403, PATIENCE);
     thread::sleep(phase);
     monitor.kill();
-    let monitor = stage.start("third", lifetime);
-    thread::sleep(phase * 2);
-    stage.cluster.patch(ROLE, MERGE, &label("true".into()));
-    stage
-        .account()
-        .wait_for_status("/api/v1/configmaps", 200, PATIENCE);
-    // The definition is deleted with all reports, and the sender makes them again.
-    assert!(stage.cluster.delete(DEFINITION));
-    client.wait_for_status(STATES, 404, PATIENCE);
-    assert!(stage.install(&["--yes"]).status.success());
-    client.wait_for_status(STATES, 200, PATIENCE);
-    send_states(&stage, apps);
+    let monitor = stage.start("second", LIFETIME);
+    thread::sleep(phase);
+    stage.cluster.stop();
+    stage.cluster.start_again();
+    thread::sleep(phase);
+    let monitor = withdraw_permissions(&stage, monitor, phase);
+    replace_definition(&stage, apps);
     thread::sleep(phase);
 
     assert!(changes.end() > 0);
-    stop.store(true, Ordering::Relaxed);
-    let checked = checker.join().expect("no report hid an object");
-    assert!(checked > apps, "reports were checked");
+    assert!(checker.end() > apps, "reports were checked");
     for app in 0..apps {
-        let name = format!("app{app:03}-49");
-        assert!(
-            stage
-                .cluster
-                .delete(&format!("/api/v1/namespaces/load/configmaps/{name}"))
-        );
+        let path = format!("/api/v1/namespaces/load/configmaps/app{app:03}-49");
+        assert!(stage.cluster.delete(&path));
     }
     let found = || (reported(&client), existing(&client));
-    wait(
-        "the reports equal the cluster",
-        found,
-        |(reported, existing)| reported == existing,
-    );
+    let are_equal = |found: &(_, _)| found.0 == found.1;
+    wait("the reports equal the cluster", found, are_equal);
     assert!(existing(&client).len() >= apps * 49);
     let usage = monitor.usage();
     let is_small = usage.resident_kib <= usage.peak_kib && usage.peak_kib < 64 * 1024;

@@ -76,16 +76,22 @@ fn a_report_follows_every_creation_change_deletion_and_removed_label() {
                 .is_some_and(|text| text.contains("\"changed\""))
         },
     );
+    follows_the_sender(&stage);
+    drop(monitor);
+}
+
+/// The last objects and the ResourceBundleState disappear, and the sender makes another one.
+fn follows_the_sender(stage: &Stage) {
+    let cluster = &stage.cluster;
     // The last object disappears: the report is empty, and the ResourceBundleState remains.
     assert!(cluster.delete("/apis/rbac.authorization.k8s.io/v1/clusterroles/of-front"));
-    assert!(cluster.delete(&format!("{of_web}/old")));
+    assert!(cluster.delete("/api/v1/namespaces/web/configmaps/old"));
     stage.wait_for_objects("default", APP, &[]);
     // A ResourceBundleState that a sender makes again is filled again, also in another namespace.
     cluster.apply(&config_map("web", "new", APP));
     assert!(cluster.delete(&state_path("default", APP)));
     stage.send_state("web", APP);
     stage.wait_for_objects("web", APP, &["ConfigMap/web/new"]);
-    drop(monitor);
 }
 
 #[test]
