@@ -64,7 +64,8 @@ impl ClusterIndex {
         self.groups.are_updates()
     }
 
-    /// Notes that a group waits for a body. Returns the report on the later versions of its reported objects.
+    /// Notes that a group waits for a body. Returns the report on the later versions of its reported objects. The report
+    /// lacks objects, so it does not have a better coverage than the last report.
     fn waiting(
         &mut self,
         id: &Arc<GroupId>,
@@ -81,7 +82,12 @@ impl ClusterIndex {
         if updated.is_empty() {
             return None;
         }
-        self.updated(id, &updated, coverage)
+        let before = &last.report.coverage;
+        if before == coverage {
+            return self.updated(id, &updated, coverage);
+        }
+        let worst = before.worst_of(coverage);
+        self.updated(id, &updated, &worst)
     }
 
     /// Returns whether a changed group waits for the bodies of its objects or of related objects, or an application for

@@ -27,7 +27,7 @@ pub(crate) fn deployment(app: usize) -> String {
     format!("{}-app{app:03}", 1_000 + app)
 }
 
-/// The resources of an app: a Deployment with a Pod, its Service, Secrets and ConfigMaps.
+/// The resources of an app: a Deployment with a Pod, its Service, and ConfigMaps.
 pub(crate) fn resources(app: usize) -> Vec<Value> {
     let (id, name) = (deployment(app), format!("app{app:03}"));
     let labels = json!({LABEL: id});

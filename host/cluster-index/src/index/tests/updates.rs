@@ -1,7 +1,7 @@
 //! Later versions of members: the next report shares all other objects with the last one.
 
 use super::*;
-use kindsight_model::ObjectList;
+use kindsight_model::{KindCoverage, KindState, ObjectList, Scope};
 
 impl Cluster {
     /// The objects of the only report since the last call.
@@ -97,6 +97,42 @@ fn later_versions_are_reported_while_a_new_member_waits_for_its_body() {
     cluster.apply("Pod", &pod(3, 2));
     assert_eq!(cluster.objects().len(), first.len() + 1);
     assert!(!cluster.index.is_any_waiting());
+}
+
+#[test]
+fn a_report_that_lacks_an_object_has_no_better_coverage_than_the_last_one() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    let mut refused = Coverage::default();
+    let forbidden = KindCoverage::new(KindState::Forbidden);
+    refused.set("", "Pod", Scope::Cluster, forbidden);
+    let state = |reports: Vec<GroupReport>| {
+        let [(_, report)] = &*reports else {
+            panic!("one report: {reports:?}");
+        };
+        report.coverage.of(Some(""), "Pod", Scope::Cluster).state
+    };
+    assert_eq!(
+        state(cluster.index.take_reports(&refused)),
+        KindState::Forbidden
+    );
+    // The Kind may be read now, and one of its objects waits for its body.
+    cluster.detail = Detail::Metadata;
+    cluster.apply("Pod", &pod(1, 2));
+    cluster.detail = Detail::Whole;
+    let mut owner = object("front", "", "shop");
+    owner["resourceVersion"] = "3".into();
+    cluster.apply("Deployment", &owner);
+    let complete = Coverage::default();
+    assert_eq!(
+        state(cluster.index.take_reports(&complete)),
+        KindState::Forbidden
+    );
+    cluster.apply("Pod", &pod(1, 2));
+    assert_eq!(
+        state(cluster.index.take_reports(&complete)),
+        KindState::Complete
+    );
 }
 
 #[test]
