@@ -6,6 +6,8 @@
 
 #[path = "../tests/monitor/apps.rs"]
 mod apps;
+#[path = "../tests/monitor/server.rs"]
+mod server;
 #[path = "../tests/monitor/stage.rs"]
 #[expect(dead_code, reason = "the tests need more of it")]
 mod stage;
@@ -19,8 +21,13 @@ use std::time::{Duration, Instant};
 
 use kindsight_cluster::Client;
 
+use kindsight_model::ReportMode;
+use serde_json::Value;
+use tempfile::TempDir;
+
 use apps::{CHANGED, Changes, NAMESPACE, apply, deployment, now_ms, number};
-use stage::{Monitor, STATES, Stage, Usage, namespace, wait};
+use server::{CLUSTER, View};
+use stage::{Monitor, STATES, Stage, Usage, config_map, namespace, wait};
 
 /// The events of a watch of all ResourceBundleStates.
 #[derive(Debug, Default)]
@@ -61,7 +68,8 @@ impl Seen {
     /// The figures for people.
     #[expect(clippy::cast_precision_loss, reason = "figures for people")]
     fn text(&mut self, elapsed: f64, (before, after): (&Usage, &Usage)) -> String {
-        let (p50, p99) = (self.percentile(50), self.percentile(99));
+        let latencies = &mut self.latencies;
+        let (p50, p99) = (percentile(latencies, 50), percentile(latencies, 99));
         let processor = (after.processor_ms - before.processor_ms) as f64 / elapsed / 10.0;
         let (writes, bytes) = (self.writes as f64 / elapsed, self.bytes as f64 / elapsed);
         format!(
@@ -75,12 +83,6 @@ impl Seen {
             bytes / 1_000.0,
             self.latencies.len(),
         )
-    }
-
-    fn percentile(&mut self, of: usize) -> u64 {
-        self.latencies.sort_unstable();
-        let at = self.latencies.len() * of / 100;
-        self.latencies.get(at).copied().unwrap_or_default()
     }
 }
 
@@ -97,18 +99,52 @@ fn follow(client: &Client, version: &str, seen: &Mutex<Seen>, stop: &AtomicBool)
 }
 
 /// Applies the apps, and starts a monitor that has written every report. Returns it with the paths of the resources.
-fn begin(stage: &Stage, count: usize) -> (Monitor, Vec<String>) {
+fn begin(stage: &Stage, count: usize, arguments: &[&str]) -> (Monitor, Vec<String>) {
     namespace(&stage.cluster, NAMESPACE);
     let paths = apply(&stage.cluster, count);
     let deployments: Vec<String> = (0..count).map(deployment).collect();
     for deployment in &deployments {
         stage.send_state("default", deployment);
     }
-    let monitor = stage.start("bench", &[]);
+    let monitor = stage.start("bench", arguments);
     let is_reported = |id: &&String| stage.report("default", id).is_some();
     let reported = || deployments.iter().filter(is_reported).count();
     wait("every app has a report", reported, |found| *found == count);
     (monitor, paths)
+}
+
+/// Times in milliseconds until the answers of servers have a new object of the first app.
+fn answer_times(stage: &Stage, servers: &[View], end: Instant) -> Vec<Vec<u64>> {
+    let mut times = vec![Vec::new(); servers.len()];
+    for number in 0.. {
+        if Instant::now() >= end {
+            break;
+        }
+        let name = format!("new-{number}");
+        stage
+            .cluster
+            .apply(&config_map(NAMESPACE, &name, &deployment(0)));
+        let (created, mut waiting) = (Instant::now(), vec![true; servers.len()]);
+        while waiting.contains(&true) && created.elapsed() < Duration::from_secs(20) {
+            for (at, server) in servers.iter().enumerate() {
+                let has = |resource: &Value| resource["name"] == *name;
+                if waiting[at] && server.resources().iter().any(has) {
+                    waiting[at] = false;
+                    let millis = created.elapsed().as_millis();
+                    times[at].push(u64::try_from(millis).expect("a number"));
+                }
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        thread::sleep(Duration::from_millis(300));
+    }
+    times
+}
+
+fn percentile(times: &mut [u64], of: usize) -> u64 {
+    times.sort_unstable();
+    let at = times.len() * of / 100;
+    times.get(at).copied().unwrap_or_default()
 }
 
 fn main() {
@@ -117,7 +153,20 @@ fn main() {
     };
     let count = number("KINDSIGHT_MONITOR_APPS", 20);
     let seconds = number("KINDSIGHT_MONITOR_SECONDS", 60);
-    let (monitor, paths) = begin(&stage, count);
+    let first = deployment(0);
+    let by_state = View::watching(&stage.cluster, ReportMode::Bundles, &first);
+    let servers = [by_state, View::pushed(&first)];
+    let spool = TempDir::new().expect("a folder");
+    let spool = spool.path().to_str().expect("a path");
+    let arguments = [
+        "--to",
+        &servers[1].url,
+        "--cluster",
+        CLUSTER,
+        "--spool",
+        spool,
+    ];
+    let (monitor, paths) = begin(&stage, count, &arguments);
     let client = stage.cluster.client().clone();
     let list = client.get(STATES).expect("a list");
     let version = list["metadata"]["resourceVersion"].as_str();
@@ -131,7 +180,8 @@ fn main() {
     let began = Instant::now();
     let changes = Changes::start(&client, &paths);
     let seconds = u64::try_from(seconds).expect("seconds");
-    thread::sleep(Duration::from_secs(seconds));
+    let end = began + Duration::from_secs(seconds);
+    let mut times = answer_times(&stage, &servers, end);
     let changes = changes.end();
     let elapsed = began.elapsed().as_secs_f64();
     let after = monitor.usage();
@@ -145,7 +195,16 @@ fn main() {
         apps::RESOURCES
     );
     // The watch ends with its cluster.
-    drop((monitor, stage, follower));
+    drop((monitor, servers, stage, follower));
     let mut out = std::io::stdout();
     write!(out, "{load}{text}").expect("standard output");
+    for (source, times) in ["ResourceBundleState", "push"].iter().zip(&mut times) {
+        let (p50, p99) = (percentile(times, 50), percentile(times, 99));
+        writeln!(
+            out,
+            "new object to answer by {source}: p50 {p50} ms, p99 {p99} ms of {} objects",
+            times.len()
+        )
+        .expect("standard output");
+    }
 }

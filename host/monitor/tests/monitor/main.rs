@@ -5,5 +5,6 @@ mod install;
 mod load;
 mod reports;
 mod rivals;
+mod server;
 mod stage;
 mod view;
