@@ -97,9 +97,9 @@ impl Stage {
     fn put_status(&self, name: &str, status: &str) -> Value {
         let status: Value = serde_json::from_str(status).expect("a status");
         let path = format!("{STATES}/{name}/status");
-        self.client().patch(&path, MERGE, &json!({"status": null}));
+        let patch = json!([{"op": "add", "path": "/status", "value": status}]);
         self.client()
-            .patch(&path, MERGE, &json!({"status": status}))
+            .patch(&path, "application/json-patch+json", &patch)
     }
 
     fn first(&self) -> Value {
@@ -207,24 +207,7 @@ fn the_definition_keeps_the_reports_of_both_generations() {
     });
     for status in [onap, v22] {
         stage.put_status(&name, &status.to_string());
-        let mut expected = status;
-        // A merge patch with null removes a member, and kindsight reads both alike.
-        let members = expected.as_object_mut().expect("an object");
-        members.retain(|_, value| !value.is_null());
-        let found = &stage.first()["status"];
-        let found_pod = &found["podStatuses"][0];
-        assert_eq!(found_pod["metadata"]["uid"], "u");
-        assert_eq!(found_pod["metadata"]["ownerReferences"][0]["uid"], "r");
-        assert_eq!(found_pod["status"]["new"]["deep"][1], 2.5);
-        let lists = |status: &Value| {
-            status
-                .as_object()
-                .expect("an object")
-                .keys()
-                .cloned()
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(lists(found), lists(&expected));
+        assert_eq!(stage.first()["status"], status);
     }
 }
 

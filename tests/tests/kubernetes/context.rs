@@ -9,7 +9,9 @@ use kindsight_appcontext::{
 };
 use kindsight_cluster::{Cluster, Options};
 use kindsight_clusters::{ClusterSource, WatchOptions};
-use kindsight_model::{ClusterName, ContextId, DigName, LifecycleState, ReportMode, RsyncStatus};
+use kindsight_model::{
+    BundleDialect, ClusterName, ContextId, DigName, LifecycleState, ReportMode, RsyncStatus,
+};
 use kindsight_store::Store;
 use serde_json::{Value, json};
 
@@ -255,6 +257,62 @@ fn an_app_of_a_context_is_the_same_by_monitor_and_by_objects() {
         answer["ready-status"] == "Ready"
             && resources(answer).iter().any(|line| line.contains("Pod/"))
     });
+}
+
+#[test]
+fn a_report_of_kindsights_monitor_gives_the_same_answer_as_the_objects() {
+    let Some(stage) = Stage::whole(&["edge01"]) else {
+        return;
+    };
+    let cluster = &stage.clusters[0];
+    let (contexts, id) = instantiate(&stage);
+    for object in front() {
+        cluster.apply(&object);
+    }
+    scale(cluster, 2);
+    let is_rolled_out = |answer: &Value| {
+        let lines = resources(answer);
+        let is_ready = |line: &String| line.starts_with("edge01 front Deployment/front Ready");
+        pods(answer) == 2 && lines.iter().any(is_ready)
+    };
+    let direct = stage.wait(PROD, "its objects are shown", is_rolled_out);
+    monitor::install_own(cluster);
+    monitor::begin(cluster, FRONT);
+    monitor::write(
+        cluster,
+        &monitor::encoded(cluster, FRONT, BundleDialect::V22, &[]),
+    );
+    wait(&stage, "the report is used", |_| is_stored(&contexts, &id));
+    let bundle = wait(&stage, "the report is shown", is_rolled_out);
+    assert_eq!(of_front(&bundle), of_front(&direct));
+
+    // Secrets that the monitor may not read any more were not deleted.
+    let forbidden = monitor::encoded(cluster, FRONT, BundleDialect::V22, &["Secret"]);
+    monitor::write(cluster, &forbidden);
+    stage.wait(PROD, "its Secret is unknown", |answer| {
+        let lines = resources(answer);
+        let mut secrets = lines.iter().filter(|line| line.contains(" Secret/key "));
+        assert!(
+            !lines
+                .iter()
+                .any(|line| line.contains("Secret/key NotPresent")),
+            "{lines:#?}"
+        );
+        secrets.any(|line| line.contains(" Unknown "))
+    });
+
+    // The other Kinds of a report for ONAP are in a further object.
+    scale(cluster, 3);
+    let onap = monitor::encoded(cluster, FRONT, BundleDialect::Onap, &[]);
+    assert_eq!(onap.further.len(), 1);
+    monitor::write(cluster, &onap);
+    let bundle = stage.wait(PROD, "both objects are shown", |answer| pods(answer) == 3);
+    monitor::uninstall(cluster);
+    let direct = wait(&stage, "its objects are shown again", |answer| {
+        of_front(answer)["clusters"][0]["resources"]
+            == of_front(&bundle)["clusters"][0]["resources"]
+    });
+    assert_eq!(pods(&direct), 3);
 }
 
 /// A complete cluster whose `AppContexts` are reported in this mode. All objects are applied, and the context exists.

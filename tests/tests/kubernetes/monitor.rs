@@ -1,8 +1,15 @@
-//! A simulated monitor: it reports the objects of an app in its cluster in a ResourceBundleState.
+//! Simulated monitors: they report the objects of an app in their cluster in a ResourceBundleState, as the original
+//! monitors do, or as kindsight's does.
+
+use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use kindsight_cluster::Cluster;
+use kindsight_model::{
+    BundleDialect, BundleFormat, BundleWrite, Coverage, EncodedBundle, KindCoverage, KindState,
+    Object, Origin, PART_LABEL, Report, Scope, StoredBundle, encode_bundle, status_digest,
+};
 use serde_json::{Value, json};
 
 use crate::stage::{NAMESPACE, PATIENCE};
@@ -63,6 +70,14 @@ pub(crate) fn install(cluster: &Cluster) {
             }],
         },
     }));
+    cluster.client().wait_for_status(STATES, 200, PATIENCE);
+}
+
+/// Installs kindsight's definition of the Kind, and waits until it is served.
+pub(crate) fn install_own(cluster: &Cluster) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/monitor-crd.yaml");
+    let text = std::fs::read_to_string(path).expect("deploy/monitor-crd.yaml");
+    cluster.apply(&serde_saphyr::from_str(&text).expect("a definition"));
     cluster.client().wait_for_status(STATES, 200, PATIENCE);
 }
 
@@ -156,6 +171,118 @@ fn items_of_one_kind(status: &mut Value) -> impl Iterator<Item = &mut Value> {
     let lists = status.as_object_mut().expect("a status").iter_mut();
     let lists = lists.filter(|(list, _)| LISTS.iter().any(|(known, _)| list == known));
     lists.flat_map(|(_, items)| items.as_array_mut().expect("a list"))
+}
+
+/// The report of kindsight's monitor on all objects of a deployment in the cluster. It may not read the Kinds of
+/// `forbidden`.
+pub(crate) fn encoded(
+    cluster: &Cluster,
+    deployment: &str,
+    dialect: BundleDialect,
+    forbidden: &[&str],
+) -> EncodedBundle {
+    let all = objects(cluster, deployment);
+    let entries = all["resourceStatuses"].as_array().expect("a list").iter();
+    let entries = entries.map(|entry| {
+        let res = BASE64_STANDARD.decode(entry["res"].as_str().expect("an object"));
+        String::from_utf8(res.expect("base64")).expect("text")
+    });
+    let typed = LISTS.iter().flat_map(|(list, path)| {
+        let group = path
+            .strip_prefix("/apis/")
+            .and_then(|path| path.split_once('/'));
+        let version = group.map_or("v1".to_owned(), |(group, _)| format!("{group}/v1"));
+        let kind = kind_of(list);
+        let items = all[*list].as_array().expect("a list").iter().cloned();
+        items.map(move |mut item| {
+            item["apiVersion"] = version.clone().into();
+            item["kind"] = kind.into();
+            item.to_string()
+        })
+    });
+    let objects = typed
+        .chain(entries)
+        .map(|json| Object::from_json(json).expect("an object"));
+    let objects = objects.filter(|object| !forbidden.contains(&&*object.gvk.kind));
+    let mut report = Report {
+        objects: objects.collect(),
+        coverage: Coverage::nothing(),
+        ..Report::empty(Origin::Direct)
+    };
+    let typed = LISTS.iter().map(|(list, path)| {
+        let group = path
+            .strip_prefix("/apis/")
+            .and_then(|path| path.split_once('/'));
+        (group.map_or("", |(group, _)| group), kind_of(list))
+    });
+    for (group, kind) in typed.chain(OTHERS.iter().map(|(group, kind, _)| (*group, *kind))) {
+        let state = if forbidden.contains(&kind) {
+            KindState::Forbidden
+        } else {
+            KindState::Complete
+        };
+        report
+            .coverage
+            .set(group, kind, Scope::Cluster, KindCoverage::new(state));
+    }
+    let format = BundleFormat {
+        dialect,
+        ..BundleFormat::default()
+    };
+    encode_bundle(&deployment.parse().expect("a deployment"), &report, &format)
+}
+
+fn kind_of(list: &str) -> &str {
+    match list {
+        "podStatuses" => "Pod",
+        "serviceStatuses" => "Service",
+        "deploymentStatuses" => "Deployment",
+        "configMapStatuses" => "ConfigMap",
+        "daemonSetStatuses" => "DaemonSet",
+        "jobStatuses" => "Job",
+        _ => "StatefulSet",
+    }
+}
+
+/// Writes a report of kindsight's monitor.
+pub(crate) fn write(cluster: &Cluster, encoded: &EncodedBundle) {
+    let client = cluster.client();
+    let path = format!("{STATES}/{}", encoded.first.name);
+    let annotate = |annotations: &BTreeMap<String, String>| {
+        let patch = json!({"metadata": {"annotations": annotations}});
+        client.patch(&path, "application/merge-patch+json", &patch);
+    };
+    let first = client.get(&path).expect("the ResourceBundleState");
+    let further = client.get(&format!("{STATES}?labelSelector={PART_LABEL}"));
+    let further = further.expect("a list")["items"].as_array().cloned();
+    let names = further.into_iter().flatten();
+    let names = names.filter_map(|part| Some(part["metadata"]["name"].as_str()?.to_owned()));
+    let annotations = first["metadata"]["annotations"].clone();
+    let stored = StoredBundle {
+        annotations: serde_json::from_value(annotations).unwrap_or_default(),
+        parts: names.collect(),
+        ..StoredBundle::default()
+    };
+    let mut digest = None;
+    for write in encoded.writes(&stored) {
+        match write {
+            BundleWrite::Part(part) => {
+                client.create(STATES, &part.manifest(NAMESPACE));
+                let status = serde_json::from_str(&part.status).expect("a status");
+                report(cluster, &part.name, &status);
+            }
+            BundleWrite::Annotations(annotations) => annotate(&annotations),
+            BundleWrite::Status(status) => {
+                let status: Value = serde_json::from_str(status).expect("a status");
+                let patch = json!([{"op": "add", "path": "/status", "value": status}]);
+                let path = format!("{path}/status");
+                let stored = client.patch(&path, "application/json-patch+json", &patch);
+                digest = Some(status_digest(&stored["status"].to_string()));
+            }
+            BundleWrite::AnnotationsOfStatus => annotate(&encoded.annotations(digest.as_ref())),
+            BundleWrite::Delete(name) => drop(client.delete(&format!("{STATES}/{name}"))),
+        }
+    }
 }
 
 fn items(cluster: &Cluster, path: &str, deployment: &str) -> Vec<Value> {
