@@ -9,6 +9,7 @@ mod running;
 mod seen;
 mod sessions;
 mod stage;
+mod stated;
 mod states;
 mod stored;
 mod unanswered;

@@ -1,4 +1,4 @@
-//! The header of a report: the annotation in which kindsight's monitor writes what a status cannot show.
+//! The header of a report: the annotation with the parts of a report that a status has no place for.
 //!
 //! A status has no place for the coverage, and the definition of the original monitors removes unknown members of a
 //! status. `docs/bundles.md` describes the format.
@@ -31,7 +31,7 @@ const LISTED_BYTES_MAX: usize = 16 * 1024;
 /// Maximum length of a reason in a header, in bytes.
 const REASON_BYTES_MAX: usize = 200;
 
-/// What a status does not show about its report.
+/// The parts of a report that its status has no place for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Header {
     format: u32,
@@ -54,7 +54,7 @@ pub(crate) struct Header {
 /// A further object of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PartEntry {
-    /// Its name. Its namespace is the one of the first object.
+    /// Its name. It is in the namespace of the first object.
     pub(super) name: String,
     /// The number of its items.
     pub(super) items: usize,

@@ -47,7 +47,7 @@ pub(super) struct Contents {
 /// Reads every item of every list of this status. `header` is the header of the report, which only kindsight's monitor
 /// writes.
 pub(super) fn read(mut lists: Lists<'_>, status: &str, header: Option<&Header>) -> Contents {
-    let is_pruned = lists.count.is_some_and(|count| count > lists.items());
+    let is_altered = lists.count.is_some_and(|count| count != lists.items());
     let mut items = Items::of(status);
     for list in &LISTS {
         let gvk = list.gvk();
@@ -62,7 +62,7 @@ pub(super) fn read(mut lists: Lists<'_>, status: &str, header: Option<&Header>) 
     let (list, is_cut) = (|field: &str| lists.text(field), items.dropped.is_some());
     let coverage = match header {
         None => lists::coverage(list, is_cut),
-        Some(header) => lists::limited(header.coverage.coverage(), list, is_cut, is_pruned),
+        Some(header) => lists::limited(header.coverage.coverage(), list, is_cut, is_altered),
     };
     items.finish(coverage)
 }

@@ -13,9 +13,8 @@ const LIST_UNREADABLE: &str = "its list in the report cannot be read";
 /// Cause of the state of every Kind if a bundle exceeds the limit on items.
 const CUT: &str = "the report has more items than are read";
 
-/// Cause of the state of every Kind if a status has fewer items than its monitor wrote.
-const PRUNED: &str =
-    "the definition of ResourceBundleState in the cluster removed objects from the report";
+/// Cause of the state of every Kind if a status has another number of items than kindsight's monitor wrote.
+const ALTERED: &str = "another monitor or the definition of ResourceBundleState added or removed objects of the report";
 
 /// One list of one Kind in a bundle.
 pub(super) struct List {
@@ -124,21 +123,21 @@ pub(super) fn coverage<'l>(list: impl Fn(&str) -> Option<&'l str>, is_cut: bool)
     coverage
 }
 
-/// The coverage of a header, limited by the faults of the status. `is_pruned` is true if the status has fewer
-/// items than its monitor wrote.
+/// The coverage of a header, limited by the faults of the status. `is_altered` is true if the status has
+/// another number of items than its monitor wrote.
 pub(super) fn limited<'l>(
     mut coverage: Coverage,
     list: impl Fn(&str) -> Option<&'l str>,
     is_cut: bool,
-    is_pruned: bool,
+    is_altered: bool,
 ) -> Coverage {
     for kind in &LISTS {
         if list(kind.field).is_some_and(|text| !text.starts_with('[') && text != "null") {
             coverage.limit(kind.group, kind.kind, &LIST_UNREADABLE.into());
         }
     }
-    if is_pruned {
-        coverage.leave_out(PRUNED);
+    if is_altered {
+        coverage.leave_out(ALTERED);
     }
     if is_cut {
         coverage.leave_out(CUT);

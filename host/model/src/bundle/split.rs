@@ -15,7 +15,7 @@ use super::status::{Lists, Status};
 use super::{BUNDLE_BYTES_MAX, Bundle, BundleError, decode};
 use crate::{DeploymentId, Digest};
 
-/// The label of a further object of a report. Its value is the one of the label `emco/deployment-id` of the first object.
+/// The label of a further object of a report. It has the value of the label `emco/deployment-id` of the first object.
 pub const PART_LABEL: &str = "kindsight.dev/report-of";
 
 /// The first object of a report in several objects. It is kept as text until the others were read.

@@ -416,6 +416,21 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
+/// A header with these members, or only the JSON if it is no object.
+fn any_header(header: Value, coverage: Vec<Value>, parts: Value) -> Value {
+    match header {
+        Value::Object(mut members) => {
+            members.insert("format".to_owned(), json!(1));
+            members.insert("coverage".to_owned(), coverage.into());
+            if !parts.is_number() {
+                members.insert("parts".to_owned(), parts);
+            }
+            members.into()
+        }
+        other => other,
+    }
+}
+
 fn any_list() -> impl Strategy<Value = (&'static str, Value)> {
     let field = prop::sample::select(vec![
         "podStatuses",
@@ -445,6 +460,31 @@ proptest! {
         let document = json!({"metadata": {"labels": labels}, "status": status, "spec": spec});
         let _ = decode_bundle(document.to_string().as_bytes());
         let _ = bundle_of(&status);
+    }
+
+    #[test]
+    fn any_header_is_read_or_refused(
+        header in any_json(),
+        coverage in prop::collection::vec(any_json(), 0..3),
+        parts in any_json(),
+        is_stored: bool,
+    ) {
+        let header = any_header(header, coverage, parts);
+        let deployment = "7-sink";
+        let status = json!({"podStatuses": [{"metadata": {"name": "a"}}], "resourceCount": 1});
+        if is_stored {
+            let mut status = status;
+            status[header::MEMBER] = header;
+            let _ = decode_status(deployment.parse().unwrap(), status.to_string().as_bytes());
+        } else {
+            let document = json!({"status": status, "metadata": {
+                "labels": {DeploymentId::LABEL: deployment},
+                "annotations": {REPORT_ANNOTATION: header.to_string()},
+            }});
+            if let Ok(BundleDocument::Split(split)) = read_bundle(document.to_string().as_bytes()) {
+                prop_assert!(split.join(|_| None).is_err());
+            }
+        }
     }
 
     #[test]

@@ -487,11 +487,8 @@ fn a_definition_that_removes_uids_and_objects_is_reported() {
     status["resourceStatuses"] = json!([]);
     pruned.first.status = status.to_string();
     let lost = decoded(&pruned);
-    assert!(
-        cause(&lost, "apps", "ReplicaSet")
-            .unwrap()
-            .contains("removed objects")
-    );
+    let lost = cause(&lost, "apps", "ReplicaSet").unwrap();
+    assert!(lost.contains("removed objects"), "{lost}");
 }
 
 #[test]

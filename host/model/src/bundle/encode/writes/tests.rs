@@ -145,7 +145,7 @@ fn a_report_in_several_objects_is_written_before_it_is_named() {
     assert!(cluster.parts.is_empty());
 }
 
-/// What a report shows to readers.
+/// The objects and the coverage of a report.
 fn shown_by(report: &Report) -> (Vec<(String, Value)>, Coverage) {
     (contents(&report.objects), report.coverage.clone())
 }
