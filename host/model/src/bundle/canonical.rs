@@ -11,7 +11,7 @@ use crate::Digest;
 /// most 127. Deeper values are compared as text.
 const LEVELS_MAX: usize = 160;
 
-/// Largest whole number of which a float has an exact value.
+/// Limit of the whole numbers that a float represents exactly.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// The digest of a `status` of a ResourceBundleState.

@@ -1,6 +1,6 @@
 //! Encodes a report as ResourceBundleStates. The opposite of `read_bundle`.
 //!
-//! `docs/bundles.md` describes the format, the order in which content is dropped, and the order of writes.
+//! `docs/bundles.md` describes the format, the order of dropped content, and the order of writes.
 
 mod draft;
 mod left_out;
@@ -62,11 +62,12 @@ impl Default for BundleFormat {
 /// One or more ResourceBundleStates that together are the report on one app.
 ///
 /// The API server takes the status of an object in another request than its annotations. A reader combines objects only
-/// while they belong together, and keeps the last report until then. [`EncodedBundle::writes`] lists the writes in an
-/// order in which no reader sees a mixture:
+/// while they belong together, and keeps the last report until then. [`EncodedBundle::writes`] lists the writes in this
+/// order, so that no reader sees a mixture:
 ///
 /// 1. Each further object that does not exist yet: first the object, then its status.
-/// 2. The annotations of the first object, if the status that follows must not be read with the present annotations.
+/// 2. The annotations of the first object, if they change together with the status: then they first name a digest that
+///    no status has.
 /// 3. The status of the first object.
 /// 4. The annotations of the first object for the new status ([`EncodedBundle::annotations`]).
 /// 5. The deletion of further objects that are not used any more.
@@ -176,7 +177,7 @@ fn label(key: &str, deployment: &DeploymentId) -> BTreeMap<String, String> {
     [(key.to_owned(), deployment.to_string())].into()
 }
 
-/// The header of a report, with what was left out of it.
+/// The header of a report with these losses.
 fn header(report: &Report, mut left_out: LeftOut, further: &[BundlePart]) -> Header {
     let mut header = Header::of(Stated::default());
     let mut omitted = header.reject(&report.rejected);

@@ -1,4 +1,4 @@
-//! What a report lost, by Kind.
+//! The losses of a report, by Kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::shorten::Shortening;
 use crate::{Coverage, Gvk, Object, ObjectError, Rejected, RejectedIdentity};
 
-/// What the objects of a Kind lost.
+/// A loss of the objects of a Kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Loss {
     Part(Shortening),
@@ -14,7 +14,7 @@ enum Loss {
     Objects,
 }
 
-/// What a report lost because of its limit.
+/// The losses of a report because of its limit.
 #[derive(Debug)]
 pub(super) struct LeftOut {
     bytes_max: usize,

@@ -11,10 +11,10 @@ use crate::Object;
 use crate::bundle::items::BASE64;
 use crate::bundle::lists::{LISTS, List};
 
-/// The annotation in which `kubectl apply` stores the complete configuration.
+/// The annotation of `kubectl apply` with the complete configuration.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// One object of a report, and the list in which it is written.
+/// One object of a report, and its list.
 #[derive(Debug)]
 pub(super) struct Piece<'r> {
     pub(super) object: &'r Object,

@@ -1,11 +1,11 @@
-//! What an object loses if its report is too large.
+//! The losses of an object whose report is too large.
 
 use serde_json::{Map, Value};
 
 /// Members of metadata that name an object and its place among others.
 const IDENTITY: [&str; 3] = ["name", "namespace", "uid"];
 
-/// One way to shorten an object. The order is the one in which a single large object is shortened.
+/// One way to shorten an object. A single large object is shortened in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Shortening {
     /// It loses the messages in its status.
@@ -31,7 +31,7 @@ impl Shortening {
         Self::Identity,
     ];
 
-    /// What is lost, as text for readers.
+    /// The lost content, as text for readers.
     pub(super) fn loss(self) -> &'static str {
         match self {
             Self::Messages => "messages",

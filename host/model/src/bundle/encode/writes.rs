@@ -6,7 +6,7 @@ use super::{BundlePart, EncodedBundle};
 use crate::Digest;
 use crate::bundle::header::{Header, REPORT_ANNOTATION};
 
-/// What a cluster has of the report on one app before it is written.
+/// The stored objects of the report on one app, before a write.
 #[derive(Debug, Clone, Default)]
 pub struct StoredBundle {
     /// The annotations of the first object.
