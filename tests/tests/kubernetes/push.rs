@@ -39,6 +39,10 @@ fn marks() -> [Value; 5] {
 fn config_map(name: &str, mark: Option<&Value>, version: usize) -> Value {
     let mut metadata = mark.cloned().unwrap_or_else(|| json!({}));
     metadata["name"] = name.into();
+    if let Some(id) = metadata.pointer_mut("/annotations/argocd.argoproj.io~1tracking-id") {
+        // The id names its object, or it is a copy of another object's.
+        *id = format!("guestbook:/ConfigMap:{NAMESPACE}/{name}").into();
+    }
     metadata["namespace"] = NAMESPACE.into();
     json!({
         "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata,
@@ -123,11 +127,22 @@ fn a_pushed_cluster_is_seen_as_a_watched_cluster_under_random_changes_and_faults
         stage.proxy.open();
         stage.assert_same(what);
     }
-    assert_eq!(
-        stage.applications(&stage.pushed).len(),
-        5,
-        "one for each mark"
-    );
+    for (at, mark) in marks().iter().enumerate() {
+        let name = format!("of-mark-{at}");
+        stage.cluster.apply(&config_map(&name, Some(mark), 1));
+    }
+    stage.assert_same("an object with each mark");
+    let names = stage.applications(&stage.pushed);
+    let found = [
+        "-/guestbook/-/-",
+        "-/base/-/flux-system",
+        "-/chart/-/web",
+        "-/shop/-/web",
+        "p/suite/v1/team",
+    ];
+    for name in found {
+        assert!(names.iter().any(|known| known == name), "{name}: {names:?}");
+    }
 }
 
 #[test]

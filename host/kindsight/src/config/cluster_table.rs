@@ -202,10 +202,19 @@ mod tests {
             edge(r#","in-cluster":true"#).unwrap(),
             "p+edge context in-cluster"
         );
+        assert_eq!(
+            edge(r#","push":true"#).unwrap(),
+            "p+edge an agent that pushes"
+        );
         let check = |rest: &str, message: &str| assert_eq!(edge(rest).unwrap_err(), message);
         let one = "[[cluster]] `p+edge`: expected one of `folder`, `kubeconfig`, `in-cluster = true` and `push = true`";
         check("", one);
         check(r#","folder":"/x","in-cluster":true"#, one);
+        check(r#","push":true,"in-cluster":true"#, one);
+        check(
+            r#","push":true,"namespaces":["a"]"#,
+            "[[cluster]] `p+edge`: `namespaces` are settings of the agent that pushes",
+        );
         check(
             r#","folder":"/x","context":"a""#,
             "[[cluster]] `p+edge`: `context` is of a `kubeconfig`, and none is named",

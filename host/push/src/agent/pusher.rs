@@ -77,19 +77,23 @@ impl Pusher {
     ///
     /// # Errors
     /// [`PushSetupError`].
-    pub fn new(options: &PushOptions) -> Result<(Self, Needs), PushSetupError> {
-        let client = PushClient::new(options)?;
-        let folder = &options.spool_dir;
+    pub fn new(options: PushOptions) -> Result<(Self, Needs), PushSetupError> {
+        let client = PushClient::new(&options)?;
+        let PushOptions {
+            cluster,
+            spool_dir,
+            spool_bytes_max,
+            ..
+        } = options;
         let failed = |source| PushSetupError::Spool {
-            path: folder.clone(),
+            path: spool_dir.clone(),
             source,
         };
-        let mut spool =
-            Spool::open(folder, agent_name(), options.spool_bytes_max).map_err(failed)?;
+        let mut spool = Spool::open(&spool_dir, agent_name(), spool_bytes_max).map_err(failed)?;
         spool.begin_epoch(now_ms()).map_err(failed)?;
-        let (needs, of_source) = NeedsChannels::open(options.cluster.clone(), folder);
+        let (needs, of_source) = NeedsChannels::open(cluster.clone(), &spool_dir);
         let pusher = Self {
-            cluster: options.cluster.clone(),
+            cluster,
             client,
             spool,
             ledger: Ledger::default(),

@@ -28,6 +28,8 @@ pub(super) struct SubjectState {
     sent: Option<Report>,
     /// True if the server may not have the last report at the end of the frames.
     is_changed: bool,
+    /// True if the source has withdrawn the subject since the report that the server has.
+    is_withdrawn: bool,
     /// Objects that were removed and are not in the frames yet, with their reasons.
     removed: BTreeMap<Identity, Removal>,
     /// Objects that were removed and are in frames that the server may not have received.
@@ -46,9 +48,11 @@ impl SubjectState {
         self.is_changed = true;
     }
 
-    /// Notes that the source no longer reports on the subject.
+    /// Notes that the source no longer reports on the subject. Later reports are not compared with earlier ones.
     pub(super) fn withdraw(&mut self) {
         self.current = None;
+        self.removed.clear();
+        self.is_withdrawn = true;
         self.is_changed = true;
     }
 
@@ -76,14 +80,14 @@ impl SubjectState {
         if !mem::take(&mut self.is_changed) {
             return;
         }
-        if self.current.is_some() {
-            self.write_report(subject, slots, frames);
-        } else if self.sent.take().is_some()
+        if mem::take(&mut self.is_withdrawn)
+            && self.sent.take().is_some()
             && let Subject::Deployment(deployment) = subject
         {
             let deployment = deployment.to_string();
             frames.line(&Line::Gone(GoneLine { deployment }));
         }
+        self.write_report(subject, slots, frames);
     }
 
     /// Writes the difference between the report that the server has and the last report.

@@ -111,9 +111,9 @@ impl SecureStage {
             spool_dir: self.folder.path().join(format!("spool-{cluster}")),
             spool_bytes_max: SPOOL_BYTES_MAX,
         };
-        let (pusher, _needs) = Pusher::new(&options).expect("a pusher");
+        let cluster = options.cluster.clone();
+        let (pusher, _needs) = Pusher::new(options).expect("a pusher");
         let (events_tx, events) = mpsc::channel(4);
-        let cluster = options.cluster;
         events_tx
             .try_send(ClusterEvent::Synced { cluster })
             .expect("room");

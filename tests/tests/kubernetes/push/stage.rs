@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::stage::{NAMESPACE, PATIENCE, gone_for};
+use crate::stage::{NAMESPACE, PATIENCE, gone_for, labelled};
 
 /// Limit of the spool, so that an outage exceeds it.
 const SPOOL_BYTES_MAX: u64 = 256 * 1024;
@@ -119,7 +119,7 @@ impl PushStage {
             spool_dir: self.folder.path().join("spool"),
             spool_bytes_max: SPOOL_BYTES_MAX,
         };
-        self.agent = Some(Agent::start(&options, watched(&self.cluster)));
+        self.agent = Some(Agent::start(options, watched(&self.cluster)));
     }
 
     /// The names of the applications of a server.
@@ -130,9 +130,9 @@ impl PushStage {
         let name = |application: &Value| {
             [
                 "project",
-                "composite-app",
-                "version",
-                "deployment-intent-group",
+                "composite-app-name",
+                "composite-app-version",
+                "name",
             ]
             .map(|part| text(&application[part]))
             .join("/")
@@ -140,8 +140,17 @@ impl PushStage {
         applications.map(name).collect()
     }
 
-    /// Waits until both servers give the same answers about all applications, with all objects.
+    /// Waits until both servers give the same answers about all applications, with all objects. Both must show an
+    /// object that is applied by this call, and so every earlier change.
     pub(super) fn assert_same(&self, what: &str) {
+        let marker = format!("marker {what}");
+        self.cluster.apply(&labelled(
+            json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "marker"},
+                "data": {"marker": marker},
+            }),
+            "marker",
+        ));
         let seen = |server: &Client| {
             let names = self.applications(server);
             let answers = names.iter().map(|name| {
@@ -155,7 +164,9 @@ impl PushStage {
             let answers: Vec<Value> = answers.collect();
             (names, Value::from(answers))
         };
-        self.assert_equal(what, seen, |(names, _)| !names.is_empty());
+        self.assert_equal(what, seen, |(_, answers)| {
+            answers.to_string().contains(&marker)
+        });
     }
 
     /// Waits until both servers give the same answer to a query, which meets the condition.
@@ -179,7 +190,8 @@ impl PushStage {
             }
             assert!(
                 began.elapsed() < PATIENCE,
-                "{what}: watched {direct:#?}\npushed {pushed:#?}"
+                "{what}: {}",
+                differing(&format!("{direct:#?}"), &format!("{pushed:#?}"))
             );
             std::thread::sleep(Duration::from_millis(200));
         }
@@ -208,7 +220,7 @@ impl Drop for PushStage {
 }
 
 impl Agent {
-    fn start(options: &PushOptions, cluster: KubernetesCluster) -> Self {
+    fn start(options: PushOptions, cluster: KubernetesCluster) -> Self {
         let runtime = Runtime::new().expect("an executor");
         let shutdown = CancellationToken::new();
         let _runs = runtime.enter();
@@ -291,12 +303,28 @@ fn client(address: SocketAddr) -> Client {
     Client::new(&format!("http://{address}"), None, &Credentials::Nobody)
 }
 
-/// An answer without times, which differ between servers.
+/// The lines that one of two texts has, with the lines before and after them.
+fn differing(direct: &str, pushed: &str) -> String {
+    let (direct, pushed): (Vec<&str>, Vec<&str>) =
+        (direct.lines().collect(), pushed.lines().collect());
+    let same = |(one, other): &(&&str, &&str)| one == other;
+    let before = direct.iter().zip(&pushed).take_while(same).count();
+    let after = direct.iter().rev().zip(pushed.iter().rev());
+    let after = after.take_while(same).count();
+    let part = |lines: &[&str]| {
+        let end = lines.len().saturating_sub(after).max(before) + 5;
+        lines[before.saturating_sub(15)..end.min(lines.len())].join("\n")
+    };
+    format!("watched\n{}\npushed\n{}", part(&direct), part(&pushed))
+}
+
+/// An answer without its times, which differ between servers, and without the Kinds of objects in it. An API server
+/// leaves the Kind of an object out of a list, and not out of a watch.
 fn timeless(mut answer: Value) -> Value {
-    const TIMES: [&str; 6] = ["since", "heard", "last-event", "time", "age", "at"];
+    const LEFT_OUT: [&str; 4] = ["since", "last-event", "apiVersion", "kind"];
     match &mut answer {
         Value::Object(members) => {
-            members.retain(|key, _| !TIMES.contains(&key.as_str()));
+            members.retain(|key, _| !LEFT_OUT.contains(&key.as_str()));
             for value in members.values_mut() {
                 *value = timeless(value.take());
             }
