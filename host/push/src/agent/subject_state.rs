@@ -28,8 +28,10 @@ pub(super) struct SubjectState {
     sent: Option<Report>,
     /// True if the server may not have the last report at the end of the frames.
     is_changed: bool,
-    /// True if the source has withdrawn the subject since the report that the server has.
+    /// True if the source has withdrawn the subject, and the frames do not say it.
     is_withdrawn: bool,
+    /// The same, in frames that the server may not have received.
+    is_withdrawn_in_frames: bool,
     /// Objects that were removed and are not in the frames yet, with their reasons.
     removed: BTreeMap<Identity, Removal>,
     /// Objects that were removed and are in frames that the server may not have received.
@@ -60,6 +62,7 @@ impl SubjectState {
     pub(super) fn begin_epoch(&mut self) {
         self.sent = None;
         self.is_changed = true;
+        self.is_withdrawn |= mem::take(&mut self.is_withdrawn_in_frames);
         let in_frames = mem::take(&mut self.removed_in_frames);
         self.removed.extend(in_frames);
     }
@@ -68,6 +71,7 @@ impl SubjectState {
     /// subject: the source withdrew it, or it is an application without objects.
     pub(super) fn settle(&mut self, subject: &Subject) -> bool {
         self.removed_in_frames.clear();
+        self.is_withdrawn_in_frames = false;
         !self.is_changed
             && self
                 .current
@@ -81,11 +85,12 @@ impl SubjectState {
             return;
         }
         if mem::take(&mut self.is_withdrawn)
-            && self.sent.take().is_some()
             && let Subject::Deployment(deployment) = subject
         {
             let deployment = deployment.to_string();
             frames.line(&Line::Gone(GoneLine { deployment }));
+            self.sent = None;
+            self.is_withdrawn_in_frames = true;
         }
         self.write_report(subject, slots, frames);
     }
