@@ -29,6 +29,18 @@ enum Group {
     Deployment(DeploymentId),
 }
 
+/// The end of the complete report that begins an epoch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Completion {
+    /// The source has not listed the cluster yet, so no report is complete.
+    #[default]
+    Unlisted,
+    /// The end follows the reports.
+    Due,
+    /// The end is in the frames.
+    Written,
+}
+
 /// The connection of the source to its cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Connection {
@@ -57,7 +69,7 @@ impl<T> Sent<T> {
 }
 
 /// Everything that the source said.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Ledger {
     subjects: BTreeMap<Subject, SubjectState>,
     missing: BTreeMap<DigName, Sent<Vec<MissingResource>>>,
@@ -75,39 +87,11 @@ pub(crate) struct Ledger {
     unreadable: Vec<UnreadableLine>,
     unreadable_sent: usize,
     connection: Sent<Option<Connection>>,
-    /// True once the source has listed the cluster.
-    has_synced: bool,
     is_heard: bool,
     confirmed: Vec<ConfirmedLine>,
     is_forgotten: bool,
-    /// True until the end of the complete report that begins the epoch.
-    is_completing: bool,
+    completion: Completion,
     slots: Slots,
-}
-
-impl Default for Ledger {
-    fn default() -> Self {
-        Self {
-            subjects: BTreeMap::new(),
-            missing: BTreeMap::new(),
-            changed: VecDeque::new(),
-            queued: HashSet::new(),
-            changed_at: None,
-            coverage: Sent::default(),
-            worse_sent: None,
-            facts: Sent::default(),
-            faults: Sent::default(),
-            unreadable: Vec::new(),
-            unreadable_sent: 0,
-            connection: Sent::default(),
-            has_synced: false,
-            is_heard: false,
-            confirmed: Vec::new(),
-            is_forgotten: false,
-            is_completing: true,
-            slots: Slots::default(),
-        }
-    }
 }
 
 impl Ledger {
@@ -163,7 +147,9 @@ impl Ledger {
             ClusterEvent::Faults { faults, .. } => self.faults.set(faults),
             ClusterEvent::Heard { .. } => self.is_heard = true,
             ClusterEvent::Synced { .. } => {
-                self.has_synced = true;
+                if self.completion == Completion::Unlisted {
+                    self.completion = Completion::Due;
+                }
                 self.connection.set(Some(Connection::Synced));
             }
             ClusterEvent::Stale { reason, .. } => {
@@ -215,7 +201,9 @@ impl Ledger {
         self.faults.is_sent = false;
         self.unreadable_sent = 0;
         self.connection.is_sent = false;
-        self.is_completing = true;
+        if self.completion == Completion::Written {
+            self.completion = Completion::Due;
+        }
         self.slots = Slots::default();
         self.note_change();
     }

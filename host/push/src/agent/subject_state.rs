@@ -134,9 +134,9 @@ impl SubjectState {
 
     /// Writes the removed objects. They are kept until the server has received them, because another epoch must repeat
     /// them.
-    fn write_removed(&mut self, current: &Report, frames: &mut Frames) -> usize {
+    fn write_removed(&mut self, current: &Report, frames: &mut Frames) -> Option<usize> {
         if self.removed.is_empty() {
-            return 0;
+            return None;
         }
         let present: BTreeSet<Identity> = current.objects.iter().map(Identity::from).collect();
         let mut removed = mem::take(&mut self.removed);
@@ -146,7 +146,7 @@ impl SubjectState {
         }
         let count = removed.len();
         self.removed_in_frames.extend(removed);
-        count
+        (count > 0).then_some(count)
     }
 }
 

@@ -13,8 +13,8 @@ use kindsight_model::{
 use super::held_report::{HeldReport, text};
 use super::staged::{Size, Staged};
 use crate::wire::{
-    COVERAGE_SLOTS, ConfirmedLine, CoverageLine, CoverageSlot, Line, MissingOfLine, ReportLine,
-    UnreadableLine,
+    COVERAGE_SLOTS, ConfirmedLine, CoverageLine, CoverageSlot, GoneLine, Line, MissingOfLine,
+    ReportLine, UnreadableLine,
 };
 
 /// Maximum number of faults of a cluster.
@@ -89,62 +89,26 @@ impl Epoch {
         let Some(line) = self.staged.take(line) else {
             return self.size.plus(self.staged.size).check();
         };
-        let of_cluster = || cluster.clone();
         match line {
-            Line::Report(line) => self.take_report(*line)?,
-            Line::MissingOf(line) => self.take_missing(&line)?,
-            Line::Commit(_) => self.commit(cluster, needs, batch),
-            Line::CoverageSlot(line) => self.set_slot(line)?,
-            Line::Coverage(line) => self.cover(&line, cluster, batch)?,
-            Line::Gone(line) => {
-                let deployment = deployment(&line.deployment)?;
-                let subject = Subject::Deployment(deployment.clone());
-                self.drop_held(&subject);
-                self.unseen.subjects.remove(&subject);
-                let cluster = of_cluster();
-                batch.events.push(ClusterEvent::Gone {
-                    cluster,
-                    deployment,
-                });
+            Line::Report(line) => self.take_report(*line),
+            Line::MissingOf(line) => self.take_missing(&line),
+            Line::CoverageSlot(line) => self.set_slot(line),
+            Line::Coverage(line) => self.cover(&line, cluster, batch),
+            Line::Gone(line) => self.withdraw(&line, cluster, batch),
+            Line::Commit(_) => {
+                self.commit(cluster, needs, batch);
+                Ok(())
             }
-            Line::Unreadable(line) => batch.events.push(unreadable(line, of_cluster())?),
-            Line::Facts(line) => {
-                let cluster = of_cluster();
-                let facts = Arc::new(cleaned((*line).into()));
-                batch.events.push(ClusterEvent::Facts { cluster, facts });
+            Line::Complete(_) => {
+                self.complete(cluster, batch);
+                Ok(())
             }
-            Line::Faults(faults) => {
-                let faults = faults.iter().take(FAULTS_MAX);
-                let faults = faults.map(|fault| text(fault).to_string()).collect();
-                let cluster = of_cluster();
-                batch.events.push(ClusterEvent::Faults { cluster, faults });
+            Line::Forget(_) => {
+                self.forget(cluster, batch);
+                Ok(())
             }
-            Line::Heard(_) => {
-                let cluster = of_cluster();
-                batch.events.push(ClusterEvent::Heard { cluster });
-            }
-            Line::Synced(_) => {
-                let cluster = of_cluster();
-                batch.events.push(ClusterEvent::Synced { cluster });
-            }
-            Line::Stale(line) => {
-                let (cluster, reason) = (of_cluster(), text(&line.reason).to_string());
-                batch.events.push(ClusterEvent::Stale { cluster, reason });
-            }
-            Line::Complete(_) => self.complete(cluster, batch),
-            Line::Forget(_) => self.forget(cluster, batch),
-            Line::Confirmed(ConfirmedLine { id, error }) => {
-                batch.confirmed.push((id, error.map_or(Ok(()), Err)));
-            }
-            // Items were taken above.
-            Line::Object(_)
-            | Line::Rejected(_)
-            | Line::Claims(_)
-            | Line::Removed(_)
-            | Line::Missing(_)
-            | Line::Text(_) => {}
+            signal => take_signal(signal, cluster.clone(), batch),
         }
-        Ok(())
     }
 
     fn take_report(&mut self, line: ReportLine) -> Result<(), PushRefusal> {
@@ -249,6 +213,24 @@ impl Epoch {
         Ok(())
     }
 
+    fn withdraw(
+        &mut self,
+        line: &GoneLine,
+        cluster: &ClusterName,
+        batch: &mut PushedBatch,
+    ) -> Result<(), PushRefusal> {
+        let deployment = deployment(&line.deployment)?;
+        let subject = Subject::Deployment(deployment.clone());
+        self.drop_held(&subject);
+        self.unseen.subjects.remove(&subject);
+        let cluster = cluster.clone();
+        batch.events.push(ClusterEvent::Gone {
+            cluster,
+            deployment,
+        });
+        Ok(())
+    }
+
     /// Ends the complete report: withdraws what earlier epochs reported and this one lacks. The coverage decides whether
     /// the objects are gone.
     fn complete(&mut self, cluster: &ClusterName, batch: &mut PushedBatch) {
@@ -306,6 +288,40 @@ impl Epoch {
         self.size = self.size.minus(held.size());
         Some(held)
     }
+}
+
+/// Takes a line about the cluster and the connection to it.
+fn take_signal(
+    line: Line<'_>,
+    cluster: ClusterName,
+    batch: &mut PushedBatch,
+) -> Result<(), PushRefusal> {
+    let event = match line {
+        Line::Unreadable(line) => unreadable(line, cluster)?,
+        Line::Facts(line) => {
+            let facts = Arc::new(cleaned((*line).into()));
+            ClusterEvent::Facts { cluster, facts }
+        }
+        Line::Faults(faults) => {
+            let faults = faults.iter().take(FAULTS_MAX);
+            let faults = faults.map(|fault| text(fault).to_string()).collect();
+            ClusterEvent::Faults { cluster, faults }
+        }
+        Line::Heard(_) => ClusterEvent::Heard { cluster },
+        Line::Synced(_) => ClusterEvent::Synced { cluster },
+        Line::Stale(line) => {
+            let reason = text(&line.reason).to_string();
+            ClusterEvent::Stale { cluster, reason }
+        }
+        Line::Confirmed(ConfirmedLine { id, error }) => {
+            batch.confirmed.push((id, error.map_or(Ok(()), Err)));
+            return Ok(());
+        }
+        // The epoch takes every other line.
+        _ => return Ok(()),
+    };
+    batch.events.push(event);
+    Ok(())
 }
 
 fn of_slot(slots: &[Option<Coverage>], slot: usize) -> Result<Coverage, PushRefusal> {

@@ -140,7 +140,7 @@ impl HeldList {
 
     fn entry(&self, at: usize) -> Option<StagedObject> {
         if let Some(rejected) = self.unreadable.get(&at) {
-            return Some(Err(rejected.clone()));
+            return Some(Err(Box::new(rejected.clone())));
         }
         self.objects.get(self.position(at)?).cloned().map(Ok)
     }
@@ -167,7 +167,7 @@ impl Built {
                 self.objects.push(object);
             }
             Some(Err(rejected)) => {
-                self.unreadable.insert(position, rejected);
+                self.unreadable.insert(position, *rejected);
             }
             None => {}
         }

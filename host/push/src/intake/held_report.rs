@@ -103,7 +103,11 @@ impl HeldReport {
             let joined = staged.join_texts(count);
             self.status_json = joined.filter(|text| !text.is_empty()).map(Arc::from);
         }
-        let removed = Staged::first(&mut staged.removed, line.removed, "removed objects")?;
+        let removed = Staged::first(
+            &mut staged.removed,
+            line.removed.unwrap_or_default(),
+            "removed objects",
+        )?;
         let removed = removed.into_iter().flatten().collect();
         Ok(Report {
             removed,

@@ -57,7 +57,7 @@ impl Size {
 }
 
 /// An object of a list, or the reason why it cannot be read.
-pub(super) type StagedObject = Result<Object, Rejected>;
+pub(super) type StagedObject = Result<Object, Box<Rejected>>;
 
 /// Items that wait for the line that takes them, in their order.
 #[derive(Debug, Default)]
@@ -149,7 +149,7 @@ fn object(line: &ObjectLine<'_>) -> StagedObject {
             }
             Ok(object)
         }
-        Err(error) => Err(rejected(json, default, error)),
+        Err(error) => Err(Box::new(rejected(json, default, error))),
     }
 }
 

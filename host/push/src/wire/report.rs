@@ -31,9 +31,9 @@ pub struct ReportLine {
     /// Number of `rejected` items, which replace the previous rejected items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected: Option<usize>,
-    /// Number of `removed` items. Without this member, there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub removed: usize,
+    /// Number of `removed` items. Without this member, there are no such items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<usize>,
     /// Slot of the coverage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<usize>,
@@ -46,10 +46,6 @@ pub struct ReportLine {
     /// Number of `text` items, which replace the previous status that a monitor wrote. With 0, there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_texts: Option<usize>,
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// A part of a list of objects.

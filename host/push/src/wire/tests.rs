@@ -116,7 +116,7 @@ fn the_format_of_reports_does_not_change() {
         hooks: Some(vec![1]),
         claims: Some(1),
         rejected: Some(0),
-        removed: 2,
+        removed: Some(2),
         coverage: Some(0),
         related_coverage: Some(1),
         faults: Some(vec!["a fault".into()]),

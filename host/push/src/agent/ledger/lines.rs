@@ -3,7 +3,7 @@
 
 use kindsight_model::{DigName, Subject};
 
-use super::{Connection, Group, Ledger, Sent};
+use super::{Completion, Connection, Group, Ledger, Sent};
 use crate::agent::frames::Frames;
 use crate::wire::{CoverageLine, FactsLine, Line, MissingLine, MissingOfLine, Nothing, StaleLine};
 
@@ -109,7 +109,8 @@ impl Ledger {
             frames.line(&Line::Unreadable(line.clone()));
         }
         self.unreadable_sent = self.unreadable.len();
-        if self.has_synced && std::mem::take(&mut self.is_completing) {
+        if self.completion == Completion::Due {
+            self.completion = Completion::Written;
             frames.line(&Line::Complete(Nothing {}));
         }
         match self.connection.take_unsent() {
