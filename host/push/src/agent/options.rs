@@ -13,7 +13,7 @@ pub struct PushOptions {
     pub credentials: Credentials,
     /// PEM file of the authorities of the server. Without a file, the authorities of the system are trusted.
     pub ca: Option<PathBuf>,
-    /// The cluster that the agent reports on.
+    /// The cluster that the agent reports on. The source of the events must have the same name.
     pub cluster: ClusterName,
     /// Folder of the frames that the server has not acknowledged. No other process may use it.
     pub spool_dir: PathBuf,

@@ -303,7 +303,7 @@ fn client(address: SocketAddr) -> Client {
     Client::new(&format!("http://{address}"), None, &Credentials::Nobody)
 }
 
-/// The lines that one of two texts has, with the lines before and after them.
+/// The differing lines of two texts, with the lines before and after them.
 fn differing(direct: &str, pushed: &str) -> String {
     let (direct, pushed): (Vec<&str>, Vec<&str>) =
         (direct.lines().collect(), pushed.lines().collect());
