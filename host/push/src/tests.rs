@@ -31,7 +31,11 @@ struct Host {
 }
 
 impl Host {
-    /// A source that nothing has reported to.
+    /// A source that has no report yet.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the runtime of the test ends the task"
+    )]
     async fn start() -> Self {
         let cluster: ClusterName = "p+edge".parse().unwrap();
         let (recorded, recorded_rx) = watch::channel(Arc::default());
@@ -170,7 +174,7 @@ impl Mirror {
             let mut removed = report.removed.iter();
             removed
                 .find(|(removed, _)| removed == identity)
-                .map(|it| it.1)
+                .map(|(_, removal)| *removal)
         };
         let lost = lost.map(|identity| {
             let reason = reason(&identity);

@@ -173,6 +173,22 @@ fn an_outage_is_shown_and_the_changes_in_it_arrive_after_it() {
     stage.assert_same("after the outage");
 }
 
+#[test]
+fn objects_of_the_largest_size_are_pushed_and_affect_no_others() {
+    let Some(stage) = PushStage::start("large") else {
+        return;
+    };
+    for name in 0..4 {
+        let mut object = labelled(config_map(&format!("large-{name}"), None, 1), "front");
+        object["data"]["text"] = noise(name, 900_000).into();
+        stage.cluster.apply(&object);
+    }
+    let mut object = labelled(config_map("annotated", None, 1), "front");
+    object["metadata"]["annotations"] = json!({"text": noise(9, 200_000)});
+    stage.cluster.apply(&object);
+    stage.assert_same("large objects");
+}
+
 /// A text that does not compress.
 fn noise(seed: usize, len: usize) -> String {
     let mut random = Random(seed as u64 + 1);

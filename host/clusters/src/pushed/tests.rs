@@ -19,6 +19,10 @@ struct Stage {
 
 impl Stage {
     /// Starts a source, whose channel of events has this size.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the runtime of the test ends the task"
+    )]
     async fn start(size: usize) -> Self {
         let name: ClusterName = "p+edge".parse().unwrap();
         let cluster = PushedCluster::new(name.clone());
@@ -195,6 +199,10 @@ async fn needs_have_another_revision_after_each_change() {
 }
 
 #[tokio::test(start_paused = true)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the runtime of the test ends the task"
+)]
 async fn a_confirmation_waits_for_the_answer_of_the_agent() {
     let mut stage = Stage::start(8).await;
     let name = stage.name.clone();

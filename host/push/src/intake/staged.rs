@@ -179,8 +179,11 @@ fn rejected(json: &str, default: Option<Gvk>, error: ObjectError) -> Rejected {
             namespace: namespace.into(),
             name: name.into(),
         });
-    let pointer = identity.as_ref().map_or_else(String::new, |it| {
-        format!("{}/{}/{}", it.gvk.kind, it.namespace, it.name)
+    let pointer = identity.as_ref().map_or_else(String::new, |identity| {
+        format!(
+            "{}/{}/{}",
+            identity.gvk.kind, identity.namespace, identity.name
+        )
     });
     Rejected {
         pointer: clean(&pointer, super::held_report::TEXT_BYTES_MAX).into_owned(),

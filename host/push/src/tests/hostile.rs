@@ -156,7 +156,7 @@ async fn lines_that_do_not_fit_are_refused_with_their_number() {
     assert!(
         !events
             .iter()
-            .any(|it| matches!(it, ClusterEvent::Heard { .. })),
+            .any(|event| matches!(event, ClusterEvent::Heard { .. })),
         "{events:?}"
     );
 }
@@ -192,7 +192,7 @@ async fn an_object_that_cannot_be_read_affects_only_itself() {
     let (_, second) = reports(host.take()).remove(0);
     assert_eq!((second.objects.len(), second.rejected.len()), (2, 1));
     assert_eq!(
-        second.objects.get(1).map(|it| it.name.to_string()),
+        second.objects.get(1).map(|object| object.name.to_string()),
         Some("b".to_owned())
     );
 }
@@ -228,7 +228,10 @@ async fn an_agent_reports_only_on_subjects_of_its_cluster() {
     let mut lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     lines.push(r#"{"commit":{}}"#);
     assert_eq!(host.send(1, 0, &body(&lines)).await, Ok(1));
-    let subjects: BTreeSet<Subject> = reports(host.take()).into_iter().map(|it| it.0).collect();
+    let subjects: BTreeSet<Subject> = reports(host.take())
+        .into_iter()
+        .map(|(subject, _)| subject)
+        .collect();
     assert_eq!(subjects.len(), 2, "{subjects:?}");
 }
 
@@ -301,7 +304,7 @@ async fn another_format_is_refused_and_another_release_is_not() {
     assert!(
         events
             .iter()
-            .any(|it| matches!(it, ClusterEvent::Heard { .. }))
+            .any(|event| matches!(event, ClusterEvent::Heard { .. }))
     );
     let nameless = parameters("a b", 1, 0);
     let refused = host.send_as(&nameless, &[]).await;

@@ -101,12 +101,15 @@ impl Source {
             objects.as_slice().into()
         };
         let removed = last.objects.iter().map(Identity::from);
-        let removed = removed.filter(|identity| !objects.iter().any(|it| it.name == identity.name));
+        let removed =
+            removed.filter(|identity| !objects.iter().any(|object| object.name == identity.name));
         let report = Report {
             hooks: (0..objects.len()).filter(|at| at % 7 == 3).collect(),
             objects: list,
             coverage: self.coverage.clone(),
-            removed: removed.map(|it| (it, Removal::LeftApplication)).collect(),
+            removed: removed
+                .map(|identity| (identity, Removal::LeftApplication))
+                .collect(),
             ..Report::empty(origin(at))
         };
         self.last[at] = Report {
@@ -235,7 +238,7 @@ async fn a_receiver_behind_the_wire_knows_what_a_receiver_of_the_source_knows() 
                         let lost = pushed.take(event);
                         // The source names every removal, so no object is lost without a reason.
                         assert!(
-                            lost.iter().all(|it| it.1.is_some()),
+                            lost.iter().all(|(_, reason)| reason.is_some()),
                             "{seed} {step} {lost:?}"
                         );
                     }

@@ -165,8 +165,9 @@ impl From<&Rejected> for RejectedLine {
             text,
             number,
             gvk: identity.map(|identity| (&identity.gvk).into()),
-            namespace: identity.map_or_else(Arc::default, |it| Arc::clone(&it.namespace)),
-            name: identity.map_or_else(Arc::default, |it| Arc::clone(&it.name)),
+            namespace: identity
+                .map_or_else(Arc::default, |identity| Arc::clone(&identity.namespace)),
+            name: identity.map_or_else(Arc::default, |identity| Arc::clone(&identity.name)),
         }
     }
 }

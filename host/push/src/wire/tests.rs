@@ -21,6 +21,7 @@ fn check(line: &Line<'_>, expected: &Expect) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one snapshot for each line")]
 fn the_format_of_items_does_not_change() {
     let json = r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"}}"#;
     let object = Object::from_json(json).unwrap();
@@ -143,6 +144,7 @@ fn the_format_of_reports_does_not_change() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one snapshot for each line")]
 fn the_format_of_signals_does_not_change() {
     let mut coverage = Coverage::nothing();
     let complete = KindCoverage::new(KindState::Complete);

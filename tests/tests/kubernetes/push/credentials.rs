@@ -130,9 +130,9 @@ impl SecureStage {
         let answer = self.client.get("/v2/clusters").unwrap_or_default();
         let mut clusters = answer["clusters"].as_array().into_iter().flatten();
         let (provider, name) = cluster.split_once('+').expect("a provider");
-        clusters.any(|it| {
-            let is_it = it["cluster"] == name && it["cluster-provider"] == provider;
-            is_it && it["connection"] == "connected"
+        clusters.any(|known| {
+            let is_it = known["cluster"] == name && known["cluster-provider"] == provider;
+            is_it && known["connection"] == "connected"
         })
     }
 
