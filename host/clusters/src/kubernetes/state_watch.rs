@@ -34,6 +34,8 @@ const STATES_MAX: usize = 20_000;
 const LIFETIME: Duration = Duration::from_mins(5);
 /// Time for the server to end a watch after its lifetime. A watch that is still open then is silent.
 const GRACE: Duration = Duration::from_secs(10);
+/// Time without a failure that ends the backoff.
+const LASTING: Duration = Duration::from_secs(10);
 /// Time before a watch that the server ended is resumed.
 const RESUME_AFTER: Duration = Duration::from_millis(100);
 /// Time between requests for a Kind that the server does not serve or does not allow.
@@ -121,7 +123,7 @@ impl BundleStateWatch {
         while !events.is_closed() {
             let began = Instant::now();
             let end = self.follow(&events).await;
-            if began.elapsed() > LIFETIME {
+            if began.elapsed() > LASTING {
                 backoff = Backoff::default();
             }
             match end {
