@@ -28,6 +28,8 @@ const WRITES_MAX: usize = 4;
 /// Time before a failed write is repeated. It doubles with each failure.
 const RETRY_FIRST: Duration = Duration::from_millis(500);
 const RETRY_LONGEST: Duration = Duration::from_secs(30);
+/// Time between two log lines with the same reason of a failure.
+const LOG_EVERY: Duration = Duration::from_mins(1);
 /// Time before a write that another client disturbed is repeated.
 const CONFLICT_WAIT: Duration = Duration::from_millis(200);
 /// Maximum number of notices about other monitors that are being sent.
@@ -50,6 +52,8 @@ pub(crate) struct Agent {
     writing: FuturesUnordered<BoxFuture<'static, Done>>,
     creating: FuturesUnordered<BoxFuture<'static, Ended>>,
     notices: FuturesUnordered<BoxFuture<'static, ()>>,
+    /// The last logged reason of a failed write, and its time.
+    failure: Option<(String, Instant)>,
     /// The last reason for which the objects cannot be listed; none while they can.
     away: Option<String>,
 }
@@ -70,6 +74,7 @@ impl Agent {
             writing: FuturesUnordered::new(),
             creating: FuturesUnordered::new(),
             notices: FuturesUnordered::new(),
+            failure: None,
             away: None,
             options,
         }
@@ -302,7 +307,8 @@ impl Agent {
             }
             Err(error) => {
                 target.known = None;
-                let wait = failed(target.failures, &error, &done.state);
+                log_failure(&mut self.failure, &error, &done.state, now);
+                let wait = wait_after(target.failures, &error);
                 target.failures = target.failures.saturating_add(1);
                 target.write_after = target.write_after.max(now + wait);
                 Some(now)
@@ -321,20 +327,33 @@ impl Agent {
     }
 }
 
-/// Logs a failed write, and returns the time until the next attempt.
-fn failed(failures: u32, error: &WriteError, state: &StateName) -> Duration {
-    let wait = RETRY_FIRST.saturating_mul(1 << failures.min(10));
-    match error {
-        // The watch reports the change of the other client, or the deletion.
-        WriteError::Conflict | WriteError::Missing => {
-            tracing::debug!(%state, %error, "report not written; it is written again");
-            CONFLICT_WAIT.max(wait / 4).min(RETRY_LONGEST)
-        }
-        WriteError::Refused(_) | WriteError::Unreachable(_) => {
-            if failures.is_power_of_two() || failures == 0 {
-                tracing::warn!(%state, %error, failures, "report not written; it is written again");
-            }
-            wait.min(RETRY_LONGEST)
-        }
+/// Logs a failed write, once a minute for each reason: all objects may fail for one reason.
+fn log_failure(
+    last: &mut Option<(String, Instant)>,
+    error: &WriteError,
+    state: &StateName,
+    now: Instant,
+) {
+    let text = error.to_string();
+    let is_known = last.as_ref().is_some_and(|(reason, at)| {
+        *reason == text && now.saturating_duration_since(*at) < LOG_EVERY
+    });
+    // The watch reports the change of the other client, or the deletion.
+    let is_usual = matches!(error, WriteError::Conflict | WriteError::Missing);
+    if is_known || is_usual {
+        tracing::debug!(%state, %error, "report not written; it is written again");
+    } else {
+        tracing::warn!(%state, %error, "report not written; it is written again");
+        *last = Some((text, now));
     }
+}
+
+/// The time between a failed write and the next attempt.
+fn wait_after(failures: u32, error: &WriteError) -> Duration {
+    let wait = RETRY_FIRST.saturating_mul(1 << failures.min(10));
+    let wait = match error {
+        WriteError::Conflict | WriteError::Missing => CONFLICT_WAIT.max(wait / 4),
+        WriteError::Refused(_) | WriteError::Unreachable(_) => wait,
+    };
+    wait.min(RETRY_LONGEST)
 }
