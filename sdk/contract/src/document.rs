@@ -94,16 +94,14 @@ impl<'a> Document<'a> {
     /// Records that a member is read.
     #[inline]
     pub(crate) fn note_member(&self, index: u32, key: &str) {
-        if let Some(trace) = self.trace {
-            trace.note(index, Look::Member(key.to_owned()));
-        }
+        self.note(index, || Look::Member(key.to_owned()));
     }
 
-    /// Records an iteration over the parts of the node at `index`.
+    /// Records an access to the node at `index`.
     #[inline]
-    pub(crate) fn note_parts(&self, index: u32, look: Look) {
+    pub(crate) fn note(&self, index: u32, look: impl FnOnce() -> Look) {
         if let Some(trace) = self.trace {
-            trace.note(index, look);
+            trace.note(index, look());
         }
     }
 

@@ -67,6 +67,15 @@ impl<'a> Node<'a> {
         self.document.note_member(self.index, key);
     }
 
+    /// The same as [`Self::note`] for a reader that uses the member only if it is passed: the read
+    /// counts, but needs no request.
+    #[doc(hidden)]
+    #[inline]
+    pub fn note_if_passed(self, key: &str) {
+        let look = || Look::MemberIfPassed(key.to_owned());
+        self.document.note(self.index, look);
+    }
+
     /// The direct parts, in an object with their keys, without a record in the trace.
     pub(crate) fn parts(self) -> impl Iterator<Item = (Option<&'a str>, Node<'a>)> {
         let (end, is_object) = match self.value() {
@@ -180,7 +189,7 @@ impl<'a> Node<'a> {
     pub fn items(self) -> impl ExactSizeIterator<Item = Node<'a>> + Clone {
         match self.value() {
             Some(Value::Array { end, .. }) => {
-                self.document.note_parts(self.index, Look::Items);
+                self.document.note(self.index, || Look::Items);
                 Parts::within(self, end)
             }
             _ => Parts::within(self, 0),
@@ -191,7 +200,7 @@ impl<'a> Node<'a> {
     pub fn members(self) -> impl Iterator<Item = (&'a str, Node<'a>)> + Clone {
         let parts = match self.value() {
             Some(Value::Object { end, .. }) => {
-                self.document.note_parts(self.index, Look::Members);
+                self.document.note(self.index, || Look::Members);
                 Parts::within(self, end)
             }
             _ => Parts::within(self, 0),

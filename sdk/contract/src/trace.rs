@@ -18,6 +18,9 @@ pub struct Trace(RefCell<BTreeSet<(u32, Look)>>);
 pub(crate) enum Look {
     /// The member with this name, whether it exists or not.
     Member(String),
+    /// The member with this name by a reader of the SDK that uses it if it is passed. It needs no
+    /// request.
+    MemberIfPassed(String),
     /// All members.
     Members,
     /// The items, one by one.
@@ -92,7 +95,7 @@ impl Read {
     /// The place that was read.
     fn target(&self) -> Vec<String> {
         let mut target = self.place.clone();
-        if let Look::Member(key) = &self.look {
+        if let Look::Member(key) | Look::MemberIfPassed(key) = &self.look {
             target.push(key.clone());
         }
         target
@@ -106,7 +109,7 @@ impl Read {
                 let below = fields.below(&self.place);
                 below.is_none_or(|below| !below.is_whole())
             }
-            Look::Items => false,
+            Look::Items | Look::MemberIfPassed(_) => false,
         }
     }
 
@@ -115,7 +118,7 @@ impl Read {
         let is_every_item = |rest: &[String]| matches!(rest, [step] if step == EVERY_ITEM);
         target.starts_with(field)
             || match &self.look {
-                Look::Member(_) => false,
+                Look::Member(_) | Look::MemberIfPassed(_) => false,
                 Look::Members => field.starts_with(&target),
                 Look::Items => field.strip_prefix(&target[..]).is_some_and(is_every_item),
             }

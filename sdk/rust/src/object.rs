@@ -137,6 +137,8 @@ impl<'a> Object<'a> {
     /// The conditions below `node` of the present generation, for lists of listeners, parents and
     /// similar parts.
     pub fn conditions_of(&self, node: Node<'a>) -> Conditions<'a> {
+        // Conditions of older generations are only recognised if the Kind requests this field.
+        self.metadata.note_if_passed("generation");
         let generation = *self.generation.get_or_init(|| self.peek_generation());
         Conditions::new(node.get("conditions"), generation)
     }

@@ -82,6 +82,39 @@ fn an_unread_field_is_listed() {
     assert_eq!(unread_fields::<Right>(), ["/* Widget: /spec/size"]);
 }
 
+/// Reads its conditions, and the object's generation only through them.
+struct Conditional;
+
+impl Interpreter for Conditional {
+    fn describe() -> crate::Description {
+        described(&["/metadata/generation", "/status/conditions"])
+    }
+
+    fn judge(widget: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+        let is_up = widget.conditions().is_true("Up");
+        Ok(if is_up {
+            Verdict::ready("Up", "")
+        } else {
+            Verdict::pending("Down", "")
+        })
+    }
+
+    fn fixtures() -> Fixtures {
+        Fixtures::from_json(
+            r#"[{"name": "outdated", "object": {"apiVersion": "v1", "kind": "Widget",
+                "metadata": {"generation": 2},
+                "status": {"conditions": [{"type": "Up", "status": "True", "observedGeneration": 1}]}},
+                "expect": {"state": "Pending"}}]"#,
+        )
+    }
+}
+
+#[test]
+fn conditions_read_the_generation_of_their_object() {
+    check_fixtures::<Conditional>();
+    assert_eq!(unread_fields::<Conditional>(), [""; 0]);
+}
+
 #[test]
 fn a_time_to_judge_again_needs_a_kind_with_the_time() {
     let told = told(check_fixtures::<Impatient>);
