@@ -185,6 +185,12 @@ impl<'a> Node<'a> {
         time::unix_ms(self.text()?)
     }
 
+    /// The time in a string as Go prints it (`2026-01-31 12:00:00 +0000 UTC`), in Unix
+    /// milliseconds. Use it only for fields into which a controller writes such a text.
+    pub fn go_time_ms(self) -> Option<i64> {
+        time::go_unix_ms(self.text()?)
+    }
+
     /// The items of an array. Empty for any other value.
     pub fn items(self) -> impl ExactSizeIterator<Item = Node<'a>> + Clone {
         match self.value() {

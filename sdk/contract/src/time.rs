@@ -1,4 +1,5 @@
-//! Parses and writes times in RFC 3339 format, which Kubernetes uses.
+//! Parses and writes times in RFC 3339 format, which Kubernetes uses, and parses times as Go prints
+//! them.
 //!
 //! It does not use a library, because libraries support every calendar and format, and would be
 //! half the size of a component.
@@ -10,7 +11,47 @@
 /// (`:60`) reads as the second before it, because Unix time has none. Returns `None` for anything
 /// else, including other forms of ISO 8601.
 pub fn unix_ms(text: &str) -> Option<i64> {
-    let (date, rest) = text.as_bytes().split_first_chunk::<10>()?;
+    let (local_ms, rest) = local_ms(text.as_bytes())?;
+    Some(local_ms - offset_s(rest)? * 1000)
+}
+
+/// Parses a time as `Time.String()` of Go prints it, to Unix milliseconds: `2026-01-31
+/// 12:00:00.123456 +0000 UTC m=+0.001`. Some controllers write this text into a status. The name of
+/// the time zone and the reading of the monotonic clock (`m=…`) are ignored. Finer digits are
+/// truncated. Returns `None` for anything else.
+pub fn go_unix_ms(text: &str) -> Option<i64> {
+    let (local_ms, rest) = local_ms(text.as_bytes())?;
+    let &[
+        b' ',
+        sign @ (b'+' | b'-'),
+        h1,
+        h0,
+        m1,
+        m0,
+        b' ',
+        ref rest @ ..,
+    ] = rest
+    else {
+        return None;
+    };
+    let rest = std::str::from_utf8(rest).ok()?;
+    let (zone, monotonic) = match rest.split_once(" m=") {
+        Some((zone, monotonic)) => (zone, Some(monotonic)),
+        None => (rest, None),
+    };
+    let is_zone_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-".contains(&byte);
+    let is_clock_byte = |byte: u8| byte.is_ascii_digit() || b"+-.".contains(&byte);
+    let is_valid = !zone.is_empty()
+        && zone.bytes().all(is_zone_byte)
+        && monotonic.is_none_or(|clock| !clock.is_empty() && clock.bytes().all(is_clock_byte));
+    let seconds = clock(number(&[h1, h0], 23)?, number(&[m1, m0], 59)?);
+    let offset_s = if sign == b'+' { seconds } else { -seconds };
+    is_valid.then_some(local_ms - offset_s * 1000)
+}
+
+/// The milliseconds of date and time of day, without the offset, and the remaining text.
+fn local_ms(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (date, rest) = text.split_first_chunk::<10>()?;
     let day = days(date)?;
     let (time, rest) = rest.split_first_chunk::<9>()?;
     let &[b'T' | b't' | b' ', h1, h0, b':', m1, m0, b':', s1, s0] = time else {
@@ -19,8 +60,7 @@ pub fn unix_ms(text: &str) -> Option<i64> {
     let seconds =
         clock(number(&[h1, h0], 23)?, number(&[m1, m0], 59)?) + number(&[s1, s0], 60)?.min(59);
     let (ms, rest) = fraction_ms(rest)?;
-    let offset = offset_s(rest)?;
-    Some((day * 86_400 + seconds - offset) * 1000 + ms)
+    Some(((day * 86_400 + seconds) * 1000 + ms, rest))
 }
 
 /// Writes Unix milliseconds in the format of Kubernetes: `2026-01-31T12:00:00Z`, with milliseconds
@@ -164,6 +204,37 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(unix_ms(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_moment_is_read_as_go_prints_it() {
+        let table = [
+            ("1970-01-01 00:00:00 +0000 UTC", Some(0)),
+            (
+                "2024-02-29 12:00:00.123456789 +0000 UTC",
+                Some(1_709_208_000_123),
+            ),
+            ("2024-02-29 12:00:00.5 +0230 +0230", Some(1_709_199_000_500)),
+            (
+                "2024-02-29 12:00:00 -0500 EST m=+0.000012",
+                Some(1_709_226_000_000),
+            ),
+            (
+                "2024-02-29 12:00:00 +0000 UTC m=-12.5",
+                Some(1_709_208_000_000),
+            ),
+            ("2024-02-29 12:00:00 +0000", None),
+            ("2024-02-29 12:00:00 +0000 ", None),
+            ("2024-02-29 12:00:00 +00:00 UTC", None),
+            ("2024-02-29 12:00:00 UTC", None),
+            ("2024-02-29 12:00:00 +0000 UTC m=", None),
+            ("2024-02-29 12:00:00 +0000 UTC and more", None),
+            ("2024-02-29T12:00:00Z", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(go_unix_ms(text), expected, "{text}");
         }
     }
 
