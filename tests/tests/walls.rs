@@ -25,7 +25,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         &["kindsight-interpreter", "kindsight-guest-build"],
     ),
     ("wasmparser", &["kindsight-interpreter"]),
-    ("jsonschema", &["kindsight-catalog"]),
+    ("jsonschema", &["kindsight-settings"]),
     ("hmac", &["kindsight-code-cache"]),
     ("hyper", &["kindsight-rest"]),
     (
@@ -114,6 +114,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-code-cache",
             "kindsight-contract",
             "kindsight-model",
+            "kindsight-settings",
         ],
     ),
     (
@@ -123,6 +124,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-folder",
             "kindsight-interpreter",
             "kindsight-model",
+            "kindsight-settings",
             "kindsight-store",
         ],
     ),
@@ -348,7 +350,11 @@ fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
         let expected: &[&str] = match member.folder.as_str() {
             folder if folder == built_in => &["kindsight-guest-build"],
             "sdk/macros" => &["kindsight-contract"],
-            "sdk/rust" => &["kindsight-contract", "kindsight-sdk-macros"],
+            "sdk/rust" => &[
+                "kindsight-contract",
+                "kindsight-sdk-macros",
+                "kindsight-settings",
+            ],
             folder if folder.starts_with("sdk/") || folder == CLUSTERS => &[],
             _ => &["kindsight-sdk"],
         };

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use kindsight_api::interpreters::Refusal;
 use kindsight_interpreter::{Interpreter, LoadError};
-use kindsight_model::{Digest, LoadStep, Source, VersionOutcome};
+use kindsight_model::{Digest, Source, VersionOutcome};
 
 use crate::catalog::{Catalog, locked};
-use crate::settings::schema;
 
 /// The reason why a known component cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -54,16 +53,11 @@ impl Catalog {
     /// [`Refusal::Refused`] with the step; [`Refusal::Failed`] for a fault of this host.
     pub(crate) fn load_bytes(&self, bytes: &[u8]) -> Result<Arc<Interpreter>, Refusal> {
         let loaded = self.options.interpreters.load(bytes);
-        let interpreter = loaded.map_err(|error| match error {
+        loaded.map_err(|error| match error {
             // It is not a fault of the component, so the component is not refused.
             LoadError::Host(_) => Refusal::Failed(error.with_step()),
             error => Refusal::at(error.step(), error.to_string()),
-        })?;
-        let schema = interpreter.description().settings_schema.as_deref();
-        schema
-            .map_or(Ok(()), schema::check)
-            .map_err(|why| Refusal::at(LoadStep::Validated, why))?;
-        Ok(interpreter)
+        })
     }
 
     /// Marks a component as being stored until the result is dropped, so that no change removes it

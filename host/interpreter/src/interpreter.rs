@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kindsight_model::{Digest, InterpretedBy};
+use kindsight_settings::SettingsSchema;
 
 use wasmtime::component::InstancePre;
 
@@ -15,6 +16,7 @@ use crate::limits::{LOG_LINES_MAX, LOG_LINES_PER_SPAN_MAX};
 /// A component that was compiled, has described itself and passed its fixtures.
 pub struct Interpreter {
     description: Description,
+    settings_schema: Option<SettingsSchema>,
     by: Arc<InterpretedBy>,
     pre: InstancePre<InstanceContext>,
     exports: Exports,
@@ -26,6 +28,7 @@ impl Interpreter {
     pub(crate) fn new(
         digest: Digest,
         description: Description,
+        settings_schema: Option<SettingsSchema>,
         pre: InstancePre<InstanceContext>,
         exports: Exports,
     ) -> Self {
@@ -37,6 +40,7 @@ impl Interpreter {
                 declared: Arc::new(description.declared()),
             }),
             description,
+            settings_schema,
             pre,
             exports,
             log_lines_dropped: 0,
@@ -64,6 +68,11 @@ impl Interpreter {
     /// The description that the component gives of itself, after validation.
     pub fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// The schema of its settings, checked. `None` if it has no settings.
+    pub fn settings_schema(&self) -> Option<&SettingsSchema> {
+        self.settings_schema.as_ref()
     }
 
     /// The name that verdicts carry.

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use kindsight_code_cache::CodeCache;
 use kindsight_model::{Digest, InterpretedBy, InterpreterName};
+use kindsight_settings::SettingsSchema;
 use wasmtime::Store;
 use wasmtime::component::{Component, InstancePre, TypedFunc};
 
@@ -92,8 +93,11 @@ fn tried(
         stats,
     };
     let mut description = describe(component, limits)?;
+    let schema = description.settings_schema.as_deref();
+    let schema = schema.map(SettingsSchema::parse).transpose();
+    let schema = schema.map_err(LoadError::SettingsSchema)?;
     let fixtures = fixtures::list(component, limits, &mut description)?;
-    let interpreter = Interpreter::new(digest, description, pre, exports);
+    let interpreter = Interpreter::new(digest, description, schema, pre, exports);
     fixtures::try_all(&interpreter, limits, &fixtures, stats)?;
     Ok(interpreter)
 }

@@ -18,7 +18,9 @@ const WITHOUT_BINDGEN: &str = "for `chrono` it is `default-features = false, fea
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The component is over the size limit.
-    #[error("{0} bytes are over the limit of {1} bytes")]
+    #[error(
+        "{0} bytes are over the limit of {1} bytes"
+    )]
     TooLarge(usize, usize),
     /// The bytes are not Wasm, or are damaged.
     #[error("not a WebAssembly component: {0}")]
@@ -73,6 +75,9 @@ pub enum LoadError {
     /// The description of the component violates rules of the contract.
     #[error("its description is wrong: {}", first(.0))]
     Description(Vec<String>),
+    /// The schema of the component's settings is broken or too expensive.
+    #[error("{0}")]
+    SettingsSchema(String),
     /// The list of the component's fixtures violates rules of the contract.
     #[error("its fixtures cannot be read: {}", first(.0))]
     FixtureList(Vec<String>),
@@ -121,6 +126,7 @@ impl LoadError {
             Self::Host(text) => Self::Host(one(text)),
             Self::Shapes(text) => Self::Shapes(one(text)),
             Self::Instance(text) => Self::Instance(one(text)),
+            Self::SettingsSchema(text) => Self::SettingsSchema(one(text)),
             Self::Description(texts) => Self::Description(all(texts)),
             Self::FixtureList(texts) => Self::FixtureList(all(texts)),
             Self::Fixtures(texts) => Self::Fixtures(all(texts)),
@@ -147,6 +153,7 @@ impl LoadError {
             | Self::WasmBindgen(_)
             | Self::NoContractTypes
             | Self::NotAnInterpreter
+            | Self::SettingsSchema(_)
             | Self::OtherMajor(_) => LoadStep::Validated,
             Self::Compile(_) | Self::Host(_) => LoadStep::Compiled,
             Self::Shapes(_)

@@ -1,7 +1,8 @@
 //! Runs an interpreter natively, without Wasm, for its author's tests and for benchmarks.
 //!
 //! Objects are first reduced to the declared fields, and verdicts are checked and truncated with
-//! the same code as in the host. A fixture therefore has the same result there.
+//! the same code as in the host. The settings of fixtures are checked, and get the defaults of the
+//! settings schema. A fixture therefore has the same result there.
 
 mod call;
 mod damage;
@@ -11,7 +12,8 @@ mod unread;
 
 use std::collections::BTreeSet;
 
-use kindsight_contract::{Coverage, Description, Expectation, Fixture};
+use kindsight_contract::{Coverage, Description, Expectation, ExpectedFailure, Fixture};
+use kindsight_settings::{FixtureSettings, SettingsCheck, SettingsSchema, fixture_settings};
 
 use crate::bindings::exports::kindsight::interpreter::description::Guest;
 use crate::{Adapter, Failure, Interpreter, Verdict, export};
@@ -23,7 +25,8 @@ pub use unread::unread_fields;
 /// Checks the description and every fixture of `I`.
 ///
 /// # Panics
-/// If the description violates the contract, if there is no fixture, or if one fails. The message
+/// If the description violates the contract, if its settings schema is broken or a default does not
+/// fit it, if there is no fixture, or if one fails. The message
 /// names each failed fixture with the actual verdict, and the missing field or relation. Also if a
 /// rule reads a field that its Kind, or its rule of related objects, does not declare, because the
 /// field is not passed in production.
@@ -91,7 +94,9 @@ fn described<I: Interpreter>() -> Description {
     description
 }
 
-/// The fixtures of `I`, checked in the same way as its description.
+/// The fixtures of `I`, checked in the same way as its description, with the settings that a real
+/// call receives. Omits the fixtures that promise `invalid-settings` for settings that the schema
+/// refuses: an operator cannot set these, so they hold without a call.
 fn fixtures<I: Interpreter>() -> Vec<Fixture> {
     let json = <Adapter<I> as Guest>::fixtures();
     let (fixtures, warnings) = Fixture::parse_all(&json)
@@ -101,7 +106,43 @@ fn fixtures<I: Interpreter>() -> Vec<Fixture> {
         "the fixtures are wrong:\n{}",
         warnings.join("\n")
     );
-    fixtures
+    with_settings(settings_schema::<I>().as_ref(), fixtures)
+}
+
+/// The settings schema of `I`, checked as by the host.
+fn settings_schema<I: Interpreter>() -> Option<SettingsSchema> {
+    let schema = described::<I>().settings_schema?;
+    let schema = SettingsSchema::parse(&schema);
+    Some(schema.unwrap_or_else(|why| panic!("the description is wrong:\n{why}")))
+}
+
+/// The fixtures with the settings that a real call receives.
+fn with_settings(schema: Option<&SettingsSchema>, fixtures: Vec<Fixture>) -> Vec<Fixture> {
+    let check = schema.map(SettingsSchema::checking).transpose();
+    let check: Option<SettingsCheck<'_>> =
+        check.unwrap_or_else(|why| panic!("the description is wrong:\n{why}"));
+    let mut wrong = Vec::new();
+    let given = fixtures.into_iter().filter_map(|fixture| {
+        match fixture_settings(check.as_ref(), fixture.settings.as_deref()) {
+            FixtureSettings::Passed(settings) => Some(Fixture {
+                settings,
+                ..fixture
+            }),
+            FixtureSettings::Refused(why) => {
+                if fixture.expect.failure != Some(ExpectedFailure::InvalidSettings) {
+                    wrong.push(format!("{}: {why}", fixture.name));
+                }
+                None
+            }
+        }
+    });
+    let given = given.collect();
+    assert!(
+        wrong.is_empty(),
+        "the fixtures are wrong:\n{}",
+        wrong.join("\n")
+    );
+    given
 }
 
 /// Judges one complete object at the time 0, without related objects or settings.

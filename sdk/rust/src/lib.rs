@@ -81,6 +81,7 @@ mod deadline;
 mod description;
 mod export;
 mod fixture;
+#[cfg(not(target_arch = "wasm32"))]
 pub mod harness;
 mod input;
 mod object;

@@ -62,7 +62,7 @@ fn settings_that_the_schema_refuses_are_reported_with_their_path() {
     expect![[r#"
         refused: published: settings of `a`: "high" is not of type "integer" at `/level`
         refused: published: settings of `a`: 10 is greater than the maximum of 9 at `/level`
-        refused: published: settings of `a`: 11 is greater than the maximum of 9 at `/level`; Additional properties are not allowed ('lever' was unexpected) at ``
+        refused: published: settings of `a`: 11 is greater than the maximum of 9 at `/level`; Additional properties are not allowed ('lever' was unexpected) in the settings
         refused: published: settings of `a`: settings of 70021 bytes are over the limit of 65536 bytes
     "#]].assert_eq(&outcomes);
 }
@@ -85,7 +85,7 @@ fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
     host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     host.set(&json!({"level": 3}));
     let stricter = component_with("a", "2.0.0", STRICTER);
-    expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
+    expect![[r#"refused: published: settings of `a`: "name" is a required property in the settings"#]]
         .assert_eq(&host.load(&upload("a", stricter.clone())));
     assert_eq!(
         (host.judges("a").as_str(), host.says().as_str()),
@@ -93,7 +93,7 @@ fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
     );
     expect!["Candidate: a 2.0.0 is accepted and can be promoted"]
         .assert_eq(&host.load(&crate::candidate("a", stricter)));
-    expect![[r#"refused: published: settings of `a`: "name" is a required property at ``"#]]
+    expect![[r#"refused: published: settings of `a`: "name" is a required property in the settings"#]]
         .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
     assert_eq!(
         (host.judges("a").as_str(), host.says().as_str()),
@@ -121,13 +121,60 @@ fn a_schema_cannot_reach_out() {
         );
         assert_eq!(host.live(), ["a 0.1.0 Upload"]);
     }
-    let schema = r#"{\"properties\": {\"level\": {\"pattern\": \"(\"}}}"#;
-    let more = format!(r#", "settings-schema": "{schema}""#);
-    host.admit(&upload("a", component_with("a", "3.0.0", &more)))
-        .expect("it loads");
-    let outcome = host.set(&json!({"level": 3}));
-    assert!(outcome.contains("the schema of a"), "{outcome}");
-    assert_eq!(host.says(), "no settings");
+}
+
+#[test]
+fn a_broken_schema_is_refused_at_load() {
+    let host = Host::new();
+    host.load(&upload("a", component("a", "0.1.0")));
+    let mut outcomes = String::new();
+    for schema in [
+        r#"{\"type\": \"strng\"}"#,
+        r#"{\"properties\": {\"level\": {\"pattern\": \"(\"}}}"#,
+        r#"{\"properties\": {\"level\": {\"minimum\": 5, \"default\": 3}}}"#,
+    ] {
+        let more = format!(r#", "settings-schema": "{schema}""#);
+        outcomes.push_str(&host.load(&upload("a", component_with("a", "1.0.0", &more))));
+        outcomes.push('\n');
+        assert_eq!(host.live(), ["a 0.1.0 Upload"]);
+    }
+    expect![[r#"
+        refused: validated: its settings-schema: "strng" is not valid under any of the schemas listed in the 'anyOf' keyword at `/type`
+        refused: validated: its settings-schema: "(" is not a "regex" at `/properties/level/pattern`
+        refused: validated: its settings-schema: a default does not fit: 3 is less than the minimum of 5 at `/level`
+    "#]].assert_eq(&outcomes);
+}
+
+/// A version of `a` with a default level of 5, and one fixture: an object that is ready from level 5
+/// on.
+fn with_fixture(version: &str, settings: &str) -> Vec<u8> {
+    let object =
+        r#"{\"apiVersion\": \"a/v1\", \"kind\": \"Thing\", \"spec\": {\"do\": \"weigh-level\"}}"#;
+    let more = format!(r#"{DEFAULT}, "fixtures": [["it", "{object}", "Ready"{settings}]]"#);
+    component_with("a", version, &more)
+}
+
+const DEFAULT: &str = r#", "settings-schema": "{\"properties\": {\"level\": {\"type\": \"integer\", \"maximum\": 9, \"default\": 5}}}""#;
+
+#[test]
+fn a_fixture_gets_the_settings_of_a_real_call() {
+    let host = Host::new();
+    expect!["Live: a 1.0.0 is live"].assert_eq(&host.load(&upload("a", with_fixture("1.0.0", ""))));
+    let mut outcomes = String::new();
+    for settings in [
+        r#", "{\"level\": 6}""#,
+        r#", "{\"level\": 4}""#,
+        r#", "{\"level\": 10}""#,
+    ] {
+        let version = with_fixture("1.1.0", settings);
+        outcomes.push_str(&host.load(&upload("a", version)));
+        outcomes.push('\n');
+    }
+    expect![[r#"
+        Live: a 1.1.0 is live, replacing 1.0.0 from upload
+        refused: tried: 1 of its fixtures failed: fixture `it`: expected state Ready, got Pending Low ()
+        refused: tried: 1 of its fixtures failed: fixture `it`: its settings do not fit the settings-schema: 10 is greater than the maximum of 9 at `/level`
+    "#]].assert_eq(&outcomes);
 }
 
 /// A schema of 2.6 KB whose parts each refer twice to the next part. A validation never ends.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kindsight_contract::{ExpectedFailure, Fixture, Given, cut};
 use kindsight_model::{Object, Verdict, clean};
+use kindsight_settings::{FixtureSettings, SettingsCheck, SettingsSchema, fixture_settings};
 
 use super::{Instance, LoadingComponent};
 use crate::call_input::Settings;
@@ -61,7 +62,7 @@ pub(crate) fn listed(
     list(component, limits, &mut description)
 }
 
-/// Runs all fixtures on one instance, as in production.
+/// Runs all fixtures on one instance, as in production: with the defaults of the settings schema.
 pub(super) fn try_all(
     interpreter: &Interpreter,
     limits: &Limits,
@@ -69,15 +70,20 @@ pub(super) fn try_all(
     stats: &Arc<CallStats>,
 ) -> Result<(), LoadError> {
     let mut trial = Trial::counted(interpreter, limits, stats);
+    let check = interpreter.settings_schema();
+    let check = check.map(SettingsSchema::checking).transpose();
+    let check = check.map_err(LoadError::SettingsSchema)?;
     let mut wrong = Vec::new();
     for fixture in fixtures {
-        let Some(mismatch) = mismatch(&mut trial, fixture) else {
+        let settings = settings(check.as_ref(), fixture);
+        let Some(mismatch) = mismatch(&mut trial, fixture, &settings) else {
             continue;
         };
         let mut what = format!("fixture `{}`: {}", cut(&fixture.name), mismatch.what);
         if wrong.len() < EXPLAINED_MAX
             && mismatch.is_answer
-            && let Some(why) = explanation::of(&mut trial, fixture)
+            && let Ok(settings) = &settings
+            && let Some(why) = explanation::of(&mut trial, fixture, settings)
         {
             what.extend(["; ", &why]);
         }
@@ -98,20 +104,36 @@ struct Mismatch {
 }
 
 /// The difference between the answer and the expectation, if there is one.
-fn mismatch(trial: &mut Trial<'_>, fixture: &Fixture) -> Option<Mismatch> {
+fn mismatch(
+    trial: &mut Trial<'_>,
+    fixture: &Fixture,
+    settings: &Result<Settings, String>,
+) -> Option<Mismatch> {
     let of = |what, is_answer| Some(Mismatch { what, is_answer });
+    let settings = match settings {
+        Ok(settings) => settings,
+        // An operator cannot set them, so no call receives them.
+        Err(_) if fixture.expect.failure == Some(ExpectedFailure::InvalidSettings) => return None,
+        Err(why) => return of(why.clone(), false),
+    };
     let (object, siblings) = match objects(fixture) {
         Ok(objects) => objects,
         Err(what) => return of(what, false),
     };
-    let answer = trial.judge(&object, &siblings, fixture.now_ms, &settings(fixture));
+    let answer = trial.judge(&object, &siblings, fixture.now_ms, settings);
     let is_answer = is_answer(&answer);
     of(difference(fixture, answer)?, is_answer)
 }
 
-/// The settings of a fixture.
-fn settings(fixture: &Fixture) -> Settings {
-    Settings::of(fixture.settings.as_deref().map(Arc::from).as_ref())
+/// The settings that a call with a fixture receives.
+///
+/// # Errors
+/// The reason why the schema refuses them.
+fn settings(check: Option<&SettingsCheck<'_>>, fixture: &Fixture) -> Result<Settings, String> {
+    match fixture_settings(check, fixture.settings.as_deref()) {
+        FixtureSettings::Passed(text) => Ok(Settings::of(text.map(Arc::from).as_ref())),
+        FixtureSettings::Refused(why) => Err(why),
+    }
 }
 
 /// Returns whether the component answered, with a verdict or a failure.

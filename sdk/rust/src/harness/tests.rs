@@ -115,6 +115,68 @@ fn conditions_read_the_generation_of_their_object() {
     assert_eq!(unread_fields::<Conditional>(), [""; 0]);
 }
 
+macro_rules! configured {
+    ($name:ident, $schema:expr, $fixtures:expr) => {
+        struct $name;
+
+        impl Interpreter for $name {
+            fn describe() -> crate::Description {
+                described(&["/status"]).settings_schema($schema)
+            }
+
+            fn judge(_: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
+                Ok(match input.settings().get("level").integer() {
+                    Some(3..) => Verdict::ready("High", ""),
+                    _ => Verdict::pending("Low", ""),
+                })
+            }
+
+            fn fixtures() -> Fixtures {
+                Fixtures::from_json($fixtures)
+            }
+        }
+    };
+}
+
+const LEVEL: &str = r#"{"properties": {"level": {"type": "integer", "maximum": 9, "default": 3}}}"#;
+
+configured!(
+    Defaulted,
+    LEVEL,
+    r#"[{"name": "by default", "object": {"apiVersion": "v1", "kind": "Widget"}, "expect": {"state": "Ready"}},
+        {"name": "low", "object": {"apiVersion": "v1", "kind": "Widget"}, "settings": {"level": 1}, "expect": {"state": "Pending"}},
+        {"name": "too high", "object": {"apiVersion": "v1", "kind": "Widget"}, "settings": {"level": 10}, "expect": {"failure": "invalid-settings"}}]"#
+);
+configured!(
+    Unfitting,
+    LEVEL,
+    r#"[{"name": "too high", "object": {"apiVersion": "v1", "kind": "Widget"}, "settings": {"level": 10}, "expect": {"state": "Ready"}}]"#
+);
+configured!(
+    Broken,
+    r#"{"properties": {"level": {"type": "strng"}}}"#,
+    FIXTURES
+);
+
+#[test]
+fn a_fixture_gets_the_defaults_of_the_settings_schema() {
+    check_fixtures::<Defaulted>();
+}
+
+#[test]
+fn settings_that_no_operator_can_set_fail_the_fixture() {
+    let told = told(check_fixtures::<Unfitting>);
+    let why = "too high: its settings do not fit the settings-schema: 10 is greater than the maximum of 9 at `/level`";
+    assert!(told.contains(why), "{told}");
+}
+
+#[test]
+fn a_broken_settings_schema_fails_the_check() {
+    let told = told(check_fixtures::<Broken>);
+    assert!(told.contains("its settings-schema: "), "{told}");
+    assert!(told.contains("`/properties/level/type`"), "{told}");
+}
+
 #[test]
 fn a_time_to_judge_again_needs_a_kind_with_the_time() {
     let told = told(check_fixtures::<Impatient>);

@@ -4,8 +4,8 @@
 //! version, kind]`), `fields`, `states` (a list of names), `more-states` (the number of additional
 //! states `MoreN`), `related-limit` and `selector` (of the Pods that an object owns, or that the
 //! selector at this pointer selects), `settings-schema`, `reasons` (a list of `[name, summary, help
-//! URL]`), `final` (an additional final state), `fixtures` (a list of `[name, object, state]`),
-//! `describe` and `list-fixtures` (a misdeed that is committed first).
+//! URL]`), `final` (an additional final state), `fixtures` (a list of `[name, object, state]` or `[name,
+//! object, state, settings]`), `describe` and `list-fixtures` (a misdeed that is committed first).
 
 use kindsight_sdk::prelude::*;
 
@@ -116,7 +116,13 @@ pub(crate) fn fixtures(text: &Object<'_>) -> Fixtures {
     let fixtures = fixtures.items().map(|fixture| {
         let part = |at: &str| fixture.at(at).text_or_empty();
         let (name, object, state) = (quoted(part("/0")), part("/1"), quoted(part("/2")));
-        format!(r#"{{"name": {name}, "object": {object}, "expect": {{"state": {state}}}}}"#)
+        let settings = match fixture.at("/3").text() {
+            Some(settings) => format!(r#""settings": {settings}, "#),
+            None => String::new(),
+        };
+        format!(
+            r#"{{"name": {name}, "object": {object}, {settings}"expect": {{"state": {state}}}}}"#
+        )
     });
     let fixtures: Vec<String> = fixtures.collect();
     Fixtures::from_json(format!("[{}]", fixtures.join(",")))

@@ -28,6 +28,14 @@ pub(crate) fn judge(object: &Object<'_>, input: &Input<'_>) -> Option<Verdict> {
             };
             Some(Verdict::ready("Settings", message))
         }
+        "weigh-level" => {
+            let level = input.settings().get("level").integer();
+            Some(if level.is_some_and(|level| level >= 5) {
+                Verdict::ready("High", "")
+            } else {
+                Verdict::pending("Low", "")
+            })
+        }
         "recheck" => {
             let at_ms = object.at("/spec/at").integer().unwrap_or(0);
             Some(Verdict::pending("Rechecks", "").recheck_at(at_ms))

@@ -23,6 +23,35 @@ pub(super) fn fill(schema: &Value, settings: &mut Map<String, Value>) {
     }
 }
 
+/// Settings with every default that [`fill`] can add in any settings, and the places of these
+/// defaults, as JSON pointers. Objects are created even if a required member is then missing.
+pub(super) fn all(schema: &Value) -> (Map<String, Value>, Vec<String>) {
+    let (mut settings, mut places) = (Map::new(), Vec::new());
+    add_all(schema, "", &mut settings, &mut places);
+    (settings, places)
+}
+
+fn add_all(schema: &Value, at: &str, to: &mut Map<String, Value>, places: &mut Vec<String>) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, schema) in properties.into_iter().flatten() {
+        let place = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
+        if let Some(default) = schema.get("default") {
+            let mut default = default.clone();
+            if let Value::Object(members) = &mut default {
+                fill(schema, members);
+            }
+            to.insert(name.clone(), default);
+            places.push(place);
+            continue;
+        }
+        let (mut members, before) = (Map::new(), places.len());
+        add_all(schema, &place, &mut members, places);
+        if places.len() > before {
+            to.insert(name.clone(), Value::Object(members));
+        }
+    }
+}
+
 /// The value of a missing member, or `None` if the schema has no default for it.
 fn default(schema: &Value) -> Option<Value> {
     match schema.get("default") {

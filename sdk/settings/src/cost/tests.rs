@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 
 /// A schema with this number of parts. Each part refers twice to the next one.
-fn bomb(parts: usize) -> String {
+fn bomb(parts: usize) -> Value {
     let last = (format!("d{parts}"), json!({"type": "string"}));
     let each = (0..parts).map(|number| {
         let next = format!("#/$defs/d{}", number + 1);
@@ -12,7 +12,7 @@ fn bomb(parts: usize) -> String {
         (format!("d{number}"), twice)
     });
     let parts: Map<String, Value> = each.chain([last]).collect();
-    json!({"$ref": "#/$defs/d0", "$defs": parts}).to_string()
+    json!({"$ref": "#/$defs/d0", "$defs": parts})
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_schema_for_human_users_costs_few_steps() {
         "$defs": {"color/name": {"enum": ["red", "green"]}},
         "additionalProperties": false
     });
-    let cost = cost(&schema.to_string()).expect("a usual schema");
+    let cost = cost(&schema).expect("a usual schema");
     assert!((80..150).contains(&cost.steps), "{cost:?}");
     assert!(cost.asks_for_unique);
 }
@@ -44,25 +44,25 @@ fn a_schema_over_the_budget_is_refused_with_the_limit() {
         bomb(40),
         bomb(27),
         bomb(14),
-        deep.to_string(),
-        json!({"anyOf": many}).to_string(),
-        json!({"enum": many}).to_string(),
-        json!({"pattern": "x".repeat(600)}).to_string(),
+        deep,
+        json!({"anyOf": many}),
+        json!({"enum": many}),
+        json!({"pattern": "x".repeat(600)}),
     ] {
-        refusals.push_str(&check(&schema).expect_err("over the budget"));
+        refusals.push_str(&cost(&schema).expect_err("over the budget"));
         refusals.push('\n');
     }
     expect![[r#"
-        its settings-schema: with every `$ref` followed, it is nested deeper than 64, which is the limit
-        its settings-schema: with every `$ref` followed, it is nested deeper than 64, which is the limit
-        its settings-schema: with every `$ref` followed, it has more than 10000 steps, which is the limit
-        its settings-schema: with every `$ref` followed, it is nested deeper than 64, which is the limit
-        its settings-schema: with every `$ref` followed, it has more than 10000 steps, which is the limit
-        its settings-schema: with every `$ref` followed, it has more than 10000 steps, which is the limit
-        its settings-schema: a pattern of 600 bytes is over the limit of 512 bytes
+        with every `$ref` followed, it is nested deeper than 64, which is the limit
+        with every `$ref` followed, it is nested deeper than 64, which is the limit
+        with every `$ref` followed, it has more than 10000 steps, which is the limit
+        with every `$ref` followed, it is nested deeper than 64, which is the limit
+        with every `$ref` followed, it has more than 10000 steps, which is the limit
+        with every `$ref` followed, it has more than 10000 steps, which is the limit
+        a pattern of 600 bytes is over the limit of 512 bytes
     "#]]
     .assert_eq(&refusals);
-    check(&bomb(6)).expect("some hundred steps");
+    cost(&bomb(6)).expect("some hundred steps");
 }
 
 #[test]
@@ -78,25 +78,25 @@ fn a_schema_that_reaches_out_or_refers_to_itself_is_refused() {
         json!({"items": {"$dynamicRef": "#x"}}),
         json!({"unevaluatedProperties": false}),
     ] {
-        refusals.push_str(&check(&schema.to_string()).expect_err("refused"));
+        refusals.push_str(&cost(&schema).expect_err("refused"));
         refusals.push('\n');
     }
     expect![[r##"
-        its settings-schema: `"#"` refers to itself, which is not supported in a settings-schema
-        its settings-schema: `"#/$defs/b"` refers to itself, which is not supported in a settings-schema
-        its settings-schema: `$ref` "file:///etc/passwd" does not have the form `#/…`: other references are not followed
-        its settings-schema: `$ref` "#/$defs/none" has no target in the schema
-        its settings-schema: `$ref` 1 does not have the form `#/…`: other references are not followed
-        its settings-schema: `$id` is not supported in a settings-schema
-        its settings-schema: `$dynamicRef` is not supported in a settings-schema
-        its settings-schema: `unevaluatedProperties` is not supported in a settings-schema
+        `"#"` refers to itself, which is not supported in a settings-schema
+        `"#/$defs/b"` refers to itself, which is not supported in a settings-schema
+        `$ref` "file:///etc/passwd" does not have the form `#/…`: other references are not followed
+        `$ref` "#/$defs/none" has no target in the schema
+        `$ref` 1 does not have the form `#/…`: other references are not followed
+        `$id` is not supported in a settings-schema
+        `$dynamicRef` is not supported in a settings-schema
+        `unevaluatedProperties` is not supported in a settings-schema
     "##]]
     .assert_eq(&refusals);
 }
 
 #[test]
 fn the_built_in_schemas_are_within_the_budget() {
-    for schema in [r#"{"type": "object"}"#, "{}"] {
-        check(schema).expect("small");
+    for schema in [json!({"type": "object"}), json!({})] {
+        cost(&schema).expect("small");
     }
 }

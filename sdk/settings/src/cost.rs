@@ -48,27 +48,17 @@ pub(crate) struct Cost {
     pub(crate) asks_for_unique: bool,
 }
 
-/// Checks whether a schema is within the budget. Called at every load. Takes at most a millisecond.
+/// The cost of a schema within the budget. Takes at most a millisecond.
 ///
 /// # Errors
 /// The exceeded limit or the refused keyword, for the author.
-pub(crate) fn check(schema: &str) -> Result<(), String> {
-    let checked = cost(schema).map(|_| ());
-    checked.map_err(|why| format!("its settings-schema: {why}"))
-}
-
-/// The cost of a schema within the budget.
-///
-/// # Errors
-/// The errors of [`check`].
-pub(crate) fn cost(schema: &str) -> Result<Cost, String> {
-    let root: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+pub(crate) fn cost(root: &Value) -> Result<Cost, String> {
     let mut walk = Walk {
-        root: &root,
+        root,
         cost: Cost::default(),
         references: Vec::new(),
     };
-    walk.schema(&root, 0)?;
+    walk.schema(root, 0)?;
     Ok(walk.cost)
 }
 
