@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 
 use kindsight_api::interpreters::{Outcome, Refusal};
 use kindsight_interpreter::{CallStats, FailedInput, Interpreter, Published, Recent};
-use kindsight_model::{CatalogAction, Digest, InterpreterName, Source};
+use kindsight_model::{CatalogAction, Digest, InterpreterName};
 use serde_json::{Map, Value};
 
 use crate::catalog::Catalog;
+use crate::rollback::Rollback;
 use crate::settings::passed;
-use crate::state::{Entry, Version};
+use crate::state::Entry;
 
 /// The interval between two comparisons of the same versions while the live one fails. Each
 /// comparison takes up to 16 deadlines of processor time.
@@ -228,7 +229,7 @@ impl Catalog {
         digest: &Digest,
     ) -> Option<(Arc<Interpreter>, Option<OperatorSettings>)> {
         let mut entry = Entry::clone(&*self.entry(name)?);
-        let (source, other, _) = roll_back(&mut entry, digest, "").ok()?;
+        let (source, other) = roll_back(&mut entry, digest, "").ok()?.to;
         let other = self
             .loaded(&other.digest)
             .or_else(|| self.load_stored(source, &other.digest).ok())?;
@@ -255,35 +256,25 @@ impl Catalog {
         why: &str,
     ) -> Result<Outcome, Refusal> {
         self.change(name, CatalogAction::Breaker, None, |entry| {
-            let (source, now, faulty) = roll_back(entry, digest, why)?;
-            let from = match entry
-                .sources
-                .iter()
-                .find(|(_, source)| source.of(digest).is_some())
-            {
-                Some((same, _)) if *same == source => String::new(),
-                _ => format!(" from {source}"),
+            let Rollback { from, to } = roll_back(entry, digest, why)?;
+            let (source, to) = to;
+            let lower = if source == from.0 {
+                String::new()
+            } else {
+                format!(" from {source}")
             };
-            let detail = format!("{why}; rolled back to {}{from}", now.version);
-            Ok((Some(faulty), detail))
+            let detail = format!("{why}; rolled back to {}{lower}", to.version);
+            Ok((Some(from.1), detail))
         })
     }
 }
 
-/// Rolls back the version with this digest. Returns the version that is live then, with its source.
-fn roll_back(
-    entry: &mut Entry,
-    digest: &Digest,
-    why: &str,
-) -> Result<(Source, Version, Version), Refusal> {
-    let (source, faulty) = entry.live(digest)?;
-    if let Some(versions) = entry.sources.get_mut(&source) {
-        versions.roll_back(why);
-    }
-    let now = entry.effective();
-    let (source, now) = now
-        .ok_or_else(|| Refusal::Conflict("there is no other version to roll back to".to_owned()))?;
-    Ok((source, now.clone(), faulty))
+/// Rolls back the version with this digest.
+fn roll_back(entry: &mut Entry, digest: &Digest, why: &str) -> Result<Rollback, Refusal> {
+    entry.live(digest)?;
+    let rollback = entry.roll_back(why);
+    rollback
+        .ok_or_else(|| Refusal::Conflict("there is no other version to roll back to".to_owned()))
 }
 
 fn why(faulting: &Faulting) -> String {

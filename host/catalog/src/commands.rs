@@ -11,8 +11,9 @@ use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOut
 use crate::catalog::Catalog;
 use crate::commit::{Edit, log};
 use crate::conditional::Conditional;
+use crate::rollback::Rollback;
 use crate::snapshot::Loaded;
-use crate::state::{CatalogState, Entry, SourceVersions, Version};
+use crate::state::{CatalogState, Entry, Version};
 
 /// Two sets for a shadow run.
 #[derive(Debug)]
@@ -137,18 +138,32 @@ impl Conditional<'_> {
         })
     }
 
-    /// Rolls back to the version that was live before. The directory does not restore the version
-    /// that was rolled back. Needs no compilation while compiled components are kept.
+    /// Rolls back to the version that was live before, or else to the version of a lower source. The
+    /// directory does not restore the version that was rolled back. Needs no compilation while
+    /// compiled components are kept.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Conflict`] if there is no version to roll back to.
     pub fn rollback(&self, name: &InterpreterName) -> Result<Outcome, Refusal> {
         self.change(name, CatalogAction::Rollback, Source::Upload, |entry| {
-            let (from, versions) = previous_of_live(name, entry)?;
-            let now = versions.roll_back("rolled back by an operator");
-            let version = now.as_ref().map_or("", |version| version.version.as_str());
-            let detail = format!("{name} {version} is live again, rolled back from {from}");
-            Ok((now, detail))
+            let nothing = || {
+                Refusal::Conflict(format!(
+                    "`{name}` has no version to roll back to; use `disable` to exclude it"
+                ))
+            };
+            let rollback = entry.roll_back("rolled back by an operator");
+            let Rollback { from, to } = rollback.ok_or_else(nothing)?;
+            let lower = if from.0 == to.0 {
+                String::new()
+            } else {
+                format!(" from {}", to.0)
+            };
+            let (from, to) = (from.1, to.1);
+            let detail = format!(
+                "{name} {}{lower} is live again, rolled back from {}",
+                to.version, from.version
+            );
+            Ok((Some(to), detail))
         })
     }
 
@@ -269,28 +284,6 @@ impl Catalog {
 
 fn no_candidate(name: &InterpreterName) -> Refusal {
     Refusal::Conflict(format!("`{name}` has no candidate"))
-}
-
-/// The versions that a rollback changes, and the name of the version that is rolled back.
-fn previous_of_live<'e>(
-    name: &InterpreterName,
-    entry: &'e mut Entry,
-) -> Result<(String, &'e mut SourceVersions), Refusal> {
-    let live = entry.effective();
-    let live =
-        live.map(|(source, version)| (source, version.version.clone(), version.digest.clone()));
-    let found = live.and_then(|(source, version, digest)| {
-        let versions = entry.sources.get_mut(&source)?;
-        let mut versions_before = versions.versions.iter();
-        let has_previous = versions_before
-            .any(|version| version.outcome == VersionOutcome::Previous && version.digest != digest);
-        has_previous.then_some((version, versions))
-    });
-    found.ok_or_else(|| {
-        Refusal::Conflict(format!(
-            "`{name}` has no version to roll back to; use `disable` to exclude it"
-        ))
-    })
 }
 
 /// Makes a version live that is not a candidate.

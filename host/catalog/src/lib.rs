@@ -36,6 +36,7 @@ mod loading;
 mod not_stored;
 mod reconcile;
 mod refused;
+mod rollback;
 mod set_settings;
 mod settings;
 mod snapshot;

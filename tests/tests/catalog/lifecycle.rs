@@ -1,5 +1,7 @@
 //! Load, candidate, promote, roll back, remove.
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use kindsight_api::interpreters::{LiveCondition, OutcomeStatus, Refusal};
 use kindsight_catalog::CatalogLimits;
@@ -137,7 +139,7 @@ fn versions_and_history_are_bounded() {
         versions_kept_max: 2,
         ..CatalogLimits::default()
     };
-    let host = Host::open(std::sync::Arc::default(), &[], limits).expect("a catalog");
+    let host = Host::open(Arc::default(), &[], limits).expect("a catalog");
     for number in 1..=5 {
         let version = format!("{number}.0.0");
         host.admit(&upload("a", component("a", &version)))
@@ -192,7 +194,7 @@ fn a_disabled_interpreter_is_live_from_no_source_until_it_is_enabled() {
 #[test]
 fn a_known_version_is_promoted_by_its_digest() {
     let built_in = component("a", "1.0.0");
-    let host = Host::over(std::sync::Arc::default(), std::slice::from_ref(&built_in));
+    let host = Host::over(Arc::default(), std::slice::from_ref(&built_in));
     let (second, third) = (component("a", "2.0.0"), component("a", "3.0.0"));
     let promote =
         |bytes: &[u8]| outcome_text(&host.catalog.promote(&name("a"), Some(&digest(bytes))));
@@ -218,7 +220,7 @@ fn a_known_version_is_promoted_by_its_digest() {
 #[test]
 fn a_file_that_would_cover_a_promoted_version_is_refused() {
     let built_in = component("a", "1.0.0");
-    let host = Host::over(std::sync::Arc::default(), std::slice::from_ref(&built_in));
+    let host = Host::over(Arc::default(), std::slice::from_ref(&built_in));
     host.load(&file("a", component("a", "2.0.0")));
     let promoted = host.catalog.promote(&name("a"), Some(&digest(&built_in)));
     expect!["Live: a 1.0.0 is live, replacing 2.0.0 from directory; 2.0.0 from directory, which overrode it, is rolled-back now"]
@@ -252,4 +254,32 @@ fn of_two_rollbacks_from_one_version_the_second_is_refused() {
         assert!(matches!(refused, Err(Refusal::Changed(_))), "{refused:?}");
     }
     assert_eq!(host.judges("a"), "a 2.0.0");
+}
+
+#[test]
+fn an_upload_is_rolled_back_to_the_version_of_the_directory() {
+    let host = Host::over(Arc::default(), &[component("a", "0.9.0")]);
+    host.load(&file("a", component("a", "1.0.0")));
+    host.load(&upload("a", component("a", "2.0.0")));
+    host.load(&upload("a", component("a", "3.0.0")));
+    for (expected, judging) in [
+        (
+            expect!["Live: a 2.0.0 is live again, rolled back from 3.0.0"],
+            "a 2.0.0",
+        ),
+        (
+            expect!["Live: a 1.0.0 from directory is live again, rolled back from 2.0.0"],
+            "a 1.0.0",
+        ),
+        (
+            expect!["Live: a 0.9.0 from built-in is live again, rolled back from 1.0.0"],
+            "a 0.9.0",
+        ),
+    ] {
+        expected.assert_eq(&outcome_text(&host.catalog.rollback(&name("a"))));
+        assert_eq!(host.judges("a"), judging);
+    }
+    expect!["refused: `a` has no version to roll back to; use `disable` to exclude it"]
+        .assert_eq(&outcome_text(&host.catalog.rollback(&name("a"))));
+    assert_eq!(host.judges("a"), "a 0.9.0", "a refusal changes nothing");
 }
