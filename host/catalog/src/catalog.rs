@@ -19,11 +19,11 @@ use crate::store::CatalogStore;
 pub struct CatalogLimits {
     /// Maximum number of versions of each name and source that are kept for a rollback.
     pub versions_kept_max: usize,
-    /// Minimum number of different inputs within the last minute at which the circuit breaker
-    /// trips.
+    /// Minimum number of different inputs, or of objects, within the last minute at which the
+    /// circuit breaker trips.
     pub breaker_calls_min: u64,
-    /// Number of faults per hundred different inputs of the last minute at which the circuit
-    /// breaker trips. 0 disables it.
+    /// Number of faults per hundred different inputs, or per hundred objects, of the last minute at
+    /// which the circuit breaker trips. 0 disables it.
     pub breaker_fault_percent: u64,
 }
 

@@ -31,12 +31,31 @@ type OperatorSettings = Map<String, Value>;
 pub struct Faulting {
     /// The version.
     pub digest: Digest,
-    /// Number of different inputs of its calls within about the last minute.
+    /// The unit of the next two numbers.
+    pub counted: Counted,
+    /// Number of different inputs of its calls, or of judged objects, within about the last minute.
     pub calls: u64,
-    /// Number of these calls that ended in a fault.
+    /// Number of these inputs whose call ended in a fault, or of objects whose calls did.
     pub faults: u64,
     /// The time at which the number of faults first exceeded the limit, in Unix milliseconds.
     pub since_ms: i64,
+}
+
+/// The unit in which faults exceeded the permitted number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Different inputs.
+    Inputs,
+    /// Objects. They count because an interpreter that requests few fields has few different inputs.
+    Objects,
+}
+
+/// Numbers of one unit within about the last minute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Count {
+    counted: Counted,
+    all: u64,
+    faults: u64,
 }
 
 /// The circuit breaker's observations of one name since this process started.
@@ -72,8 +91,8 @@ impl Breaker {
 }
 
 impl Catalog {
-    /// Checks the proportion of faults among the calls of about the last minute, for every live
-    /// interpreter. Called every second, on a thread that may block. Takes no lock that calls use,
+    /// Checks the proportion of faults among the calls and the objects of about the last minute, for
+    /// every live interpreter. Called every second, on a thread that may block. Takes no lock that calls use,
     /// and compares two versions at most once a minute for each failing name.
     pub fn check_breaker(&self, now: Instant) {
         let set = self.options.interpreters.published();
@@ -84,10 +103,9 @@ impl Catalog {
             };
             stats.tell_dropped_lines(now, by);
             let recent = stats.recent(now);
-            if self.is_faulty(recent) {
-                self.faults(interpreter, stats, recent, now);
-            } else {
-                self.recovers(interpreter);
+            match self.excess(recent) {
+                Some(count) => self.faults(interpreter, stats, count, now),
+                None => self.recovers(interpreter),
             }
         }
         // The published set may have changed.
@@ -117,12 +135,26 @@ impl Catalog {
         notes.collect()
     }
 
-    fn is_faulty(&self, recent: Recent) -> bool {
+    /// The first unit of which too many end in a fault, if there is one.
+    fn excess(&self, recent: Recent) -> Option<Count> {
         let limits = &self.options.limits;
         let percent = limits.breaker_fault_percent;
-        percent > 0
-            && recent.calls >= limits.breaker_calls_min
-            && recent.faults.saturating_mul(100) >= percent.saturating_mul(recent.calls)
+        let inputs = Count {
+            counted: Counted::Inputs,
+            all: recent.calls,
+            faults: recent.faults,
+        };
+        let objects = Count {
+            counted: Counted::Objects,
+            all: recent.objects,
+            faults: recent.failed_objects,
+        };
+        let is_excess = |count: &Count| {
+            percent > 0
+                && count.all >= limits.breaker_calls_min
+                && count.faults.saturating_mul(100) >= percent.saturating_mul(count.all)
+        };
+        [inputs, objects].into_iter().find(is_excess)
     }
 
     /// Marks an interpreter as faulting, and rolls it back if the previous version is better.
@@ -130,7 +162,7 @@ impl Catalog {
         &self,
         interpreter: &Arc<Interpreter>,
         stats: &CallStats,
-        recent: Recent,
+        count: Count,
         now: Instant,
     ) {
         let by = interpreter.by();
@@ -141,8 +173,9 @@ impl Catalog {
         let is_new = before.is_none();
         let faulting = Faulting {
             digest: by.digest.clone(),
-            calls: recent.calls,
-            faults: recent.faults,
+            counted: count.counted,
+            calls: count.all,
+            faults: count.faults,
             since_ms: before.map_or_else(|| self.now_ms(), |before| before.since_ms),
         };
         let why = why(&faulting);
@@ -279,5 +312,10 @@ fn roll_back(entry: &mut Entry, digest: &Digest, why: &str) -> Result<Rollback, 
 
 fn why(faulting: &Faulting) -> String {
     let Faulting { calls, faults, .. } = faulting;
-    format!("{faults} of its last {calls} calls ended in a fault")
+    match faulting.counted {
+        Counted::Inputs => format!("{faults} of its last {calls} calls ended in a fault"),
+        Counted::Objects => {
+            format!("its calls for {faults} of the last {calls} objects ended in a fault")
+        }
+    }
 }

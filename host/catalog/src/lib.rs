@@ -46,7 +46,7 @@ mod takeover;
 
 pub use catalog::{Catalog, CatalogLimits, CatalogOptions, Clock};
 pub use check::check_stored;
-pub use circuit_breaker::{BreakerState, Faulting};
+pub use circuit_breaker::{BreakerState, Counted, Faulting};
 pub use commands::Shadow;
 pub use conditional::Conditional;
 pub use directory::{ComponentDirectory, watch_directory};

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use kindsight_model::InterpretedBy;
+use kindsight_model::{InterpretedBy, Object};
 
 use crate::failed_input::FailedInput;
 use crate::fault::Fault;
@@ -135,14 +135,24 @@ impl CallStats {
     /// because the memo answers. If a cluster sends the same report each second, each bad object
     /// therefore counts as one fault, and the counts refer to different inputs.
     ///
+    /// Objects are counted too, because the objects of an interpreter that requests few fields have
+    /// few different inputs: each object for which calls failed counts once, and each answer of a
+    /// call or of the memo counts as an object that did not fail.
+    ///
     /// `now` must not decrease from one reading to the next. If it does, no mark is stored.
     pub fn recent(&self, now: Instant) -> Recent {
         self.failures.forget(now);
         let repeated = self.failures.repeated();
-        let faults = total(&self.faults()).saturating_sub(repeated);
+        let faults = total(&self.faults());
         let calls = self.calls.load(Ordering::Relaxed);
-        let calls = calls.saturating_sub(repeated);
-        self.window.since(now, Recent { calls, faults })
+        let judged = calls.saturating_add(self.remembered.load(Ordering::Relaxed));
+        let totals = Recent {
+            calls: calls.saturating_sub(repeated.inputs),
+            faults: faults.saturating_sub(repeated.inputs),
+            objects: judged.saturating_sub(repeated.objects),
+            failed_objects: faults.saturating_sub(repeated.objects),
+        };
+        self.window.since(now, totals)
     }
 
     /// Inputs of the last faults, a few of the smallest, to judge them with another version.
@@ -156,12 +166,12 @@ impl CallStats {
         self.fault_lines.flush(now, by);
     }
 
-    /// Stores the input of a call that ended in a fault. `input` makes the part that is stored.
-    pub(crate) fn failed(&self, text: &[u8], input: impl FnOnce() -> Option<FailedInput>) {
-        if !self.failures.is_repeated(text)
-            && let Some(input) = input()
-        {
-            self.failures.keep(input);
+    /// Stores the input of a call for this object that ended in a fault. `input` makes the part that
+    /// is stored.
+    pub(crate) fn failed(&self, object: &Object, text: &[u8], input: impl FnOnce() -> FailedInput) {
+        self.failures.note_object(object);
+        if !self.failures.is_repeated(text) {
+            self.failures.keep(input());
         }
     }
 

@@ -290,16 +290,15 @@ impl Worker {
         let answer = self.pool.call(callee, &self.input, now_ms);
         if let Err(fault) = &answer
             && fault.is_interpreters()
+            // Benchmarks have no objects.
+            && let Some(InputObjects {
+                object, siblings, ..
+            }) = question.objects
         {
-            stats.failed(input, || {
-                let InputObjects {
-                    object, siblings, ..
-                } = question.objects?;
-                Some(FailedInput {
-                    object: object.clone(),
-                    related: self.input.related_objects(siblings),
-                    now_ms: question.now_ms,
-                })
+            stats.failed(object, input, || FailedInput {
+                object: object.clone(),
+                related: self.input.related_objects(siblings),
+                now_ms: question.now_ms,
             });
         }
         stats.end(begun, answer.as_ref().err());

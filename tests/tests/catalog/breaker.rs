@@ -137,6 +137,45 @@ fn the_same_input_counts_once() {
     assert_eq!(host.catalog.breaker(&name("a")).trips, 0);
 }
 
+/// The objects of an interpreter that requests one field have two different inputs.
+#[test]
+fn an_interpreter_that_requests_few_fields_is_judged_by_its_objects() {
+    let host = Host::new();
+    host.load(&upload("a", good("1.0.0")));
+    let narrow = component_with("a", "2.0.0", r#", "fields": ["/spec/do"]"#);
+    host.load(&upload("a", narrow));
+    let thing = |number: usize, what: &str| {
+        let json = format!(
+            r#"{{"apiVersion": "a/v1", "kind": "Thing", "metadata": {{"name": "it-{number}"}}, "spec": {{"do": "{what}"}}}}"#
+        );
+        Object::from_json(json).expect("an object")
+    };
+    let things = (0..31).map(|number| thing(number, if number == 0 { "ready" } else { "panic" }));
+    let things: Arc<[Object]> = things.collect();
+    host.catalog.interpreters().judge_each(&things, 0);
+    host.catalog.check_breaker(Instant::now());
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    expect![
+        "Breaker None: its calls for 30 of the last 31 objects ended in a fault; rolled back to 1.0.0"
+    ]
+    .assert_eq(&host.last_event("a"));
+}
+
+#[test]
+fn few_objects_say_too_little_however_often_they_fail() {
+    let host = Host::new();
+    host.load(&upload("a", good("1.0.0")));
+    let narrow = component_with("a", "2.0.0", r#", "fields": ["/spec/do"]"#);
+    host.load(&upload("a", narrow));
+    let start = Instant::now();
+    for second in 0..100 {
+        host.judge("a", r#"{"do": "panic"}"#);
+        host.catalog
+            .check_breaker(start + Duration::from_secs(second));
+    }
+    assert_eq!(host.judges("a"), "a 2.0.0");
+}
+
 #[test]
 fn objects_that_were_sent_count_nowhere() {
     let host = Host::new();

@@ -75,10 +75,11 @@ pub struct InterpreterDetail {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Faulting {
-    /// Number of different inputs that clusters reported within about the last minute.
+    /// Number of different inputs, or of objects, that clusters reported within about the last
+    /// minute.
     #[schema(example = 12)]
     pub calls: u64,
-    /// Number of these inputs whose call ended in a fault.
+    /// Number of these inputs, or objects, whose call ended in a fault.
     #[schema(example = 12)]
     pub faults: u64,
     /// The time at which it began to fail too frequently.

@@ -1,9 +1,12 @@
-//! Inputs on which calls failed recently: all of them are distinguished, and a few are kept.
+//! Inputs and objects on which calls failed recently: all of them are distinguished, and a few
+//! inputs are kept.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use kindsight_model::Object;
 
 use crate::failed_input::FailedInput;
 use crate::limits::{FAILED_INPUT_BYTES_MAX, FAILED_INPUTS_MAX, FAULTS_KNOWN_MAX};
@@ -19,11 +22,28 @@ pub(super) struct Failures(Mutex<RecentFailures>);
 struct RecentFailures {
     /// Uses a random key, so that no author can make two inputs that count as one.
     hasher: RandomState,
-    known: HashSet<u64>,
-    known_before: HashSet<u64>,
+    inputs: Known,
+    objects: Known,
     turned: Option<Instant>,
-    repeated: u64,
     kept: Vec<FailedInput>,
+}
+
+/// The hashes of what failed within the last minute.
+#[derive(Default)]
+struct Known {
+    now: HashSet<u64>,
+    before: HashSet<u64>,
+    /// Number of failures of what was known as failed.
+    repeated: u64,
+}
+
+/// Numbers of failed calls that do not count, because the same failed before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Repeated {
+    /// Number of calls with an input that had failed.
+    pub(super) inputs: u64,
+    /// Number of calls for an object for which a call had failed.
+    pub(super) objects: u64,
 }
 
 impl Failures {
@@ -32,21 +52,25 @@ impl Failures {
     pub(super) fn is_repeated(&self, input: &[u8]) -> bool {
         let mut state = self.state();
         let hash = state.hasher.hash_one(input);
-        let is_known = state.known_before.contains(&hash) || state.known.contains(&hash);
-        if is_known {
-            state.repeated += 1;
-        } else {
-            if state.known.len() >= FAULTS_KNOWN_MAX {
-                state.turn();
-            }
-            state.known.insert(hash);
-        }
-        is_known
+        state.inputs.is_repeated(hash)
     }
 
-    /// Number of calls whose input had failed before.
-    pub(super) fn repeated(&self) -> u64 {
-        self.state().repeated
+    /// Records that a call for this object failed. Objects are distinguished by Kind, namespace,
+    /// name and uid.
+    pub(super) fn note_object(&self, object: &Object) {
+        let mut state = self.state();
+        let identity = (&object.gvk, &object.namespace, &object.name, &object.uid);
+        let hash = state.hasher.hash_one(identity);
+        state.objects.is_repeated(hash);
+    }
+
+    /// Numbers of failed calls that do not count.
+    pub(super) fn repeated(&self) -> Repeated {
+        let state = self.state();
+        Repeated {
+            inputs: state.inputs.repeated,
+            objects: state.objects.repeated,
+        }
     }
 
     /// Forgets, in two steps, the inputs that failed more than a minute ago.
@@ -55,8 +79,9 @@ impl Failures {
         let turned = *state.turned.get_or_insert(now);
         if now.saturating_duration_since(turned) >= KNOWN_FOR {
             state.turned = Some(now);
-            state.turn();
-            if state.known_before.is_empty() {
+            state.inputs.turn();
+            state.objects.turn();
+            if state.inputs.before.is_empty() {
                 state.kept = Vec::new();
             }
         }
@@ -88,17 +113,35 @@ impl Failures {
     }
 }
 
-impl RecentFailures {
+impl Known {
+    /// Returns whether this hash is known, and counts it as repeated if so. Else it is known from
+    /// now on.
+    fn is_repeated(&mut self, hash: u64) -> bool {
+        let is_known = self.before.contains(&hash) || self.now.contains(&hash);
+        if is_known {
+            self.repeated += 1;
+        } else {
+            if self.now.len() >= FAULTS_KNOWN_MAX {
+                self.turn();
+            }
+            self.now.insert(hash);
+        }
+        is_known
+    }
+
     fn turn(&mut self) {
-        self.known_before = std::mem::take(&mut self.known);
+        self.before = std::mem::take(&mut self.now);
+    }
+
+    #[cfg(test)]
+    fn count(&self) -> usize {
+        self.now.len() + self.before.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-
-    use kindsight_model::Object;
 
     use super::*;
 
@@ -127,7 +170,22 @@ mod tests {
         );
         failures.forget(start + KNOWN_FOR * 2);
         assert!(!failures.is_repeated(b"a"));
-        assert_eq!(failures.repeated(), 2);
+        assert_eq!(failures.repeated().inputs, 2);
+    }
+
+    #[test]
+    fn an_object_counts_once_a_minute_whatever_its_input() {
+        let failures = Failures::default();
+        let object = |name: &str, phase: &str| {
+            let json = format!(
+                r#"{{"kind": "K", "metadata": {{"name": "{name}"}}, "status": {{"phase": "{phase}"}}}}"#
+            );
+            Object::from_json(json).expect("an object")
+        };
+        for (name, phase) in [("a", "Up"), ("b", "Up"), ("a", "Down"), ("c", "Up")] {
+            failures.note_object(&object(name, phase));
+        }
+        assert_eq!(failures.repeated().objects, 1);
     }
 
     #[test]
@@ -136,8 +194,7 @@ mod tests {
         for number in 0..FAULTS_KNOWN_MAX * 5 {
             assert!(!failures.is_repeated(number.to_string().as_bytes()));
         }
-        let state = failures.state();
-        assert!(state.known.len() + state.known_before.len() <= FAULTS_KNOWN_MAX * 2);
+        assert!(failures.state().inputs.count() <= FAULTS_KNOWN_MAX * 2);
     }
 
     #[test]

@@ -16,6 +16,10 @@ pub struct Recent {
     pub calls: u64,
     /// Number of calls that ended in a fault.
     pub faults: u64,
+    /// Number of judged objects. An object whose calls failed counts once.
+    pub objects: u64,
+    /// Number of objects whose calls ended in a fault.
+    pub failed_objects: u64,
 }
 
 /// Marks in time, each with the totals at that moment. Only readers lock it, never a call.
@@ -41,6 +45,8 @@ impl Window {
         Recent {
             calls: totals.calls.saturating_sub(base.calls),
             faults: totals.faults.saturating_sub(base.faults),
+            objects: totals.objects.saturating_sub(base.objects),
+            failed_objects: totals.failed_objects.saturating_sub(base.failed_objects),
         }
     }
 }
@@ -50,7 +56,11 @@ mod tests {
     use super::*;
 
     fn totals(calls: u64, faults: u64) -> Recent {
-        Recent { calls, faults }
+        Recent {
+            calls,
+            faults,
+            ..Recent::default()
+        }
     }
 
     #[test]
@@ -72,6 +82,19 @@ mod tests {
         assert_eq!(seen[190], totals(0, 0));
         assert_eq!(seen[240], totals(0, 0));
         assert!(window.marks.lock().expect("marks").len() <= 8);
+    }
+
+    #[test]
+    fn objects_are_counted_in_the_same_window() {
+        let (window, start) = (Window::default(), Instant::now());
+        let of = |objects, failed_objects| Recent {
+            objects,
+            failed_objects,
+            ..Recent::default()
+        };
+        assert_eq!(window.since(start, of(31, 30)), of(31, 30));
+        let later = start + Duration::from_mins(2);
+        assert_eq!(window.since(later, of(41, 30)), of(10, 0));
     }
 
     #[test]
