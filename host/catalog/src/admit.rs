@@ -177,7 +177,9 @@ impl Catalog {
             self.transact(loaded, |base, _, state| {
                 let entry = base.state.entries.get(&by.name);
                 conditional::check(condition, entry.map(Arc::as_ref))?;
+                let vacated = self.vacate(state, component, &by.name);
                 let mut report = self.accept_into(state, component, interpreter)?;
+                report.detail.extend(vacated);
                 let entry = state.edit_or_new(&by.name);
                 if component.is_candidate || entry.is_judging(component.source, &by.digest) {
                     report.takes = self.takeovers(component.source, interpreter);
@@ -190,6 +192,47 @@ impl Catalog {
             incoming.discard();
         }
         accepted.inspect(log)
+    }
+
+    /// Removes the versions that the component's file filled under other names, because the file
+    /// contains another component now. Else they would hold the Kinds that it claims. Returns the
+    /// end of a sentence for each of these names.
+    fn vacate(
+        &self,
+        state: &mut CatalogState,
+        component: &IncomingComponent,
+        name: &InterpreterName,
+    ) -> Vec<String> {
+        let Some(file) = &component.file else {
+            return Vec::new();
+        };
+        let filled = state.entries.iter();
+        let others =
+            filled.filter(|(other, entry)| *other != name && entry.file() == Some(file.as_str()));
+        let others: Vec<InterpreterName> = others.map(|(other, _)| other.clone()).collect();
+        let mut removed = Vec::new();
+        for other in others {
+            let Some(entry) = state.edit(&other) else {
+                continue;
+            };
+            let Some(versions) = entry.sources.get_mut(&component.source) else {
+                continue;
+            };
+            let version = versions.with(VersionOutcome::Live).cloned();
+            versions.empty();
+            let report = Outcome {
+                name: other.clone(),
+                action: CatalogAction::Remove,
+                digest: version.as_ref().map(|version| version.digest.clone()),
+                version: version.map(|version| version.version),
+                status: entry.status(),
+                detail: format!("{other} is removed from directory: `{file}` contains {name} now"),
+                takes: Vec::new(),
+            };
+            entry.record(self.event(&report, Some(component.source)));
+            removed.push(format!("; {other}, which `{file}` contained, is removed"));
+        }
+        removed
     }
 
     /// Puts a loaded component into a state. Returns the report.

@@ -89,6 +89,22 @@ fn a_renamed_file_takes_over_its_interpreter() {
     assert_eq!(host.live(), ["a 1.0.0 Directory"]);
 }
 
+#[test]
+fn a_file_whose_component_changes_its_name_replaces_its_predecessor() {
+    let host = Host::new();
+    host.load(&file("it", component("a", "1.0.0")));
+    let renamed = kindsight_tests::hostile(r#"{"name": "b", "kinds": [["a", "*", "Thing"]]}"#);
+    expect!["Live: b 1.0.0 is live; a, which `it.wasm` contained, is removed"]
+        .assert_eq(&host.load(&file("it", renamed)));
+    assert_eq!(host.live(), ["b 1.0.0 Directory"]);
+    assert_eq!(host.judges("a"), "b 1.0.0");
+    assert_eq!(host.catalog.names_in("it.wasm"), [name("b")]);
+    expect!["Remove Some(Directory): a is removed from directory: `it.wasm` contains b now"]
+        .assert_eq(&host.last_event("a"));
+    let host = host.again();
+    assert_eq!(host.live(), ["b 1.0.0 Directory"], "after a restart");
+}
+
 /// A file may be removed after its component was rolled back.
 #[test]
 fn a_file_that_is_gone_leaves_no_version() {
