@@ -16,6 +16,7 @@ use crate::commands::backup::{BackupArgs, RestoreArgs};
 use crate::commands::clusters::ClustersArgs;
 use crate::commands::completion::CompletionArgs;
 use crate::commands::history::HistoryArgs;
+use crate::commands::interpret::input::InputCoverage;
 use crate::commands::interpreters::args::InterpretersArgs;
 use crate::commands::lifecycle::{
     ActionArgs, ApplyArgs, ApproveArgs, DeleteArgs, RollbackArgs, SendingArgs, TerminateArgs,
@@ -183,6 +184,10 @@ pub(crate) struct InterpretArgs {
     /// judges the Kind.
     #[arg(long, value_name = "PHASE|fault", value_delimiter = ',', value_parser = fail_on())]
     pub(crate) fail_on: Vec<FailOn>,
+    /// Whether the input has all related objects of the objects in it. With `complete`, a List or a YAML stream
+    /// proves that an object outside it does not exist, as a cluster does for a server.
+    #[arg(long, value_enum, default_value_t = InputCoverage::Partial)]
+    pub(crate) coverage: InputCoverage,
     /// Time to judge at, in RFC 3339 (default: now).
     #[arg(long, value_name = "RFC3339")]
     pub(crate) now: Option<jiff::Timestamp>,

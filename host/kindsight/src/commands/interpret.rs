@@ -9,6 +9,7 @@ mod output;
 
 use std::process::ExitCode;
 
+use kindsight_model::Coverage;
 use kindsight_server::interpreter::{Interpreters, LOG_LINES_MAX, LOG_LINES_PER_SPAN_MAX, Limits};
 use kindsight_server::{
     SettingsByName, cache_folder, now_ms, start_interpreters, start_local_logging,
@@ -43,6 +44,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
     let now_ms = args
         .now
         .map_or_else(now_ms, jiff::Timestamp::as_millisecond);
+    let coverage = Coverage::from(args.coverage);
     let show = Show {
         explain: args.explain,
         input: args.show_input,
@@ -53,7 +55,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
     for source in input::sources(&args.inputs) {
         let outcome = source.and_then(|mut source| {
             source.read(|group| {
-                let judged = judged(&local.interpreters, group, now_ms, show)?;
+                let judged = judged(&local.interpreters, group, &coverage, now_ms, show)?;
                 findings.add(&judged);
                 printer.print(&judged)
             })

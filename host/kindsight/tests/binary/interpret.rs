@@ -205,3 +205,23 @@ fn a_wrong_command_line_has_its_own_exit_code() {
         assert!(!output.stderr.is_empty());
     }
 }
+
+/// A Service without Pods is ready unless it is known that it has none.
+#[test]
+fn a_complete_input_proves_that_an_object_does_not_exist() {
+    let service = r#"{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"type": "ClusterIP", "clusterIP": "10.0.0.1", "selector": {"app": "web"}},
+        "status": {"loadBalancer": {}}}]}"#;
+    let head = "KIND     NAMESPACE  NAME  STATE";
+    let state = |args: &[&str]| {
+        let args = [&["interpret"], args].concat();
+        let output = text(&run(&args, service).stdout);
+        assert!(output.starts_with(head), "{output}");
+        let row = output.lines().nth(1).unwrap();
+        row.split_whitespace().nth(3).unwrap().to_owned()
+    };
+    assert_eq!(state(&[]), "Ready");
+    assert_eq!(state(&["--coverage", "partial"]), "Ready");
+    assert_eq!(state(&["--coverage", "complete"]), "Present");
+}

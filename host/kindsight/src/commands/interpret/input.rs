@@ -5,12 +5,32 @@ use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::ValueEnum;
+use kindsight_model::{Coverage, KindState};
 use kindsight_server::{Group, read_documents};
 
 use crate::cli;
 
 /// Most levels of directories that are searched.
 const DEPTH_MAX: usize = 16;
+
+/// Coverage of the related objects in an input of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputCoverage {
+    /// There may be further objects of every Kind.
+    Partial,
+    /// There are no further objects of any Kind.
+    Complete,
+}
+
+impl From<InputCoverage> for Coverage {
+    fn from(given: InputCoverage) -> Self {
+        match given {
+            InputCoverage::Partial => Self::partial(),
+            InputCoverage::Complete => Self::of_others(KindState::Complete),
+        }
+    }
+}
 
 /// One stream of input, with the name that errors show.
 pub(crate) struct Source {

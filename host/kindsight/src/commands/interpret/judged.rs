@@ -53,13 +53,14 @@ impl Input {
     }
 }
 
-/// Judges a group: one verdict per document, in order.
+/// Judges a group, whose related objects have this coverage: one verdict per document, in order.
 ///
 /// # Errors
 /// When an input cannot be shown.
 pub(crate) fn judged(
     interpreters: &Interpreters,
     group: Group,
+    coverage: &Coverage,
     now_ms: i64,
     show: Show,
 ) -> anyhow::Result<Vec<Judged>> {
@@ -81,8 +82,7 @@ pub(crate) fn judged(
     } else {
         Siblings::none()
     };
-    // There may be more than was read.
-    let siblings = Arc::new(siblings.covered(Coverage::partial()));
+    let siblings = Arc::new(siblings.covered(coverage.clone()));
     let set = interpreters.published();
     let verdicts = interpreters.judge_among(&set, &objects, &siblings, now_ms);
     let mut judged = objects.iter().zip(verdicts).map(|(object, verdict)| {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::commands::interpret::input::InputCoverage;
 use crate::output_format::OutputFormat;
 use crate::server_args::ServerArgs;
 
@@ -229,6 +230,10 @@ pub(crate) struct DiffArgs {
     /// The new component.
     #[arg(value_name = "B.wasm")]
     pub(crate) new: PathBuf,
+    /// Whether the input has all related objects of the objects in it. With `complete`, a List or a YAML stream
+    /// proves that an object outside it does not exist, as a cluster does for a server.
+    #[arg(long, value_enum, default_value_t = InputCoverage::Partial)]
+    pub(crate) coverage: InputCoverage,
     /// Time to judge at, in RFC 3339 (default: now).
     #[arg(long, value_name = "RFC3339")]
     pub(crate) now: Option<jiff::Timestamp>,

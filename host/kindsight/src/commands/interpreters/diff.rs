@@ -32,6 +32,7 @@ pub(crate) fn run(args: &DiffArgs, output: OutputFormat) -> anyhow::Result<ExitC
     let (cache, on_loaded) = (cache_folder(), progress::of_interpreters());
     let mut comparing = InputComparer {
         comparer: ComponentComparer::start(cache.as_deref(), &old, &new, &on_loaded)?,
+        coverage: args.coverage.into(),
         now_ms: args
             .now
             .map_or_else(now_ms, jiff::Timestamp::as_millisecond),
@@ -62,6 +63,7 @@ fn component(file: &Path) -> anyhow::Result<ComponentFile> {
 /// A comparison over the objects of the inputs.
 struct InputComparer {
     comparer: ComponentComparer,
+    coverage: Coverage,
     now_ms: i64,
     objects: u64,
     /// Documents that are no objects and are not compared.
@@ -103,7 +105,7 @@ impl InputComparer {
             label: Some(Arc::clone(label)),
             objects,
             related: [].into(),
-            covered: Coverage::partial(),
+            covered: self.coverage.clone(),
         };
         let groups: Vec<ReportedGroup> = if group.related {
             vec![reported(objects.into())]
