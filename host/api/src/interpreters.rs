@@ -59,9 +59,11 @@ pub struct RefusedUpload {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
     pub file: Option<String>,
-    /// The digest of its bytes, `sha256:` and 64 hex digits.
+    /// The digest of its bytes, `sha256:` and 64 hex digits. Omitted if the bytes were not read,
+    /// because the file is too large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
-    pub digest: Digest,
+    pub digest: Option<Digest>,
     /// The step of the load that refused it.
     pub step: LoadStep,
     /// The reason.

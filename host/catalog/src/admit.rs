@@ -12,10 +12,10 @@ use crate::commit::{Edit, log};
 use crate::conditional;
 use crate::incoming::IncomingComponent;
 use crate::not_stored::not_stored;
-use crate::refused::{RefusedComponent, may_log};
 use crate::snapshot::Loaded;
 use crate::state::{CatalogState, Entry, NAMES_MAX, SourceVersions, Version};
 use crate::takeover::lost_kinds;
+use crate::version_order;
 
 impl Catalog {
     /// Loads a component until it is live or a candidate. Blocks, and takes up to a minute if the
@@ -251,6 +251,13 @@ impl Catalog {
         }
         let entry = state.edit_or_new(&by.name);
         let live = live_detail(entry, component.source, interpreter);
+        let problem = version_order::problem(entry, component.source, interpreter);
+        if let Some(why) = problem
+            .as_ref()
+            .filter(|_| self.options.limits.refuses_old_versions)
+        {
+            return Err(Refusal::at(LoadStep::Published, why.clone()));
+        }
         let source = entry.sources.entry(component.source).or_default();
         if let Some(file) = other_file(source, component) {
             let why = format!(
@@ -269,6 +276,7 @@ impl Catalog {
             source.go_live(version);
             live
         };
+        let warning = problem.map_or_else(String::new, |why| format!("; warning: {why}"));
         Ok(Outcome {
             status: if component.is_candidate {
                 OutcomeStatus::Candidate
@@ -279,13 +287,13 @@ impl Catalog {
             action: CatalogAction::Load,
             digest: Some(by.digest.clone()),
             version: Some(by.version.to_string()),
-            detail,
+            detail: detail + &warning,
             takes: Vec::new(),
         })
     }
 
     /// A version that was received now. Its outcome is set later.
-    fn version(&self, digest: &Digest, version: &str) -> Version {
+    pub(crate) fn version(&self, digest: &Digest, version: &str) -> Version {
         Version {
             digest: digest.clone(),
             version: version.to_owned(),
@@ -293,65 +301,6 @@ impl Catalog {
             why: String::new(),
             received_ms: self.now_ms(),
             unavailable: None,
-        }
-    }
-
-    /// Records a refusal where operators look: in the log of refusals, and in the history of its
-    /// name if the name is known. No other record remains of an unknown name.
-    fn record_refusal(
-        &self,
-        component: &IncomingComponent,
-        digest: &Digest,
-        step: LoadStep,
-        why: &str,
-    ) {
-        let IncomingComponent { source, name, .. } = component;
-        let file = component.file.as_deref();
-        if may_log(&self.refusal_lines) {
-            let sent_as = name.as_ref().map_or("", InterpreterName::as_str);
-            let sent_as = file.unwrap_or(sent_as);
-            tracing::warn!(%source, sent_as, %digest, "interpreter refused: {step}: {why}");
-        }
-        self.refused.add(RefusedComponent {
-            time_ms: self.now_ms(),
-            source: *source,
-            name: name.clone(),
-            file: component.file.clone(),
-            digest: digest.clone(),
-            step,
-            why: why.to_owned(),
-        });
-        let why = format!("{step}: {why}");
-        let filled = || file.and_then(|file| self.names_in(file).into_iter().next());
-        // The name inside the file is not known, but the name of the file's previous versions is.
-        let Some(name) = name.clone().or_else(filled) else {
-            return;
-        };
-        let recorded = self.transact(Loaded::new(), |_, _, state| {
-            let Some(entry) = state.edit(&name) else {
-                return Ok(Edit::Unchanged(()));
-            };
-            let report = Outcome {
-                name: name.clone(),
-                action: CatalogAction::Refuse,
-                digest: Some(digest.clone()),
-                version: None,
-                status: entry.status(),
-                detail: why.clone(),
-                takes: Vec::new(),
-            };
-            let versions = entry.sources.entry(*source).or_default();
-            // A version that is or was live keeps its state, because only the repeated upload was
-            // refused.
-            let known = versions.of(digest);
-            if known.is_none_or(|version| version.outcome == VersionOutcome::Refused) {
-                versions.refuse(self.version(digest, ""), &why);
-            }
-            entry.record(self.event(&report, Some(*source)));
-            Ok(Edit::Changed(()))
-        });
-        if let Err(error) = recorded {
-            tracing::error!(%error, "a refusal was not stored");
         }
     }
 }

@@ -25,6 +25,9 @@ pub struct CatalogLimits {
     /// Number of faults per hundred different inputs, or per hundred objects, of the last minute at
     /// which the circuit breaker trips. 0 disables it.
     pub breaker_fault_percent: u64,
+    /// True to refuse a component with the version of other bytes that are live, or with an older
+    /// version. Otherwise, it is accepted with a warning.
+    pub refuses_old_versions: bool,
 }
 
 impl Default for CatalogLimits {
@@ -33,6 +36,7 @@ impl Default for CatalogLimits {
             versions_kept_max: 5,
             breaker_calls_min: 10,
             breaker_fault_percent: 50,
+            refuses_old_versions: false,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kindsight_api::interpreters::Refusal;
-use kindsight_folder::{Change, Folder, FolderOptions, Pace, Watcher};
+use kindsight_folder::{Change, Folder, FolderOptions, Pace, Rejection, Watcher};
 use kindsight_model::{InterpreterName, LoadStep, Source};
 use tokio_util::sync::CancellationToken;
 
@@ -197,8 +197,14 @@ impl DirectoryWatch {
             }
             Change::Rejected { file, reason } => {
                 self.retries.remove(&file);
-                tracing::warn!(file, why = %reason, "interpreter refused: received");
-                self.notes.write(&file, &format!("received: {reason}"));
+                let why = match reason {
+                    Rejection::TooLarge { .. } => {
+                        format!("{reason}: `kindsight serve --component-bytes-max` raises it")
+                    }
+                    reason => reason.to_string(),
+                };
+                self.catalog.refuse_unread(&file, &why);
+                self.notes.write(&file, &format!("received: {why}"));
             }
             Change::LeftOut(entries) if entries.is_empty() => {
                 let folder = self.directory.path.display();

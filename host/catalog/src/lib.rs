@@ -43,6 +43,7 @@ mod snapshot;
 mod state;
 mod store;
 mod takeover;
+mod version_order;
 
 pub use catalog::{Catalog, CatalogLimits, CatalogOptions, Clock};
 pub use check::check_stored;

@@ -1,13 +1,17 @@
-//! The log of refused components.
+//! Records of refused components: the log of refusals, and the history of a known name.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use kindsight_api::interpreters::Outcome;
 use kindsight_interpreter::LogRate;
-use kindsight_model::{Digest, InterpreterName, LoadStep, Source};
+use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, VersionOutcome};
 
-use crate::catalog::locked;
+use crate::catalog::{Catalog, locked};
+use crate::commit::Edit;
+use crate::incoming::IncomingComponent;
+use crate::snapshot::Loaded;
 use crate::state::clip;
 
 /// Maximum number of recorded refusals: enough for an operator after a failed roll-out of all
@@ -30,6 +34,85 @@ pub(crate) fn may_log(rate: &LogRate) -> bool {
     may_log
 }
 
+impl Catalog {
+    /// Records the refusal of a file that was not read, for example because it is too large, in the
+    /// log of refusals. Called once for each version of the file.
+    pub(crate) fn refuse_unread(&self, file: &str, why: &str) {
+        if may_log(&self.refusal_lines) {
+            let step = LoadStep::Received;
+            tracing::warn!(file, "interpreter refused: {step}: {why}");
+        }
+        self.refused.add(RefusedComponent {
+            time_ms: self.now_ms(),
+            source: Source::Directory,
+            name: None,
+            file: Some(file.to_owned()),
+            digest: None,
+            step: LoadStep::Received,
+            why: why.to_owned(),
+        });
+    }
+
+    /// Records a refusal where operators look: in the log of refusals, and in the history of its
+    /// name if the name is known. No other record remains of an unknown name.
+    pub(crate) fn record_refusal(
+        &self,
+        component: &IncomingComponent,
+        digest: &Digest,
+        step: LoadStep,
+        why: &str,
+    ) {
+        let IncomingComponent { source, name, .. } = component;
+        let file = component.file.as_deref();
+        if may_log(&self.refusal_lines) {
+            let sent_as = name.as_ref().map_or("", InterpreterName::as_str);
+            let sent_as = file.unwrap_or(sent_as);
+            tracing::warn!(%source, sent_as, %digest, "interpreter refused: {step}: {why}");
+        }
+        self.refused.add(RefusedComponent {
+            time_ms: self.now_ms(),
+            source: *source,
+            name: name.clone(),
+            file: component.file.clone(),
+            digest: Some(digest.clone()),
+            step,
+            why: why.to_owned(),
+        });
+        let why = format!("{step}: {why}");
+        let filled = || file.and_then(|file| self.names_in(file).into_iter().next());
+        // The name inside the file is not known, but the name of the file's previous versions is.
+        let Some(name) = name.clone().or_else(filled) else {
+            return;
+        };
+        let recorded = self.transact(Loaded::new(), |_, _, state| {
+            let Some(entry) = state.edit(&name) else {
+                return Ok(Edit::Unchanged(()));
+            };
+            let report = Outcome {
+                name: name.clone(),
+                action: CatalogAction::Refuse,
+                digest: Some(digest.clone()),
+                version: None,
+                status: entry.status(),
+                detail: why.clone(),
+                takes: Vec::new(),
+            };
+            let versions = entry.sources.entry(*source).or_default();
+            // A version that is or was live keeps its state, because only the repeated upload was
+            // refused.
+            let known = versions.of(digest);
+            if known.is_none_or(|version| version.outcome == VersionOutcome::Refused) {
+                versions.refuse(self.version(digest, ""), &why);
+            }
+            entry.record(self.event(&report, Some(*source)));
+            Ok(Edit::Changed(()))
+        });
+        if let Err(error) = recorded {
+            tracing::error!(%error, "a refusal was not stored");
+        }
+    }
+}
+
 /// A component that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedComponent {
@@ -41,8 +124,8 @@ pub struct RefusedComponent {
     pub name: Option<InterpreterName>,
     /// Its file in the watched directory.
     pub file: Option<String>,
-    /// The digest of its bytes.
-    pub digest: Digest,
+    /// The digest of its bytes, or `None` if they were not read.
+    pub digest: Option<Digest>,
     /// The step that refused it.
     pub step: LoadStep,
     /// The reason.
@@ -95,7 +178,7 @@ mod tests {
             source: Source::Upload,
             name: Some("junk".parse().expect("a name")),
             file: None,
-            digest: Digest::of(&number.to_le_bytes()),
+            digest: Some(Digest::of(&number.to_le_bytes())),
             step: LoadStep::Validated,
             why: "x".repeat(10_000),
         };

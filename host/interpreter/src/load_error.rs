@@ -19,7 +19,7 @@ const WITHOUT_BINDGEN: &str = "for `chrono` it is `default-features = false, fea
 pub enum LoadError {
     /// The component is over the size limit.
     #[error(
-        "{0} bytes are over the limit of {1} bytes"
+        "{0} bytes are over the limit of {1} bytes: `kindsight serve --component-bytes-max` raises it"
     )]
     TooLarge(usize, usize),
     /// The bytes are not Wasm, or are damaged.
@@ -54,7 +54,7 @@ pub enum LoadError {
     #[error("does not export `kindsight:interpreter/description`")]
     NotAnInterpreter,
     /// The component is written for another major version of the contract.
-    #[error("is written for version {0} of the contract, this host supports 1.x")]
+    #[error("is built for contract {0}; this host speaks 1.x")]
     OtherMajor(String),
     /// The compiler refused the component, panicked, or exceeded its limits of time or memory.
     #[error("{0}")]

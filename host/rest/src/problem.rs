@@ -110,9 +110,12 @@ impl Problem {
         }
     }
 
-    /// A body that is larger than `max` bytes.
-    pub(crate) fn too_large(max: usize) -> Self {
-        let detail = format!("the body is larger than {max} bytes");
+    /// A body that is larger than `max` bytes, a limit that this flag of the server raises.
+    pub(crate) fn too_large(max: usize, raised_by: Option<&str>) -> Self {
+        let raised_by = raised_by.map_or_else(String::new, |flag| {
+            format!(": `kindsight serve {flag}` raises it")
+        });
+        let detail = format!("the body is larger than {max} bytes{raised_by}");
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
     }
 

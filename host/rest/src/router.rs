@@ -64,7 +64,13 @@ macro_rules! time {
 /// A layer that reads bodies of limited size and of these types.
 macro_rules! body {
     ($bodies:expr, $max:expr, $types:expr) => {
-        from_fn_with_state($bodies.rules($max, $types), middleware::read_body)
+        body!($bodies, $max, $types, None)
+    };
+    ($bodies:expr, $max:expr, $types:expr, $raised_by:expr) => {
+        from_fn_with_state(
+            $bodies.rules($max, $types, $raised_by),
+            middleware::read_body,
+        )
     };
 }
 
@@ -276,8 +282,14 @@ impl Bodies {
         }
     }
 
-    fn rules(&self, max: usize, types: &'static [&'static str]) -> BodyRules {
+    fn rules(
+        &self,
+        max: usize,
+        types: &'static [&'static str],
+        raised_by: Option<&'static str>,
+    ) -> BodyRules {
         BodyRules {
+            raised_by,
             max,
             types,
             bytes: Arc::clone(&self.bytes),
@@ -362,7 +374,12 @@ fn heavy_commands(
         .layer(slots!(&loads))
         .layer(slots!(requests))
         .layer(DefaultBodyLimit::disable())
-        .layer(body!(bodies, limits.component_bytes_max, &COMPONENT));
+        .layer(body!(
+            bodies,
+            limits.component_bytes_max,
+            &COMPONENT,
+            Some("--component-bytes-max")
+        ));
     let shadows = Arc::new(Semaphore::new(permits(limits.shadow_requests_max)));
     let shadow = OpenApiRouter::new()
         .routes(routes!(commands::shadow))

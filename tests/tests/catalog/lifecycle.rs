@@ -7,7 +7,9 @@ use kindsight_api::interpreters::{LiveCondition, OutcomeStatus, Refusal};
 use kindsight_catalog::CatalogLimits;
 use kindsight_model::Source;
 
-use crate::{Host, candidate, component, digest, file, name, outcome_text, upload};
+use crate::{
+    Host, candidate, component, component_with, digest, file, name, outcome_text, upload,
+};
 
 #[test]
 fn a_loaded_component_is_live_and_loading_it_again_changes_nothing() {
@@ -282,4 +284,27 @@ fn an_upload_is_rolled_back_to_the_version_of_the_directory() {
     expect!["refused: `a` has no version to roll back to; use `disable` to exclude it"]
         .assert_eq(&outcome_text(&host.catalog.rollback(&name("a"))));
     assert_eq!(host.judges("a"), "a 0.9.0", "a refusal changes nothing");
+}
+
+#[test]
+fn a_reused_or_older_version_goes_live_with_a_warning_or_is_refused() {
+    let other = |version: &str| component_with("a", version, r#", "fields": ["/metadata"]"#);
+    let host = Host::new();
+    host.load(&upload("a", component("a", "1.10.0")));
+    expect!["Live: a 1.10.0 is live, replacing 1.10.0 from upload; warning: 1.10.0 is also the version of other bytes from upload: give each build a version of its own"].assert_eq(&host.load(&upload("a", other("1.10.0"))));
+    expect!["Live: a 1.9.0 is live, replacing 1.10.0 from upload; warning: 1.9.0 is older than 1.10.0 from upload"].assert_eq(&host.load(&upload("a", component("a", "1.9.0"))));
+    expect!["Live: a 1.11.0-rc.1 is live, replacing 1.9.0 from upload"]
+        .assert_eq(&host.load(&upload("a", component("a", "1.11.0-rc.1"))));
+    let limits = CatalogLimits {
+        refuses_old_versions: true,
+        ..CatalogLimits::default()
+    };
+    let host = Host::open(Arc::default(), &[], limits).expect("a catalog");
+    host.load(&upload("a", component("a", "1.10.0")));
+    expect!["refused: published: 1.10.0 is also the version of other bytes from upload: give each build a version of its own"].assert_eq(&host.load(&upload("a", other("1.10.0"))));
+    expect!["refused: published: 1.9.0 is older than 1.10.0 from upload"]
+        .assert_eq(&host.load(&candidate("a", component("a", "1.9.0"))));
+    assert_eq!(host.judges("a"), "a 1.10.0");
+    expect!["Live: a 1.10.1 is live, replacing 1.10.0 from upload"]
+        .assert_eq(&host.load(&upload("a", component("a", "1.10.1"))));
 }

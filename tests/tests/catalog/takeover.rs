@@ -94,7 +94,7 @@ fn the_name_of_a_built_in_one_is_not_taken_without_its_kinds() {
         ..upload("a", other)
     };
     let replaced = host.admit(&allowed);
-    expect!["Live: a 1.0.0 is live, replacing 1.0.0 from built-in"]
+    expect!["Live: a 1.0.0 is live, replacing 1.0.0 from built-in; warning: 1.0.0 is also the version of other bytes from built-in: give each build a version of its own"]
         .assert_eq(&outcome_text(&replaced));
     let takes = takeover_lines(&replaced.expect("admitted").takes);
     assert_eq!(takes, ["a/*/Thing from a 1.0.0 built-in"]);
@@ -104,7 +104,7 @@ fn the_name_of_a_built_in_one_is_not_taken_without_its_kinds() {
 fn more_kinds_under_the_name_of_a_built_in_one_are_an_update() {
     let host = host();
     let more = judging("a", &["a/*/*", "group/*/*", "b/*/Thing"]);
-    expect!["Live: a 1.0.0 is live, replacing 1.0.0 from built-in"]
+    expect!["Live: a 1.0.0 is live, replacing 1.0.0 from built-in; warning: 1.0.0 is also the version of other bytes from built-in: give each build a version of its own"]
         .assert_eq(&host.load(&upload("a", more)));
 }
 

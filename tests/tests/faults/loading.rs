@@ -248,7 +248,7 @@ fn another_contract_is_refused() {
             nothing
               validated: does not export `kindsight:interpreter/description`
             the next major version
-              validated: is written for version 2.0.0 of the contract, this host supports 1.x
+              validated: is built for contract 2.0.0; this host speaks 1.x
             both, of the wrong shape
               tried: the types of its exports differ from the contract: `kindsight:interpreter/description@1.0.0` has no function `describe`
             functions of other shapes
@@ -392,6 +392,6 @@ fn a_component_that_is_too_large_is_refused_unread() {
         .with_step();
     assert_eq!(
         error,
-        "received: 1001 bytes are over the limit of 1000 bytes"
+        "received: 1001 bytes are over the limit of 1000 bytes: `kindsight serve --component-bytes-max` raises it"
     );
 }

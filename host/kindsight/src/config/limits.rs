@@ -50,6 +50,10 @@ pub(crate) struct InterpreterArgs {
     /// interpreter back to a version that does better; 0 turns the circuit breaker off.
     #[arg(long, env = "KINDSIGHT_BREAKER_FAULT_PERCENT", default_value_t = 50)]
     breaker_fault_percent: u64,
+    /// Refuses a component with the version of other bytes that are live, or with an older version; without
+    /// it, such a component is accepted with a warning.
+    #[arg(long, env = "KINDSIGHT_REFUSE_OLD_VERSIONS")]
+    refuse_old_versions: bool,
     /// Calls in the last minute below which the circuit breaker does nothing.
     #[arg(long, env = "KINDSIGHT_BREAKER_CALLS_MIN", default_value_t = 10)]
     breaker_calls_min: u64,
@@ -154,6 +158,7 @@ impl InterpreterArgs {
             versions_kept_max: self.versions_kept_max,
             breaker_calls_min: self.breaker_calls_min,
             breaker_fault_percent: self.breaker_fault_percent,
+            refuses_old_versions: self.refuse_old_versions,
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn settings(body: &[u8]) -> Result<Map<String, Value>, Problem> {
 /// A larger body, or one that could not be read to its end.
 pub(crate) fn within(max: usize, body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
     body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(max),
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(max, None),
         _ => rejection.into(),
     })
 }

@@ -29,6 +29,8 @@ pub(crate) struct BodyRules {
     pub(crate) bytes: Arc<Semaphore>,
     /// The minimum rate of clients that send bodies.
     pub(crate) pace: Pace,
+    /// The flag of the server that raises `max`, if there is one. Errors name it.
+    pub(crate) raised_by: Option<&'static str>,
 }
 
 /// Reads the body of a request, and passes the request on when the body is complete.
@@ -72,7 +74,7 @@ impl BodyRules {
         }
         let is_too_large = length(parts).is_some_and(|length| length > self.max);
         let refused = self.check_type(parts).and(if is_too_large {
-            Err(Problem::too_large(self.max))
+            Err(self.too_large())
         } else {
             Ok(())
         });
@@ -88,6 +90,10 @@ impl BodyRules {
             activity.work();
         }
         whole
+    }
+
+    fn too_large(&self) -> Problem {
+        Problem::too_large(self.max, self.raised_by)
     }
 
     fn check_type(&self, parts: &Parts) -> Result<(), Problem> {
@@ -159,7 +165,7 @@ impl Reading<'_> {
             if whole.len().saturating_add(bytes.len()) > self.rules.max {
                 drop((whole, held));
                 self.drop_rest().await;
-                return Err(Problem::too_large(self.rules.max));
+                return Err(self.rules.too_large());
             }
             let more = self.hold(bytes.len()).await?;
             match &mut held {

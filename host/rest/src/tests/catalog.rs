@@ -114,7 +114,7 @@ fn refused() -> RefusedUpload {
         name: Some("junk".parse().unwrap()),
         source: Source::Directory,
         file: Some("Junk.wasm".to_owned()),
-        digest: digest(CANDIDATE),
+        digest: Some(digest(CANDIDATE)),
         step: LoadStep::Validated,
         why: "not a WebAssembly component".to_owned(),
     }

@@ -128,7 +128,10 @@ async fn a_component_that_is_too_large_is_refused() {
     let detail = put("/v2/interpreters/apps", "0123456789a")
         .await
         .problem(StatusCode::PAYLOAD_TOO_LARGE);
-    assert_eq!(detail, "the body is larger than 10 bytes");
+    assert_eq!(
+        detail,
+        "the body is larger than 10 bytes: `kindsight serve --component-bytes-max` raises it"
+    );
 }
 
 #[tokio::test]

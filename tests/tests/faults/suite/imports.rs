@@ -169,9 +169,9 @@ fn forbidden_imports_and_exports() {
             a core module without the contract
               validated: a core module without the contract's types (it has no `component-type` section): `kindsight_sdk::export!(YourInterpreter);` is missing in its src/lib.rs, or this is the .wasm of a program and not of a library (`crate-type = ["cdylib"]`)
             the next major
-              validated: is written for version 2.0.0 of the contract, this host supports 1.x
+              validated: is built for contract 2.0.0; this host speaks 1.x
             the major before
-              validated: is written for version 0.9.0 of the contract, this host supports 1.x
+              validated: is built for contract 0.9.0; this host speaks 1.x
             no functions
               tried: the types of its exports differ from the contract: `kindsight:interpreter/description@1.0.0` has no function `describe`
             functions of other shapes

@@ -140,7 +140,7 @@ fn files_that_are_not_components() {
 fn a_component_that_is_too_large_is_refused_unread() {
     let mut host = super::Host::new();
     let large = refused_bytes("33 MiB of zeros", LoadStep::Received, vec![0; 33 << 20]);
-    expect!["received: 34603008 bytes are over the limit of 33554432 bytes"]
+    expect!["received: 34603008 bytes are over the limit of 33554432 bytes: `kindsight serve --component-bytes-max` raises it"]
         .assert_eq(&host.load(&large));
     assert!(host.is_healthy());
 }

@@ -81,7 +81,7 @@ fn refused(mut to: impl Write, list: &InterpreterList) -> io::Result<()> {
                 .or(it.name.as_deref())
                 .unwrap_or_default(),
             it.source.as_str(),
-            it.digest.short(),
+            it.digest.as_ref().map_or("", Digest::short),
             &it.time.to_string(),
             &format!("{}: {}", it.step, it.why),
         ])?;

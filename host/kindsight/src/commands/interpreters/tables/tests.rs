@@ -100,7 +100,7 @@ fn a_list_ends_with_unloaded_and_refused_components() {
             name: None,
             source: Source::Directory,
             file: Some("An odd stem.wasm".to_owned()),
-            digest: digest("c"),
+            digest: Some(digest("c")),
             step: LoadStep::Validated,
             why: "no\ncomponent".to_owned(),
         }],
