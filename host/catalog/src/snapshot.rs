@@ -135,6 +135,7 @@ impl Snapshot {
                 settings: settings::passed(interpreter, entry.settings.as_ref()),
                 interpreter: Arc::clone(interpreter),
             });
+            members.extend(replaced_built_in(entry, source, loaded));
         }
         Ok(members)
     }
@@ -146,6 +147,19 @@ impl Snapshot {
             known: known.collect(),
         }
     }
+}
+
+/// The built-in version below the version that judges. It judges what that version declines, with
+/// its own defaults: the operator's settings are for the version that replaces it.
+fn replaced_built_in(entry: &Entry, judging: Source, loaded: &Loaded) -> Option<SetMember> {
+    let versions = entry.sources.get(&Source::BuiltIn)?;
+    let version = versions.with(VersionOutcome::Live)?;
+    let interpreter = loaded.get(&version.digest)?;
+    (judging != Source::BuiltIn).then(|| SetMember {
+        source: Source::BuiltIn,
+        settings: settings::passed(interpreter, None),
+        interpreter: Arc::clone(interpreter),
+    })
 }
 
 /// Keeps live versions, candidates and previous versions in memory.

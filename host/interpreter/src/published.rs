@@ -50,6 +50,9 @@ pub(crate) struct Live {
 pub struct Published {
     generation: u64,
     live: Vec<Live>,
+    /// The built-in interpreters that a live interpreter of the same name replaces. Each judges the
+    /// objects that its replacement declines.
+    replaced: Vec<Live>,
 }
 
 /// The refusal of a set. The previous set stays live.
@@ -118,12 +121,24 @@ impl Published {
                     && other.interpreter.by().name == lower.interpreter.by().name
             })
         };
-        let live = live
-            .iter()
-            .filter(|live| !replaced(live))
-            .cloned()
-            .collect();
-        Ok(Self { generation, live })
+        let (mut kept, mut declined_to) = (Vec::new(), Vec::new());
+        for one in &live {
+            // The same component would decline again.
+            let is_kept_above = || {
+                let mut higher = live.iter().filter(|other| other.source > one.source);
+                higher.any(|other| other.scope == one.scope)
+            };
+            if !replaced(one) {
+                kept.push(one.clone());
+            } else if one.source == Source::BuiltIn && !is_kept_above() {
+                declined_to.push(one.clone());
+            }
+        }
+        Ok(Self {
+            generation,
+            live: kept,
+            replaced: declined_to,
+        })
     }
 
     /// The number of the set in its process. Later sets have greater numbers.
@@ -148,7 +163,7 @@ impl Published {
     /// The rules for related objects of all live interpreters, each with the declaration of its
     /// Kind.
     pub fn related_rules(&self) -> impl Iterator<Item = (&HandledKind, &RelatedRule)> {
-        let kinds = self.live.iter();
+        let kinds = self.live.iter().chain(&self.replaced);
         let kinds = kinds.flat_map(|live| &live.interpreter.description().kinds);
         kinds.flat_map(|kind| {
             kind.related
@@ -178,11 +193,13 @@ impl Published {
     }
 
     pub(crate) fn is_live(&self, scope: u128) -> bool {
-        self.live.iter().any(|live| live.scope == scope)
+        let mut all = self.live.iter().chain(&self.replaced);
+        all.any(|live| live.scope == scope)
     }
 
     /// The interpreters to call for objects of this Kind, in order: the most specific pattern
-    /// first, and at equal specificity the later source.
+    /// first, and at equal specificity the later source. A built-in interpreter that is replaced
+    /// follows its replacement, for the objects that the replacement declines.
     pub(crate) fn routes(&self, gvk: &Gvk) -> Vec<Route> {
         let mut routes: Vec<Route> = self
             .live
@@ -193,6 +210,15 @@ impl Published {
             let specificity = route.handled().map(Claim::specificity);
             std::cmp::Reverse((specificity, route.live.source))
         });
+        for lower in &self.replaced {
+            let name = &lower.interpreter.by().name;
+            let last = routes
+                .iter()
+                .rposition(|route| route.live.interpreter.by().name == *name);
+            if let Some(last) = last {
+                routes.splice(last + 1..=last, routes_to(lower, gvk));
+            }
+        }
         routes
     }
 }
@@ -255,7 +281,8 @@ impl Live {
             settings,
         } = member;
         let scope = scope(&interpreter, settings.as_deref());
-        let counted = before.live.iter().find(|live| live.scope == scope);
+        let mut counted = before.live.iter().chain(&before.replaced);
+        let counted = counted.find(|live| live.scope == scope);
         Self {
             scope,
             stats: counted.map_or_else(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use kindsight_catalog::{IncomingComponent, takeover_lines};
+use kindsight_model::Source;
 
 use crate::{Host, candidate, component, file, name, outcome_text, upload};
 
@@ -133,4 +134,44 @@ fn a_component_has_its_declared_name_under_any_file_name() {
     let refused = host.catalog.refused();
     assert!(refused.iter().all(|component| component.name.is_none()));
     assert_eq!(refused.len(), 2, "the same bytes in two files");
+}
+
+/// Its author overrides one case of a built-in rule and declines the others.
+#[test]
+fn a_built_in_rule_judges_what_its_replacement_declines() {
+    let blind = |kinds: &str| {
+        kindsight_tests::hostile(&format!(
+            r#"{{"name": "a", "version": "0.9.0", "kinds": [{kinds}], "fields": ["/metadata"]}}"#
+        ))
+    };
+    let both = blind(r#"["a", "*", "Thing"], ["b", "*", "Thing"]"#);
+    let host = Host::over(Arc::default(), &[both]);
+    let replacing = IncomingComponent {
+        replaces_built_in: true,
+        ..upload("a", component("a", "1.0.0"))
+    };
+    host.admit(&replacing).expect("it replaces");
+    assert_eq!(host.live(), ["a 1.0.0 Upload"]);
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    let judged_by = |group: &str, what: &str| {
+        let verdict = host.judge(group, &format!(r#"{{"do": "{what}"}}"#));
+        let by = verdict.by.map(|by| by.version.to_string());
+        (by, verdict.state.to_string())
+    };
+    let by = |version: &str, state: &str| (Some(version.to_owned()), state.to_owned());
+    assert_eq!(judged_by("a", "unsupported"), by("0.9.0", "Ready"));
+    assert_eq!(
+        judged_by("a", "panic"),
+        by("1.0.0", "Unknown"),
+        "a fault does not fall through"
+    );
+    assert_eq!(
+        host.judges("b"),
+        "nobody",
+        "a Kind that the replacement does not judge is lost"
+    );
+    host.catalog
+        .remove(&name("a"), Source::Upload)
+        .expect("an upload");
+    assert_eq!(judged_by("a", "unsupported"), by("0.9.0", "Ready"));
 }
