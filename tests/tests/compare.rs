@@ -84,6 +84,7 @@ fn group(label: &str, objects: impl Into<ObjectList>) -> ReportedGroup {
         related: [].into(),
         covered: Coverage::partial(),
         label: Some(label.into()),
+        application: Some(format!("of {label}").into()),
         objects: objects.into(),
     }
 }
@@ -130,6 +131,13 @@ fn changes_are_grouped_and_have_samples() {
         "8 apps/v1 Deployment Present -> Pending\n1 apps/v1 Deployment Ready -> Ready\n",
         "both sets give the same verdict on the stuck Deployment"
     );
+    assert_eq!((comparison.changed, comparison.phases_changed), (9, 8));
+    let applications = comparison.applications.iter();
+    let applications: Vec<_> = applications
+        .map(|of| (&*of.name, of.changed, of.phases_changed))
+        .collect();
+    assert_eq!(applications, [("of a", 7, 7), ("of b", 2, 1)]);
+    assert_eq!(comparison.applications_changed, 2);
     let most = &comparison.changes[0];
     assert_eq!((most.count, most.samples.len()), (8, SAMPLES_MAX));
     let sample = &most.samples[0];

@@ -17,10 +17,10 @@ pub use detail::{
     InterpreterDetail, Latency,
 };
 pub use refusal::{LiveCondition, Refusal};
-pub use requests::{LoadParameters, Promotion, RemovalParameters};
+pub use requests::{LoadParameters, Promotion, RemovalParameters, ShadowBase, ShadowRun};
 pub use shadow::{
-    ChangeSample, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion,
-    VerdictChange,
+    ChangeSample, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedApplication,
+    ShadowedVersion, VerdictChange,
 };
 pub use versions::{HistoryEntry, InterpreterVersion};
 pub use words::{ChangedBy, InterpreterStatus, OutcomeStatus};

@@ -300,6 +300,7 @@ impl Catalog {
             outcome: VersionOutcome::Candidate,
             why: String::new(),
             received_ms: self.now_ms(),
+            shadow_faults: 0,
             unavailable: None,
         }
     }

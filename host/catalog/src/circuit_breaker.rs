@@ -41,7 +41,7 @@ pub struct Faulting {
     pub since_ms: i64,
 }
 
-/// The unit in which faults exceeded the permitted number.
+/// The unit of the counts of a [`Faulting`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// Different inputs.
@@ -135,7 +135,7 @@ impl Catalog {
         notes.collect()
     }
 
-    /// The first unit of which too many end in a fault, if there is one.
+    /// The first count with too many faults, if there is one.
     fn excess(&self, recent: Recent) -> Option<Count> {
         let limits = &self.options.limits;
         let percent = limits.breaker_fault_percent;

@@ -1,32 +1,16 @@
 //! Commands for a known interpreter. Each is one change of its entry.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::sync::Arc;
 
 use kindsight_api::interpreters::{Outcome, OutcomeStatus, Refusal};
-use kindsight_interpreter::Published;
-use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome};
+use kindsight_model::{CatalogAction, InterpreterName, Source, VersionOutcome};
 
 use crate::catalog::Catalog;
 use crate::commit::{Edit, log};
 use crate::conditional::Conditional;
 use crate::rollback::Rollback;
 use crate::snapshot::Loaded;
-use crate::state::{CatalogState, Entry, Version};
-
-/// Two sets for a shadow run.
-#[derive(Debug)]
-pub struct Shadow {
-    /// The present set.
-    pub before: Arc<Published>,
-    /// The set with the candidate.
-    pub after: Arc<Published>,
-    /// The live version, if there is one.
-    pub live: Option<Version>,
-    /// The candidate.
-    pub candidate: Version,
-}
+use crate::state::{Entry, Version};
 
 impl Conditional<'_> {
     /// Makes one change of one entry, if the condition holds at that time.
@@ -99,43 +83,6 @@ impl Conditional<'_> {
             })))
         });
         forgotten.inspect(|report| report.iter().for_each(log))
-    }
-
-    /// Makes the candidate live if it has this digest, or else the known version with this digest:
-    /// one that was live before, was rolled back, or is built in. Enables the name if it is
-    /// disabled. Live versions of higher sources, which would override it, become previous
-    /// versions.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] if there is neither a candidate nor such a
-    /// version.
-    pub fn promote(
-        &self,
-        name: &InterpreterName,
-        digest: Option<&Digest>,
-    ) -> Result<Outcome, Refusal> {
-        self.change(name, CatalogAction::Promote, Source::Upload, |entry| {
-            let candidate = entry
-                .candidate()
-                .map(|(source, version)| (source, version.clone()));
-            match (candidate, digest) {
-                (Some((source, candidate)), digest)
-                    if digest.is_none_or(|digest| *digest == candidate.digest) =>
-                {
-                    let replaced = entry.replaced();
-                    let detail = format!("{name} {} is live{replaced}", candidate.version);
-                    if let Some(versions) = entry.sources.get_mut(&source) {
-                        versions.go_live(candidate.clone());
-                    }
-                    Ok((Some(candidate), detail))
-                }
-                (candidate, Some(digest)) => {
-                    let candidate = candidate.map(|(_, version)| version.digest);
-                    bring_back(name, entry, digest, candidate.as_ref())
-                }
-                (_, None) => Err(no_candidate(name)),
-            }
-        })
     }
 
     /// Rolls back to the version that was live before, or else to the version of a lower source. The
@@ -248,113 +195,6 @@ impl Catalog {
         let files = entries.filter_map(|entry| entry.file());
         files.map(str::to_owned).collect()
     }
-
-    /// The published set, and the same set with the candidate in its place, for a shadow run. Never
-    /// waits.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Conflict`] without a candidate.
-    pub fn shadow(&self, name: &InterpreterName) -> Result<Shadow, Refusal> {
-        let base = self.snapshot();
-        let mut state = base.state.clone();
-        let entry = state.edit(name).ok_or_else(|| base.not_found())?;
-        let candidate = entry
-            .candidate()
-            .map(|(source, version)| (source, version.clone()));
-        let (source, candidate) = candidate.ok_or_else(|| no_candidate(name))?;
-        if let Some(why) = &candidate.unavailable {
-            let why = format!("the candidate of `{name}` cannot be loaded now: {why}");
-            return Err(Refusal::Conflict(why));
-        }
-        let live = entry.effective().map(|(_, version)| version.clone());
-        entry.is_disabled = false;
-        if let Some(versions) = entry.sources.get_mut(&source) {
-            versions.go_live(candidate.clone());
-        }
-        let set =
-            |state: &CatalogState| self.prepare(base.members(state, &base.loaded, &self.checks)?);
-        Ok(Shadow {
-            before: set(&base.state)?,
-            after: set(&state)?,
-            live,
-            candidate,
-        })
-    }
-}
-
-fn no_candidate(name: &InterpreterName) -> Refusal {
-    Refusal::Conflict(format!("`{name}` has no candidate"))
-}
-
-/// Makes a version live that is not a candidate.
-fn bring_back(
-    name: &InterpreterName,
-    entry: &mut Entry,
-    digest: &Digest,
-    candidate: Option<&Digest>,
-) -> Result<(Option<Version>, String), Refusal> {
-    let known = entry.sources.iter().rev().find_map(|(source, versions)| {
-        let version = versions.of(digest)?;
-        let is_usable = version.outcome != VersionOutcome::Refused;
-        is_usable.then(|| (*source, version.clone()))
-    });
-    let Some((source, version)) = known else {
-        return Err(Refusal::Conflict(match candidate {
-            Some(candidate) => format!("the candidate of `{name}` is {candidate}, not {digest}"),
-            None => format!("`{name}` has no stored version with the digest {digest}"),
-        }));
-    };
-    let replaced = entry.replaced();
-    // A version that replaces an unusable live version is not live itself.
-    let is_live = entry
-        .live(digest)
-        .is_ok_and(|(_, version)| version.outcome == VersionOutcome::Live);
-    let was_disabled = std::mem::replace(&mut entry.is_disabled, false);
-    let covering = cover_no_more(entry, source);
-    if let Some(versions) = entry.sources.get_mut(&source)
-        && !is_live
-    {
-        versions.go_live(version.clone());
-    }
-    let detail = match (is_live, was_disabled) {
-        (true, true) => format!("{name} {} is enabled and live", version.version),
-        (true, false) => format!(
-            "{name} {} is live already: nothing changed",
-            version.version
-        ),
-        (false, true) => format!("{name} {} is enabled and live{replaced}", version.version),
-        (false, false) => format!("{name} {} is live{replaced}", version.version),
-    };
-    Ok((Some(version), format!("{detail}{covering}")))
-}
-
-/// Replaces the live versions of all sources above this one. Returns the end of a sentence that
-/// reports this. Versions of the directory are not loaded again automatically.
-fn cover_no_more(entry: &mut Entry, source: Source) -> String {
-    let mut detail = String::new();
-    let higher = entry
-        .sources
-        .iter_mut()
-        .filter(|(other, _)| **other > source);
-    for (higher, versions) in higher {
-        let Some(version) = versions.with(VersionOutcome::Live).cloned() else {
-            continue;
-        };
-        let (to, why) = if *higher == Source::Directory {
-            let why = "another version was promoted by an operator";
-            (VersionOutcome::RolledBack, why)
-        } else {
-            (VersionOutcome::Previous, "")
-        };
-        versions.step_down(to, why);
-        let (version, word) = (version.version, to.as_str());
-        // Writing to a String does not fail.
-        let _ = write!(
-            detail,
-            "; {version} from {higher}, which overrode it, is {word} now"
-        );
-    }
-    detail
 }
 
 /// The end of a sentence about a name without a live version.

@@ -5,6 +5,7 @@ use kindsight_model::{Digest, InterpreterName, Source};
 
 use crate::catalog::Catalog;
 use crate::incoming::IncomingComponent;
+use crate::promote::Promote;
 use crate::state::Entry;
 
 /// The commands of a catalog. Each is refused with [`Refusal::Changed`] if the condition on the
@@ -35,7 +36,7 @@ impl Catalog {
         self.always().remove(name, source)
     }
 
-    /// See [`Conditional::promote`].
+    /// Promotes the candidate, or the version with this digest; see [`Conditional::promote`].
     ///
     /// # Errors
     /// The same as there.
@@ -44,7 +45,11 @@ impl Catalog {
         name: &InterpreterName,
         digest: Option<&Digest>,
     ) -> Result<Outcome, Refusal> {
-        self.always().promote(name, digest)
+        let promote = Promote {
+            digest: digest.cloned(),
+            ..Promote::default()
+        };
+        self.always().promote(name, &promote)
     }
 
     /// See [`Conditional::rollback`].

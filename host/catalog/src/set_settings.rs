@@ -24,6 +24,26 @@ impl Catalog {
         self.always().set_settings(name, settings, &[])
     }
 
+    /// Checks settings with the schema of a version, and tries them on its fixtures.
+    ///
+    /// # Errors
+    /// [`Refusal::Refused`] with the problem, or the text of the interpreter.
+    pub(crate) fn try_on<'t>(
+        &'t self,
+        name: &InterpreterName,
+        interpreter: &'t Interpreter,
+        settings: &Map<String, Value>,
+    ) -> Result<SettingsTrial<'t>, Refusal> {
+        let checked = self.checks.check(interpreter, settings);
+        checked.map_err(|why| refused(name, &why))?;
+        let passed = settings::passed(interpreter, Some(settings));
+        let limits = self.interpreters().limits();
+        let mut trial = SettingsTrial::begin(limits, interpreter, self.now_ms());
+        let tried = trial.fixtures(passed.as_ref());
+        tried.map_err(|error| refused(name, &error.to_string()))?;
+        Ok(trial)
+    }
+
     /// The published set with other settings for one name, for their trial.
     fn set_with(
         &self,
@@ -95,21 +115,11 @@ impl Conditional<'_> {
             return Ok(None);
         };
         let catalog = self.catalog;
-        let refused =
-            |why: String| Refusal::at(LoadStep::Published, format!("settings of `{name}`: {why}"));
-        catalog
-            .checks
-            .check(&interpreter, settings)
-            .map_err(refused)?;
-        let interpreters = catalog.interpreters();
-        let passed = settings::passed(&interpreter, Some(settings));
-        let mut trial = SettingsTrial::begin(interpreters.limits(), &interpreter, catalog.now_ms());
-        let tried = trial.fixtures(passed.as_ref());
-        tried.map_err(|error| refused(error.to_string()))?;
+        let mut trial = catalog.try_on(name, &interpreter, settings)?;
         if !reported.is_empty() {
             let set = catalog.set_with(name, settings)?;
-            let tried = trial.objects(&interpreters.published(), &set, reported);
-            tried.map_err(|error| refused(error.to_string()))?;
+            let tried = trial.objects(&catalog.interpreters().published(), &set, reported);
+            tried.map_err(|error| refused(name, &error.to_string()))?;
         }
         Ok(Some((digest, trial.finish())))
     }
@@ -128,6 +138,10 @@ impl Conditional<'_> {
         let interpreter = self.catalog.loaded(&version.digest)?;
         Some((interpreter, version.digest.clone()))
     }
+}
+
+fn refused(name: &InterpreterName, why: &str) -> Refusal {
+    Refusal::at(LoadStep::Published, format!("settings of `{name}`: {why}"))
 }
 
 /// The end of a sentence about settings that were tried only on some of the objects.

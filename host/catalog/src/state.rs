@@ -86,10 +86,22 @@ pub struct Version {
     pub why: String,
     /// The time at which it was received, in Unix milliseconds.
     pub received_ms: i64,
+    /// Number of calls that ended in a fault in the last shadow run of the version as a candidate.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shadow_faults: u64,
     /// The reason why this host cannot load it at present, if it cannot. It is not stored, because
     /// another host or the next start may be able to load it.
     #[serde(skip)]
     pub unavailable: Option<Arc<str>>,
+}
+
+/// Returns whether a number need not be stored.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// One change of an interpreter.

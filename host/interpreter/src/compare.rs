@@ -5,7 +5,7 @@
 //! change the statistics of the live interpreters.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use kindsight_model::{Coverage, Gvk, Object, ObjectList, Verdict};
@@ -21,15 +21,26 @@ use crate::worker::Worker;
 const SAMPLES_MAX: usize = 5;
 /// Maximum number of reported changes, more than a person reads.
 const CHANGES_MAX: usize = 200;
+/// Maximum number of applications in a result, more than a person reads.
+const APPLICATIONS_MAX: usize = 200;
+/// Maximum number of applications whose changes are counted. Changes of further ones only count in
+/// the totals. More than a server has.
+const APPLICATIONS_COUNTED_MAX: usize = 100_000;
 /// Maximum number of Kinds for which the result of the check for differences is cached. If there
 /// are more, the check is repeated.
 const KINDS_MAX: usize = 4096;
+
+/// The label whose value names the application of an object that no source assigned to one.
+const INSTANCE_LABEL: &str = "app.kubernetes.io/instance";
 
 /// Objects that were reported together. Related objects are searched among them.
 #[derive(Debug, Clone)]
 pub struct ReportedGroup {
     /// The label of the group in samples and errors; `None` if neither may show an object of the group.
     pub label: Option<Arc<str>>,
+    /// The application of the objects, as text for users. If it is `None`, each object is counted
+    /// for the application in its label `app.kubernetes.io/instance`.
+    pub application: Option<Arc<str>>,
     /// The objects.
     pub objects: ObjectList,
     /// Objects of other groups to which relations of these objects refer. They are not judged.
@@ -46,6 +57,8 @@ pub struct Comparison {
     pub objects: u64,
     /// Number of these objects with a different phase, state, reason or message.
     pub changed: u64,
+    /// Number of these objects with a different phase.
+    pub phases_changed: u64,
     /// True if every object was judged; false if `should_stop` ended the comparison.
     pub is_complete: bool,
     /// Statistics of the calls of all interpreters of the old set.
@@ -55,6 +68,22 @@ pub struct Comparison {
     /// Changes, most frequent first, then by Kind. At most 200; further changes only count in
     /// `changed`.
     pub changes: Vec<Change>,
+    /// Number of applications with such objects, except applications that are not known.
+    pub applications_changed: u64,
+    /// The applications with such objects, most changed phases first, then most changes, then by
+    /// name. At most 200.
+    pub applications: Vec<ChangedApplication>,
+}
+
+/// An application with objects whose verdicts changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedApplication {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Number of its objects with a different verdict.
+    pub changed: u64,
+    /// Number of its objects with a different phase.
+    pub phases_changed: u64,
 }
 
 /// Objects of one Kind whose state changed in the same way.
@@ -117,6 +146,7 @@ pub struct Comparer {
     new: Side,
     differs: HashMap<Gvk, bool, foldhash::quality::RandomState>,
     changes: HashMap<Key, Tally, foldhash::quality::RandomState>,
+    applications: BTreeMap<Arc<str>, ChangedApplication>,
     comparison: Comparison,
 }
 
@@ -144,6 +174,7 @@ impl Comparer {
             new: Side::new(limits, new),
             differs: HashMap::default(),
             changes: HashMap::default(),
+            applications: BTreeMap::new(),
             comparison: Comparison {
                 is_complete: true,
                 ..Comparison::default()
@@ -196,6 +227,12 @@ impl Comparer {
             return;
         }
         self.comparison.changed += 1;
+        let is_other_phase = from.phase != to.phase;
+        self.comparison.phases_changed += u64::from(is_other_phase);
+        let application = group.application.clone().or_else(|| labelled(object));
+        if let Some(application) = application {
+            self.count(&application, is_other_phase);
+        }
         let states = (Arc::clone(&from.state), Arc::clone(&to.state));
         let key = (object.gvk.clone(), states.0, states.1);
         let tally = self.changes.entry(key).or_default();
@@ -211,16 +248,38 @@ impl Comparer {
         }
     }
 
+    /// Counts a changed object of an application.
+    fn count(&mut self, application: &Arc<str>, is_other_phase: bool) {
+        let is_full = self.applications.len() >= APPLICATIONS_COUNTED_MAX;
+        if is_full && !self.applications.contains_key(application) {
+            return;
+        }
+        let counted = self.applications.entry(Arc::clone(application));
+        let counted = counted.or_insert_with(|| ChangedApplication {
+            name: Arc::clone(application),
+            changed: 0,
+            phases_changed: 0,
+        });
+        counted.changed += 1;
+        counted.phases_changed += u64::from(is_other_phase);
+    }
+
     /// Ends the comparison and returns its result.
     pub fn finish(self) -> Comparison {
         let changes = self.changes.into_iter();
         let mut changes: Vec<Change> = changes.map(Change::from).collect();
         changes.sort_unstable_by(|a, b| a.rank().cmp(&b.rank()));
         changes.truncate(CHANGES_MAX);
+        let applications_changed = self.applications.len() as u64;
+        let mut applications: Vec<ChangedApplication> = self.applications.into_values().collect();
+        applications.sort_by_key(|counted| Reverse((counted.phases_changed, counted.changed)));
+        applications.truncate(APPLICATIONS_MAX);
         Comparison {
             old: self.old.stats.snapshot(),
             new: self.new.stats.snapshot(),
             changes,
+            applications_changed,
+            applications,
             ..self.comparison
         }
     }
@@ -258,6 +317,13 @@ impl Change {
     fn rank(&self) -> impl Ord + '_ {
         (Reverse(self.count), &self.gvk, &self.from, &self.to)
     }
+}
+
+/// The name of an object's application according to its label.
+fn labelled(object: &Object) -> Option<Arc<str>> {
+    let mut labels = object.labels.iter();
+    let (_, name) = labels.find(|(key, _)| **key == *INSTANCE_LABEL)?;
+    Some(Arc::clone(name))
 }
 
 /// Returns whether both verdicts look the same to users. The time of the next check is not

@@ -56,7 +56,9 @@ mod trial;
 mod worker;
 mod worker_thread;
 
-pub use compare::{Change, Comparer, Comparison, ReportedGroup, Sample, compare};
+pub use compare::{
+    Change, ChangedApplication, Comparer, Comparison, ReportedGroup, Sample, compare,
+};
 pub use compile::{ChildCompiler, Compiler, compile_child};
 pub use describe::{DeclaredState, Description, HandledKind, Reason, RelatedRule, Relation};
 pub use engine::Engine;

@@ -1,6 +1,6 @@
 //! Handles that read the read model.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject, SubjectSet};
@@ -133,10 +133,10 @@ impl VisibleModel {
         }
     }
 
-    /// The keys of all applications that the reader may see, and of all instances of visible clusters and logical
-    /// clouds.
-    pub fn application_keys(&self) -> HashSet<ApplicationKey> {
-        self.inspect(|snapshot| snapshot.application_keys())
+    /// The names of all applications that the reader may see, by their keys. Also contains the names of visible
+    /// clusters and logical clouds, by the keys of their instances.
+    pub fn application_names(&self) -> HashMap<ApplicationKey, String> {
+        self.inspect(|snapshot| snapshot.application_names())
     }
 
     /// Looks up the applications of a query.

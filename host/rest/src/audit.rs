@@ -165,8 +165,8 @@ fn action(command: &Command) -> Option<&'static str> {
     Some(match command {
         Command::Load(_) => "load",
         Command::Remove => "remove",
-        Command::Shadow => return None,
-        Command::Promote { .. } => "promote",
+        Command::Shadow(_) => return None,
+        Command::Promote(_) => "promote",
         Command::Rollback => "rollback",
         Command::Disable => "disable",
         Command::Enable => "enable",

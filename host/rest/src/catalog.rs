@@ -5,6 +5,7 @@ use std::pin::Pin;
 
 use kindsight_api::interpreters::{
     CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Refusal, RemovedNames,
+    ShadowRun,
 };
 use kindsight_model::{Digest, InterpreterName, SubjectSet};
 use serde_json::{Map, Value};
@@ -67,6 +68,17 @@ pub struct Upload {
     pub replaces_built_in: bool,
 }
 
+/// A promotion.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Promote {
+    /// The digest of the candidate, or of another version.
+    pub digest: Option<Digest>,
+    /// Promote the candidate although its last shadow run had faults.
+    pub is_forced: bool,
+    /// The settings that replace the present ones in the same step.
+    pub settings: Option<Map<String, Value>>,
+}
+
 /// A command to an interpreter.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Command {
@@ -74,13 +86,10 @@ pub enum Command {
     Load(Upload),
     /// Remove the uploaded component.
     Remove,
-    /// Run the candidate and the live version over every known object.
-    Shadow,
+    /// Run the candidate and the live or built-in version over every known object.
+    Shadow(ShadowRun),
     /// Make the candidate live, or the known version of a digest.
-    Promote {
-        /// The digest of the candidate, or of another version.
-        digest: Option<Digest>,
-    },
+    Promote(Promote),
     /// Make the previous version live again.
     Rollback,
     /// Remove the interpreter from the published set.
@@ -97,8 +106,12 @@ impl fmt::Debug for Command {
         match self {
             Self::Load(upload) => f.debug_tuple("Load").field(upload).finish(),
             Self::Remove => f.write_str("Remove"),
-            Self::Shadow => f.write_str("Shadow"),
-            Self::Promote { digest } => f.debug_struct("Promote").field("digest", digest).finish(),
+            Self::Shadow(run) => f.debug_tuple("Shadow").field(&run.base).finish(),
+            Self::Promote(promote) => f
+                .debug_struct("Promote")
+                .field("digest", &promote.digest)
+                .field("is_forced", &promote.is_forced)
+                .finish_non_exhaustive(),
             Self::Rollback => f.write_str("Rollback"),
             Self::Disable => f.write_str("Disable"),
             Self::Enable => f.write_str("Enable"),

@@ -17,7 +17,7 @@ use utoipa::IntoParams;
 
 use crate::problem::Problem;
 
-pub(crate) use body::{promoted, settings, within};
+pub(crate) use body::{promoted, settings, shadowed, within};
 pub(crate) use condition::{IfContent, IfContentHeader, IfMatch, IfMatchHeader, etag};
 
 /// Leading word of every digest.

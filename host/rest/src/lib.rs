@@ -57,7 +57,7 @@ use kindsight_read_model::ReadModel;
 
 pub use allowed::{AllowedHost, AllowedNameError, AllowedNames, AllowedOrigin};
 pub use blocking::spawn_blocking;
-pub use catalog::{Command, InterpreterCatalog, Upload};
+pub use catalog::{Command, InterpreterCatalog, Promote, Upload};
 pub use confirm::Confirm;
 pub use judge::Judge;
 pub use lifecycle::{GroupCommand, GroupLifecycle};

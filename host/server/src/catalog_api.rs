@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use kindsight_api::interpreters::{
     CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Outcome, Refusal,
-    RemovedNames,
+    RemovedNames, ShadowRun,
 };
-use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Shadow};
+use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Promote, Shadow};
 use kindsight_interpreter::{Comparison, Limits, ReportedGroup, compare, lower_priority};
 use kindsight_model::{InterpreterName, Source, SubjectSet};
 use kindsight_pipeline::{Progress, ReportedRequests};
@@ -87,8 +87,8 @@ impl CatalogApi {
         condition: LiveCondition,
         visible: SubjectSet,
     ) -> Result<CommandAnswer, Refusal> {
-        if command == Command::Shadow {
-            return self.shadow(name, condition, visible).await;
+        if let Command::Shadow(run) = command {
+            return self.shadow(name, run, condition, visible).await;
         }
         let permits = match command {
             Command::Load(_) => &self.loads,
@@ -151,6 +151,7 @@ impl CatalogApi {
     async fn shadow(
         &self,
         name: InterpreterName,
+        run: ShadowRun,
         condition: LiveCondition,
         visible: SubjectSet,
     ) -> Result<CommandAnswer, Refusal> {
@@ -165,11 +166,16 @@ impl CatalogApi {
         let report = self.blocking(&once, move || {
             let _permit = permit;
             catalog.when(condition).check_name(&name)?;
-            let run = catalog.shadow(&name)?;
+            let run = catalog.shadow(&name, &run)?;
             let should_stop = || is_gone.load(Ordering::Relaxed) || shutdown.is_cancelled();
             let comparison = compare_behind_queries(&limits, &run, &objects, &should_stop)?;
             if !comparison.is_complete {
                 return Err(stopping());
+            }
+            let faults = comparison.new.faults_total();
+            if let Err(error) = catalog.note_shadow(&name, &run.candidate.digest, faults) {
+                // A promotion then lacks only the warning.
+                tracing::warn!(%name, %error, "the result of a shadow run was not stored");
             }
             Ok(answers::shadow(&name, &run, comparison))
         });
@@ -194,17 +200,18 @@ impl CatalogApi {
         let (reply, reported) = oneshot::channel();
         self.reported.send(reply).await.map_err(|_| gone())?;
         let reported = reported.await.map_err(|_| gone())?.into_iter();
-        let visible = self.read_model.visible_to(visible).application_keys();
-        Ok(reported
-            .map(|group| ReportedGroup {
-                label: visible
-                    .contains(&group.application)
-                    .then(|| group.placement.into()),
+        let visible = self.read_model.visible_to(visible).application_names();
+        let reported = reported.map(|group| {
+            let application = visible.get(&group.application);
+            ReportedGroup {
+                label: application.map(|_| group.placement.into()),
+                application: application.map(|name| name.as_str().into()),
                 objects: group.objects,
                 related: group.related,
                 covered: group.covered,
-            })
-            .collect())
+            }
+        });
+        Ok(reported.collect())
     }
 }
 
@@ -288,10 +295,17 @@ fn execute(
 ) -> Result<Outcome, Refusal> {
     match command {
         // A shadow run is not a change and is handled elsewhere.
-        Command::Shadow => Err(Refusal::Failed("a shadow run changes nothing".to_owned())),
+        Command::Shadow(_) => Err(Refusal::Failed("a shadow run changes nothing".to_owned())),
         Command::Load(upload) => catalog.admit(&incoming(Some(name.clone()), upload)),
         Command::Remove => catalog.remove(name, Source::Upload),
-        Command::Promote { digest } => catalog.promote(name, digest.as_ref()),
+        Command::Promote(promote) => catalog.promote(
+            name,
+            &Promote {
+                digest: promote.digest,
+                is_forced: promote.is_forced,
+                settings: promote.settings,
+            },
+        ),
         Command::Rollback => catalog.rollback(name),
         Command::Disable => catalog.set_disabled(name, true),
         Command::Enable => catalog.set_disabled(name, false),

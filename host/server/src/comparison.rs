@@ -7,7 +7,8 @@ use kindsight_api::interpreters::{ShadowReport, ShadowedVersion};
 use kindsight_interpreter::{
     Comparer, Interpreter, Interpreters, Limits, Published, ReportedGroup,
 };
-use kindsight_model::Source;
+use kindsight_model::{InterpreterName, Source};
+use serde_json::{Map, Value};
 
 use crate::engine::{OnLoaded, SettingsByName, member, start_interpreters};
 use crate::error::Error;
@@ -20,24 +21,29 @@ pub struct ComponentFile {
     pub path: PathBuf,
     /// The component.
     pub bytes: Vec<u8>,
+    /// Its settings, without the defaults of its schema.
+    pub settings: Option<Map<String, Value>>,
 }
 
 /// A comparison of the verdicts of two components, each on top of the built-in interpreters, so that
-/// Kinds that only one of them or neither judges get the verdicts they would get on a server.
+/// Kinds that only one of them or neither judges get the verdicts they would get on a server. The old
+/// one can also be the built-in interpreters alone.
 pub struct ComponentComparer {
-    old: Arc<Interpreter>,
+    /// The old component, or the built-in interpreter with the name of the new one, if there is one.
+    old: Option<Arc<Interpreter>>,
     new: Arc<Interpreter>,
     comparer: Comparer,
 }
 
 impl ComponentComparer {
-    /// Loads both components. Compiled components are kept in `cache`.
+    /// Loads both components; without an old one, the base is the built-in interpreters. Compiled components are kept
+    /// in `cache`.
     ///
     /// # Errors
-    /// Where the machine cannot run interpreters, or a component is refused.
+    /// Where the machine cannot run interpreters, or a component or its settings are refused.
     pub fn start(
         cache: Option<&Path>,
-        old: &ComponentFile,
+        old: Option<&ComponentFile>,
         new: &ComponentFile,
         on_loaded: &OnLoaded,
     ) -> Result<Self, Error> {
@@ -45,10 +51,19 @@ impl ComponentComparer {
         let none = SettingsByName::new();
         let started = start_interpreters(limits.clone(), cache, &[], &none, on_loaded)?;
         let interpreters = started.interpreters;
-        let (old, new) = (load(&interpreters, old)?, load(&interpreters, new)?);
-        let sets = (set(&interpreters, &old)?, set(&interpreters, &new)?);
+        let (new, after) = set(&interpreters, new)?;
+        let (old, before) = match old {
+            Some(old) => {
+                let (old, before) = set(&interpreters, old)?;
+                (Some(old), before)
+            }
+            None => {
+                let built_in = interpreters.published();
+                (named(&built_in, &new.by().name), built_in)
+            }
+        };
         Ok(Self {
-            comparer: Comparer::new(&limits, &sets.0, &sets.1),
+            comparer: Comparer::new(&limits, &before, &after),
             old,
             new,
         })
@@ -62,12 +77,16 @@ impl ComponentComparer {
     /// The result as a shadow report: the old component as the live one, the new one as the candidate.
     pub fn finish(self) -> ShadowReport {
         let found = self.comparer.finish();
-        let (live, name) = (version(&self.old), &self.new.by().name);
-        shadow_report(name, Some(live), version(&self.new), found)
+        let live = self.old.as_deref().map(version);
+        shadow_report(&self.new.by().name, live, version(&self.new), found)
     }
 }
 
-fn load(interpreters: &Interpreters, file: &ComponentFile) -> Result<Arc<Interpreter>, Error> {
+/// Loads a component.
+pub(crate) fn load(
+    interpreters: &Interpreters,
+    file: &ComponentFile,
+) -> Result<Arc<Interpreter>, Error> {
     let loaded = interpreters.load(&file.bytes);
     loaded.map_err(|error| Error::Refused {
         file: file.path.clone(),
@@ -75,12 +94,26 @@ fn load(interpreters: &Interpreters, file: &ComponentFile) -> Result<Arc<Interpr
     })
 }
 
-/// The built-in interpreters, with `over` on top of them.
-fn set(interpreters: &Interpreters, over: &Arc<Interpreter>) -> Result<Arc<Published>, Error> {
+/// Loads a component, and makes the set of the built-in interpreters with the component on top of them.
+fn set(
+    interpreters: &Interpreters,
+    file: &ComponentFile,
+) -> Result<(Arc<Interpreter>, Arc<Published>), Error> {
+    let loaded = load(interpreters, file)?;
     let built_in = interpreters.published();
-    let members = built_in.interpreters().chain([(Source::Upload, over)]);
+    let members = built_in.interpreters();
     let members = members.map(|(source, interpreter)| member(source, interpreter, None));
-    Ok(interpreters.prepare(members.collect::<Result<_, Error>>()?)?)
+    let over = member(Source::Upload, &loaded, file.settings.as_ref());
+    let members = members.chain([over]).collect::<Result<_, Error>>()?;
+    Ok((loaded, interpreters.prepare(members)?))
+}
+
+/// The interpreter of a set with this name.
+fn named(set: &Published, name: &InterpreterName) -> Option<Arc<Interpreter>> {
+    let mut interpreters = set.interpreters().map(|(_, interpreter)| interpreter);
+    interpreters
+        .find(|interpreter| interpreter.by().name == *name)
+        .cloned()
 }
 
 fn version(interpreter: &Interpreter) -> ShadowedVersion {

@@ -30,6 +30,7 @@ mod demo;
 mod documents;
 mod engine;
 mod error;
+mod inspection;
 mod interpret_api;
 mod lifecycle;
 mod listeners;
@@ -74,6 +75,7 @@ pub use engine::{
     LocalInterpreters, OnLoaded, SettingsByName, cache_folder, is_compiler, start_interpreters,
 };
 pub use error::{ApplicationError, Error, TaskError};
+pub use inspection::inspect_component;
 pub use kindsight_model::PARSED_BYTES_MAX;
 pub use kindsight_pipeline::Timeouts;
 pub use lifecycle::{DeployError, Deployer};

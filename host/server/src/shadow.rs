@@ -1,10 +1,12 @@
 //! Conversion of a comparison of two sets of interpreters into the report of a shadow run.
 
 use kindsight_api::interpreters::{
-    self as api, ChangeSample, ShadowFaults, ShadowLatency, ShadowReport, ShadowedVersion,
-    VerdictChange,
+    self as api, ChangeSample, ShadowFaults, ShadowLatency, ShadowReport, ShadowedApplication,
+    ShadowedVersion, VerdictChange,
 };
-use kindsight_interpreter::{CallSnapshot, Change, Comparison, Latency, Sample};
+use kindsight_interpreter::{
+    CallSnapshot, Change, ChangedApplication, Comparison, Latency, Sample,
+};
 use kindsight_model::{Gvk, InterpreterName};
 
 /// The report of a shadow run. The old set contained `live`, if there is a live version; the new set contained
@@ -23,6 +25,7 @@ pub(crate) fn shadow_report(
         candidate,
         objects: found.objects,
         changed: found.changed,
+        phases_changed: found.phases_changed,
         faults: ShadowFaults {
             live: found.old.faults_total(),
             candidate: found.new.faults_total(),
@@ -32,6 +35,8 @@ pub(crate) fn shadow_report(
             candidate: latency(&found.new),
         },
         changes: found.changes.into_iter().map(change).collect(),
+        applications_changed: found.applications_changed,
+        applications: found.applications.iter().map(application).collect(),
     }
 }
 
@@ -48,6 +53,14 @@ pub(crate) fn latency(calls: &CallSnapshot) -> api::Latency {
         p90: p90_us,
         p99: p99_us,
         max: max_us,
+    }
+}
+
+fn application(application: &ChangedApplication) -> ShadowedApplication {
+    ShadowedApplication {
+        name: application.name.to_string(),
+        changed: application.changed,
+        phases_changed: application.phases_changed,
     }
 }
 

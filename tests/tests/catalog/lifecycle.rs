@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use kindsight_api::interpreters::{LiveCondition, OutcomeStatus, Refusal};
-use kindsight_catalog::CatalogLimits;
+use kindsight_api::interpreters::{LiveCondition, OutcomeStatus, Refusal, ShadowBase, ShadowRun};
+use kindsight_catalog::{CatalogLimits, Promote};
 use kindsight_model::Source;
 
-use crate::{
-    Host, candidate, component, component_with, digest, file, name, outcome_text, upload,
-};
+use crate::{Host, candidate, component, component_with, digest, file, name, outcome_text, upload};
 
 #[test]
 fn a_loaded_component_is_live_and_loading_it_again_changes_nothing() {
@@ -65,7 +63,10 @@ fn a_candidate_waits_until_it_is_promoted_by_its_digest() {
         &host.catalog.promote(&name("a"), Some(&other)),
     ));
     assert_eq!(host.judges("a"), "a 1.0.0");
-    let shadow = host.catalog.shadow(&name("a")).expect("a candidate");
+    let shadow = host
+        .catalog
+        .shadow(&name("a"), &ShadowRun::default())
+        .expect("a candidate");
     assert_eq!(shadow.live.map(|it| it.version).as_deref(), Some("1.0.0"));
     assert_eq!(shadow.candidate.version, "2.0.0");
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"].assert_eq(&outcome_text(
@@ -248,7 +249,13 @@ fn of_two_rollbacks_from_one_version_the_second_is_refused() {
     let next = upload("a", component("a", "4.0.0"));
     for refused in [
         when.admit(&next),
-        when.promote(&name("a"), Some(&digest(&component("a", "1.0.0")))),
+        when.promote(
+            &name("a"),
+            &Promote {
+                digest: Some(digest(&component("a", "1.0.0"))),
+                ..Promote::default()
+            },
+        ),
         when.set_disabled(&name("a"), true),
         when.set_settings(&name("a"), None, &[]),
         when.remove(&name("a"), Source::Upload),
@@ -284,6 +291,74 @@ fn an_upload_is_rolled_back_to_the_version_of_the_directory() {
     expect!["refused: `a` has no version to roll back to; use `disable` to exclude it"]
         .assert_eq(&outcome_text(&host.catalog.rollback(&name("a"))));
     assert_eq!(host.judges("a"), "a 0.9.0", "a refusal changes nothing");
+}
+
+#[test]
+fn a_candidate_whose_shadow_run_had_faults_needs_force() {
+    let host = Host::new();
+    host.load(&upload("a", component("a", "1.0.0")));
+    let next = component("a", "2.0.0");
+    host.load(&candidate("a", next.clone()));
+    let (a, next) = (name("a"), digest(&next));
+    host.catalog.note_shadow(&a, &next, 3).expect("a candidate");
+    let host = host.again();
+    let refused = "refused: 3 calls of the last shadow run of `a` 2.0.0 ended in a fault: `promote --force` makes it live all the same";
+    for digest in [None, Some(&next)] {
+        assert_eq!(outcome_text(&host.catalog.promote(&a, digest)), refused);
+        assert_eq!(host.judges("a"), "a 1.0.0");
+    }
+    let forced = Promote {
+        is_forced: true,
+        ..Promote::default()
+    };
+    let promoted = host.catalog.when(LiveCondition::Any).promote(&a, &forced);
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload"]
+        .assert_eq(&outcome_text(&promoted));
+}
+
+#[test]
+fn a_later_shadow_run_without_faults_needs_no_force() {
+    let host = Host::new();
+    let next = component("a", "2.0.0");
+    host.load(&candidate("a", next.clone()));
+    let (a, next) = (name("a"), digest(&next));
+    for faults in [3, 0] {
+        host.catalog
+            .note_shadow(&a, &next, faults)
+            .expect("a candidate");
+    }
+    expect!["Live: a 2.0.0 is live"].assert_eq(&outcome_text(&host.catalog.promote(&a, None)));
+    let writes = host.store.writes();
+    host.catalog.note_shadow(&a, &next, 5).expect("it is live");
+    assert_eq!(
+        host.store.writes(),
+        writes,
+        "a live version is no candidate"
+    );
+}
+
+#[test]
+fn a_candidate_is_compared_with_the_built_in_version() {
+    let host = Host::over(Arc::default(), &[component("a", "0.9.0")]);
+    let run = ShadowRun {
+        base: ShadowBase::BuiltIn,
+        settings: None,
+    };
+    host.load(&upload("a", component("a", "1.0.0")));
+    let versions = |run: &ShadowRun| {
+        let shadow = host.catalog.shadow(&name("a"), run).expect("two versions");
+        let live = shadow.live.map(|version| version.version);
+        (live, shadow.candidate.version)
+    };
+    let of = |live: &str, candidate: &str| (Some(live.to_owned()), candidate.to_owned());
+    assert_eq!(versions(&run), of("0.9.0", "1.0.0"), "the live version");
+    host.load(&candidate("a", component("a", "2.0.0")));
+    assert_eq!(versions(&run), of("0.9.0", "2.0.0"));
+    assert_eq!(versions(&ShadowRun::default()), of("1.0.0", "2.0.0"));
+    host.load(&upload("b", component("b", "1.0.0")));
+    let shadow = host.catalog.shadow(&name("b"), &run).expect("a version");
+    assert!(shadow.live.is_none());
+    assert!(shadow.before.stats("b").is_none() && shadow.after.stats("b").is_some());
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Settings: checked against the schema, passed to the component, kept over a swap.
 
 use expect_test::expect;
+use kindsight_api::interpreters::{LiveCondition, ShadowRun};
+use kindsight_catalog::Promote;
 use serde_json::{Map, Value, json};
 
-use crate::{Host, component, component_with, name, outcome_text, upload};
+use crate::{Host, candidate, component, component_with, name, outcome_text, upload};
 
 pub(crate) const SCHEMA: &str = r#", "settings-schema": "{\"type\": \"object\", \"properties\": {\"level\": {\"type\": \"integer\", \"maximum\": 9}}, \"additionalProperties\": false}""#;
 const STRICTER: &str = r#", "settings-schema": "{\"type\": \"object\", \"required\": [\"name\"]}""#;
@@ -85,16 +87,20 @@ fn a_version_whose_schema_refuses_the_settings_does_not_go_live() {
     host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     host.set(&json!({"level": 3}));
     let stricter = component_with("a", "2.0.0", STRICTER);
-    expect![[r#"refused: published: settings of `a`: "name" is a required property in the settings"#]]
-        .assert_eq(&host.load(&upload("a", stricter.clone())));
+    expect![[
+        r#"refused: published: settings of `a`: "name" is a required property in the settings"#
+    ]]
+    .assert_eq(&host.load(&upload("a", stricter.clone())));
     assert_eq!(
         (host.judges("a").as_str(), host.says().as_str()),
         ("a 1.0.0", "level 3")
     );
     expect!["Candidate: a 2.0.0 is accepted and can be promoted"]
-        .assert_eq(&host.load(&crate::candidate("a", stricter)));
-    expect![[r#"refused: published: settings of `a`: "name" is a required property in the settings"#]]
-        .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
+        .assert_eq(&host.load(&candidate("a", stricter)));
+    expect![[
+        r#"refused: published: settings of `a`: "name" is a required property in the settings"#
+    ]]
+    .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
     assert_eq!(
         (host.judges("a").as_str(), host.says().as_str()),
         ("a 1.0.0", "level 3")
@@ -254,4 +260,40 @@ fn missing_settings_get_the_defaults_of_the_schema() {
     assert_eq!(host.says(), "level 5");
     host.load(&upload("a", component_with("a", "2.0.0", STRICTER)));
     assert_eq!(host.says(), "no settings", "the schema has no default");
+}
+
+const RENAMED: &str = r#", "settings-schema": "{\"properties\": {\"grade\": {\"type\": \"integer\"}}, \"additionalProperties\": false}""#;
+
+/// The new version refuses the present settings, and the live version refuses the new ones.
+#[test]
+fn a_version_that_renames_a_setting_goes_live_with_its_own_settings() {
+    let host = Host::new();
+    host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    host.set(&json!({"level": 3}));
+    host.load(&candidate("a", component_with("a", "2.0.0", RENAMED)));
+    expect!["refused: published: settings of `a`: Additional properties are not allowed ('level' was unexpected) in the settings"]
+        .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
+    let promote = |settings: &Value| {
+        let promote = Promote {
+            settings: object(settings),
+            ..Promote::default()
+        };
+        let any = host.catalog.when(LiveCondition::Any);
+        outcome_text(&any.promote(&name("a"), &promote))
+    };
+    expect![[
+        r#"refused: published: settings of `a`: "high" is not of type "integer" at `/grade`"#
+    ]]
+    .assert_eq(&promote(&json!({"grade": "high"})));
+    assert_eq!(host.says(), "level 3");
+    let run = ShadowRun {
+        settings: object(&json!({"grade": 4})),
+        ..ShadowRun::default()
+    };
+    host.catalog.shadow(&name("a"), &run).expect("they fit");
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload; its settings are set"]
+        .assert_eq(&promote(&json!({"grade": 4})));
+    let entry = host.catalog.entry(&name("a")).expect("an entry");
+    assert_eq!(entry.settings, object(&json!({"grade": 4})));
+    assert_eq!(host.judges("a"), "a 2.0.0");
 }

@@ -20,6 +20,7 @@ impl Host {
         let objects: ObjectList = specs.iter().map(|spec| thing("a", spec)).collect();
         let reported = ReportedGroup {
             label: label.map(Into::into),
+            application: None,
             objects,
             related: [].into(),
             covered: Coverage::partial(),
@@ -79,6 +80,7 @@ fn objects_that_another_interpreter_judges_are_not_asked_about_settings() {
     host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
     let reported = ReportedGroup {
         label: Some("app in p+c".into()),
+        application: None,
         objects: vec![thing("b", UNUSABLE)].into(),
         related: [].into(),
         covered: Coverage::partial(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use kindsight_api::interpreters::ShadowRun;
 use kindsight_catalog::CatalogLimits;
 use kindsight_interpreter::Limits;
 use kindsight_model::Source;
@@ -66,7 +67,10 @@ fn a_start_with_a_smaller_limit_deletes_nothing() {
         .set_disabled(&name("b"), false)
         .expect("a name");
     assert_eq!(small.store.kept().components.len(), kept);
-    let shadow = small.catalog.shadow(&name("a")).map(|_| ());
+    let shadow = small
+        .catalog
+        .shadow(&name("a"), &ShadowRun::default())
+        .map(|_| ());
     let shadow = shadow.expect_err("it cannot be loaded").to_string();
     assert!(shadow.contains("cannot be loaded now"), "{shadow}");
 

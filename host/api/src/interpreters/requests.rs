@@ -1,6 +1,7 @@
 //! Parameters and bodies of commands.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 /// Parameters of a load. Any other parameter is an error.
@@ -32,6 +33,32 @@ pub struct RemovalParameters {
     pub unused: bool,
 }
 
+/// Body of a shadow run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShadowRun {
+    /// The version with which the candidate is compared.
+    #[serde(default)]
+    pub base: ShadowBase,
+    /// Settings of the candidate for this run, instead of the present ones. They are not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
+    pub settings: Option<Map<String, Value>>,
+}
+
+/// The version with which a candidate is compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShadowBase {
+    /// The live version, or no version of the name if none is live.
+    #[default]
+    Live,
+    /// The built-in version of the name, or no version of the name if there is none. The Kinds then
+    /// have the verdicts of the other built-in interpreters. Without a candidate, the live version
+    /// is compared with it.
+    BuiltIn,
+}
+
 /// Body of a promotion.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -46,4 +73,12 @@ pub struct Promotion {
         example = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     )]
     pub digest: Option<String>,
+    /// Promote the candidate although its last shadow run had faults.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// The settings of the version. They replace the present settings in the same step. Omitted if
+    /// the present settings remain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
+    pub settings: Option<Map<String, Value>>,
 }

@@ -23,12 +23,35 @@ pub struct ShadowReport {
     pub objects: u64,
     /// Number of verdicts that would change.
     pub changed: u64,
+    /// Number of these verdicts whose phase would change. Of the others, the state, the reason or
+    /// only the message would change.
+    #[serde(default)]
+    pub phases_changed: u64,
     /// Numbers of calls that ended in a fault.
     pub faults: ShadowFaults,
     /// Durations of calls, in microseconds.
     pub latency_us: ShadowLatency,
     /// The changes, most frequent first, at most 200.
     pub changes: Vec<VerdictChange>,
+    /// Number of applications with verdicts that would change.
+    #[serde(default)]
+    pub applications_changed: u64,
+    /// The applications with verdicts that would change, most changed phases first, at most 200.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub applications: Vec<ShadowedApplication>,
+}
+
+/// An application with verdicts that would change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct ShadowedApplication {
+    /// Its name, as the status query accepts it.
+    #[schema(example = "testvfw/compositevfw/v1/vfw_deployment_intent_group")]
+    pub name: String,
+    /// Number of its verdicts that would change.
+    pub changed: u64,
+    /// Number of its verdicts whose phase would change.
+    pub phases_changed: u64,
 }
 
 /// A version in a shadow report.

@@ -15,6 +15,7 @@ fn version(digest: &str) -> Version {
         outcome: VersionOutcome::Candidate,
         why: String::new(),
         received_ms: 0,
+        shadow_faults: 0,
         unavailable: None,
     }
 }

@@ -28,12 +28,12 @@ struct RecentFailures {
     kept: Vec<FailedInput>,
 }
 
-/// The hashes of what failed within the last minute.
+/// Hashes of inputs, or of objects, that failed within the last minute.
 #[derive(Default)]
 struct Known {
     now: HashSet<u64>,
     before: HashSet<u64>,
-    /// Number of failures of what was known as failed.
+    /// Number of failures with a known hash.
     repeated: u64,
 }
 

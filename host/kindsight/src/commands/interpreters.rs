@@ -2,10 +2,12 @@
 //!
 //! command line -> **request** -> server -> table, or JSON as the server sent it
 //!
-//! Only `diff` needs no server: it judges files in this process.
+//! `check`, `diff` and `inspect` of a file need no server: they run in this process.
 
 pub(crate) mod args;
+mod component;
 mod diff;
+mod digest;
 pub(crate) mod requests;
 pub(crate) mod tables;
 
@@ -14,7 +16,8 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 use kindsight_api::interpreters::{
-    InterpreterDetail, InterpreterList, Outcome, RemovedNames, ShadowReport,
+    InterpreterDetail, InterpreterList, Outcome, OutcomeStatus, Promotion, RemovedNames,
+    ShadowReport,
 };
 use serde::de::DeserializeOwned;
 
@@ -22,7 +25,7 @@ use crate::FOUND;
 use crate::cli;
 use crate::client::{self, Request};
 use crate::commands::interpreters::args::{
-    Action, InterpretersArgs, SettingsArgs, ShadowArgs, ShadowFailure, To,
+    Action, InterpretersArgs, LoadArgs, Name, SettingsArgs, ShadowArgs, ShadowFailure, To,
 };
 use crate::output_format::OutputFormat;
 use crate::progress::Progress;
@@ -38,23 +41,27 @@ pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
         Action::List => show(to, &requests::list(), |out, answer: &InterpreterList| {
             tables::list(out, answer)
         })?,
+        Action::Check(args) => component::check(args, to.output)?,
         Action::Inspect(of) => {
+            if let Some(file) = of.file() {
+                component::inspect(file, to.output)?;
+                return Ok(ExitCode::SUCCESS);
+            }
             let request = requests::inspect(&of.name);
             show(to, &request, |out, answer: &InterpreterDetail| {
                 tables::inspect(out, answer)
             })?;
         }
-        Action::Load(args) => {
-            let request = requests::load(args)?;
-            let file = args.file.display();
-            let _progress = Progress::waiting(&format!(
-                "uploading {file}; the server compiles and tries it"
-            ));
-            change(to, &request)?;
-        }
+        Action::Load(args) => load(to, args)?,
         Action::Shadow(args) => return shadow(to, args),
-        Action::Promote(args) => change(to, &requests::promote(args)?)?,
-        Action::Rollback(args) => change(to, &requests::rollback(args))?,
+        Action::Promote(args) => {
+            let digest = whole_digest(to, &args.of, args.digest.as_deref())?;
+            change(to, &requests::promote(args, digest)?)?;
+        }
+        Action::Rollback(args) => {
+            let digest = whole_digest(to, &args.of, args.digest.as_deref())?;
+            change(to, &requests::rollback(&args.of.name, digest.as_deref()))?;
+        }
         Action::Disable(of) => change(to, &requests::command(&of.name, "disable"))?,
         Action::Enable(of) => change(to, &requests::command(&of.name, "enable"))?,
         Action::Settings(args) => settings(to, args)?,
@@ -88,7 +95,7 @@ fn show<T: DeserializeOwned>(
 
 /// Prints the report on the candidate; the exit code says whether it has what the command fails on.
 fn shadow(to: &To, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
-    let request = requests::command(&args.of.name, "shadow");
+    let request = requests::shadow(args)?;
     let server = to.server.connect()?;
     let progress = Progress::waiting("the server compares both versions on every object");
     let answer = request.ask(&server)?;
@@ -99,15 +106,54 @@ fn shadow(to: &To, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
         OutputFormat::Json => client::print_as_is(out, &answer)?,
         OutputFormat::Table => tables::shadow(out, &report)?,
     }
+    Ok(exit_code(&args.fail_on, &report))
+}
+
+/// [`FOUND`] if the report on two versions has what the command fails on.
+fn exit_code(fail_on: &[ShadowFailure], report: &ShadowReport) -> ExitCode {
     let is_found = |failure: &ShadowFailure| match failure {
         ShadowFailure::Changes => report.changed > 0,
+        ShadowFailure::Phase => report.phases_changed > 0,
         ShadowFailure::Faults => report.faults.candidate > 0,
     };
-    Ok(if args.fail_on.iter().any(is_found) {
+    if fail_on.iter().any(is_found) {
         ExitCode::from(FOUND)
     } else {
         ExitCode::SUCCESS
-    })
+    }
+}
+
+/// Uploads a component. With settings of its own, it is a candidate first and is then promoted with them, so that it
+/// never has to fit the present ones.
+fn load(to: &To, args: &LoadArgs) -> anyhow::Result<()> {
+    let settings = args.settings.as_deref().map(requests::settings_in);
+    let settings = settings.transpose()?;
+    let request = requests::load(args)?;
+    let progress = Progress::waiting(&format!(
+        "uploading {}; the server compiles and tries it",
+        args.file.display()
+    ));
+    let Some(settings) = settings else {
+        return change(to, &request);
+    };
+    let outcome: Outcome = client::read(&request.ask(&to.server.connect()?)?)?;
+    drop(progress);
+    let name = outcome.name.as_str();
+    if outcome.status == OutcomeStatus::Unchanged && outcome.detail.contains("is live already") {
+        return change(to, &requests::set(name, &settings)?);
+    }
+    let promotion = Promotion {
+        digest: outcome.digest.map(|digest| digest.to_string()),
+        force: false,
+        settings: Some(settings),
+    };
+    change(to, &requests::promotion(name, &promotion)?)
+}
+
+/// The complete digest of a version that a user gave, possibly by its beginning.
+fn whole_digest(to: &To, of: &Name, digest: Option<&str>) -> anyhow::Result<Option<String>> {
+    let completed = digest.map(|digest| digest::completed(to, &of.name, digest));
+    completed.transpose()
 }
 
 /// Sends a command and prints its outcome, and the next steps for a candidate.

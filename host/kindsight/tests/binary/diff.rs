@@ -60,7 +60,7 @@ fn a_component_that_differs_only_in_its_digest_changes_nothing() {
     let output = diff(apps, &with_another_digest(), &["-"], DEPLOYMENTS);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let table = text(&output.stdout);
-    let total = "0 of 1 verdicts would change, 0 faults (old 0)\n";
+    let total = "0 of 1 verdicts would change, 0 of them the phase, 0 faults (old 0)\n";
     assert!(table.starts_with(total), "{table}");
     assert!(text(&output.stderr).is_empty(), "{}", text(&output.stderr));
 }
@@ -129,4 +129,35 @@ fn a_refused_component_or_unreadable_input_exits_with_1() {
     assert!(table.starts_with("1 of 1 verdicts would change"), "{table}");
     let why = text(&output.stderr);
     assert!(why.contains("open /not/there.json"), "{why}");
+}
+
+/// A change of a message concerns an application, and no phase.
+#[test]
+fn a_component_is_compared_with_the_built_in_interpreters() {
+    let input = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "x",
+        "labels": {"app.kubernetes.io/instance": "shop"}}}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let new = written(folder.path(), "new.wasm", &with_another_message());
+    let compare = |arguments: &[&str]| {
+        let command = ["interpreters", "diff", "built-in", &new, "-o", "json"];
+        let all: Vec<&str> = command.iter().chain(arguments).copied().collect();
+        let output = run(&all, input);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), report)
+    };
+    let (code, report) = compare(&[]);
+    assert_eq!(code, Some(3));
+    assert_eq!(
+        (&report["changed"], &report["phases-changed"]),
+        (&1.into(), &0.into())
+    );
+    assert_eq!(
+        report["applications"],
+        serde_json::json!([{"name": "shop", "changed": 1, "phases-changed": 0}])
+    );
+    let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
+    let digest = kindsight_model::Digest::of(apps).to_string();
+    assert_eq!(report["live"]["digest"], digest);
+    let (code, _) = compare(&["--fail-on", "phase"]);
+    assert_eq!(code, Some(0));
 }

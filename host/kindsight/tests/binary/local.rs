@@ -289,3 +289,45 @@ fn mistakes_are_reported_on_standard_error() {
         "{errors}"
     );
 }
+
+#[test]
+fn a_component_is_checked_and_inspected_without_a_server() {
+    let place = Place::new();
+    let things = place.things(SCHEMA);
+    let ran = |args: &[&str]| {
+        let output = run(&[&["interpreters"], args].concat(), "");
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let (code, out, _) = ran(&["check", str(&things)]);
+    assert_eq!(code, Some(0));
+    let accepted = format!(
+        "{}: things 1.0.0 is accepted\ndigest sha256:",
+        things.display()
+    );
+    assert!(out.starts_with(&accepted), "{out}");
+    let (code, out, _) = ran(&["inspect", str(&things)]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("hostile.example.com/*/Thing"), "{out}");
+    assert!(!out.contains("STATISTIC"), "{out}");
+    let (_, out, _) = ran(&["inspect", str(&things), "-o", "json"]);
+    let detail: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        detail["settings-schema"]["properties"]["level"]["default"],
+        5
+    );
+    let settings = place.write("settings.json", r#"{"level": "high"}"#);
+    let (code, _, errors) = ran(&["check", str(&things), "--settings", str(&settings)]);
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("at `/level`"), "{errors}");
+    let broken = place.things(r#", "settings-schema": "{\"type\": \"strng\"}""#);
+    let (code, _, errors) = ran(&["check", str(&broken)]);
+    assert_eq!(code, Some(1));
+    assert!(
+        errors.contains("validated: its settings-schema: "),
+        "{errors}"
+    );
+}

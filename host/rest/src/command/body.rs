@@ -3,25 +3,42 @@
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
-use kindsight_api::interpreters::Promotion;
-use kindsight_model::Digest;
+use kindsight_api::interpreters::{Promotion, ShadowRun};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::catalog::Promote;
 use crate::problem::Problem;
 
-/// The digest in the body of a promotion; `None` for an empty body or `null`.
+/// The promotion in a body; of the candidate for an empty body or `null`.
 ///
 /// # Errors
 /// A body that is neither, or a digest that is not one.
-pub(crate) fn promoted(body: &[u8]) -> Result<Option<Digest>, Problem> {
+pub(crate) fn promoted(body: &[u8]) -> Result<Promote, Problem> {
     if body.is_empty() {
-        return Ok(None);
+        return Ok(Promote::default());
     }
     let expected = r#"nothing or `{"digest": "sha256:…"}`"#;
-    let digest = json::<Option<Promotion>>(body, expected)?.and_then(|it| it.digest);
-    let digest = digest.as_deref().map(super::digest).transpose();
-    digest.map_err(|problem| Problem::invalid_in("the body", vec![problem]))
+    let promotion = json::<Option<Promotion>>(body, expected)?.unwrap_or_default();
+    let digest = promotion.digest.as_deref().map(super::digest).transpose();
+    let digest = digest.map_err(|problem| Problem::invalid_in("the body", vec![problem]))?;
+    Ok(Promote {
+        digest,
+        is_forced: promotion.force,
+        settings: promotion.settings,
+    })
+}
+
+/// The shadow run in a body; against the live version for an empty body or `null`.
+///
+/// # Errors
+/// A body that is neither.
+pub(crate) fn shadowed(body: &[u8]) -> Result<ShadowRun, Problem> {
+    if body.is_empty() {
+        return Ok(ShadowRun::default());
+    }
+    let expected = r#"nothing or `{"base": "live" or "built-in"}`"#;
+    Ok(json::<Option<ShadowRun>>(body, expected)?.unwrap_or_default())
 }
 
 /// Settings, from a body.

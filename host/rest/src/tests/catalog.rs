@@ -7,7 +7,7 @@ use kindsight_api::interpreters::{
     DeclaredState, Faulting, HandledKind, HistoryEntry, InterpreterDetail, InterpreterList,
     InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, LiveCondition, Outcome,
     OutcomeStatus, Refusal, RefusedUpload, RemovedNames, SampledVerdict, ShadowFaults,
-    ShadowLatency, ShadowReport, ShadowedVersion, Takeover, VerdictChange,
+    ShadowLatency, ShadowReport, ShadowedApplication, ShadowedVersion, Takeover, VerdictChange,
 };
 use kindsight_model::{
     CatalogAction, Digest, InterpreterName, LoadStep, Source, SubjectSet, VersionOutcome,
@@ -76,7 +76,7 @@ impl InterpreterCatalog for SampleCatalog {
                 "nobody" => Err(Refusal::NotFound {
                     known: vec!["apps".to_owned(), "core".to_owned()],
                 }),
-                _ if command == Command::Shadow => Ok(CommandAnswer::Shadow(report())),
+                _ if matches!(command, Command::Shadow(_)) => Ok(CommandAnswer::Shadow(report())),
                 _ => Ok(CommandAnswer::Outcome(outcome(name))),
             }
         })
@@ -261,6 +261,7 @@ pub(super) fn report() -> ShadowReport {
         candidate: version(CANDIDATE, "1.1.0"),
         objects: 40,
         changed: 1,
+        phases_changed: 1,
         faults: ShadowFaults {
             live: 0,
             candidate: 2,
@@ -281,6 +282,12 @@ pub(super) fn report() -> ShadowReport {
                 from: verdict("Ready", ""),
                 to: verdict("Pending", "Progressing"),
             }],
+        }],
+        applications_changed: 1,
+        applications: vec![ShadowedApplication {
+            name: "testvfw/compositevfw/v1/vfw_deployment_intent_group".to_owned(),
+            changed: 1,
+            phases_changed: 1,
         }],
     }
 }

@@ -1,12 +1,22 @@
 //! Valid and invalid requests for commands.
 
+use kindsight_api::interpreters::{ShadowBase, ShadowRun};
+use kindsight_model::Digest;
 use serde_json::json;
 
 use super::catalog::{CANDIDATE, LIVE, digest, settings};
 use super::interpreters::{APPS, command, misunderstood, put};
 use super::*;
 use crate::Command::*;
-use crate::Upload;
+use crate::{Promote as Promotion, Upload};
+
+/// The command for a promotion of the candidate, or of the version with this digest.
+fn promote(digest: Option<Digest>) -> crate::Command {
+    Promote(Promotion {
+        digest,
+        ..Promotion::default()
+    })
+}
 
 #[tokio::test]
 async fn a_component_is_loaded() {
@@ -114,9 +124,9 @@ async fn an_invalid_digest_is_refused_and_shown_truncated() {
 async fn each_command_reaches_the_catalog() {
     for (method, below, body, expected) in [
         ("DELETE", "", "", Remove),
-        ("POST", "/promote", "", Promote { digest: None }),
-        ("POST", "/promote", "{}", Promote { digest: None }),
-        ("POST", "/promote", "null", Promote { digest: None }),
+        ("POST", "/promote", "", promote(None)),
+        ("POST", "/promote", "{}", promote(None)),
+        ("POST", "/promote", "null", promote(None)),
         ("POST", "/rollback", "", Rollback),
         ("POST", "/disable", "", Disable),
         ("POST", "/enable", "", Enable),
@@ -136,7 +146,25 @@ async fn each_command_reaches_the_catalog() {
     let body = json!({ "digest": CANDIDATE }).to_string();
     let (_, asked) = command("POST", &format!("{APPS}/promote"), &body).await;
     let digest = Some(digest(CANDIDATE));
-    assert_eq!(asked, [("apps".to_owned(), Promote { digest })]);
+    assert_eq!(asked, [("apps".to_owned(), promote(digest))]);
+    let body = json!({"force": true, "settings": {"patience-s": 30}}).to_string();
+    let (_, asked) = command("POST", &format!("{APPS}/promote"), &body).await;
+    let forced = Promote(Promotion {
+        digest: None,
+        is_forced: true,
+        settings: Some(settings(json!({"patience-s": 30}))),
+    });
+    assert_eq!(asked, [("apps".to_owned(), forced)]);
+    let body = json!({"base": "built-in", "settings": {"patience-s": 30}}).to_string();
+    let (_, asked) = command("POST", &format!("{APPS}/shadow"), &body).await;
+    let run = Shadow(ShadowRun {
+        base: ShadowBase::BuiltIn,
+        settings: Some(settings(json!({"patience-s": 30}))),
+    });
+    assert_eq!(asked, [("apps".to_owned(), run)]);
+    for body in [r#"{"base": "other"}"#, r#"{"bases": "live"}"#, "[7]"] {
+        misunderstood("POST", &format!("{APPS}/shadow"), body).await;
+    }
 }
 
 #[tokio::test]
@@ -158,7 +186,7 @@ async fn unexpected_parameters_and_bodies_are_refused() {
             (&problem["parameter"], &problem["expected"]),
             (&json!("force"), &json!("none"))
         );
-        if !matches!(below, "/promote" | "/settings") && method != "GET" {
+        if !matches!(below, "/promote" | "/settings" | "/shadow") && method != "GET" {
             misunderstood(method, &format!("{APPS}{below}"), "{}").await;
         }
     }

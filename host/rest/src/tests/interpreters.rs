@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use kindsight_api::interpreters::{
-    InterpreterDetail, InterpreterStatus, InterpreterSummary, ShadowReport,
+    InterpreterDetail, InterpreterStatus, InterpreterSummary, ShadowReport, ShadowRun,
 };
 use serde_json::json;
 
@@ -212,11 +212,22 @@ async fn an_invalid_interpreter_name_is_a_bad_request() {
 #[tokio::test]
 async fn a_shadow_report_lists_the_changes() {
     let (answer, asked) = command("POST", &format!("{APPS}/shadow"), "").await;
-    assert_eq!(asked, [("apps".to_owned(), Command::Shadow)]);
+    assert_eq!(
+        asked,
+        [("apps".to_owned(), Command::Shadow(ShadowRun::default()))]
+    );
     let read: ShadowReport = serde_json::from_str(&answer.text).unwrap();
     assert_eq!(read, report());
     expect![[r#"
         {
+          "applications": [
+            {
+              "changed": 1,
+              "name": "testvfw/compositevfw/v1/vfw_deployment_intent_group",
+              "phases-changed": 1
+            }
+          ],
+          "applications-changed": 1,
           "candidate": {
             "digest": "sha256:2222222222222222222222222222222222222222222222222222222222222222",
             "version": "1.1.0"
@@ -270,7 +281,8 @@ async fn a_shadow_report_lists_the_changes() {
             "version": "1.0.0"
           },
           "name": "apps",
-          "objects": 40
+          "objects": 40,
+          "phases-changed": 1
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&answer.json()).unwrap());
 }

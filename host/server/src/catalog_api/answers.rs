@@ -5,13 +5,11 @@ use kindsight_api::interpreters as api;
 use kindsight_catalog::{
     Catalog, Entry, Event, Faulting, RefusedComponent, Shadow, Version, pattern_text,
 };
-use kindsight_interpreter::{
-    CALL_DEADLINE_PER_MIB, CallSnapshot, Comparison, Description, INPUT_BYTES_MAX, Interpreter,
-    LOG_LINES_MAX, Limits, RelatedRule, Relation,
-};
+use kindsight_interpreter::{CallSnapshot, Comparison, Limits};
 use kindsight_model::InterpreterName;
 
-use crate::shadow::{latency, shadow_report};
+use crate::inspection::{detail_of, statistics};
+use crate::shadow::shadow_report;
 
 /// Every interpreter, in short.
 pub(super) fn list(catalog: &Catalog) -> api::InterpreterList {
@@ -80,39 +78,19 @@ pub(super) fn detail(
     let entry = catalog.entry(name)?;
     let effective = entry.effective();
     let interpreter = effective.and_then(|(_, version)| catalog.loaded(&version.digest));
-    let description = interpreter.as_deref().map(Interpreter::description);
-    let schema = description.and_then(|description| description.settings_schema.as_deref());
     let breaker = catalog.breaker(name);
     Some(api::InterpreterDetail {
-        name: name.clone(),
         status: status(&entry),
         source: effective.map(|(from, _)| from),
         version: effective.map(|(_, version)| version.version.clone()),
         digest: effective.map(|(_, version)| version.digest.clone()),
-        summary: description
-            .map(|description| description.summary.clone())
-            .unwrap_or_default(),
-        kinds: description.map(kinds).unwrap_or_default(),
-        states: description.map(states).unwrap_or_default(),
-        reasons: description.map(reasons).unwrap_or_default(),
-        warnings: description
-            .map(|description| description.warnings.clone())
-            .unwrap_or_default(),
         settings: entry.settings.clone(),
-        settings_schema: schema.and_then(|schema| serde_json::from_str(schema).ok()),
-        limits: api::CallLimits {
-            call_deadline_ms: number(limits.call_deadline.as_millis()),
-            call_deadline_per_mib_ms: number(CALL_DEADLINE_PER_MIB.as_millis()),
-            input_bytes_max: number(INPUT_BYTES_MAX),
-            memory_bytes_max: number(limits.memory_bytes_max),
-            calls_max: u64::from(limits.calls_max),
-            log_lines_max: u64::from(LOG_LINES_MAX),
-        },
         statistics: statistics(counted(catalog, name, &entry)),
         faulting: breaker.faulting.as_ref().map(faulting),
         trips: breaker.trips,
         versions: versions(&entry),
         history: entry.history.iter().rev().map(event).collect(),
+        ..detail_of(name, interpreter.as_deref(), limits)
     })
 }
 
@@ -124,82 +102,11 @@ fn faulting(faulting: &Faulting) -> api::Faulting {
     }
 }
 
-fn kinds(description: &Description) -> Vec<api::HandledKind> {
-    let kinds = description.kinds.iter();
-    kinds
-        .map(|kind| api::HandledKind {
-            pattern: pattern_text(&kind.pattern),
-            when: kind.when.clone(),
-            uses_now: kind.uses_now,
-            fields: kind.fields.pointers(),
-            related: kind
-                .related
-                .iter()
-                .map(|related_kind| related(&related_kind.rule))
-                .collect(),
-        })
-        .collect()
-}
-
-fn related(rule: &RelatedRule) -> String {
-    let how = match &rule.relation {
-        Relation::Owned => "that it owns".to_owned(),
-        Relation::Descendant => "that it or what it owns owns".to_owned(),
-        Relation::Owner => "that owns it".to_owned(),
-        Relation::SelectedBy(pointer) => format!("selected by {pointer}"),
-        Relation::Labelled(key) => format!("labelled {key} with its name"),
-        Relation::Named(pointer) => format!("named by {pointer}"),
-    };
-    format!(
-        "{} {how}, at most {}",
-        pattern_text(&rule.pattern),
-        rule.limit
-    )
-}
-
-fn states(description: &Description) -> Vec<api::DeclaredState> {
-    let states = description.states.iter();
-    states
-        .map(|state| api::DeclaredState {
-            name: state.name.to_string(),
-            phase: state.phase,
-            summary: state.summary.clone(),
-            is_final: state.is_final,
-        })
-        .collect()
-}
-
-fn reasons(description: &Description) -> Vec<api::DeclaredReason> {
-    let reasons = description.reasons.iter();
-    reasons
-        .map(|reason| api::DeclaredReason {
-            name: reason.name.clone(),
-            summary: reason.summary.clone(),
-            help_url: reason.help_url.clone(),
-        })
-        .collect()
-}
-
 /// Statistics of the interpreter's calls, if it is live.
 fn counted(catalog: &Catalog, name: &InterpreterName, entry: &Entry) -> CallSnapshot {
     let set = catalog.interpreters().published();
     let stats = set.stats(name).filter(|_| !entry.is_disabled);
     stats.map(|stats| stats.snapshot()).unwrap_or_default()
-}
-
-fn statistics(counted: CallSnapshot) -> api::CallStatistics {
-    let latency_us = latency(&counted);
-    let faults = counted.faults.into_iter();
-    api::CallStatistics {
-        calls: counted.calls,
-        faults: faults
-            .map(|(reason, count)| (reason.to_owned(), count))
-            .collect(),
-        latency_us,
-        memory_high_water_bytes: counted.memory_high_water_bytes,
-        instances: counted.instances,
-        log_lines_dropped: counted.log_lines_dropped,
-    }
 }
 
 /// The versions of every source, the newest first.
@@ -260,8 +167,4 @@ fn status(entry: &Entry) -> api::InterpreterStatus {
 
 fn time(unix_ms: i64) -> Timestamp {
     Timestamp::from_millisecond(unix_ms).unwrap_or_default()
-}
-
-fn number(number: impl TryInto<u64>) -> u64 {
-    number.try_into().unwrap_or(u64::MAX)
 }

@@ -1,6 +1,6 @@
 //! Lookups of the subjects of queries.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject, SubjectSet};
@@ -95,14 +95,18 @@ impl VisibleSnapshot<'_> {
         groups.filter(|name| self.visible.has_application(name))
     }
 
-    /// The keys of all visible applications, and of the instances of visible clusters and logical clouds.
-    pub fn application_keys(&self) -> HashSet<ApplicationKey> {
+    /// The names of all visible applications, by their keys. Also contains the names of visible clusters and logical
+    /// clouds, by the keys of their instances.
+    pub fn application_names(&self) -> HashMap<ApplicationKey, String> {
         let records = self.snapshot.records.iter();
         let records = records.filter(|(subject, _)| self.visible.contains(subject));
-        let recorded = records.flat_map(|(_, record)| record.instances());
-        let recorded = recorded.cloned().map(ApplicationKey::Context);
-        let found = self.found().map(|(name, _)| name.clone());
-        recorded.chain(found.map(ApplicationKey::Found)).collect()
+        let recorded = records.flat_map(|(subject, record)| {
+            let instances = record.instances().into_iter().cloned();
+            instances.map(|context| (ApplicationKey::Context(context), subject.name().to_string()))
+        });
+        let found = self.found();
+        let found = found.map(|(name, _)| (ApplicationKey::Found(name.clone()), name.to_string()));
+        recorded.chain(found).collect()
     }
 
     /// The found applications, in order of their names.

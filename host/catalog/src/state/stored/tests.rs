@@ -39,6 +39,7 @@ fn an_entry_is_stored_as_one_value() {
         outcome: VersionOutcome::RolledBack,
         why: "faults".to_owned(),
         received_ms: 1,
+        shadow_faults: 0,
         unavailable: Some("not stored".into()),
     };
     let source = SourceVersions {

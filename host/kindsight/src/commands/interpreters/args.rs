@@ -1,6 +1,6 @@
 //! The command line of `kindsight interpreters`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -51,7 +51,11 @@ pub(crate) enum Action {
     /// Lists all interpreters with version, source, calls and faults.
     List,
     /// Shows one interpreter: Kinds, states, settings, limits, statistics, versions and history.
-    Inspect(Name),
+    ///
+    /// With a file (a name with `/` or the ending `.wasm`), shows the component in it, without a server.
+    Inspect(Subject),
+    /// Takes a component in a file through the steps of a load, without a server.
+    Check(CheckArgs),
     /// Uploads a component and makes it live, or keeps it as a candidate.
     Load(LoadArgs),
     /// Compares the candidate with the live version on every object of the server.
@@ -86,21 +90,74 @@ pub(crate) struct Name {
     pub(crate) name: String,
 }
 
+/// The interpreter of a server, or a component in a file.
+#[derive(Debug, Args)]
+pub(crate) struct Subject {
+    /// Name of the interpreter, as `kindsight interpreters list` shows it, or a file.
+    #[arg(value_name = "NAME|FILE.wasm")]
+    pub(crate) name: String,
+}
+
+impl Subject {
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        let path = Path::new(&self.name);
+        let is_file = self.name.contains('/') || path.extension() == Some("wasm".as_ref());
+        is_file.then_some(path)
+    }
+}
+
+/// `kindsight interpreters check`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The component is compiled, its description and its settings schema are checked, and its fixtures
+are run, as by a server with default limits. Whether the component fits beside the interpreters
+of a server is only known there: `load --candidate`.
+
+Exit codes: 0 a server would accept it; 1 it or its settings are refused (step and reason are on
+standard error); 2 invalid command line.")]
+pub(crate) struct CheckArgs {
+    /// Component, or core module built with the SDK for `wasm32-unknown-unknown`.
+    #[arg(value_name = "FILE.wasm")]
+    pub(crate) file: PathBuf,
+    /// Settings to check with its schema: a file with one JSON object.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+}
+
 /// `kindsight interpreters shadow`.
 #[derive(Debug, Args)]
 pub(crate) struct ShadowArgs {
     #[command(flatten)]
     pub(crate) of: Name,
+    /// Version with which the candidate is compared. Without a candidate, the live version is compared with the
+    /// built-in one.
+    #[arg(long, value_enum, default_value_t = Base::Live)]
+    pub(crate) base: Base,
+    /// Settings of the candidate for this run: a file with one JSON object. They are not stored.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
     /// Exits with 3 if the report has one of these.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) fail_on: Vec<ShadowFailure>,
 }
 
-/// Findings at which `shadow` fails.
+/// The version with which a candidate is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Base {
+    /// The live version.
+    Live,
+    /// The built-in version, or the other built-in interpreters if there is none of the name.
+    BuiltIn,
+}
+
+/// Findings at which `shadow` and `diff` fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ShadowFailure {
-    /// A verdict would change.
+    /// A verdict would change, even if only in its message.
     Changes,
+    /// The phase of a verdict would change.
+    Phase,
     /// The candidate ends in a fault on some object.
     Faults,
 }
@@ -133,9 +190,13 @@ pub(crate) struct LoadArgs {
     /// back to a more general interpreter.
     #[arg(long)]
     pub(crate) replace_built_in: bool,
-    /// Expected digest of the file (`sha256:` and 64 hexadecimal digits); refused if it differs.
+    /// Expected digest of the file, or its beginning; refused if it differs.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
+    /// Settings with which it goes live, instead of the present ones: a file with one JSON object. For a candidate,
+    /// give them to `shadow` and `promote`.
+    #[arg(long, value_name = "FILE", conflicts_with = "candidate")]
+    pub(crate) settings: Option<PathBuf>,
 }
 
 /// `kindsight interpreters promote`.
@@ -155,9 +216,16 @@ could not be reached; 2 invalid command line.")]
 pub(crate) struct PromoteArgs {
     #[command(flatten)]
     pub(crate) of: Name,
-    /// Digest of the candidate, or of a version to bring back; in full, as `inspect -o json` prints it.
+    /// Digest of the candidate, or of a version to bring back; its beginning is sufficient if no other version of
+    /// the name has it.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
+    /// Promotes the candidate although its last shadow run had faults.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Settings that replace the present ones in the same step: a file with one JSON object.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
 }
 
 /// `kindsight interpreters rollback`.
@@ -165,8 +233,8 @@ pub(crate) struct PromoteArgs {
 pub(crate) struct RollbackArgs {
     #[command(flatten)]
     pub(crate) of: Name,
-    /// Complete digest that the live version must have; refused otherwise, so that two operators do not roll back
-    /// twice.
+    /// Digest that the live version must have, or its beginning; refused otherwise, so that two operators do not
+    /// roll back twice.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
 }
@@ -211,7 +279,7 @@ pub(crate) struct SettingsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each of the two is loaded on top of the built-in interpreters, as `kindsight interpret
---interpreter` does. Input is that of `kindsight interpret`; the objects of one List or one YAML
+--interpreter` does. With `built-in` as A, B is compared with the built-in interpreters alone. Input is that of `kindsight interpret`; the objects of one List or one YAML
 stream are each other's related objects. Objects that the same interpreters judge in both cases
 are skipped. The JSON output is that of `shadow`, with A as the live version and B as the
 candidate.
@@ -221,15 +289,25 @@ Examples:
   kubectl get widgets -A -o json | kindsight interpreters diff old.wasm new.wasm
   kindsight interpreters diff old.wasm new.wasm dump/ --now 2026-01-31T12:00:00Z -o json
 
-Exit codes: 0 no verdict would change; 1 a component was refused or some input could not be read
-(the reason is on standard error); 2 invalid command line; 3 verdicts would change.")]
+Exit codes: 0 the report has nothing of --fail-on, by default no verdict would change; 1 a
+component was refused or some input could not be read (the reason is on standard error);
+2 invalid command line; 3 the report has what --fail-on names.")]
 pub(crate) struct DiffArgs {
-    /// The old component.
-    #[arg(value_name = "A.wasm")]
+    /// The old component, or `built-in` for the built-in interpreters.
+    #[arg(value_name = "A.wasm|built-in")]
     pub(crate) old: PathBuf,
     /// The new component.
     #[arg(value_name = "B.wasm")]
     pub(crate) new: PathBuf,
+    /// Settings of B: a file with one JSON object.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// Settings of A: a file with one JSON object.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) old_settings: Option<PathBuf>,
+    /// Exits with 3 if the report has one of these.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "changes")]
+    pub(crate) fail_on: Vec<ShadowFailure>,
     /// Whether the input has all related objects of the objects in it. With `complete`, a List or a YAML stream
     /// proves that an object outside it does not exist, as a cluster does for a server.
     #[arg(long, value_enum, default_value_t = InputCoverage::Partial)]

@@ -9,17 +9,19 @@ use kindsight_api::interpreters::ShadowReport;
 use kindsight_model::Coverage;
 use kindsight_server::interpreter::ReportedGroup;
 use kindsight_server::{
-    ComponentComparer, ComponentFile, Document, Group, LogFormat, cache_folder, now_ms,
-    start_logging,
+    ComponentComparer, Document, Group, LogFormat, cache_folder, now_ms, start_logging,
 };
 
-use crate::FOUND;
 use crate::cli;
 use crate::commands::interpret::input;
 use crate::commands::interpreters::args::DiffArgs;
-use crate::commands::interpreters::{requests, tables};
+use crate::commands::interpreters::component::component_file;
+use crate::commands::interpreters::{exit_code, tables};
 use crate::output_format::OutputFormat;
 use crate::progress::{self, LogLines};
+
+/// The word for the built-in interpreters in place of the old component.
+const BUILT_IN: &str = "built-in";
 
 /// Runs the command; the exit code says whether verdicts would change.
 ///
@@ -28,10 +30,19 @@ use crate::progress::{self, LogLines};
 /// that can be read is compared and printed all the same.
 pub(crate) fn run(args: &DiffArgs, output: OutputFormat) -> anyhow::Result<ExitCode> {
     start_logging("error", LogFormat::Text, || LogLines)?;
-    let (old, new) = (component(&args.old)?, component(&args.new)?);
+    let new = component_file(&args.new, args.settings.as_deref())?;
+    let old = if args.old == Path::new(BUILT_IN) {
+        anyhow::ensure!(
+            args.old_settings.is_none(),
+            "--old-settings needs a component; `{BUILT_IN}` has the settings of the built-in interpreters"
+        );
+        None
+    } else {
+        Some(component_file(&args.old, args.old_settings.as_deref())?)
+    };
     let (cache, on_loaded) = (cache_folder(), progress::of_interpreters());
     let mut comparing = InputComparer {
-        comparer: ComponentComparer::start(cache.as_deref(), &old, &new, &on_loaded)?,
+        comparer: ComponentComparer::start(cache.as_deref(), old.as_ref(), &new, &on_loaded)?,
         coverage: args.coverage.into(),
         now_ms: args
             .now
@@ -46,18 +57,7 @@ pub(crate) fn run(args: &DiffArgs, output: OutputFormat) -> anyhow::Result<ExitC
         unread == 0,
         "{unread} of the inputs could not be read completely"
     );
-    Ok(if report.changed > 0 {
-        ExitCode::from(FOUND)
-    } else {
-        ExitCode::SUCCESS
-    })
-}
-
-fn component(file: &Path) -> anyhow::Result<ComponentFile> {
-    Ok(ComponentFile {
-        path: file.to_owned(),
-        bytes: requests::bytes_of(file)?,
-    })
+    Ok(exit_code(&args.fail_on, &report))
 }
 
 /// A comparison over the objects of the inputs.
@@ -103,6 +103,8 @@ impl InputComparer {
         self.others += documents.saturating_sub(objects.len() as u64);
         let reported = |objects| ReportedGroup {
             label: Some(Arc::clone(label)),
+            // Objects in files name it by a label.
+            application: None,
             objects,
             related: [].into(),
             covered: self.coverage.clone(),

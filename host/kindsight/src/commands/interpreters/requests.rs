@@ -5,12 +5,15 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::Context as _;
-use kindsight_api::interpreters::{LoadParameters, Promotion, RemovalParameters};
+use kindsight_api::interpreters::{
+    LoadParameters, Promotion, RemovalParameters, ShadowBase, ShadowRun,
+};
 use serde_json::{Map, Value};
 use ureq::http::Method;
 
 use crate::client::{Request, encoded};
-use crate::commands::interpreters::args::{LoadArgs, PromoteArgs, RollbackArgs};
+use crate::commands::interpreters::args::{Base, LoadArgs, PromoteArgs, ShadowArgs};
+use crate::commands::interpreters::digest;
 
 /// Largest file that is read, in bytes. No server accepts as much; it keeps a wrong path, such as a
 /// device, from filling the memory.
@@ -36,9 +39,9 @@ pub(crate) fn command(name: &str, word: &str) -> Request {
 }
 
 /// Request that rolls back, provided that the live version has the digest, if there is one.
-pub(crate) fn rollback(args: &RollbackArgs) -> Request {
-    let request = command(&args.of.name, "rollback");
-    match &args.digest {
+pub(crate) fn rollback(name: &str, digest: Option<&str>) -> Request {
+    let request = command(name, "rollback");
+    match digest {
         Some(digest) => request.if_match(digest),
         None => request,
     }
@@ -60,9 +63,13 @@ pub(crate) fn remove(name: &str) -> Request {
 /// # Errors
 /// When the file cannot be read.
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Request> {
+    let bytes = bytes_of(&args.file)?;
+    let digest = args.digest.as_deref();
+    let digest = digest.map(|digest| digest::of_bytes(digest, &bytes));
     let parameters = LoadParameters {
-        digest: args.digest.clone(),
-        candidate: args.candidate,
+        digest: digest.transpose()?,
+        // With settings of its own, it is promoted with them.
+        candidate: args.candidate || args.settings.is_some(),
         replace: args.replace_built_in,
     };
     let request = match &args.name {
@@ -70,20 +77,54 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Request> {
         None => Request::to(Method::POST, INTERPRETERS.to_owned()),
     };
     let request = request.with_parameters(&parameters);
-    Ok(request.with_body(WASM, bytes_of(&args.file)?))
+    Ok(request.with_body(WASM, bytes))
 }
 
-/// Request that promotes the candidate.
+/// Request that promotes the candidate, or the version with this complete digest.
+///
+/// # Errors
+/// When the settings cannot be read, or the body cannot be serialized.
+pub(crate) fn promote(args: &PromoteArgs, digest: Option<String>) -> anyhow::Result<Request> {
+    let settings = args.settings.as_deref().map(settings_in).transpose()?;
+    promotion(
+        &args.of.name,
+        &Promotion {
+            digest,
+            force: args.force,
+            settings,
+        },
+    )
+}
+
+/// Request of a promotion.
 ///
 /// # Errors
 /// When the body cannot be serialized.
-pub(crate) fn promote(args: &PromoteArgs) -> anyhow::Result<Request> {
-    let request = command(&args.of.name, "promote");
-    let digest = args.digest.clone();
-    Ok(match digest {
-        None => request,
-        Some(_) => request.with_body(JSON, serde_json::to_vec(&Promotion { digest })?),
-    })
+pub(crate) fn promotion(name: &str, promotion: &Promotion) -> anyhow::Result<Request> {
+    let request = command(name, "promote");
+    if *promotion == Promotion::default() {
+        return Ok(request);
+    }
+    Ok(request.with_body(JSON, serde_json::to_vec(promotion)?))
+}
+
+/// Request of a shadow run.
+///
+/// # Errors
+/// When the settings cannot be read, or the body cannot be serialized.
+pub(crate) fn shadow(args: &ShadowArgs) -> anyhow::Result<Request> {
+    let run = ShadowRun {
+        base: match args.base {
+            Base::Live => ShadowBase::Live,
+            Base::BuiltIn => ShadowBase::BuiltIn,
+        },
+        settings: args.settings.as_deref().map(settings_in).transpose()?,
+    };
+    let request = command(&args.of.name, "shadow");
+    if run == ShadowRun::default() {
+        return Ok(request);
+    }
+    Ok(request.with_body(JSON, serde_json::to_vec(&run)?))
 }
 
 /// Request that replaces the settings with the content of `file`, or of standard input if `file` is `-`.
@@ -100,6 +141,15 @@ pub(crate) fn settings(name: &str, file: &Path) -> anyhow::Result<Request> {
     };
     parsed_settings(&from, &bytes)?;
     Ok(Request::to(Method::PUT, settings_path(name)).with_body(JSON, bytes))
+}
+
+/// Request that replaces the settings with these.
+///
+/// # Errors
+/// When they cannot be serialized.
+pub(crate) fn set(name: &str, settings: &Map<String, Value>) -> anyhow::Result<Request> {
+    let body = serde_json::to_vec(settings)?;
+    Ok(Request::to(Method::PUT, settings_path(name)).with_body(JSON, body))
 }
 
 /// Settings in a file.

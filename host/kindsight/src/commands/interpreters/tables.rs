@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::color;
 use crate::table::{Cell, Table, clean};
 
-pub(crate) use inspect::{inspect, settings};
+pub(crate) use inspect::{checked, component, inspect, settings};
 pub(crate) use shadow::{diff, shadow};
 
 /// Width of the column of Kinds in the list, in characters.

@@ -318,3 +318,44 @@ fn kinds_are_taken_over_from_built_in_interpreters_only_as_asked() {
     done(&server, &["remove", "batch"]);
     assert!(server.stop());
 }
+
+#[test]
+fn a_component_goes_live_with_settings_of_its_own() {
+    let stage = Stage::new(1);
+    let server = stage.serve();
+    let wasm = written(&stage, "crane.wasm", crane());
+    let settings = written(&stage, "settings.json", br#"{"ready": "Draining"}"#);
+    let load = ["load", &wasm, "--settings", &settings];
+    check(
+        &done(&server, &load),
+        &["crane 1.0.0 is live; its settings are set"],
+    );
+    check(&done(&server, &["settings", "crane"]), &["Draining"]);
+    check(&done(&server, &load), &["the settings of crane are set"]);
+    let next = written(&stage, "crane-2.wasm", &version(2));
+    done(&server, &["load", &next, "--candidate"]);
+    let wrong = written(&stage, "wrong.json", br#"{"ready": 3}"#);
+    check(
+        &refused(&server, &["promote", "crane", "--settings", &wrong]),
+        &["422", "settings of `crane`"],
+    );
+    // The next version has no settings.
+    done(&server, &["settings", "crane", "--clear"]);
+    let detail = server.get(CRANE).1;
+    let versions = detail["versions"].as_array().unwrap().iter();
+    let digests = versions.map(|version| version["digest"].as_str().unwrap());
+    let live = detail["digest"].as_str().unwrap();
+    let candidate = digests.clone().find(|digest| *digest != live).unwrap();
+    check(
+        &done(
+            &server,
+            &["promote", "crane", "--digest", &candidate[7..19]],
+        ),
+        &["crane 2.0.0 is live", candidate],
+    );
+    check(
+        &refused(&server, &["rollback", "crane", "--digest", "sha256:000000"]),
+        &["no digest begins with it"],
+    );
+    assert!(server.stop());
+}

@@ -39,8 +39,8 @@ fn garbage_is_refused_beside_the_file_until_a_good_one_takes_its_place() {
 #[test]
 fn a_file_that_is_too_large_is_in_the_list_of_refusals() {
     let stage = Stage::new(1);
-    let server = stage.serve_with(&["--component-bytes-max", "1000"]);
-    fs::write(stage.file("tower.wasm"), [0; 1001]).unwrap();
+    let server = stage.serve_with(&["--component-bytes-max", "2000000"]);
+    fs::write(stage.file("tower.wasm"), vec![0; 2_000_001]).unwrap();
     wait_until("the note", || stage.note("tower.wasm").is_some());
     let refused = &server.get("/v2/interpreters").1["refused"][0];
     assert_eq!(refused["file"], "tower.wasm");

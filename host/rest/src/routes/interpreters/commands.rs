@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use kindsight_api::interpreters::{
-    Outcome, Promotion, RemovalParameters, RemovedNames, ShadowReport,
+    Outcome, Promotion, RemovalParameters, RemovedNames, ShadowReport, ShadowRun,
 };
 use kindsight_api::problem::ProblemDocument;
 
@@ -74,44 +74,56 @@ pub(crate) async fn remove_unused(
 
 /// Compare a candidate with the live version
 ///
-/// Runs the candidate and the live version over every known object, and reports the verdicts that would change. The
-/// state of the server does not change.
+/// Runs the candidate and the live version over every known object, and reports the verdicts and the applications that
+/// would change. With `base`, the built-in version takes the place of the live one. No verdict changes. The server
+/// remembers whether the candidate had faults: a promotion then needs `force`.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/shadow",
     operation_id = "shadow_interpreter",
     tag = "interpreters",
     params(Name, IfMatchHeader),
+    request_body(content = Option<ShadowRun>, description = "The base of the comparison and the settings of the candidate; may be left out.", content_type = "application/json"),
     responses(
         (status = 200, description = "The verdicts that would change.", body = ShadowReport),
         CommandErrors,
+        (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 415, description = "The body is not `application/json`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
+        SettingsErrors,
         CommonErrors,
     ),
 )]
 pub(crate) async fn shadow(
     State(app): State<AppState>,
     sender: Sender,
-    NoInput(name, condition): NoInput,
+    Name { name }: Name,
+    _: NoParameters,
+    IfMatch(condition): IfMatch,
+    body: Body,
 ) -> Answered {
-    run(&app, &sender, name, Command::Shadow, condition).await
+    let body = command::within(app.limits.catalog_json_bytes_max, body)?;
+    let shadow = command::shadowed(&body)?;
+    run(&app, &sender, name, Command::Shadow(shadow), condition).await
 }
 
 /// Promote a candidate
 ///
 /// Makes the candidate live. With a digest, makes the version with this digest live: the candidate, a former live
-/// version, a rolled-back version, or the built-in version. A promotion also enables the interpreter.
+/// version, a rolled-back version, or the built-in version. A promotion also enables the interpreter. With settings,
+/// these replace the present settings in the same step. A candidate whose last shadow run had faults needs `force`.
 #[utoipa::path(
     post,
     path = "/v2/interpreters/{name}/promote",
     operation_id = "promote_interpreter",
     tag = "interpreters",
     params(Name, IfMatchHeader),
-    request_body(content = Option<Promotion>, description = "The digest of the version; may be left out for the candidate.", content_type = "application/json"),
+    request_body(content = Option<Promotion>, description = "The digest and the settings of the version; may be left out for the candidate.", content_type = "application/json"),
     responses(
         (status = 200, description = "The version is live.", body = Outcome),
         CommandErrors,
         (status = 413, description = "The body is too large.", body = ProblemDocument, content_type = "application/problem+json"),
         (status = 415, description = "The body is not `application/json`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
+        SettingsErrors,
         CommonErrors,
     ),
 )]
@@ -124,8 +136,8 @@ pub(crate) async fn promote(
     body: Body,
 ) -> Answered {
     let body = command::within(app.limits.catalog_json_bytes_max, body)?;
-    let digest = command::promoted(&body)?;
-    run(&app, &sender, name, Command::Promote { digest }, condition).await
+    let promote = command::promoted(&body)?;
+    run(&app, &sender, name, Command::Promote(promote), condition).await
 }
 
 /// Roll back to the previous version

@@ -10,6 +10,7 @@ fn load_args(file: PathBuf) -> LoadArgs {
         candidate: false,
         replace_built_in: false,
         digest: None,
+        settings: None,
     }
 }
 
@@ -25,12 +26,13 @@ fn a_component_is_loaded_under_its_own_name_unless_one_is_given() {
     args.name = Some("gadgets".to_owned());
     args.candidate = true;
     args.replace_built_in = true;
-    args.digest = Some("sha256:01".to_owned());
+    let digest = kindsight_model::Digest::of(b"wasm").to_string();
+    args.digest = Some(digest.clone());
     assert_eq!(
         load(&args).unwrap(),
         Request::to(Method::PUT, "/v2/interpreters/gadgets".to_owned())
             .with("candidate", "true")
-            .with("digest", "sha256:01")
+            .with("digest", &digest)
             .with("replace", "true")
             .with_body(WASM, body())
     );
@@ -38,16 +40,10 @@ fn a_component_is_loaded_under_its_own_name_unless_one_is_given() {
 
 #[test]
 fn a_rollback_from_one_version_is_a_request_with_a_condition() {
-    let args = |digest: Option<&str>| RollbackArgs {
-        of: Name {
-            name: "widgets".to_owned(),
-        },
-        digest: digest.map(str::to_owned),
-    };
     let plain = command("widgets", "rollback");
-    assert_eq!(rollback(&args(None)), plain);
+    assert_eq!(rollback("widgets", None), plain);
     assert_eq!(
-        rollback(&args(Some("sha256:01"))),
+        rollback("widgets", Some("sha256:01")),
         plain.if_match("sha256:01")
     );
 }
@@ -67,12 +63,24 @@ fn a_promotion_carries_the_digest_of_the_candidate() {
             name: "widgets".to_owned(),
         },
         digest: None,
+        force: false,
+        settings: None,
     };
-    let expected = Request::to(Method::POST, "/v2/interpreters/widgets/promote".to_owned());
-    assert_eq!(promote(&args).unwrap(), expected);
-    args.digest = Some("sha256:01".to_owned());
+    let expected = || Request::to(Method::POST, "/v2/interpreters/widgets/promote".to_owned());
+    assert_eq!(promote(&args, None).unwrap(), expected());
+    let digest = || Some("sha256:01".to_owned());
     let body = br#"{"digest":"sha256:01"}"#.to_vec();
-    assert_eq!(promote(&args).unwrap(), expected.with_body(JSON, body));
+    assert_eq!(
+        promote(&args, digest()).unwrap(),
+        expected().with_body(JSON, body)
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.json");
+    std::fs::write(&file, r#"{"strict": true}"#).unwrap();
+    (args.force, args.settings) = (true, Some(file));
+    let body = br#"{"digest":"sha256:01","force":true,"settings":{"strict":true}}"#.to_vec();
+    let forced = promote(&args, digest()).unwrap();
+    assert_eq!(forced, expected().with_body(JSON, body));
 }
 
 #[test]

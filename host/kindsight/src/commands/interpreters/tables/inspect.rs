@@ -1,6 +1,7 @@
 //! The details of one interpreter.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use kindsight_api::interpreters::{InterpreterDetail, Latency};
 use kindsight_model::{Digest, Source, VersionOutcome};
@@ -11,6 +12,16 @@ use crate::table::{Table, clean};
 
 /// Prints a section for each part of the details; empty ones are omitted.
 pub(crate) fn inspect(mut to: impl Write, detail: &InterpreterDetail) -> io::Result<()> {
+    let to = &mut to;
+    component(&mut *to, detail)?;
+    limits(to, detail)?;
+    statistics(to, detail)?;
+    versions(to, detail)?;
+    history(to, detail)
+}
+
+/// Prints the sections about the component itself, without those about its use in a server.
+pub(crate) fn component(mut to: impl Write, detail: &InterpreterDetail) -> io::Result<()> {
     let to = &mut to;
     head(to, detail)?;
     kinds(to, detail)?;
@@ -23,10 +34,22 @@ pub(crate) fn inspect(mut to: impl Write, detail: &InterpreterDetail) -> io::Res
     if let Some(schema) = &detail.settings_schema {
         writeln!(to, "\nSETTINGS SCHEMA\n{}", tables::json(schema))?;
     }
-    limits(to, detail)?;
-    statistics(to, detail)?;
-    versions(to, detail)?;
-    history(to, detail)
+    Ok(())
+}
+
+/// Prints that a component in a file was accepted, and its warnings.
+pub(crate) fn checked(
+    mut to: impl Write,
+    file: &Path,
+    detail: &InterpreterDetail,
+) -> io::Result<()> {
+    let to = &mut to;
+    let (file, name) = (file.display().to_string(), &detail.name);
+    let version = text(detail.version.as_ref());
+    writeln!(to, "{}: {name} {version} is accepted", clean(&file))?;
+    let digest = detail.digest.as_ref().map_or("", Digest::as_str);
+    writeln!(to, "digest {digest}")?;
+    warnings(to, detail)
 }
 
 /// The settings as JSON that can be sent back; `{}` if there are none.

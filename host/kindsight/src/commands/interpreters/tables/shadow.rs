@@ -38,14 +38,16 @@ pub(crate) fn diff(to: impl Write, report: &ShadowReport) -> io::Result<()> {
 fn compared(mut to: impl Write, report: &ShadowReport, sides: &Sides) -> io::Result<()> {
     writeln!(
         to,
-        "{} of {} verdicts would change, {} ({} {})\n",
+        "{} of {} verdicts would change, {} of them the phase, {} ({} {})\n",
         report.changed,
         report.objects,
+        report.phases_changed,
         counted(report.faults.candidate, "fault"),
         sides.old,
         report.faults.live
     )?;
     components(&mut to, report, sides)?;
+    applications(&mut to, report)?;
     if !report.changes.is_empty() {
         writeln!(to)?;
         let mut table = Table::new(&mut to, &["KIND", "FROM", "TO", "COUNT"]);
@@ -59,6 +61,26 @@ fn compared(mut to: impl Write, report: &ShadowReport, sides: &Sides) -> io::Res
     match report.changed.saturating_sub(listed) {
         0 => Ok(()),
         more => writeln!(to, "\n{more} more verdicts would change (not listed)"),
+    }
+}
+
+/// Prints the applications with verdicts that would change.
+fn applications(mut to: impl Write, report: &ShadowReport) -> io::Result<()> {
+    if report.applications.is_empty() {
+        return Ok(());
+    }
+    writeln!(to)?;
+    let mut table = Table::new(&mut to, &["APPLICATION", "CHANGED", "PHASES"]);
+    for of in &report.applications {
+        let (changed, phases) = (of.changed.to_string(), of.phases_changed.to_string());
+        table.row(&[&of.name, &changed, &phases])?;
+    }
+    table.flush()?;
+    drop(table);
+    let shown = report.applications.len() as u64;
+    match report.applications_changed.saturating_sub(shown) {
+        0 => Ok(()),
+        more => writeln!(to, "\n{more} more applications would change (not listed)"),
     }
 }
 

@@ -5,7 +5,7 @@ use kindsight_api::interpreters::{
     CallLimits, CallStatistics, ChangeSample, ChangedBy, DeclaredReason, DeclaredState, Faulting,
     HandledKind, HistoryEntry, InterpreterDetail, InterpreterStatus, InterpreterSummary,
     InterpreterVersion, Latency, RefusedUpload, SampledVerdict, ShadowFaults, ShadowLatency,
-    ShadowReport, ShadowedVersion, Takeover, VerdictChange,
+    ShadowReport, ShadowedApplication, ShadowedVersion, Takeover, VerdictChange,
 };
 use kindsight_model::{CatalogAction, LoadStep, Phase, VersionOutcome};
 use serde_json::json;
@@ -438,6 +438,7 @@ fn report() -> ShadowReport {
         candidate: shadowed("c", "1.2.0"),
         objects: 340,
         changed: 14,
+        phases_changed: 12,
         faults: ShadowFaults {
             live: 0,
             candidate: 1,
@@ -465,6 +466,12 @@ fn report() -> ShadowReport {
                 samples: Vec::new(),
             },
         ],
+        applications_changed: 2,
+        applications: vec![ShadowedApplication {
+            name: "p/app/v1/group".to_owned(),
+            changed: 13,
+            phases_changed: 12,
+        }],
     }
 }
 
@@ -473,24 +480,29 @@ fn a_shadow_report_has_totals_latencies_and_changes() {
     check(
         |out| shadow(out, &report()),
         &expect![[r#"
-        14 of 340 verdicts would change, 1 fault (live 0)
+            14 of 340 verdicts would change, 12 of them the phase, 1 fault (live 0)
 
-        COMPONENT  VERSION  P50-US  P90-US  P99-US  MAX-US  DIGEST
-        candidate  1.2.0    12      24      48      1000    sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
-        live       1.1.0    10      20      40      1000    sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+            COMPONENT  VERSION  P50-US  P90-US  P99-US  MAX-US  DIGEST
+            candidate  1.2.0    12      24      48      1000    sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
+            live       1.1.0    10      20      40      1000    sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 
-        KIND                   FROM     TO        COUNT
-        example.com/v1/Widget  Ready    Draining  11
-          default/web in 7/sink/vfw+edge01
-            from Ready
-            to   Draining: DrainBegun: 2 of 3 are  [2Jgone
-          web in 7/sink/vfw+edge02
-            from Ready
-            to   Draining: DrainBegun
-        example.com/v1/Gadget  Unknown  Ready     1
+            APPLICATION     CHANGED  PHASES
+            p/app/v1/group  13       12
 
-        2 more verdicts would change (not listed)
-    "#]],
+            1 more applications would change (not listed)
+
+            KIND                   FROM     TO        COUNT
+            example.com/v1/Widget  Ready    Draining  11
+              default/web in 7/sink/vfw+edge01
+                from Ready
+                to   Draining: DrainBegun: 2 of 3 are  [2Jgone
+              web in 7/sink/vfw+edge02
+                from Ready
+                to   Draining: DrainBegun
+            example.com/v1/Gadget  Unknown  Ready     1
+
+            2 more verdicts would change (not listed)
+        "#]],
     );
 }
 
@@ -499,17 +511,20 @@ fn a_shadow_without_changes_is_short() {
     let same = ShadowReport {
         live: None,
         changed: 0,
+        phases_changed: 0,
         faults: ShadowFaults::default(),
         changes: Vec::new(),
+        applications_changed: 0,
+        applications: Vec::new(),
         ..report()
     };
     check(
         |out| shadow(out, &same),
         &expect![[r#"
-        0 of 340 verdicts would change, 0 faults (live 0)
+            0 of 340 verdicts would change, 0 of them the phase, 0 faults (live 0)
 
-        COMPONENT  VERSION  P50-US  P90-US  P99-US  MAX-US  DIGEST
-        candidate  1.2.0    12      24      48      1000    sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
-    "#]],
+            COMPONENT  VERSION  P50-US  P90-US  P99-US  MAX-US  DIGEST
+            candidate  1.2.0    12      24      48      1000    sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
+        "#]],
     );
 }
