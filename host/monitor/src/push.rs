@@ -46,7 +46,7 @@ impl Outlet {
         agent: mpsc::Sender<ClusterEvent>,
         (tasks, shutdown): (&TaskTracker, &CancellationToken),
     ) -> Result<Self, PushSetupError> {
-        let (mut pusher, needs) = Pusher::new(push)?;
+        let (mut pusher, needs) = Pusher::new(push.clone())?;
         let records = JoinedRecords::new(cluster.name().clone());
         let configured = pusher.configured(cluster);
         let (joined_tx, joined) = watch::channel(Arc::default());
