@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(budget.ready_at(start), start + Duration::from_millis(500));
         let later = start + Duration::from_millis(500);
         assert_eq!(budget.ready_at(later), later);
-        let much_later = start + Duration::from_mins(60);
+        let much_later = start + Duration::from_hours(1);
         assert_eq!(budget.ready_at(much_later), much_later);
         budget.spend(3_000);
         let next = budget.ready_at(much_later);

@@ -62,12 +62,11 @@ impl JoinedRecords {
                 of_server.map(|record| record.number),
             );
             let before = self.known.get(id).filter(|(before, _)| *before == numbers);
-            let number = match before {
-                Some((_, number)) => *number,
-                None => {
-                    self.last += 1;
-                    self.last
-                }
+            let number = if let Some((_, number)) = before {
+                *number
+            } else {
+                self.last += 1;
+                self.last
             };
             known.insert(id.clone(), (numbers, number));
             let namespace = of_server.map(|record| Arc::clone(&record.namespace));

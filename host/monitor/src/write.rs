@@ -228,10 +228,13 @@ impl WriteJob {
     ) -> Result<(), WriteError> {
         let name = self.part_name(&part.name);
         let mut body = part.manifest(&name.namespace);
-        body["metadata"]["ownerReferences"] = json!([{
+        let owners = json!([{
             "apiVersion": "k8splugin.io/v1alpha1", "kind": "ResourceBundleState",
             "name": &*self.state.name, "uid": &*self.uid,
         }]);
+        if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.insert("ownerReferences".to_owned(), owners);
+        }
         let path = format!("{}&force=true", with_manager(&name.path()));
         let made = progress
             .change(ApiVerb::Apply, &path, &body.to_string())

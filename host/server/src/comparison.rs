@@ -52,15 +52,12 @@ impl ComponentComparer {
         let started = start_interpreters(limits.clone(), cache, &[], &none, on_loaded)?;
         let interpreters = started.interpreters;
         let (new, after) = set(&interpreters, new)?;
-        let (old, before) = match old {
-            Some(old) => {
-                let (old, before) = set(&interpreters, old)?;
-                (Some(old), before)
-            }
-            None => {
-                let built_in = interpreters.published();
-                (named(&built_in, &new.by().name), built_in)
-            }
+        let (old, before) = if let Some(old) = old {
+            let (old, before) = set(&interpreters, old)?;
+            (Some(old), before)
+        } else {
+            let built_in = interpreters.published();
+            (named(&built_in, &new.by().name), built_in)
         };
         Ok(Self {
             comparer: Comparer::new(&limits, &before, &after),

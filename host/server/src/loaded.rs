@@ -154,8 +154,12 @@ impl Loaded {
         let pushes = PushApi(Intakes::new(needs.pushed.clone()));
         let slots = Slots::new(&self.settings.rest_limits);
         let groups = lifecycle::begin(tasks, &self.settings, &read_model, needs.absences.clone());
-        let access = self.access.as_ref();
-        rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
+        rsync::begin(
+            tasks,
+            listeners.rsync.take(),
+            groups.as_ref(),
+            self.access.as_ref(),
+        );
         let metrics = self.metrics(&events_tx, &slots, &unsynced);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());

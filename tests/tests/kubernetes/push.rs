@@ -96,6 +96,9 @@ impl Random {
     }
 }
 
+/// Disturbs the agent, the server or the network between them.
+type Fault = fn(&mut PushStage);
+
 #[test]
 fn a_pushed_cluster_is_seen_as_a_watched_cluster_under_random_changes_and_faults() {
     let Some(mut stage) = PushStage::start("full") else {
@@ -109,7 +112,7 @@ fn a_pushed_cluster_is_seen_as_a_watched_cluster_under_random_changes_and_faults
         &json!({"replicas": 1}),
     ));
     stage.assert_same("the first report");
-    let faults: [(&str, fn(&mut PushStage)); 6] = [
+    let faults: [(&str, Fault); 6] = [
         ("nothing", |_| {}),
         ("a cut connection", |stage| stage.proxy.cut()),
         ("an outage of the network", |stage| stage.proxy.close()),
@@ -132,7 +135,7 @@ fn a_pushed_cluster_is_seen_as_a_watched_cluster_under_random_changes_and_faults
         stage.cluster.apply(&config_map(&name, Some(mark), 1));
     }
     stage.assert_same("an object with each mark");
-    let names = stage.applications(&stage.pushed);
+    let names = PushStage::applications(&stage.pushed);
     let found = [
         "-/guestbook/-/-",
         "-/base/-/flux-system",

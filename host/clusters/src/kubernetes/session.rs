@@ -201,13 +201,7 @@ impl Session {
         known: &mut Known,
         events: &mut EventSender<E>,
     ) -> SessionEnd {
-        known.index.begin_session();
-        let are_labels_records = self.cluster.options.are_labels_records;
-        known.index.set_labels_record(are_labels_records);
-        known.deployments.set_mode(self.cluster.options.mode);
-        self.follow_needs(known);
-        self.record(known);
-        self.enter_inventories(known);
+        self.begin(known);
         let mut requests = self.needs.confirmations.requests(&self.cluster.name);
         let mut questions = self.needs.absences.questions(&self.cluster.name);
         let mut due = Due {
@@ -274,6 +268,17 @@ impl Session {
                 return SessionEnd::Closed;
             }
         }
+    }
+
+    /// Prepares the knowledge of the cluster for this session, and requests the Kinds.
+    fn begin(&mut self, known: &mut Known) {
+        let options = &self.cluster.options;
+        known.index.begin_session();
+        known.index.set_labels_record(options.are_labels_records);
+        known.deployments.set_mode(options.mode);
+        self.follow_needs(known);
+        self.record(known);
+        self.enter_inventories(known);
     }
 
     /// The time of the next action without an event.

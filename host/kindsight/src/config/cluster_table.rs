@@ -189,6 +189,10 @@ mod tests {
     }
 
     #[test]
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table with one entry for each setting"
+    )]
     fn a_table_names_one_source() {
         let edge = |rest: &str| parsed(&format!(r#"{{"name":"p+edge"{rest}}}"#));
         assert_eq!(edge(r#","folder":"/x""#).unwrap(), "p+edge /x");

@@ -3,6 +3,7 @@
 //! Readers of the original treat each object with the label `emco/deployment-id` as a complete report, so only the first
 //! object has it. A further object is never changed: its name has the digest of its content.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use kindsight_contract::Cursor;
@@ -126,7 +127,8 @@ fn joined(texts: &[&str]) -> Result<String, BundleError> {
     let fields = LISTS.iter().map(|list| list.field).chain([ANY_KIND]);
     for field in fields {
         if let Some(list) = joined_list(&all, field) {
-            joined.push_str(&format!(r#","{field}":{list}"#));
+            // Writing to a String does not fail.
+            let _ = write!(joined, r#","{field}":{list}"#);
         }
     }
     joined.push('}');

@@ -42,7 +42,8 @@ pub(super) fn role(kinds: &[ApiKind], granted: &[Manifest]) -> Option<Manifest> 
 /// The groups and resources that a role names.
 fn named(role: &Manifest) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let rules = role.object["rules"].as_array().into_iter().flatten();
+    let rules = role.object.get("rules").and_then(Value::as_array);
+    let rules = rules.into_iter().flatten();
     for rule in rules {
         for group in texts(&rule["apiGroups"]) {
             let resources = texts(&rule["resources"]);

@@ -67,7 +67,8 @@ impl Manifest {
 
     /// Its Kind.
     pub(super) fn kind(&self) -> &str {
-        self.object["kind"].as_str().unwrap_or_default()
+        let kind = self.object.get("kind").and_then(Value::as_str);
+        kind.unwrap_or_default()
     }
 
     fn name(&self) -> &str {
@@ -100,7 +101,10 @@ pub(super) fn objects(options: &InstallOptions) -> Result<Vec<Manifest>, Install
     let mut objects: Vec<Manifest> = objects.collect::<Result<_, InstallError>>()?;
     for manifest in &mut objects {
         if options.grant_secrets && manifest.name() == SECRETS_ROLE {
-            manifest.object["metadata"]["labels"] = json!({AGGREGATED: "true"});
+            let metadata = manifest.object.get_mut("metadata");
+            if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
+                metadata.insert("labels".to_owned(), json!({AGGREGATED: "true"}));
+            }
         }
         if manifest.kind() == "Deployment" {
             configure(&mut manifest.object, options);
@@ -138,7 +142,7 @@ mod tests {
 
     fn rules(manifest: &Manifest) -> Vec<String> {
         let rules = manifest.object["rules"].as_array().into_iter().flatten();
-        let resources = rules.flat_map(|rule| rule["resources"].as_array().cloned());
+        let resources = rules.filter_map(|rule| rule["resources"].as_array().cloned());
         let resources = resources.flatten();
         resources
             .map(|it| it.as_str().unwrap_or_default().to_owned())

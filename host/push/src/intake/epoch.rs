@@ -297,9 +297,9 @@ fn take_signal(
     batch: &mut PushedBatch,
 ) -> Result<(), PushRefusal> {
     let event = match line {
-        Line::Unreadable(line) => unreadable(line, cluster)?,
+        Line::Unreadable(line) => unreadable(&line, cluster)?,
         Line::Facts(line) => {
-            let facts = Arc::new(cleaned((*line).into()));
+            let facts = Arc::new(cleaned(&(*line).into()));
             ClusterEvent::Facts { cluster, facts }
         }
         Line::Faults(faults) => {
@@ -350,7 +350,7 @@ fn is_application(name: &DigName, needs: &PushedNeeds) -> bool {
     name.is_found() || configured.any(|application| application.name == *name)
 }
 
-fn unreadable(line: UnreadableLine, cluster: ClusterName) -> Result<ClusterEvent, PushRefusal> {
+fn unreadable(line: &UnreadableLine, cluster: ClusterName) -> Result<ClusterEvent, PushRefusal> {
     let deployment = line.deployment.as_deref().map(deployment).transpose()?;
     Ok(ClusterEvent::Unreadable {
         cluster,
@@ -361,12 +361,12 @@ fn unreadable(line: UnreadableLine, cluster: ClusterName) -> Result<ClusterEvent
     })
 }
 
-fn cleaned(facts: ClusterFacts) -> ClusterFacts {
+fn cleaned(facts: &ClusterFacts) -> ClusterFacts {
     ClusterFacts {
         origin: text(&facts.origin),
         identity: facts.identity.as_deref().map(text),
         selector: facts.selector.as_deref().map(text),
         server_version: facts.server_version.as_deref().map(text),
-        ..facts
+        ..facts.clone()
     }
 }

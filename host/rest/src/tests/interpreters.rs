@@ -210,6 +210,7 @@ async fn an_invalid_interpreter_name_is_a_bad_request() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a whole report")]
 async fn a_shadow_report_lists_the_changes() {
     let (answer, asked) = command("POST", &format!("{APPS}/shadow"), "").await;
     assert_eq!(

@@ -123,7 +123,7 @@ impl PushStage {
     }
 
     /// The names of the applications of a server.
-    pub(super) fn applications(&self, server: &Client) -> Vec<String> {
+    pub(super) fn applications(server: &Client) -> Vec<String> {
         let answer = server.get("/v2/applications").unwrap_or_default();
         let applications = answer["applications"].as_array().into_iter().flatten();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -152,7 +152,7 @@ impl PushStage {
             "marker",
         ));
         let seen = |server: &Client| {
-            let names = self.applications(server);
+            let names = Self::applications(server);
             let answers = names.iter().map(|name| {
                 let parts: Vec<&str> = name.split('/').collect();
                 let path = format!(

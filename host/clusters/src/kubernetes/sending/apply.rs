@@ -50,12 +50,11 @@ impl ObjectSender {
                 None => self.create(&place, object).await?,
                 Some(_) => None,
             };
-            let reply = match created {
-                Some(reply) => reply,
-                None => {
-                    self.check_owner(&place, object).await?;
-                    self.patch(&place, object, "").await?
-                }
+            let reply = if let Some(reply) = created {
+                reply
+            } else {
+                self.check_owner(&place, object).await?;
+                self.patch(&place, object, "").await?
             };
             self.recent.note(&place.path, Instant::now());
             reply

@@ -304,22 +304,21 @@ async fn an_object_that_the_source_of_the_cluster_knows_to_be_absent_is_not_look
     let api = Api::new(|_| None);
     let absences = Absences::default();
     let mut questions = absences.questions(&"lab+a".parse().unwrap());
-    let answered = tokio::spawn(async move {
-        while let Some(question) = questions.recv().await {
-            assert_eq!(question.object.name, "front");
-            question.answer.send(true).unwrap();
-        }
-    });
+    let answers = async {
+        let question = questions.recv().await.unwrap();
+        assert_eq!(question.object.name, "front");
+        question.answer.send(true).unwrap();
+    };
     let sender = api.sender().with_absences(absences);
     let (deployment, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
-    sender.vet(&object(&deployment, &rights)).await.unwrap();
+    let object = object(&deployment, &rights);
+    let (vetted, ()) = tokio::join!(sender.vet(&object), answers);
+    vetted.unwrap();
     assert_eq!(requests(&api), [""; 0]);
     // The index may not have an object that was applied just now.
     apply(&sender).await.unwrap();
-    sender.vet(&object(&deployment, &rights)).await.unwrap();
+    sender.vet(&object).await.unwrap();
     assert_eq!(requests(&api), ["PATCH", "GET"]);
-    drop(sender);
-    answered.await.unwrap();
 }
 
 #[tokio::test]

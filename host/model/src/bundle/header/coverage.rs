@@ -70,20 +70,16 @@ impl Stated {
 
     /// Adds a row, and returns the bytes that it takes.
     fn add(&mut self, row: &CoverageRow<'_>) -> usize {
-        match plain(row) {
-            Some((group, kind)) => {
-                let kinds = self.complete.entry(group.to_owned()).or_default();
-                let is_first = kinds.is_empty();
-                kinds.insert(kind.to_owned());
-                json_bytes(&kind) + if is_first { json_bytes(&group) + 3 } else { 0 }
-            }
-            None => {
-                let row = Row::of(row);
-                let bytes = json_bytes(&row);
-                self.coverage.push(row);
-                bytes
-            }
+        if let Some((group, kind)) = plain(row) {
+            let kinds = self.complete.entry(group.to_owned()).or_default();
+            let is_first = kinds.is_empty();
+            kinds.insert(kind.to_owned());
+            return json_bytes(&kind) + if is_first { json_bytes(&group) + 3 } else { 0 };
         }
+        let row = Row::of(row);
+        let bytes = json_bytes(&row);
+        self.coverage.push(row);
+        bytes
     }
 
     /// Removes the row that was added last.
