@@ -1,5 +1,7 @@
 //! All routes with their limits, and the OpenAPI document that describes them.
 
+mod document;
+
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -33,6 +35,7 @@ use crate::routes::{
 };
 use crate::stream::Streams;
 use crate::{AppState, Limits, Slots};
+use document::ApiDoc;
 
 /// Media types of a body of JSON.
 const JSON: [&str; 1] = ["application/json"];
@@ -73,24 +76,6 @@ macro_rules! body {
         )
     };
 }
-
-/// The document root. The routes add paths and schemas.
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "kindsight",
-        description = "Status of composite applications in all their clusters, and the meaning of the status of each Kubernetes resource.",
-        license(name = "Apache-2.0", identifier = "Apache-2.0"),
-    ),
-    tags(
-        (name = "status", description = "Status of applications (deployment intent groups and what was found in clusters), of clusters and of logical clouds."),
-        (name = "clusters", description = "Clusters that operators register while the server runs."),
-        (name = "lifecycle", description = "Content and lifecycle of deployment intent groups: create, approve, instantiate, update, roll back, terminate, stop, delete. Network intents of clusters: store, apply, terminate, delete."),
-        (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
-        (name = "service", description = "Health and description of this service."),
-    ),
-)]
-struct ApiDoc;
 
 /// All routes, with every limit in place.
 pub fn router(state: AppState) -> Router {
