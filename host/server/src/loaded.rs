@@ -154,12 +154,8 @@ impl Loaded {
         let pushes = PushApi(Intakes::new(needs.pushed.clone()));
         let slots = Slots::new(&self.settings.rest_limits);
         let groups = lifecycle::begin(tasks, &self.settings, &read_model, needs.absences.clone());
-        rsync::begin(
-            tasks,
-            listeners.rsync.take(),
-            groups.as_ref(),
-            self.access.as_ref(),
-        );
+        let access = self.access.as_ref();
+        rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
         let metrics = self.metrics(&events_tx, &slots, &unsynced);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
@@ -171,8 +167,7 @@ impl Loaded {
             clock: now_ms,
         };
         mongodb::begin(states, tasks, events_tx.clone());
-        let stores = follow(stores, events_tx, tasks.shutdown());
-        tasks.spawn("follower of the store", stores);
+        begin_to_follow_stores(tasks, stores, events_tx);
         let run = PipelineRun {
             pipeline: self.pipeline,
             events_rx,
@@ -257,6 +252,12 @@ fn begin_catalog(tasks: &Tasks, catalog: &Arc<Catalog>) {
     tasks.spawn("follower of other hosts", hosts);
     let breaker = run_breaker(Arc::clone(catalog), tasks.shutdown());
     tasks.spawn("circuit breaker", breaker);
+}
+
+/// Begins to pass on changes of the stores.
+fn begin_to_follow_stores(tasks: &Tasks, stores: Stores, events_tx: mpsc::Sender<QueuedEvent>) {
+    let stores = follow(stores, events_tx, tasks.shutdown());
+    tasks.spawn("follower of the store", stores);
 }
 
 /// Begins to write the last-known state, if it has a file.
