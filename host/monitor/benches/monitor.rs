@@ -174,7 +174,7 @@ fn main() {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let stop = Arc::new(AtomicBool::new(false));
     let (of_thread, ended) = (Arc::clone(&seen), Arc::clone(&stop));
-    let watching = client.with_timeout(Duration::from_mins(60));
+    let watching = client.with_timeout(Duration::from_hours(1));
     let follower = thread::spawn(move || follow(&watching, &version, &of_thread, &ended));
     let before = monitor.usage();
     let began = Instant::now();
