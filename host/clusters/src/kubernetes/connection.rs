@@ -146,8 +146,7 @@ impl Connections {
         for client in silent {
             client.closed.cancel();
         }
-        self.open()
-            .retain(|connection| !connection.client.is_closed());
+        self.open().retain(|open| !open.client.is_closed());
         self.add(new);
     }
 
@@ -175,10 +174,8 @@ impl Connections {
 
     /// The clients of all connections.
     pub(super) fn clients(&self) -> Vec<ApiClient> {
-        let open = self.open();
-        open.iter()
-            .map(|connection| connection.client.clone())
-            .collect()
+        let connections = self.open();
+        connections.iter().map(|open| open.client.clone()).collect()
     }
 
     fn open(&self) -> MutexGuard<'_, Vec<Connection>> {
