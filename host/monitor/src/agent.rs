@@ -159,12 +159,16 @@ impl Agent {
 
     /// Tells the source which deployments have ResourceBundleStates, and forgets the reports on others.
     fn follow_deployments(&mut self, now: Instant) {
+        let changed = self.targets.take_changed();
+        if changed.is_empty() {
+            return;
+        }
         let before = Arc::clone(&self.recorded.borrow());
         let before = before.of(&self.cluster);
-        let is_new = |id: &&DeploymentId| !before.contains_key(*id);
-        let added: Vec<DeploymentId> = self.targets.deployments().filter(is_new).cloned().collect();
-        let is_gone = |id: &&DeploymentId| !self.targets.has(id);
-        let removed: Vec<DeploymentId> = before.keys().filter(is_gone).cloned().collect();
+        // A deployment that lost its object and gained another one is recorded already.
+        let changed = changed.into_iter();
+        let changed = changed.filter(|id| before.contains_key(id) != self.targets.has(id));
+        let (added, removed): (Vec<_>, Vec<_>) = changed.partition(|id| self.targets.has(id));
         for id in &removed {
             self.reports.remove(id);
             self.creations.forget(id);

@@ -1,6 +1,8 @@
 //! The ResourceBundleStates of the cluster, and the order of their writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
+use std::sync::Arc;
 
 use kindsight_clusters::StateMetadata;
 use kindsight_model::DeploymentId;
@@ -16,8 +18,12 @@ pub(crate) struct Targets {
     identity: MonitorIdentity,
     by_name: BTreeMap<StateName, Target>,
     by_deployment: BTreeMap<DeploymentId, BTreeSet<StateName>>,
-    /// Objects without a label, by the uid of their owner: they continue a report.
+    /// Deployments whose first object was added, or whose last object was removed.
+    changed: BTreeSet<DeploymentId>,
+    /// Objects without a label: they continue the report of their owner.
     parts: BTreeMap<StateName, StateMetadata>,
+    /// The names of these objects, by the uid of each owner.
+    parts_by_owner: BTreeMap<Arc<str>, BTreeSet<StateName>>,
     queue: BTreeSet<(Instant, StateName)>,
     queued: BTreeMap<StateName, Instant>,
     /// True once all objects were listed.
@@ -28,7 +34,7 @@ pub(crate) struct Targets {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rival {
     pub(crate) state: StateName,
-    pub(crate) uid: std::sync::Arc<str>,
+    pub(crate) uid: Arc<str>,
     /// The name of the other monitor.
     pub(crate) name: String,
 }
@@ -39,7 +45,9 @@ impl Targets {
             identity,
             by_name: BTreeMap::new(),
             by_deployment: BTreeMap::new(),
+            changed: BTreeSet::new(),
             parts: BTreeMap::new(),
+            parts_by_owner: BTreeMap::new(),
             queue: BTreeSet::new(),
             queued: BTreeMap::new(),
             is_listed: false,
@@ -51,9 +59,9 @@ impl Targets {
         self.is_listed
     }
 
-    /// The deployments with at least one object.
-    pub(crate) fn deployments(&self) -> impl Iterator<Item = &DeploymentId> {
-        self.by_deployment.keys()
+    /// The deployments whose first object was added, or whose last object was removed, since the last call.
+    pub(crate) fn take_changed(&mut self) -> BTreeSet<DeploymentId> {
+        mem::take(&mut self.changed)
     }
 
     /// Returns whether a deployment has an object.
@@ -76,13 +84,12 @@ impl Targets {
         let Some(target) = self.by_name.get(name) else {
             return BTreeSet::new();
         };
-        let parts = self.parts.iter();
-        let own = parts.filter(|(part, state)| {
-            part.namespace == name.namespace
-                && state.owners.contains(&target.uid)
-                && !state.status_managers.is_empty()
+        let owned = self.parts_by_owner.get(&target.uid).into_iter().flatten();
+        let own = owned.filter(|part| {
+            let has_status = |state: &StateMetadata| !state.status_managers.is_empty();
+            part.namespace == name.namespace && self.parts.get(part).is_some_and(has_status)
         });
-        own.map(|(part, _)| part.name.to_string()).collect()
+        own.map(|part| part.name.to_string()).collect()
     }
 
     /// Takes all objects. Returns the other monitors that wrote some of them.
@@ -108,9 +115,7 @@ impl Targets {
         let name = StateName::from(&state);
         let Some(deployment) = state.deployment.clone() else {
             self.remove(&name);
-            if !state.owners.is_empty() {
-                self.parts.insert(name, state);
-            }
+            self.insert_part(name, state);
             return None;
         };
         let known = self.by_name.get(&name);
@@ -120,12 +125,15 @@ impl Targets {
             self.remove(&name);
             let target = Target::new(&state, deployment.clone(), now);
             self.by_name.insert(name.clone(), target);
-            let names = self.by_deployment.entry(deployment).or_default();
+            let names = self.by_deployment.entry(deployment.clone()).or_default();
+            if names.is_empty() {
+                self.changed.insert(deployment);
+            }
             names.insert(name.clone());
             self.queue(&name, now);
             return None;
         }
-        let uid = std::sync::Arc::clone(&state.uid);
+        let uid = Arc::clone(&state.uid);
         let target = self.by_name.get_mut(&name)?;
         let Change::Foreign(rival) = target.see(state, &self.identity, now) else {
             return None;
@@ -141,7 +149,7 @@ impl Targets {
 
     /// Removes an object that does not exist any more.
     pub(crate) fn remove(&mut self, name: &StateName) {
-        self.parts.remove(name);
+        self.remove_part(name);
         if let Some(at) = self.queued.remove(name) {
             self.queue.remove(&(at, name.clone()));
         }
@@ -152,6 +160,30 @@ impl Targets {
             names.remove(name);
             if names.is_empty() {
                 self.by_deployment.remove(&target.deployment);
+                self.changed.insert(target.deployment);
+            }
+        }
+    }
+
+    fn insert_part(&mut self, name: StateName, state: StateMetadata) {
+        if state.owners.is_empty() {
+            return;
+        }
+        for owner in &state.owners {
+            let owned = self.parts_by_owner.entry(Arc::clone(owner)).or_default();
+            owned.insert(name.clone());
+        }
+        self.parts.insert(name, state);
+    }
+
+    fn remove_part(&mut self, name: &StateName) {
+        let state = self.parts.remove(name);
+        for owner in state.into_iter().flat_map(|state| state.owners) {
+            if let Some(owned) = self.parts_by_owner.get_mut(&owner) {
+                owned.remove(name);
+                if owned.is_empty() {
+                    self.parts_by_owner.remove(&owner);
+                }
             }
         }
     }
@@ -214,6 +246,8 @@ mod tests {
     use std::collections::BTreeMap;
     use std::time::Duration;
 
+    use kindsight_clusters::StatusManager;
+
     use super::*;
 
     fn state(name: &str, uid: &str) -> StateMetadata {
@@ -262,7 +296,59 @@ mod tests {
         targets.apply(state("1-a", "other"), now);
         assert_eq!(targets.take_due(now), Some(name.clone()));
         targets.list(Vec::new(), now);
-        assert_eq!(targets.deployments().count(), 0);
+        assert!(!targets.has(&"1-a".parse().unwrap()));
         assert!(targets.get_mut(&name).is_none() && targets.next_at().is_none());
+    }
+
+    #[test]
+    fn only_deployments_that_gain_a_first_or_lose_a_last_object_are_changed() {
+        let now = Instant::now();
+        let mut targets = Targets::new("a".parse().unwrap());
+        let changed = |targets: &mut Targets| -> Vec<String> {
+            let changed = targets.take_changed().into_iter();
+            changed.map(|id| id.to_string()).collect()
+        };
+        targets.list(vec![state("1-a", "u"), state("2-b", "v")], now);
+        assert_eq!(changed(&mut targets), ["1-a", "2-b"]);
+        let later = StateMetadata {
+            version: "2".into(),
+            ..state("1-a", "u")
+        };
+        targets.apply(later, now);
+        assert_eq!(changed(&mut targets), [""; 0]);
+        targets.list(vec![state("2-b", "v")], now);
+        assert_eq!(changed(&mut targets), ["1-a"]);
+    }
+
+    fn manager() -> StatusManager {
+        StatusManager {
+            name: "kindsight-monitor".to_owned(),
+            time: "2026-01-01T00:00:00Z".to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_object_has_the_parts_with_its_uid_as_owner_and_a_status() {
+        let now = Instant::now();
+        let mut targets = Targets::new("a".parse().unwrap());
+        let part = |name: &str, owner: &str, has_status: bool| StateMetadata {
+            deployment: None,
+            owners: vec![owner.into()],
+            status_managers: has_status.then(manager).into_iter().collect(),
+            ..state(name, name)
+        };
+        let own = part("1-a-x", "u", true);
+        let without_status = part("1-a-y", "u", false);
+        let parts = vec![own, without_status, part("2-b-x", "v", true)];
+        let all = [vec![state("1-a", "u")], parts].concat();
+        targets.list(all, now);
+        let name = StateName::usual(&"1-a".parse().unwrap());
+        assert_eq!(
+            targets.parts_of(&name),
+            BTreeSet::from(["1-a-x".to_owned()])
+        );
+        targets.list(vec![state("1-a", "u")], now);
+        assert!(targets.parts_of(&name).is_empty());
+        assert!(targets.parts_by_owner.is_empty());
     }
 }
