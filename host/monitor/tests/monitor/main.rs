@@ -1,6 +1,7 @@
 //! The monitor in real clusters, with the permissions of `deploy/monitor.yaml`.
 
 mod apps;
+mod hostile;
 mod install;
 mod load;
 mod reports;
