@@ -36,7 +36,7 @@ pub(crate) struct AbsenceQuestion {
 
 /// The sources that know which objects their clusters have. Clones share the sources.
 ///
-/// An index is some milliseconds behind its cluster. So an absence permits to send an object only on the condition that
+/// An index is some milliseconds behind its cluster, or longer if a watch hangs. So an absence permits to send an object only on the condition that
 /// it does not exist.
 #[derive(Debug, Clone, Default)]
 pub struct Absences(Arc<Mutex<HashMap<ClusterName, mpsc::Sender<AbsenceQuestion>>>>);

@@ -259,7 +259,7 @@ impl Session {
                 }
                 Some(question) = questions.recv() => {
                     self.answer(question, known);
-                    // Nothing else is due.
+                    // An answer changes nothing that the session acts on.
                     continue;
                 }
                 () = &mut wake => {}
