@@ -52,7 +52,8 @@ pub(super) struct Run<E> {
     configured: watch::Receiver<ClusterSource>,
     events: Sender<E>,
     needs: Needs,
-    told: watch::Sender<PushedNeeds>,
+    /// What the agent must know.
+    agent_needs: watch::Sender<PushedNeeds>,
     batches: mpsc::Receiver<PushedBatch>,
     /// Present until the run begins.
     inlet: Option<PushInlet>,
@@ -77,7 +78,7 @@ impl<E: From<ClusterEvent>> Run<E> {
         needs: Needs,
     ) -> Self {
         let revision = fastrand::u64(..) >> (u64::BITS - REVISION_BITS);
-        let (told, heard) = watch::channel(PushedNeeds {
+        let (agent_needs, of_agent) = watch::channel(PushedNeeds {
             revision,
             ..PushedNeeds::default()
         });
@@ -88,11 +89,11 @@ impl<E: From<ClusterEvent>> Run<E> {
             configured,
             events,
             needs,
-            told,
+            agent_needs,
             batches,
             inlet: Some(PushInlet {
                 batches: batches_tx,
-                needs: heard,
+                needs: of_agent,
             }),
             connection: Connection::Unknown(now),
             shown: Shown::Nothing,
@@ -109,7 +110,7 @@ impl<E: From<ClusterEvent>> Run<E> {
     pub(super) async fn run(mut self) -> Result<(), Closed> {
         let name = self.cluster.name.clone();
         let mut requests = self.needs.confirmations.requests(&name);
-        self.tell();
+        self.update_needs();
         let pushed = self.needs.pushed.clone();
         let _entered = self.inlet.take().map(|inlet| pushed.enter(&name, inlet));
         self.send_facts(&ClusterFacts {
@@ -126,8 +127,8 @@ impl<E: From<ClusterEvent>> Run<E> {
                 biased;
                 Some(batch) = self.batches.recv() => self.take(batch).await?,
                 Some(request) = requests.recv() => self.ask(request),
-                Ok(()) = self.needs.related.changed() => self.tell(),
-                Ok(()) = self.needs.recorded.changed() => self.tell(),
+                Ok(()) = self.needs.related.changed() => self.update_needs(),
+                Ok(()) = self.needs.recorded.changed() => self.update_needs(),
                 Ok(()) = self.configured.changed() => self.configure(),
                 () = check, if is_due => self.show().await?,
             }
@@ -232,10 +233,10 @@ impl<E: From<ClusterEvent>> Run<E> {
         self.next_confirmation += 1;
         self.waiting.insert(id, answer);
         let waiting = &self.waiting;
-        self.told.send_modify(|told| {
-            told.confirmations.retain(|id, _| waiting.contains_key(id));
-            told.confirmations.insert(id, kinds);
-            told.revision += 1;
+        self.agent_needs.send_modify(|needs| {
+            needs.confirmations.retain(|id, _| waiting.contains_key(id));
+            needs.confirmations.insert(id, kinds);
+            needs.revision += 1;
         });
     }
 
@@ -244,9 +245,9 @@ impl<E: From<ClusterEvent>> Run<E> {
         let Some(waiting) = self.waiting.remove(&id) else {
             return;
         };
-        self.told.send_modify(|told| {
-            told.confirmations.remove(&id);
-            told.revision += 1;
+        self.agent_needs.send_modify(|needs| {
+            needs.confirmations.remove(&id);
+            needs.revision += 1;
         });
         let answer = answer.map_err(|why| clean(&why, REASON_BYTES_MAX).into_owned());
         // The client may have disconnected.
@@ -258,26 +259,26 @@ impl<E: From<ClusterEvent>> Run<E> {
         if let ClusterSource::Pushed(cluster) = &*self.configured.borrow_and_update() {
             self.cluster = cluster.clone();
         }
-        self.tell();
+        self.update_needs();
     }
 
     /// Publishes the needs if they changed.
-    fn tell(&mut self) {
+    fn update_needs(&mut self) {
         let related = Arc::clone(&self.needs.related.borrow_and_update());
         let recorded = self.needs.recorded.borrow_and_update();
         let recorded = recorded.of(&self.cluster.name);
         let applications = Arc::clone(&self.cluster.applications);
-        self.told.send_if_modified(|told| {
+        self.agent_needs.send_if_modified(|needs| {
             let next = PushedNeeds {
                 related,
                 recorded,
                 applications,
-                ..told.clone()
+                ..needs.clone()
             };
-            let is_changed = next != *told;
+            let is_changed = next != *needs;
             if is_changed {
-                *told = PushedNeeds {
-                    revision: told.revision + 1,
+                *needs = PushedNeeds {
+                    revision: needs.revision + 1,
                     ..next
                 };
             }
