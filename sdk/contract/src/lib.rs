@@ -18,6 +18,7 @@
     clippy::print_stdout
 )]
 
+pub mod damage;
 pub mod description;
 mod document;
 mod entry;

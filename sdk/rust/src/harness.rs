@@ -5,7 +5,6 @@
 //! settings schema. A fixture therefore has the same result there.
 
 mod call;
-mod damage;
 mod mutation;
 mod promises;
 mod unread;

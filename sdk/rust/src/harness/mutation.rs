@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use kindsight_contract::Fixture;
-use serde_json::{Value, json};
+use kindsight_contract::damage::{Promised, damages};
+use serde_json::Value;
 
-use super::damage::{damaged_parts, with_numbers, with_text, without};
 use super::{described, fixtures, run};
 use crate::{Failure, Interpreter, Phase, Verdict};
 
@@ -26,7 +26,7 @@ pub fn check_mutations<I: Interpreter>() {
         .into_iter()
         .filter_map(|fixture| Some((serde_json::from_str(&fixture.object).ok()?, fixture)))
         .collect();
-    let promised = Promised {
+    let promised = PromisedKinds {
         without_status: ready_without::<I>("status", &fixtures),
         without_spec: ready_without::<I>("spec", &fixtures),
     };
@@ -48,7 +48,7 @@ pub fn check_mutations<I: Interpreter>() {
 }
 
 /// The Kinds that a fixture promises to be ready without a member.
-struct Promised {
+struct PromisedKinds {
     without_status: Vec<String>,
     without_spec: Vec<String>,
 }
@@ -78,49 +78,23 @@ fn kind(object: &Value) -> String {
 }
 
 /// The problems of one fixture's object.
-fn problems<I: Interpreter>(object: &Value, fixture: &Fixture, promised: &Promised) -> Vec<String> {
-    let was_ready = promises_ready::<I>(fixture);
+fn problems<I: Interpreter>(
+    object: &Value,
+    fixture: &Fixture,
+    promised: &PromisedKinds,
+) -> Vec<String> {
     let kind = kind(object);
-    let may_lack_status = object.get("status").is_none() || promised.without_status.contains(&kind);
-    let may_lack_spec = was_ready || promised.without_spec.contains(&kind);
-    let whole = [
-        (
-            "without status",
-            without(object, &["status"]),
-            may_lack_status,
-        ),
-        (
-            "with a text as status",
-            with_text(object, "status"),
-            promised.without_status.contains(&kind),
-        ),
-        ("without spec", without(object, &["spec"]), may_lack_spec),
-        (
-            "without spec and status",
-            without(object, &["spec", "status"]),
-            may_lack_status,
-        ),
-        (
-            "with texts for numbers",
-            with_numbers(object, &|number| json!(number.to_string())),
-            was_ready,
-        ),
-        (
-            "with words for numbers",
-            with_numbers(object, &|_| json!("many")),
-            was_ready,
-        ),
-    ];
-    let whole = whole.map(|(how, damaged, may_be_ready)| {
-        problem::<I>(fixture, &damaged, may_be_ready).map(|what| (how.to_owned(), what))
+    let promised = Promised {
+        is_ready: promises_ready::<I>(fixture),
+        without_status: promised.without_status.contains(&kind),
+        without_spec: promised.without_spec.contains(&kind),
+    };
+    let damaged = damages(object, promised).into_iter();
+    let problems = damaged.filter_map(|damaged| {
+        let what = problem::<I>(fixture, &damaged.object, damaged.may_be_ready)?;
+        Some(format!("{} {}: {what}", fixture.name, damaged.how))
     });
-    let parts = damaged_parts(object)
-        .into_iter()
-        .map(|(how, damaged)| problem::<I>(fixture, &damaged, true).map(|what| (how, what)));
-    let problems = whole.into_iter().chain(parts).flatten();
-    problems
-        .map(|(how, what)| format!("{} {how}: {what}", fixture.name))
-        .collect()
+    problems.collect()
 }
 
 /// The reason why the verdict on a damaged object is wrong, if it is.

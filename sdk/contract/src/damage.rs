@@ -1,9 +1,82 @@
-//! Ways in which an object can be damaged.
+//! Objects that are damaged as by careless reporters, older controllers and other users. The SDK's harness and
+//! `kindsight plugin lint` judge them: no interpreter may fail on one, and no object may become ready by damage.
 
 use serde_json::{Map, Number, Value, json};
 
+/// One damaged form of an object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Damaged {
+    /// The damage, such as `without status`.
+    pub how: String,
+    /// The damaged object.
+    pub object: Value,
+    /// True if a ready verdict on it is no mistake.
+    pub may_be_ready: bool,
+}
+
+/// What the fixtures of a component promise about an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Promised {
+    /// The object itself is ready.
+    pub is_ready: bool,
+    /// An object of its Kind is ready without a `status`.
+    pub without_status: bool,
+    /// An object of its Kind is ready without a `spec`.
+    pub without_spec: bool,
+}
+
+/// All damaged forms of an object: without `status`, without `spec`, with a text as `status`, with each single member
+/// removed or replaced by a value of a different type, and with other values for numbers.
+pub fn damages(object: &Value, promised: Promised) -> Vec<Damaged> {
+    let may_lack_status = object.get("status").is_none() || promised.without_status;
+    let whole = [
+        (
+            "without status",
+            without(object, &["status"]),
+            may_lack_status,
+        ),
+        (
+            "with a text as status",
+            with_text(object, "status"),
+            promised.without_status,
+        ),
+        (
+            "without spec",
+            without(object, &["spec"]),
+            promised.is_ready || promised.without_spec,
+        ),
+        (
+            "without spec and status",
+            without(object, &["spec", "status"]),
+            may_lack_status,
+        ),
+        (
+            "with texts for numbers",
+            with_numbers(object, &|number| json!(number.to_string())),
+            promised.is_ready,
+        ),
+        (
+            "with words for numbers",
+            with_numbers(object, &|_| json!("many")),
+            promised.is_ready,
+        ),
+    ];
+    let whole = whole.map(|(how, object, may_be_ready)| Damaged {
+        how: how.to_owned(),
+        object,
+        may_be_ready,
+    });
+    let parts = damaged_parts(object).into_iter();
+    let parts = parts.map(|(how, object)| Damaged {
+        how,
+        object,
+        may_be_ready: true,
+    });
+    whole.into_iter().chain(parts).collect()
+}
+
 /// The object without some of its members.
-pub(super) fn without(object: &Value, members: &[&str]) -> Value {
+fn without(object: &Value, members: &[&str]) -> Value {
     let mut object = object.clone();
     if let Some(object) = object.as_object_mut() {
         object.retain(|name, _| !members.contains(&name.as_str()));
@@ -12,7 +85,7 @@ pub(super) fn without(object: &Value, members: &[&str]) -> Value {
 }
 
 /// The object with a text for one of its members.
-pub(super) fn with_text(object: &Value, member: &str) -> Value {
+fn with_text(object: &Value, member: &str) -> Value {
     let mut object = object.clone();
     if let Some(object) = object.as_object_mut() {
         object.insert(member.to_owned(), json!("many"));
@@ -21,7 +94,7 @@ pub(super) fn with_text(object: &Value, member: &str) -> Value {
 }
 
 /// The value with each number in it replaced.
-pub(super) fn with_numbers(value: &Value, other: &dyn Fn(&Number) -> Value) -> Value {
+fn with_numbers(value: &Value, other: &dyn Fn(&Number) -> Value) -> Value {
     match value {
         Value::Number(number) => other(number),
         Value::Array(items) => items.iter().map(|item| with_numbers(item, other)).collect(),
@@ -34,7 +107,7 @@ pub(super) fn with_numbers(value: &Value, other: &dyn Fn(&Number) -> Value) -> V
 }
 
 /// One object for each way to remove or replace one of its members or items, at any depth.
-pub(super) fn damaged_parts(object: &Value) -> Vec<(String, Value)> {
+fn damaged_parts(object: &Value) -> Vec<(String, Value)> {
     let mut damaged = Vec::new();
     for pointer in pointers(object, "") {
         let others = [
