@@ -14,6 +14,7 @@ use tracing::Span;
 
 use crate::compile::Compiler;
 use crate::engine::Engine;
+use crate::examination::Examination;
 use crate::failed_input::{FailedInput, count_failures};
 use crate::guarded_worker::{Case, GuardedWorker, lost};
 use crate::interpreter::Interpreter;
@@ -129,6 +130,17 @@ impl Interpreters {
     /// The step that refused the component. Live interpreters are not affected.
     pub fn load_built_in(&self, bytes: &[u8]) -> Result<Arc<Interpreter>, LoadError> {
         self.load_with(&Compiler::InProcess, bytes)
+    }
+
+    /// Loads a component for its author, who examines it: every step of [`Self::load`] except its fixtures.
+    ///
+    /// # Errors
+    /// The step that refused the component.
+    pub fn examine(&self, bytes: &[u8]) -> Result<Examination, LoadError> {
+        let (limits, cache) = (&self.limits, self.cache.as_ref());
+        let examination = Examination::load(&self.engine, limits, &self.compiler, cache, bytes)?;
+        parts::check(examination.interpreter(), limits)?;
+        Ok(examination)
     }
 
     fn load_with(&self, compiler: &Compiler, bytes: &[u8]) -> Result<Arc<Interpreter>, LoadError> {

@@ -4,12 +4,16 @@
 
 mod fixtures;
 
-pub(crate) use fixtures::{listed as listed_fixtures, objects as fixture_objects};
+pub(crate) use fixtures::{
+    listed as listed_fixtures, objects as fixture_objects, settings as fixture_settings_of,
+    told_mismatch, widened,
+};
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kindsight_code_cache::CodeCache;
+use kindsight_contract::Fixture;
 use kindsight_model::{Digest, InterpretedBy, InterpreterName};
 use kindsight_settings::SettingsSchema;
 use wasmtime::Store;
@@ -20,6 +24,7 @@ use crate::bounded_store::{begin, fault_of, store};
 use crate::compile::Compiler;
 use crate::describe::Description;
 use crate::engine::Engine;
+use crate::examination::Examination;
 use crate::exports::Exports;
 use crate::fault::Fault;
 use crate::instance_context::InstanceContext;
@@ -56,15 +61,9 @@ impl Interpreter {
         if bytes.len() > limits.component_bytes_max {
             return Err(LoadError::TooLarge(bytes.len(), limits.component_bytes_max));
         }
-        let digest = Digest::of(bytes);
-        let component = compiled(engine, compiler, cache, &digest, bytes)?;
-        let pre = engine
-            .linker()
-            .instantiate_pre(&component)
-            .map_err(|error| LoadError::Shapes(format!("{error:#}")))?;
-        let exports = Exports::of(&component).map_err(LoadError::Shapes)?;
+        let compiled = Compiled::of(engine, compiler, cache, bytes)?;
         let stats = Arc::<CallStats>::default();
-        let tried = tried(digest, pre, exports, limits, &stats);
+        let tried = tried(compiled, limits, &stats);
         let dropped = stats.snapshot().log_lines_dropped;
         match tried {
             Ok(interpreter) => Ok(interpreter.with_dropped_lines(dropped)),
@@ -77,15 +76,77 @@ impl Interpreter {
     }
 }
 
-/// Calls `describe` and `fixtures` of a compiled component, and runs the fixtures. The calls count
-/// in `stats`.
-fn tried(
+impl Examination {
+    /// Loads a component for its author: as [`Interpreter::load`] does, without running its fixtures.
+    ///
+    /// # Errors
+    /// The reason of the refusal.
+    pub(crate) fn load(
+        engine: &Engine,
+        limits: &Limits,
+        compiler: &Compiler,
+        cache: Option<&CodeCache>,
+        bytes: &[u8],
+    ) -> Result<Self, LoadError> {
+        let began = Instant::now();
+        let examined = Compiled::of(engine, compiler, cache, bytes).and_then(|compiled| {
+            let compile_time = began.elapsed();
+            let (interpreter, fixtures) = described(compiled, limits, &Arc::default())?;
+            let limits = limits.clone();
+            Ok(Self::new(interpreter, fixtures, limits, compile_time))
+        });
+        examined.map_err(LoadError::cleaned)
+    }
+}
+
+/// A component in machine code.
+struct Compiled {
     digest: Digest,
     pre: InstancePre<InstanceContext>,
     exports: Exports,
+}
+
+impl Compiled {
+    fn of(
+        engine: &Engine,
+        compiler: &Compiler,
+        cache: Option<&CodeCache>,
+        bytes: &[u8],
+    ) -> Result<Self, LoadError> {
+        let digest = Digest::of(bytes);
+        let component = compiled(engine, compiler, cache, &digest, bytes)?;
+        let pre = engine.linker().instantiate_pre(&component);
+        Ok(Self {
+            digest,
+            pre: pre.map_err(|error| LoadError::Shapes(format!("{error:#}")))?,
+            exports: Exports::of(&component).map_err(LoadError::Shapes)?,
+        })
+    }
+}
+
+/// Calls `describe` and `fixtures` of a compiled component, and runs the fixtures. The calls count
+/// in `stats`.
+fn tried(
+    compiled: Compiled,
     limits: &Limits,
     stats: &Arc<CallStats>,
 ) -> Result<Interpreter, LoadError> {
+    let (interpreter, fixtures) = described(compiled, limits, stats)?;
+    fixtures::try_all(&interpreter, limits, &fixtures, stats)?;
+    Ok(interpreter)
+}
+
+/// Calls `describe` and `fixtures` of a compiled component. The calls count in `stats`.
+fn described(
+    compiled: Compiled,
+    limits: &Limits,
+    stats: &Arc<CallStats>,
+) -> Result<(Interpreter, Vec<Fixture>), LoadError> {
+    let Compiled {
+        digest,
+        pre,
+        exports,
+    } = compiled;
     let component = LoadingComponent {
         pre: &pre,
         exports: &exports,
@@ -98,8 +159,22 @@ fn tried(
     let schema = schema.map_err(LoadError::SettingsSchema)?;
     let fixtures = fixtures::list(component, limits, &mut description)?;
     let interpreter = Interpreter::new(digest, description, schema, pre, exports);
-    fixtures::try_all(&interpreter, limits, &fixtures, stats)?;
-    Ok(interpreter)
+    Ok((interpreter, fixtures))
+}
+
+/// Starts an instance of a loaded component, and drops it.
+///
+/// # Errors
+/// If no instance can be made.
+pub(crate) fn start(interpreter: &Interpreter, limits: &Limits) -> Result<(), LoadError> {
+    let component = LoadingComponent {
+        pre: interpreter.pre(),
+        exports: interpreter.exports(),
+        digest: interpreter.digest(),
+        stats: &Arc::default(),
+    };
+    let start = limits.call_deadline / START_SHARE;
+    Instance::start(component, limits, start).map(drop)
 }
 
 /// Reads the compiled component from the cache, or compiles and caches it.

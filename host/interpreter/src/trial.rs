@@ -18,13 +18,16 @@ use crate::worker::Purpose;
 
 /// The reason why a trial gave no verdict, as text for the author.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TrialError {
+pub enum TrialError {
     /// No entry of the description matches the object.
     #[error("no Kind of its description matches {0}")]
     NoKind(Gvk),
     /// The component declined the object.
     #[error("it says it does not judge such an object: {0}")]
     Unsupported(Arc<str>),
+    /// The object or the settings of a fixture cannot be passed to the component.
+    #[error("{0}")]
+    Fixture(String),
     /// The call ended in a fault.
     #[error("{0}")]
     Fault(#[from] Fault),

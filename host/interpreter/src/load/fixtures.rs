@@ -2,6 +2,8 @@
 
 mod explanation;
 
+pub(crate) use explanation::widened;
+
 use std::sync::Arc;
 
 use kindsight_contract::{ExpectedFailure, Fixture, Given, cut};
@@ -75,25 +77,39 @@ pub(super) fn try_all(
     let check = check.map_err(LoadError::SettingsSchema)?;
     let mut wrong = Vec::new();
     for fixture in fixtures {
-        let settings = settings(check.as_ref(), fixture);
-        let Some(mismatch) = mismatch(&mut trial, fixture, &settings) else {
-            continue;
-        };
-        let mut what = format!("fixture `{}`: {}", cut(&fixture.name), mismatch.what);
-        if wrong.len() < EXPLAINED_MAX
-            && mismatch.is_answer
-            && let Ok(settings) = &settings
-            && let Some(why) = explanation::of(&mut trial, fixture, settings)
-        {
-            what.extend(["; ", &why]);
+        let explain = wrong.len() < EXPLAINED_MAX;
+        if let Some(what) = told_mismatch(&mut trial, check.as_ref(), fixture, explain) {
+            wrong.push(format!("fixture `{}`: {what}", cut(&fixture.name)));
         }
-        wrong.push(what);
     }
     if wrong.is_empty() {
         Ok(())
     } else {
         Err(LoadError::Fixtures(wrong))
     }
+}
+
+/// The difference between the answer to a fixture and its promise, if there is one. With `explain`, it names the field
+/// or relation that is missing in the request, which takes up to 64 calls.
+pub(crate) fn told_mismatch(
+    trial: &mut Trial<'_>,
+    check: Option<&SettingsCheck<'_>>,
+    fixture: &Fixture,
+    explain: bool,
+) -> Option<String> {
+    let settings = settings(check, fixture);
+    let Mismatch {
+        mut what,
+        is_answer,
+    } = mismatch(trial, fixture, &settings)?;
+    if explain
+        && is_answer
+        && let Ok(settings) = &settings
+        && let Some(why) = explanation::of(trial, fixture, settings)
+    {
+        what.extend(["; ", &why]);
+    }
+    Some(what)
 }
 
 /// A failed fixture.
@@ -129,7 +145,10 @@ fn mismatch(
 ///
 /// # Errors
 /// The reason why the schema refuses them.
-fn settings(check: Option<&SettingsCheck<'_>>, fixture: &Fixture) -> Result<Settings, String> {
+pub(crate) fn settings(
+    check: Option<&SettingsCheck<'_>>,
+    fixture: &Fixture,
+) -> Result<Settings, String> {
     match fixture_settings(check, fixture.settings.as_deref()) {
         FixtureSettings::Passed(text) => Ok(Settings::of(text.map(Arc::from).as_ref())),
         FixtureSettings::Refused(why) => Err(why),
@@ -144,7 +163,7 @@ fn is_answer(answer: &Result<Verdict, TrialError>) -> bool {
             fault,
             Fault::InvalidObject(_) | Fault::InvalidSettings(_) | Fault::Internal(_)
         ),
-        Err(TrialError::NoKind(_)) => false,
+        Err(TrialError::NoKind(_) | TrialError::Fixture(_)) => false,
     }
 }
 

@@ -1,0 +1,116 @@
+//! A component that its author examines: its fixtures are run one by one, and need not hold.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kindsight_contract::{Fixture, Wider};
+use kindsight_model::Verdict;
+use kindsight_settings::{SettingsCheck, SettingsSchema};
+
+use crate::interpreter::Interpreter;
+use crate::limits::Limits;
+use crate::load::{self, fixture_objects, fixture_settings_of};
+use crate::load_error::LoadError;
+use crate::stats::CallStats;
+use crate::trial::{Trial, TrialError};
+
+/// A component that was loaded in every step except the run of its fixtures. It can never go live.
+pub struct Examination {
+    interpreter: Interpreter,
+    fixtures: Vec<Fixture>,
+    limits: Limits,
+    compile_time: Duration,
+}
+
+impl Examination {
+    pub(crate) fn new(
+        interpreter: Interpreter,
+        fixtures: Vec<Fixture>,
+        limits: Limits,
+        compile_time: Duration,
+    ) -> Self {
+        Self {
+            interpreter,
+            fixtures,
+            limits,
+            compile_time,
+        }
+    }
+
+    /// The component.
+    pub fn interpreter(&self) -> &Interpreter {
+        &self.interpreter
+    }
+
+    /// Its fixtures, in their order.
+    pub fn fixtures(&self) -> &[Fixture] {
+        &self.fixtures
+    }
+
+    /// The time from its bytes to machine code. Shorter with a code cache that has it.
+    pub fn compile_time(&self) -> Duration {
+        self.compile_time
+    }
+
+    /// The time in which a new instance starts, without the call after it.
+    ///
+    /// # Errors
+    /// If no instance can be made.
+    pub fn start_time(&self) -> Result<Duration, LoadError> {
+        let began = Instant::now();
+        load::start(&self.interpreter, &self.limits)?;
+        Ok(began.elapsed())
+    }
+
+    /// An examiner, which calls the component as a worker would call it, on one pooled instance.
+    ///
+    /// # Errors
+    /// If the settings schema cannot be used.
+    pub fn examiner(&self) -> Result<Examiner<'_>, LoadError> {
+        let check = self.interpreter.settings_schema();
+        let check = check.map(SettingsSchema::checking).transpose();
+        let stats = Arc::<CallStats>::default();
+        Ok(Examiner {
+            trial: Trial::counted(&self.interpreter, &self.limits, &stats),
+            check: check.map_err(LoadError::SettingsSchema)?,
+        })
+    }
+}
+
+/// Calls of one component. See [`Examination::examiner`].
+pub struct Examiner<'e> {
+    trial: Trial<'e>,
+    check: Option<SettingsCheck<'e>>,
+}
+
+impl Examiner<'_> {
+    /// Judges the object of a fixture among its related objects, with its time and settings.
+    ///
+    /// # Errors
+    /// The reason why there is no verdict.
+    pub fn judge(&mut self, fixture: &Fixture) -> Result<Verdict, TrialError> {
+        self.judge_wider(fixture, &Wider::default())
+    }
+
+    /// The same as [`Self::judge`], with a wider request than the description's.
+    ///
+    /// # Errors
+    /// The reason why there is no verdict.
+    pub fn judge_wider(&mut self, fixture: &Fixture, wider: &Wider) -> Result<Verdict, TrialError> {
+        let settings = fixture_settings_of(self.check.as_ref(), fixture);
+        let settings = settings.map_err(TrialError::Fixture)?;
+        let (object, mut siblings) = fixture_objects(fixture).map_err(TrialError::Fixture)?;
+        if wider.ignores_relations {
+            siblings = siblings.ignoring_relations();
+        }
+        let handled = load::widened(self.trial.handled(&object)?, wider);
+        self.trial
+            .judge_as(&handled, &object, &siblings, fixture.now_ms, &settings)
+    }
+
+    /// The difference between the answer to a fixture and its promise, if there is one, as a refusal of the component
+    /// would tell it.
+    pub fn mismatch(&mut self, fixture: &Fixture) -> Option<String> {
+        load::told_mismatch(&mut self.trial, self.check.as_ref(), fixture, true)
+    }
+}
