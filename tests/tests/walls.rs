@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 const NAMED_BY: &[(&str, &[&str])] = &[
     ("backon", &["kindsight-clusters", "kindsight-push"]),
     ("fastrand", &["kindsight-clusters", "kindsight-push"]),
-    ("flate2", &["kindsight", "kindsight-push"]),
+    (
+        "flate2",
+        &["kindsight", "kindsight-authoring", "kindsight-push"],
+    ),
     ("hashbrown", &["kindsight-cluster-index"]),
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
@@ -22,7 +25,11 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("wasmtime", &["kindsight-interpreter"]),
     (
         "wit-component",
-        &["kindsight-interpreter", "kindsight-guest-build"],
+        &[
+            "kindsight-authoring",
+            "kindsight-interpreter",
+            "kindsight-guest-build",
+        ],
     ),
     ("wasmparser", &["kindsight-interpreter"]),
     ("jsonschema", &["kindsight-settings"]),
@@ -178,6 +185,14 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "kindsight-authoring",
+        &[
+            "kindsight-contract",
+            "kindsight-interpreter",
+            "kindsight-model",
+        ],
+    ),
+    (
         "kindsight-monitor",
         &[
             "kindsight-access",
@@ -192,6 +207,7 @@ const CRATES: &[(&str, &[&str])] = &[
         &[
             "kindsight-access",
             "kindsight-api",
+            "kindsight-authoring",
             "kindsight-model",
             "kindsight-server",
         ],

@@ -5,7 +5,7 @@
 //! `check`, `diff` and `inspect` of a file need no server: they run in this process.
 
 pub(crate) mod args;
-mod component;
+pub(crate) mod component;
 mod diff;
 mod digest;
 pub(crate) mod requests;
