@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kindsight_contract::{Fixture, Wider};
+use kindsight_contract::{Fields, Fixture, Wider};
 use kindsight_model::Verdict;
 use kindsight_settings::{SettingsCheck, SettingsSchema};
 
@@ -106,6 +106,40 @@ impl Examiner<'_> {
         let handled = load::widened(self.trial.handled(&object)?, wider);
         self.trial
             .judge_as(&handled, &object, &siblings, fixture.now_ms, &settings)
+    }
+
+    /// The same as [`Self::judge`], without one of the fields of the object that the description requests.
+    ///
+    /// # Errors
+    /// The reason why there is no verdict.
+    pub fn judge_without(
+        &mut self,
+        fixture: &Fixture,
+        pointer: &str,
+    ) -> Result<Verdict, TrialError> {
+        let settings = fixture_settings_of(self.check.as_ref(), fixture);
+        let settings = settings.map_err(TrialError::Fixture)?;
+        let (object, siblings) = fixture_objects(fixture).map_err(TrialError::Fixture)?;
+        let mut handled = self.trial.handled(&object)?.clone();
+        let mut fields = handled.fields.pointers();
+        fields.retain(|field| field != pointer);
+        handled.fields = Fields::new(&fields);
+        self.trial
+            .judge_as(&handled, &object, &siblings, fixture.now_ms, &settings)
+    }
+
+    /// The fields of a fixture's object, or of its related objects, that the description does not request although the
+    /// verdict depends on them, as text for the author.
+    pub fn undeclared(&mut self, fixture: &Fixture) -> Option<String> {
+        let declared = self.judge(fixture).ok()?;
+        let settings = fixture_settings_of(self.check.as_ref(), fixture).ok()?;
+        load::search_request(&mut self.trial, fixture, &settings, |answer| {
+            let wider = answer.ok()?;
+            Some(
+                (&wider.state, &wider.reason, &wider.message)
+                    != (&declared.state, &declared.reason, &declared.message),
+            )
+        })
     }
 
     /// The difference between the answer to a fixture and its promise, if there is one, as a refusal of the component

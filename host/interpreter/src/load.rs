@@ -5,8 +5,8 @@
 mod fixtures;
 
 pub(crate) use fixtures::{
-    listed as listed_fixtures, objects as fixture_objects, settings as fixture_settings_of,
-    told_mismatch, widened,
+    listed as listed_fixtures, objects as fixture_objects, search_request,
+    settings as fixture_settings_of, told_mismatch, widened,
 };
 
 use std::sync::Arc;

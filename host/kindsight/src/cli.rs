@@ -154,7 +154,7 @@ pub(crate) struct DemoArgs {
 }
 
 /// `kindsight interpret`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Input is an object, a List, JSON Lines, multi-document YAML, or any mixture. Output is one
 verdict for each object, in input order. The objects of one List or one YAML stream are judged

@@ -178,8 +178,12 @@ fn load_file(
     })
 }
 
-/// Starts the engine without live interpreters. The engine compiles components in a child process.
-pub(crate) fn start(limits: Limits, cache: Option<&Path>) -> Result<Interpreters, StartError> {
+/// Starts the engine without live interpreters. The engine compiles components in a child process. Tools for authors
+/// need no others.
+///
+/// # Errors
+/// If the machine cannot run interpreters.
+pub fn start(limits: Limits, cache: Option<&Path>) -> Result<Interpreters, StartError> {
     let compiler = Compiler::Child(ChildCompiler::of_this_program([COMPILE]));
     let interpreters = Interpreters::start(limits, cache.and_then(open_cache))?;
     Ok(interpreters.with_compiler(compiler))

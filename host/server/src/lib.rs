@@ -72,7 +72,8 @@ pub use data_dir::{DataDir, StoreSettings};
 pub use demo::{Demo, Monitors};
 pub use documents::{Document, Group, read_documents};
 pub use engine::{
-    LocalInterpreters, OnLoaded, SettingsByName, cache_folder, is_compiler, start_interpreters,
+    LocalInterpreters, OnLoaded, SettingsByName, cache_folder, is_compiler, start as start_engine,
+    start_interpreters,
 };
 pub use error::{ApplicationError, Error, TaskError};
 pub use inspection::inspect_component;

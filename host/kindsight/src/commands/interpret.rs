@@ -4,8 +4,8 @@
 
 mod findings;
 pub(crate) mod input;
-mod judged;
-mod output;
+pub(crate) mod judged;
+pub(crate) mod output;
 
 use std::process::ExitCode;
 

@@ -6,7 +6,7 @@
 
 pub(crate) mod args;
 pub(crate) mod component;
-mod diff;
+pub(crate) mod diff;
 mod digest;
 pub(crate) mod requests;
 pub(crate) mod tables;
@@ -37,7 +37,7 @@ use crate::progress::Progress;
 pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
     let to = &args.to;
     match &args.action {
-        Action::Diff(args) => return diff::run(args, to.output),
+        Action::Diff(args) => return diff::run(args, to.output.into()),
         Action::List => show(to, &requests::list(), |out, answer: &InterpreterList| {
             tables::list(out, answer)
         })?,

@@ -1,8 +1,20 @@
 //! `kindsight plugin`: tools for authors of interpreters.
 //!
-//! All commands run in this process, without a server.
+//! folder of a project, or a component -> **examination** -> tables and files
+//!
+//! All commands run in this process, without a server and without a checkout of kindsight.
 
+mod bench;
+mod build;
+mod dev;
+mod diff;
 mod inspect;
+mod lint;
+mod new;
+mod record;
+mod run;
+mod subject;
+mod test;
 
 use std::process::ExitCode;
 
@@ -11,7 +23,19 @@ use clap::{Args, Subcommand};
 /// `kindsight plugin`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line.")]
+A project is a folder with one interpreter, which `new` writes. The commands take the project in the
+present folder, unless they are given another folder or a component (FILE.wasm).
+
+Examples:
+  kindsight plugin new widgets --language rust --kind example.com/v1/Widget
+  cd widgets
+  kindsight plugin build
+  kindsight plugin test
+  kindsight plugin run example.yaml
+  kubectl get widgets -A -o yaml | kindsight plugin record >> fixtures/widgets.yaml
+
+Exit codes: 0 success; 1 failure (the reason is on standard error), or `test` or `lint` found
+something; 2 invalid command line; 3 `run` or `diff` found what its --fail-on names.")]
 pub(crate) struct PluginArgs {
     #[command(subcommand)]
     command: PluginCommand,
@@ -20,8 +44,26 @@ pub(crate) struct PluginArgs {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 enum PluginCommand {
+    /// Measures a component: size, compilation, start of an instance, and calls.
+    Bench(bench::BenchArgs),
+    /// Builds a project to a component, with the tools of its language.
+    Build(build::BuildArgs),
+    /// Builds a project after each change of its files, and shows the verdicts on the objects of a cluster.
+    Dev(dev::DevArgs),
+    /// Compares the verdicts of two components on objects, as a Markdown table for a pull request.
+    Diff(diff::DiffArgs),
     /// Shows the description of a component: Kinds, states, reasons, settings and limits.
     Inspect(inspect::InspectArgs),
+    /// Finds mistakes that the fixtures do not show: undeclared fields, unreached states, wrong greens.
+    Lint(lint::LintArgs),
+    /// Writes a project with a working rule, fixtures and a README into a new folder.
+    New(new::NewArgs),
+    /// Makes fixtures of real objects, with only the fields that the description names.
+    Record(record::RecordArgs),
+    /// Judges the objects of files with a component, as `kindsight interpret` does.
+    Run(run::RunArgs),
+    /// Runs the fixtures of a component and folders of cases, and shows what they cover.
+    Test(test::TestArgs),
 }
 
 /// Runs the command; returns the exit code of the process.
@@ -30,6 +72,15 @@ enum PluginCommand {
 /// The reason why the command failed.
 pub(crate) fn run(args: &PluginArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
+        PluginCommand::Bench(args) => bench::run(args),
+        PluginCommand::Build(args) => build::run(args),
+        PluginCommand::Dev(args) => dev::run(args),
+        PluginCommand::Diff(args) => diff::run(args),
         PluginCommand::Inspect(args) => inspect::run(args),
+        PluginCommand::Lint(args) => lint::run(args),
+        PluginCommand::New(args) => new::run(args),
+        PluginCommand::Record(args) => record::run(args),
+        PluginCommand::Run(args) => run::run(args),
+        PluginCommand::Test(args) => test::run(args),
     }
 }

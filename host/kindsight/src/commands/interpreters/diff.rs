@@ -23,12 +23,32 @@ use crate::progress::{self, LogLines};
 /// The word for the built-in interpreters in place of the old component.
 const BUILT_IN: &str = "built-in";
 
+/// The form in which a comparison is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DiffForm {
+    /// Tables for a terminal.
+    Table,
+    /// The report as JSON.
+    Json,
+    /// Markdown, for a pull request.
+    Markdown,
+}
+
+impl From<OutputFormat> for DiffForm {
+    fn from(output: OutputFormat) -> Self {
+        match output {
+            OutputFormat::Table => Self::Table,
+            OutputFormat::Json => Self::Json,
+        }
+    }
+}
+
 /// Runs the command; the exit code says whether verdicts would change.
 ///
 /// # Errors
 /// When a component is refused, an input cannot be read, or the output cannot be written. Input
 /// that can be read is compared and printed all the same.
-pub(crate) fn run(args: &DiffArgs, output: OutputFormat) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &DiffArgs, form: DiffForm) -> anyhow::Result<ExitCode> {
     start_logging("error", LogFormat::Text, || LogLines)?;
     let new = component_file(&args.new, args.settings.as_deref())?;
     let old = if args.old == Path::new(BUILT_IN) {
@@ -52,7 +72,7 @@ pub(crate) fn run(args: &DiffArgs, output: OutputFormat) -> anyhow::Result<ExitC
     };
     let unread = comparing.read(args);
     let report = comparing.finish();
-    print(&report, output)?;
+    print(&report, form)?;
     anyhow::ensure!(
         unread == 0,
         "{unread} of the inputs could not be read completely"
@@ -137,11 +157,12 @@ impl InputComparer {
     }
 }
 
-fn print(report: &ShadowReport, output: OutputFormat) -> anyhow::Result<()> {
+fn print(report: &ShadowReport, form: DiffForm) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    match output {
-        OutputFormat::Table => tables::diff(&mut out, report)?,
-        OutputFormat::Json => {
+    match form {
+        DiffForm::Table => tables::diff(&mut out, report)?,
+        DiffForm::Markdown => tables::markdown(&mut out, report)?,
+        DiffForm::Json => {
             serde_json::to_writer_pretty(&mut out, report).map_err(io::Error::from)?;
             writeln!(out)?;
         }

@@ -1,6 +1,7 @@
 //! Answers of the catalog API as tables.
 
 mod inspect;
+mod markdown;
 mod shadow;
 
 use std::fmt::Write as _;
@@ -15,6 +16,7 @@ use crate::color;
 use crate::table::{Cell, Table, clean};
 
 pub(crate) use inspect::{checked, component, inspect, settings};
+pub(crate) use markdown::markdown;
 pub(crate) use shadow::{diff, shadow};
 
 /// Width of the column of Kinds in the list, in characters.
