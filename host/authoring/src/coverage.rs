@@ -36,21 +36,19 @@ impl Coverage {
         let states = verdicts.iter().map(|verdict| &*verdict.state);
         let reasons = verdicts.iter().map(|verdict| &*verdict.reason);
         let declared_states = description.states.iter().map(|state| &*state.name);
-        let declared_reasons = description
-            .reasons
-            .iter()
-            .map(|reason| reason.name.as_str());
+        let declared_states: Vec<&str> = declared_states.collect();
+        let declared_reasons = description.reasons.iter();
+        let declared_reasons: Vec<&str> = declared_reasons.map(|reason| &*reason.name).collect();
         Self {
-            states: Covered::by(declared_states, &states.collect()),
-            reasons: Covered::by(declared_reasons, &reasons.collect()),
+            states: Covered::by(&declared_states, &states.collect()),
+            reasons: Covered::by(&declared_reasons, &reasons.collect()),
             fields: fields(examination, examiner),
         }
     }
 }
 
 impl Covered {
-    fn by(declared: impl Iterator<Item = &str>, seen: &BTreeSet<&str>) -> Self {
-        let declared: Vec<&str> = declared.collect();
+    fn by(declared: &[&str], seen: &BTreeSet<&str>) -> Self {
         let missing = declared.iter().filter(|name| !seen.contains(**name));
         Self {
             all: declared.len(),
@@ -66,8 +64,8 @@ impl Covered {
 
 /// The fields that matter to a fixture.
 fn fields(examination: &Examination, examiner: &mut Examiner<'_>) -> Covered {
-    // The SDK declares these for each Kind with a spec.
-    let implied = [SPEC_SOURCE_POINTER, SCALED_BY_POINTER];
+    // The host always passes the first two, and the SDK declares the others for each Kind with a spec.
+    let implied = ["/apiVersion", "/kind", SPEC_SOURCE_POINTER, SCALED_BY_POINTER];
     let mut covered = Covered {
         all: 0,
         missing: Vec::new(),

@@ -1,5 +1,6 @@
 //! Fixtures from real objects: only the fields that the description names, with the present verdict as the promise.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_contract::Fixture;
@@ -71,6 +72,8 @@ impl Recorder {
             .interpreters
             .judge_among(&set, &objects, &siblings, now_ms);
         let mut recorded = Vec::with_capacity(objects.len());
+        let fixtures = examination.fixtures().iter();
+        let mut names = Names(fixtures.map(|fixture| fixture.name.clone()).collect());
         for (object, verdict) in objects.iter().zip(verdicts) {
             let name = label(object);
             let input = set.inputs(object, &siblings, now_ms, &verdict).pop();
@@ -80,7 +83,8 @@ impl Recorder {
                 continue;
             };
             let input: Value = serde_json::from_str(&input.json).unwrap_or_default();
-            let fixture = fixture(&name, object, &objects, &input, &verdict);
+            let own = names.unique(&name);
+            let fixture = fixture(&own, object, &objects, &input, &verdict);
             let parsed = Fixture::parse_all(&Value::Array(vec![fixture.clone()]).to_string());
             let mismatch = match parsed {
                 Ok((parsed, _)) => parsed.first().and_then(|parsed| examiner.mismatch(parsed)),
@@ -100,6 +104,21 @@ impl Recorder {
     /// If a value cannot be written as YAML.
     pub fn yaml(fixtures: &[Value]) -> Result<String, RecordError> {
         serde_saphyr::to_string(&fixtures).map_err(|error| RecordError::Yaml(error.to_string()))
+    }
+}
+
+/// Names of fixtures, which are unique in a component.
+struct Names(BTreeSet<String>);
+
+impl Names {
+    /// A name that is not used yet.
+    fn unique(&mut self, name: &str) -> String {
+        let numbered = (2_u32..).map(|number| format!("{name} ({number})"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        let unused = names.find(|name| !self.0.contains(name));
+        let unused = unused.unwrap_or_else(|| name.to_owned());
+        self.0.insert(unused.clone());
+        unused
     }
 }
 

@@ -1,7 +1,7 @@
 ;; WASI preview 1 for interpreters, which are pure functions: no clock, no random source, no files, no network.
 ;;
 ;; Runtimes of languages import WASI, and the host of interpreters offers none. This adapter takes its place inside the
-;; component. The time is 0, random bytes are 0, output is dropped, there are no arguments, no environment and no files,
+;; component. The time is 1 ns after the epoch (the runtime of Go refuses 0), random bytes are 0, output is dropped, there are no arguments, no environment and no files,
 ;; and an exit is a trap. Every other call answers `nosys`.
 (module
   (import "env" "memory" (memory 0))
@@ -20,7 +20,7 @@
     (i64.store (local.get $to) (i64.const 1))
     (i32.const 0))
   (func (export "clock_time_get") (param i32 i64) (param $to i32) (result i32)
-    (i64.store (local.get $to) (i64.const 0))
+    (i64.store (local.get $to) (i64.const 1))
     (i32.const 0))
   (func (export "random_get") (param $to i32) (param $bytes i32) (result i32)
     (memory.fill (local.get $to) (i32.const 0) (local.get $bytes))

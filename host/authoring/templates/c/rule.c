@@ -24,8 +24,10 @@ ks_answer judge(const int64_t *now_ms) {
   (void)now_ms;
   ks_node status = ks_get(ks_object(), "status");
   int64_t generation, observed;
-  if (ks_integer(ks_get(ks_get(ks_object(), "metadata"), "generation"), &generation) &&
-      ks_integer(ks_get(status, "observedGeneration"), &observed) && observed < generation) {
+  ks_node seen = ks_get(status, "observedGeneration");
+  // Also true if one of them is no number.
+  if (seen != KS_MISSING && !(ks_integer(ks_get(ks_get(ks_object(), "metadata"), "generation"), &generation) &&
+                              ks_integer(seen, &observed) && observed >= generation)) {
     return verdict(KS_TEXT("Pending"), KS_TEXT("Outdated"), KS_TEXT("the controller has not seen the newest generation"));
   }
   ks_node conditions = ks_get(status, "conditions");

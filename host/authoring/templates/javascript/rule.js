@@ -3,7 +3,9 @@
 // Judges one object with the fields of description.yaml. All of them may be missing or of any type.
 export function judge(object, input) {
   const { metadata, status } = object;
-  if (status?.observedGeneration < metadata?.generation) {
+  const observed = status?.observedGeneration;
+  // Also true if one of them is no number.
+  if (observed !== undefined && !(Number(observed) >= Number(metadata?.generation ?? 0))) {
     return { state: "Pending", reason: "Outdated", message: "the controller has not seen the newest generation" };
   }
   const conditions = Array.isArray(status?.conditions) ? status.conditions : [];

@@ -6,8 +6,9 @@ from kindsight import InvalidObject, Verdict
 def judge(object, input):
     """Judges one object, a dict with the fields of description.yaml. All of them may be missing or of any type."""
     metadata, status = part(object, "metadata"), part(object, "status")
-    generation, observed = metadata.get("generation"), status.get("observedGeneration")
-    if isinstance(generation, int) and isinstance(observed, int) and observed < generation:
+    generation, observed = metadata.get("generation", 0), status.get("observedGeneration")
+    # Also true if one of them is no number.
+    if observed is not None and not (isinstance(observed, int) and isinstance(generation, int) and observed >= generation):
         return Verdict("Pending", "Outdated", "the controller has not seen the newest generation")
     conditions = status.get("conditions")
     if not isinstance(conditions, list | None):

@@ -11,14 +11,14 @@ interface Condition {
 }
 
 interface Judged {
-  metadata?: { generation?: number };
-  status?: { observedGeneration?: number; conditions?: Condition[] };
+  metadata?: { generation?: unknown };
+  status?: { observedGeneration?: unknown; conditions?: Condition[] };
 }
 
 export function judge(object: Judged, _input: Input): Verdict {
-  const generation = object.metadata?.generation;
   const observed = object.status?.observedGeneration;
-  if (observed !== undefined && generation !== undefined && observed < generation) {
+  // Also true if one of them is no number.
+  if (observed !== undefined && !(Number(observed) >= Number(object.metadata?.generation ?? 0))) {
     return { state: "Pending", reason: "Outdated", message: "the controller has not seen the newest generation" };
   }
   const conditions = Array.isArray(object.status?.conditions) ? object.status.conditions : [];

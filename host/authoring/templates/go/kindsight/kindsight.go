@@ -1,7 +1,7 @@
 // Package kindsight connects a rule in Go with the host of interpreters.
 //
 // The command `kindsight plugin build` writes description.json and fixtures.json beside this file, compiles the module,
-// and makes a component of it. The host has no clock, no files and no network: `time.Now` is 0, and `os` fails.
+// and makes a component of it. The host has no clock, no files and no network: `time.Now` is the epoch, and `os` fails.
 package kindsight
 
 import (
