@@ -78,7 +78,8 @@ impl Catalog {
         if !component.replaces_built_in {
             self.refuse_lost_kinds(component.source, &interpreter)?;
         }
-        self.accept(condition, component, &interpreter)
+        let note = self.try_incoming(component, &interpreter)?;
+        self.accept(condition, component, &interpreter, &note)
     }
 
     /// Refuses a component with the name of a built-in interpreter if it does not judge all Kinds
@@ -153,12 +154,13 @@ impl Catalog {
         Ok(None)
     }
 
-    /// Makes a loaded component live, or a candidate.
+    /// Makes a loaded component live, or a candidate. The report ends with `note`.
     fn accept(
         &self,
         condition: &LiveCondition,
         component: &IncomingComponent,
         interpreter: &Arc<Interpreter>,
+        note: &str,
     ) -> Result<Outcome, Refusal> {
         let by = interpreter.by();
         // Stored before any state refers to it, and before the writers' lock is taken, because it
@@ -180,6 +182,7 @@ impl Catalog {
                 let vacated = self.vacate(state, component, &by.name);
                 let mut report = self.accept_into(state, component, interpreter)?;
                 report.detail.extend(vacated);
+                report.detail.push_str(note);
                 let entry = state.edit_or_new(&by.name);
                 if component.is_candidate || entry.is_judging(component.source, &by.digest) {
                     report.takes = self.takeovers(component.source, interpreter);
@@ -197,7 +200,7 @@ impl Catalog {
     /// Removes the versions that the component's file filled under other names, because the file
     /// contains another component now. Else they would hold the Kinds that it claims. Returns the
     /// end of a sentence for each of these names.
-    fn vacate(
+    pub(crate) fn vacate(
         &self,
         state: &mut CatalogState,
         component: &IncomingComponent,
@@ -236,7 +239,7 @@ impl Catalog {
     }
 
     /// Puts a loaded component into a state. Returns the report.
-    fn accept_into(
+    pub(crate) fn accept_into(
         &self,
         state: &mut CatalogState,
         component: &IncomingComponent,

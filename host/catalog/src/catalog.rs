@@ -13,6 +13,7 @@ use crate::settings::SettingsChecks;
 use crate::snapshot::Snapshot;
 use crate::state::Entry;
 use crate::store::CatalogStore;
+use crate::version_trial::KnownObjects;
 
 /// Limits that an operator can set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub struct CatalogLimits {
     /// Number of faults per hundred different inputs, or per hundred objects, of the last minute at
     /// which the circuit breaker trips. 0 disables it.
     pub breaker_fault_percent: u64,
+    /// Maximum number of known objects on which a new version may fail although the live version
+    /// has a verdict on them. A version that fails on more is refused.
+    pub promote_faults_max: u64,
     /// True to refuse a component with the version of other bytes that are live, or with an older
     /// version. Otherwise, it is accepted with a warning.
     pub refuses_old_versions: bool,
@@ -36,6 +40,7 @@ impl Default for CatalogLimits {
             versions_kept_max: 5,
             breaker_calls_min: 10,
             breaker_fault_percent: 50,
+            promote_faults_max: 0,
             refuses_old_versions: false,
         }
     }
@@ -53,6 +58,8 @@ pub struct CatalogOptions {
     pub store: Arc<dyn Store>,
     /// The interpreters inside this binary.
     pub built_in: Vec<Arc<Interpreter>>,
+    /// The objects on which new versions are tried.
+    pub known_objects: Box<dyn KnownObjects>,
     /// Limits.
     pub limits: CatalogLimits,
     /// The clock for the times of changes.

@@ -106,7 +106,11 @@ impl Catalog {
     }
 
     /// Does the slow work that a change lacked.
-    fn prepare_needs(&self, needs: Vec<Need>, loaded: &mut Loaded) -> Result<(), Refusal> {
+    pub(crate) fn prepare_needs(
+        &self,
+        needs: Vec<Need>,
+        loaded: &mut Loaded,
+    ) -> Result<(), Refusal> {
         for need in needs {
             match need {
                 Need::Load {

@@ -46,6 +46,7 @@ mod state;
 mod store;
 mod takeover;
 mod version_order;
+mod version_trial;
 
 pub use catalog::{Catalog, CatalogLimits, CatalogOptions, Clock};
 pub use check::check_stored;
@@ -61,3 +62,4 @@ pub use settings::checked_settings;
 pub use shadow::Shadow;
 pub use state::{Entry, Event, FORMAT as STATE_FORMAT, SourceVersions, Version};
 pub use takeover::{lost_kinds, pattern_text, takeover_lines};
+pub use version_trial::KnownObjects;

@@ -7,6 +7,7 @@ use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOut
 use serde_json::{Map, Value};
 
 use crate::conditional::Conditional;
+use crate::snapshot::Loaded;
 use crate::state::{Entry, Version};
 
 /// A promotion.
@@ -14,7 +15,8 @@ use crate::state::{Entry, Version};
 pub struct Promote {
     /// The digest of the version, or `None` for the candidate.
     pub digest: Option<Digest>,
-    /// True to promote a candidate although its last shadow run had faults.
+    /// True to promote a candidate although its last shadow run had faults, and without a trial on
+    /// the known objects.
     pub is_forced: bool,
     /// Settings that replace the present ones in the same change. `None` keeps the present ones.
     pub settings: Option<Map<String, Value>>,
@@ -30,19 +32,51 @@ impl Conditional<'_> {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Conflict`] if there is neither a candidate nor such a
-    /// version, or the last shadow run of the candidate had faults; [`Refusal::Refused`] if the
+    /// version, the last shadow run of the candidate had faults, or it fails on more of the known
+    /// objects than permitted; [`Refusal::Refused`] if the
     /// version refuses the settings.
     pub fn promote(&self, name: &InterpreterName, promote: &Promote) -> Result<Outcome, Refusal> {
         if let Some(settings) = &promote.settings {
             self.try_promoted(name, promote, settings)?;
         }
+        let note = self.try_candidate(name, promote)?;
         self.change(name, CatalogAction::Promote, Source::Upload, |entry| {
             let (version, mut detail) = go_live(name, entry, promote)?;
             if let Some(settings) = &promote.settings {
                 entry.settings = Some(settings.clone());
                 detail.push_str("; its settings are set");
             }
+            detail.push_str(&note);
             Ok((version, detail))
+        })
+    }
+
+    /// Tries the candidate on the known objects if this promotion makes it live. Returns the end of
+    /// a sentence about the extent of the trial. A version that was live before is not tried: as
+    /// after a rollback, its faults are known.
+    fn try_candidate(&self, name: &InterpreterName, promote: &Promote) -> Result<String, Refusal> {
+        self.check_name(name)?;
+        let base = self.catalog.snapshot();
+        let mut state = base.state.clone();
+        let candidate = state.edit(name).filter(|entry| {
+            let candidate = entry.candidate().map(|(_, version)| &version.digest);
+            let wanted = promote.digest.as_ref();
+            candidate.is_some_and(|digest| wanted.is_none_or(|wanted| wanted == digest))
+        });
+        let Some(entry) = candidate.filter(|_| !promote.is_forced) else {
+            return Ok(String::new());
+        };
+        let (version, _) = go_live(name, entry, promote)?;
+        if let Some(settings) = &promote.settings {
+            entry.settings = Some(settings.clone());
+        }
+        let tried = self.catalog.try_state(&base, &state, Loaded::new(), name)?;
+        tried.map_err(|worse| {
+            let advice =
+                "`shadow` shows the objects, and `promote --force` makes it live all the same";
+            let why = worse.with_advice(advice);
+            self.catalog.note_refused_candidate(name, version, &why);
+            Refusal::Conflict(why)
         })
     }
 

@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, locked};
 use crate::commit::Edit;
 use crate::incoming::IncomingComponent;
 use crate::snapshot::Loaded;
-use crate::state::clip;
+use crate::state::{Version, clip};
 
 /// Maximum number of recorded refusals: enough for an operator after a failed roll-out of all
 /// interpreters. Each needs at most about 2.5 KB.
@@ -49,6 +49,24 @@ impl Catalog {
             file: Some(file.to_owned()),
             digest: None,
             step: LoadStep::Received,
+            why: why.to_owned(),
+        });
+    }
+
+    /// Records in the log of refusals that a candidate was not promoted. It remains the candidate.
+    pub(crate) fn note_refused_candidate(
+        &self,
+        name: &InterpreterName,
+        version: Option<Version>,
+        why: &str,
+    ) {
+        self.refused.add(RefusedComponent {
+            time_ms: self.now_ms(),
+            source: Source::Upload,
+            name: Some(name.clone()),
+            file: None,
+            digest: version.map(|version| version.digest),
+            step: LoadStep::Tried,
             why: why.to_owned(),
         });
     }

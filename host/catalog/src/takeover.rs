@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kindsight_api::interpreters::Takeover;
 use kindsight_interpreter::{Interpreter, Published};
-use kindsight_model::{KindPattern, Source};
+use kindsight_model::{Gvk, KindPattern, Source};
 
 /// Maximum number of Kinds that a sentence lists. Further Kinds are counted.
 const KINDS_LISTED_MAX: usize = 8;
@@ -18,6 +18,15 @@ pub fn pattern_text(pattern: &KindPattern) -> String {
         group => group,
     };
     format!("{group}/{}/{}", pattern.version, pattern.kind)
+}
+
+/// A Kind in the same form.
+pub(crate) fn pattern_text_of(gvk: &Gvk) -> String {
+    pattern_text(&KindPattern {
+        group: gvk.group.to_string(),
+        version: gvk.version.to_string(),
+        kind: gvk.kind.to_string(),
+    })
 }
 
 /// The takeovers as text, with one line for each affected interpreter: `apps/*/Deployment from apps

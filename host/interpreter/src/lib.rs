@@ -54,6 +54,7 @@ mod related;
 mod settings_trial;
 mod stats;
 mod trial;
+mod version_trial;
 mod worker;
 mod worker_thread;
 
@@ -84,4 +85,5 @@ pub use related::Siblings;
 pub use settings_trial::{SettingsRefused, SettingsTrial, TriedSettings};
 pub use stats::{CallSnapshot, CallStats, Latency, Recent, TimedCalls};
 pub use trial::TrialError;
+pub use version_trial::{TriedVersion, try_version};
 pub use worker::Worker;

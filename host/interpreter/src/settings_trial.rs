@@ -173,7 +173,7 @@ impl<'t> SettingsTrial<'t> {
 }
 
 /// An object as text: Kind, namespace, name and place of the report.
-fn place(object: &Object, label: &str) -> String {
+pub(crate) fn place(object: &Object, label: &str) -> String {
     let namespace = if object.namespace.is_empty() {
         String::new()
     } else {

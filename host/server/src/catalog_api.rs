@@ -31,9 +31,9 @@ const LOADS_MAX: usize = 2;
 /// Maximum number of concurrent shadow runs: each keeps a processor busy. Further ones wait.
 const SHADOWS_MAX: usize = 1;
 
-/// Maximum number of concurrent trials of settings: each takes a processor for two seconds at most.
-/// Further ones wait.
-const SETTINGS_TRIALS_MAX: usize = 1;
+/// Maximum number of concurrent trials of settings and of promotions: each takes a processor for two or ten seconds at
+/// most. Further ones wait.
+const TRIALS_MAX: usize = 1;
 
 /// Maximum number of concurrent other commands, including commands whose client has disconnected. They do not wait for
 /// loads and shadow runs. Each takes one of the 64 threads for blocking steps.
@@ -51,7 +51,7 @@ pub(crate) struct CatalogApi {
     progress: Arc<Progress>,
     loads: Arc<Semaphore>,
     shadows: Arc<Semaphore>,
-    settings_trials: Arc<Semaphore>,
+    trials: Arc<Semaphore>,
     quick: Arc<Semaphore>,
     shutdown: CancellationToken,
 }
@@ -74,7 +74,7 @@ impl CatalogApi {
             progress,
             loads: Arc::new(Semaphore::new(LOADS_MAX)),
             shadows: Arc::new(Semaphore::new(SHADOWS_MAX)),
-            settings_trials: Arc::new(Semaphore::new(SETTINGS_TRIALS_MAX)),
+            trials: Arc::new(Semaphore::new(TRIALS_MAX)),
             quick: Arc::new(Semaphore::new(QUICK_COMMANDS_MAX)),
             shutdown,
         }
@@ -97,9 +97,11 @@ impl CatalogApi {
         // New settings are tried on what the clusters reported.
         let (trial, reported) = match command {
             Command::Settings(Some(_)) => {
-                let trial = self.permit(&self.settings_trials).await?;
+                let trial = self.permit(&self.trials).await?;
                 (Some(trial), self.objects(&visible).await?)
             }
+            // The catalog tries the candidate.
+            Command::Promote(_) => (Some(self.permit(&self.trials).await?), Vec::new()),
             _ => (None, Vec::new()),
         };
         let catalog = Arc::clone(&self.catalog);

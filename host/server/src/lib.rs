@@ -32,6 +32,7 @@ mod engine;
 mod error;
 mod inspection;
 mod interpret_api;
+mod known_objects;
 mod lifecycle;
 mod listeners;
 mod loaded;

@@ -11,13 +11,14 @@ use kindsight_catalog::{
 use kindsight_clusters::{ClusterSource, RemoteInventories};
 use kindsight_model::{ClusterName, Coverage};
 use kindsight_pipeline::{
-    Pipeline, PipelineRun, QueuedEvent, RememberedFile, StoreReader, Stores, Unsynced, follow,
+    Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
+    StoreReader, Stores, Unsynced, follow,
 };
 use kindsight_push::Intakes;
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{AppState, GroupLifecycle, Slots};
 use kindsight_status::ConnectionView;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog_api::CatalogApi;
@@ -26,6 +27,7 @@ use crate::confirm_api::ConfirmApi;
 use crate::engine;
 use crate::error::Error;
 use crate::interpret_api::InterpretApi;
+use crate::known_objects::ReportedReader;
 use crate::lifecycle;
 use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
@@ -56,6 +58,11 @@ pub(crate) struct Loaded {
     recorded: Recorded,
     /// The reader of the stores, which loaded everything in them.
     reader: StoreReader,
+    /// Requests for everything that the clusters reported, and their receiver in the pipeline.
+    reported: ReportedRequests,
+    reported_rx: mpsc::Receiver<oneshot::Sender<Vec<ReportedObjects>>>,
+    /// Clusters that were not listed yet.
+    unsynced: Arc<Unsynced>,
     /// Registered clusters, if clusters can be registered.
     registry: Option<Arc<Registry>>,
 }
@@ -68,7 +75,10 @@ impl Loaded {
         meter_stores(&mut settings, &recorded);
         let registry = registry::open(&mut settings)?;
         let swapped = Arc::new(Notify::new());
-        let catalog = open_catalog(&settings, &swapped)?;
+        let unsynced = Arc::new(watch::Sender::new(settings.cluster_names()));
+        let (reported, reported_rx) = mpsc::channel(REPORTED_REQUESTS_MAX);
+        let known = ReportedReader::new(reported.clone(), Arc::clone(&unsynced));
+        let catalog = open_catalog(&settings, &swapped, known)?;
         let mut pipeline = Pipeline::new(
             AppContexts::new(Arc::clone(&settings.contexts)),
             Records::new(Arc::clone(&settings.store)),
@@ -94,6 +104,9 @@ impl Loaded {
             pipeline,
             recorded,
             reader,
+            reported,
+            reported_rx,
+            unsynced,
             registry,
         })
     }
@@ -134,13 +147,12 @@ impl Loaded {
     ) -> Arc<Unsynced> {
         let read_model = self.pipeline.read_model().clone();
         let directory = self.settings.component_directory();
-        let unsynced = Arc::new(watch::Sender::new(self.settings.cluster_names()));
+        let unsynced = Arc::clone(&self.unsynced);
         let (events_tx, events_rx) = mpsc::channel(EVENTS_MAX);
-        let (reported, reported_rx) = mpsc::channel(REPORTED_REQUESTS_MAX);
         let catalog_api = CatalogApi::new(
             Arc::clone(&self.catalog),
             self.settings.interpreter_limits.clone(),
-            reported,
+            self.reported.clone(),
             read_model.clone(),
             self.pipeline.progress(),
             tasks.shutdown(),
@@ -172,7 +184,7 @@ impl Loaded {
             pipeline: self.pipeline,
             events_rx,
             swapped: self.swapped,
-            reported_rx,
+            reported_rx: self.reported_rx,
             unsynced: Arc::clone(&unsynced),
             handled: Arc::new(move |origin, delay| self.recorded.handled(origin, delay)),
             clock: now_ms,
@@ -205,7 +217,11 @@ impl Loaded {
     }
 }
 
-fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, Error> {
+fn open_catalog(
+    settings: &Settings,
+    swapped: &Arc<Notify>,
+    known: ReportedReader,
+) -> Result<Catalog, Error> {
     let limits = settings.interpreter_limits.clone();
     let interpreters = engine::start(limits, settings.cache.as_deref())?;
     let built_in = engine::built_in(&interpreters, &settings.on_loaded)?;
@@ -214,6 +230,7 @@ fn open_catalog(settings: &Settings, swapped: &Arc<Notify>) -> Result<Catalog, E
         interpreters: Arc::new(interpreters),
         store: Arc::clone(&settings.store),
         built_in,
+        known_objects: Box::new(known),
         limits: settings.catalog_limits.clone(),
         clock: Arc::new(now_ms),
         on_swap: Box::new(move || swapped.notify_one()),

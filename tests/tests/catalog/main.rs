@@ -15,14 +15,17 @@ mod shared;
 mod sources;
 mod takeover;
 mod unavailable;
+mod version_trial;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use kindsight_api::interpreters::{Outcome, Refusal};
-use kindsight_catalog::{Catalog, CatalogLimits, CatalogOptions, IncomingComponent, OpenError};
-use kindsight_interpreter::{CodeCache, Interpreters, Limits};
+use kindsight_catalog::{
+    Catalog, CatalogLimits, CatalogOptions, IncomingComponent, KnownObjects, OpenError,
+};
+use kindsight_interpreter::{CodeCache, Interpreters, Limits, ReportedGroup};
 use kindsight_model::{Digest, InterpreterName, Object, Source, Verdict};
 
 use failing_store::FailingStore;
@@ -35,6 +38,19 @@ struct Host {
     catalog: Arc<Catalog>,
     store: Arc<FailingStore>,
     swaps: Arc<AtomicUsize>,
+    known: Known,
+}
+
+/// The objects that the clusters of a test have reported.
+#[derive(Default, Clone)]
+struct Known(Arc<Mutex<Vec<ReportedGroup>>>);
+
+impl KnownObjects for Known {
+    fn wait(&self) {}
+
+    fn reported(&self) -> Vec<ReportedGroup> {
+        self.0.lock().expect("no test panics with it").clone()
+    }
 }
 
 impl Host {
@@ -72,12 +88,14 @@ impl Host {
     ) -> Result<Self, OpenError> {
         let built_in = built_in.iter().map(|wasm| interpreters.load_built_in(wasm));
         let built_in: Result<Vec<_>, _> = built_in.collect();
+        let known = Known::default();
         let swaps = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&swaps);
         let catalog = Catalog::open(CatalogOptions {
             interpreters,
             store: Arc::clone(&store) as _,
             built_in: built_in.expect("they load"),
+            known_objects: Box::new(known.clone()),
             limits,
             clock: Arc::new(|| NOW_MS),
             on_swap: Box::new(move || {
@@ -88,6 +106,7 @@ impl Host {
             catalog: Arc::new(catalog),
             store,
             swaps,
+            known,
         })
     }
 

@@ -103,6 +103,7 @@ impl Host {
             interpreters: Arc::new(interpreters),
             store: Arc::new(RedbStore::in_memory().expect("a store in memory")),
             built_in: Vec::new(),
+            known_objects: Box::new(()),
             limits: CatalogLimits::default(),
             clock: Arc::new(|| 0),
             on_swap: Box::new(|| {}),

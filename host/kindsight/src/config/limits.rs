@@ -50,6 +50,10 @@ pub(crate) struct InterpreterArgs {
     /// interpreter back to a version that does better; 0 turns the circuit breaker off.
     #[arg(long, env = "KINDSIGHT_BREAKER_FAULT_PERCENT", default_value_t = 50)]
     breaker_fault_percent: u64,
+    /// Known objects on which a new version of an interpreter may fail although the live version has
+    /// a verdict on them; a version that fails on more is refused.
+    #[arg(long, env = "KINDSIGHT_PROMOTE_MAX_FAULTS", default_value_t = 0)]
+    promote_max_faults: u64,
     /// Refuses a component with the version of other bytes that are live, or with an older version; without
     /// it, such a component is accepted with a warning.
     #[arg(long, env = "KINDSIGHT_REFUSE_OLD_VERSIONS")]
@@ -158,6 +162,7 @@ impl InterpreterArgs {
             versions_kept_max: self.versions_kept_max,
             breaker_calls_min: self.breaker_calls_min,
             breaker_fault_percent: self.breaker_fault_percent,
+            promote_faults_max: self.promote_max_faults,
             refuses_old_versions: self.refuse_old_versions,
         }
     }

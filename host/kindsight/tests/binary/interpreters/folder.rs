@@ -50,6 +50,38 @@ fn a_file_that_is_too_large_is_in_the_list_of_refusals() {
 }
 
 #[test]
+fn a_file_that_fails_on_a_reported_object_is_refused() {
+    let stage = Stage::new(3);
+    stage.report_doing(1, "panic");
+    let server = stage.serve();
+    stage.put("crane.wasm", crane());
+    wait_for(&server, crane());
+    stage.put("crane.wasm", &version(2));
+    wait_until("the note", || stage.note("crane.wasm").is_some());
+    let why = "tried: its calls for 3 of the 3 known objects that it was tried on end in a fault";
+    let note = stage.note("crane.wasm").unwrap();
+    assert!(note.contains(why), "{note}");
+    let list = server.get("/v2/interpreters").1;
+    assert_eq!(list["refused"][0]["file"], "crane.wasm", "{list}");
+    assert_eq!(judged(&server).digest, digest(crane()), "it continues");
+    assert!(server.stop());
+
+    // A restart lists the clusters before it tries the file.
+    let server = stage.serve();
+    wait_until("the refusal", || {
+        let list = server.get("/v2/interpreters").1;
+        let refused = list["refused"][0]["why"].as_str().unwrap_or_default();
+        refused.starts_with("its calls for 3 of the 3 known objects")
+    });
+    assert_eq!(judged(&server).digest, digest(crane()), "it continues");
+    assert!(server.stop());
+
+    let server = stage.serve_with(&["--promote-max-faults", "3"]);
+    wait_for(&server, &version(2));
+    assert!(server.stop());
+}
+
+#[test]
 fn every_way_of_writing_a_file_is_handled() {
     let stage = Stage::new(2);
     let server = stage.serve();
