@@ -138,7 +138,7 @@ impl Catalog {
                 }
                 _ => false,
             };
-            if is_in_place {
+            if is_in_place && self.has_declared(name, entry, component) {
                 let (version, outcome) = (&version.version, version.outcome);
                 return Ok(Some(Outcome {
                     name: name.clone(),
@@ -223,6 +223,7 @@ impl Catalog {
             };
             let version = versions.with(VersionOutcome::Live).cloned();
             versions.empty();
+            entry.forget_file_settings();
             let report = Outcome {
                 name: other.clone(),
                 action: CatalogAction::Remove,
@@ -261,6 +262,11 @@ impl Catalog {
         {
             return Err(Refusal::at(LoadStep::Published, why.clone()));
         }
+        let settings = if component.is_candidate {
+            String::new()
+        } else {
+            self.declare(&by.name, entry, Some(component))?
+        };
         let source = entry.sources.entry(component.source).or_default();
         if let Some(file) = other_file(source, component) {
             let why = format!(
@@ -290,7 +296,7 @@ impl Catalog {
             action: CatalogAction::Load,
             digest: Some(by.digest.clone()),
             version: Some(by.version.to_string()),
-            detail: detail + &warning,
+            detail: detail + &settings + &warning,
             takes: Vec::new(),
         })
     }

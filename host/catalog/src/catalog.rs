@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use kindsight_interpreter::{Interpreter, Interpreters, LogRate};
 use kindsight_model::{Digest, InterpreterName};
 use kindsight_store::Store;
+use serde_json::{Map, Value};
 
 use crate::circuit_breaker::Breaker;
 use crate::refused::{RefusedComponent, RefusedLog};
@@ -60,6 +61,8 @@ pub struct CatalogOptions {
     pub built_in: Vec<Arc<Interpreter>>,
     /// The objects on which new versions are tried.
     pub known_objects: Box<dyn KnownObjects>,
+    /// Settings that the configuration declares, by name.
+    pub settings: BTreeMap<InterpreterName, Map<String, Value>>,
     /// Limits.
     pub limits: CatalogLimits,
     /// The clock for the times of changes.

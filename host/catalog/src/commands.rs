@@ -53,6 +53,9 @@ impl Conditional<'_> {
             };
             let version = versions.with(VersionOutcome::Live).cloned();
             versions.empty();
+            if source == Source::Directory {
+                entry.forget_file_settings();
+            }
             let detail = match entry.effective() {
                 Some((lower, version)) => {
                     let version = &version.version;

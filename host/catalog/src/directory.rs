@@ -1,6 +1,7 @@
 //! The watched directory of components. Its files are admitted to the catalog.
 
 mod notes;
+mod settings_files;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,9 +14,11 @@ use kindsight_model::{InterpreterName, LoadStep, Source};
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::Catalog;
+use crate::declared::DeclaredIn;
 use crate::follow::Panicked;
 use crate::incoming::IncomingComponent;
 use notes::Notes;
+use settings_files::{SettingsFiles, component_of};
 
 /// The time for which a file must stay the same before it is used, and the polling interval without
 /// notifications of the kernel. A file is reported within a second. This is fast enough for
@@ -38,7 +41,7 @@ const FILES_MAX: usize = 1000;
 /// most the bytes of one component.
 fn options(component_bytes_max: usize) -> FolderOptions {
     FolderOptions {
-        accepts: is_component,
+        accepts: is_read,
         files_max: FILES_MAX,
         file_bytes_max: component_bytes_max,
         look_bytes_max: component_bytes_max,
@@ -51,6 +54,11 @@ fn options(component_bytes_max: usize) -> FolderOptions {
 fn is_component(name: &str) -> bool {
     let stem = name.strip_suffix(".wasm");
     stem.is_some_and(|stem| !stem.is_empty() && !stem.starts_with('.') && !stem.contains('/'))
+}
+
+/// Returns whether the file with a name is read: a component, or the settings of one.
+fn is_read(name: &str) -> bool {
+    is_component(name) || component_of(name).is_some()
 }
 
 /// The time after a fault of this host until a file is admitted again. Faults such as a full disk
@@ -68,7 +76,9 @@ pub struct ComponentDirectory {
     pub replaces_built_in: bool,
 }
 
-/// Admits the components of a directory to the catalog as its files change, until `shutdown`.
+/// Admits the components of a directory to the catalog as its files change, until `shutdown`. A file
+/// `<stem>.settings.json`, `.yaml` or `.yml` has the settings of `<stem>.wasm`, and is admitted
+/// together with it.
 ///
 /// The catalog's state of the directory from the last run stays valid until the files are seen
 /// again. Files that were removed while no process watched are removed from the catalog too.
@@ -89,6 +99,9 @@ pub async fn watch_directory(
         directory,
         gone: BTreeSet::new(),
         retries: BTreeMap::new(),
+        settings: SettingsFiles::default(),
+        components: BTreeSet::new(),
+        is_listed: false,
     };
     // Empty at first, because the files that the catalog knows must be registered before the first
     // look.
@@ -120,6 +133,12 @@ struct DirectoryWatch {
     gone: BTreeSet<String>,
     /// Valid files that were not admitted, and when they are tried again.
     retries: BTreeMap<String, Retry>,
+    /// The files with settings.
+    settings: SettingsFiles,
+    /// The components of the directory, also those that are refused.
+    components: BTreeSet<String>,
+    /// True once every file was reported.
+    is_listed: bool,
 }
 
 /// The time at which an unchanged file is admitted again.
@@ -145,10 +164,103 @@ impl DirectoryWatch {
         self.gone = self.find_gone(&changes);
         // Removals are last: after a rename, the new file has already taken over the versions of
         // the old one, so that other interpreters never judge its Kinds in between.
+        let changes = self.take_settings(changes);
         for change in changes {
             self.handle_change(change, now);
         }
         self.remember(now);
+    }
+
+    /// Keeps the changed settings, and returns the other changes. Component and settings are
+    /// admitted together, so each component with changed settings is reported again, unless it
+    /// changed too.
+    fn take_settings(&mut self, changes: Vec<Change>) -> Vec<Change> {
+        let mut others = Vec::new();
+        let mut touched = BTreeSet::new();
+        for change in changes {
+            let of = change.file().and_then(component_of);
+            let (Some(component), Some(file)) = (of, change.file().map(str::to_owned)) else {
+                others.push(change);
+                continue;
+            };
+            touched.insert(component.clone());
+            self.notes.remove(&file);
+            match change {
+                Change::Changed { bytes, .. } => self.settings.put(component, file, &bytes),
+                Change::Rejected { reason, .. } => {
+                    self.settings.reject(component, file, reason.to_string());
+                }
+                _ => self.settings.remove(&component, &file),
+            }
+        }
+        let changed = others.iter().filter_map(Change::file);
+        let changed: BTreeSet<&str> = changed.collect();
+        for component in touched
+            .iter()
+            .filter(|file| !changed.contains(file.as_str()))
+        {
+            self.watcher
+                .with_folder(|folder| folder.report_again(component));
+        }
+        self.is_listed |= others.contains(&Change::Complete);
+        if self.is_listed && (!touched.is_empty() || others.contains(&Change::Complete)) {
+            self.refuse_orphans(&others);
+        }
+        others
+    }
+
+    /// Refuses settings without a component.
+    fn refuse_orphans(&self, changes: &[Change]) {
+        let arriving = changes.iter().filter_map(Change::file).map(str::to_owned);
+        let present = arriving.chain(self.components.iter().cloned()).collect();
+        for (component, file) in self.settings.without(&present) {
+            let why = format!("`{component}`, whose settings it has, is not beside it");
+            self.refuse_settings(&file, &why);
+        }
+    }
+
+    fn refuse_settings(&self, file: &str, why: &str) {
+        self.catalog.refuse_unread(file, why);
+        self.notes.write(file, &format!("received: {why}"));
+    }
+
+    /// Admits a component with its settings.
+    fn admit(&mut self, file: String, bytes: Vec<u8>, now: Instant) {
+        self.components.insert(file.clone());
+        if self.settings.are_awaited(&self.directory.path, &file) {
+            self.retries.insert(file, Retry::At(now + QUIET_FOR));
+            return;
+        }
+        let settings = match self.settings.of(&file) {
+            Ok(settings) => settings,
+            Err(unusable) => {
+                self.refuse_settings(&unusable.file, &unusable.why);
+                return;
+            }
+        };
+        let component = IncomingComponent {
+            source: Source::Directory,
+            name: None,
+            file: Some(file.clone()),
+            gone: self.gone.clone(),
+            settings,
+            expected: None,
+            is_candidate: false,
+            replaces_built_in: self.directory.replaces_built_in,
+            bytes,
+        };
+        match self.catalog.admit(&component) {
+            Ok(report) => {
+                self.notes.remove(&file);
+                if let Some(DeclaredIn::File(settings)) =
+                    component.settings.map(|settings| settings.place)
+                {
+                    self.notes.remove(&settings);
+                }
+                self.take_out(&file, Some(&report.name));
+            }
+            Err(refusal) => self.refuse(file, &refusal, now),
+        }
     }
 
     /// Causes the folder to report these files again immediately.
@@ -192,11 +304,13 @@ impl DirectoryWatch {
         match change {
             Change::Removed { file } => {
                 self.retries.remove(&file);
+                self.components.remove(&file);
                 self.notes.remove(&file);
                 self.take_out(&file, None);
             }
             Change::Rejected { file, reason } => {
                 self.retries.remove(&file);
+                self.components.insert(file.clone());
                 let why = match reason {
                     Rejection::TooLarge { .. } => {
                         format!("{reason}: `kindsight serve --component-bytes-max` raises it")
@@ -225,23 +339,7 @@ impl DirectoryWatch {
             Change::Complete => self.notes.remove_orphans(),
             Change::Changed { file, bytes, .. } => {
                 self.retries.remove(&file);
-                let component = IncomingComponent {
-                    source: Source::Directory,
-                    name: None,
-                    file: Some(file.clone()),
-                    gone: self.gone.clone(),
-                    expected: None,
-                    is_candidate: false,
-                    replaces_built_in: self.directory.replaces_built_in,
-                    bytes,
-                };
-                match self.catalog.admit(&component) {
-                    Ok(report) => {
-                        self.notes.remove(&file);
-                        self.take_out(&file, Some(&report.name));
-                    }
-                    Err(refusal) => self.refuse(file, &refusal, now),
-                }
+                self.admit(file, bytes, now);
             }
         }
     }

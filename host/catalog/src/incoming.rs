@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use kindsight_model::{Digest, InterpreterName, Source};
 
+use crate::declared::DeclaredSettings;
+
 /// A component to admit.
 #[derive(Debug, Clone)]
 pub struct IncomingComponent {
@@ -17,6 +19,9 @@ pub struct IncomingComponent {
     /// Files of the watched directory that were removed. The component may replace the versions of
     /// one of them, as after a rename.
     pub gone: BTreeSet<String>,
+    /// The settings that a file beside the component declares. They replace the settings of the
+    /// name in the same change.
+    pub settings: Option<DeclaredSettings>,
     /// The digest that the bytes must have.
     pub expected: Option<Digest>,
     /// True if the component only becomes a candidate.

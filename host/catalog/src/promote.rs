@@ -32,7 +32,7 @@ impl Conditional<'_> {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Conflict`] if there is neither a candidate nor such a
-    /// version, the last shadow run of the candidate had faults, or it fails on more of the known
+    /// version, its settings are declared in a file and the promotion has others, the last shadow run of the candidate had faults, or it fails on more of the known
     /// objects than permitted; [`Refusal::Refused`] if the
     /// version refuses the settings.
     pub fn promote(&self, name: &InterpreterName, promote: &Promote) -> Result<Outcome, Refusal> {
@@ -42,7 +42,10 @@ impl Conditional<'_> {
         let note = self.try_candidate(name, promote)?;
         self.change(name, CatalogAction::Promote, Source::Upload, |entry| {
             let (version, mut detail) = go_live(name, entry, promote)?;
+            let declared = self.catalog.declare(name, entry, None)?;
+            detail.push_str(&declared);
             if let Some(settings) = &promote.settings {
+                entry.refuse_if_declared(name)?;
                 entry.settings = Some(settings.clone());
                 detail.push_str("; its settings are set");
             }
@@ -67,7 +70,9 @@ impl Conditional<'_> {
             return Ok(String::new());
         };
         let (version, _) = go_live(name, entry, promote)?;
+        self.catalog.declare(name, entry, None)?;
         if let Some(settings) = &promote.settings {
+            entry.refuse_if_declared(name)?;
             entry.settings = Some(settings.clone());
         }
         let tried = self.catalog.try_state(&base, &state, Loaded::new(), name)?;

@@ -15,7 +15,8 @@ use crate::not_stored::not_stored;
 use crate::snapshot::{AssembledSet, Loaded, Snapshot};
 use crate::state::{CatalogState, FORMAT, SourceVersions, StoredError, Version, clip};
 
-use self::this_host::{disable_misfits, event, replace_built_in};
+pub(crate) use self::this_host::RefusedSettings;
+use self::this_host::{declare_configured, disable_misfits, event, replace_built_in};
 
 /// The reason why the catalog could not be opened, or another host could not be followed.
 #[derive(Debug, thiserror::Error)]
@@ -186,6 +187,10 @@ impl Catalog {
             brought.map(|interpreter| (interpreter.digest().clone(), Arc::clone(interpreter))),
         );
         self.load_all(&mut loaded, &mut state, now_ms)?;
+        let refused = declare_configured(&loaded, &self.checks, &self.options.settings, &mut state);
+        for refused in refused {
+            self.note_refused_settings(refused);
+        }
         disable_misfits(&loaded, &self.checks, &mut state, now_ms);
         let base = Snapshot {
             state: stored,

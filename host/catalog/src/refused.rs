@@ -11,6 +11,7 @@ use kindsight_model::{CatalogAction, Digest, InterpreterName, LoadStep, Source, 
 use crate::catalog::{Catalog, locked};
 use crate::commit::Edit;
 use crate::incoming::IncomingComponent;
+use crate::reconcile::RefusedSettings;
 use crate::snapshot::Loaded;
 use crate::state::{Version, clip};
 
@@ -50,6 +51,26 @@ impl Catalog {
             digest: None,
             step: LoadStep::Received,
             why: why.to_owned(),
+        });
+    }
+
+    /// Records that the configuration declares settings that the live version refuses.
+    pub(crate) fn note_refused_settings(&self, refused: RefusedSettings) {
+        let RefusedSettings { name, source, why } = refused;
+        let why = format!(
+            "the settings of `{name}` in the configuration of the server do not fit its live version, and the present ones are kept: {why}"
+        );
+        if may_log(&self.refusal_lines) {
+            tracing::error!(interpreter.name = %name, "{why}");
+        }
+        self.refused.add(RefusedComponent {
+            time_ms: self.now_ms(),
+            source,
+            name: Some(name),
+            file: None,
+            digest: None,
+            step: LoadStep::Published,
+            why,
         });
     }
 

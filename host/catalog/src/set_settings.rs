@@ -66,7 +66,8 @@ impl Conditional<'_> {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Refused`] if the schema does not permit them, or the interpreter
-    /// itself rejects them; [`Refusal::Conflict`] if another version became live during the trial.
+    /// itself rejects them; [`Refusal::Conflict`] if another version became live during the trial, or
+    /// the settings are declared in a file.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a command owns its settings, because it may be repeated"
@@ -82,6 +83,7 @@ impl Conditional<'_> {
             None => None,
         };
         self.change(name, CatalogAction::Settings, Source::Upload, |entry| {
+            entry.refuse_if_declared(name)?;
             let word = if settings.is_some() { "set" } else { "removed" };
             let version = entry.effective().map(|(_, version)| version.clone());
             if let (Some((digest, _)), Some(version)) = (&tried, &version)
@@ -111,6 +113,9 @@ impl Conditional<'_> {
         reported: &[ReportedGroup],
     ) -> Result<Option<(Digest, TriedSettings)>, Refusal> {
         self.check_name(name)?;
+        if let Some(entry) = self.catalog.entry(name) {
+            entry.refuse_if_declared(name)?;
+        }
         let Some((interpreter, digest)) = self.judging(name, settings) else {
             return Ok(None);
         };

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use kindsight_model::{CatalogAction, Digest, InterpreterName, Source, VersionOutcome, clean};
 use serde::{Deserialize, Serialize};
 
+use crate::declared::DeclaredIn;
+
 pub use stored::FORMAT;
 pub(crate) use stored::{Head, StoredError, read_entry, read_legacy, write_entry};
 
@@ -50,6 +52,9 @@ pub struct Entry {
     /// The operator's settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The place that declares the settings, or `None` if a command set them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_in: Option<DeclaredIn>,
     /// Its versions, by source.
     #[serde(default)]
     pub sources: BTreeMap<Source, SourceVersions>,

@@ -66,6 +66,9 @@ impl Catalog {
         }
         let base = self.snapshot();
         let by = interpreter.by();
+        if let Some(declared) = self.declared(&by.name, Some(component))? {
+            self.try_on(&by.name, interpreter, &declared.settings)?;
+        }
         let mut state = base.state.clone();
         self.vacate(&mut state, component, &by.name);
         self.accept_into(&mut state, component, interpreter)?;

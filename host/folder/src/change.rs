@@ -47,6 +47,18 @@ pub enum Change {
     Complete,
 }
 
+impl Change {
+    /// The file that changed, or `None` for a change of the complete folder.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Changed { file, .. } | Self::Removed { file } | Self::Rejected { file, .. } => {
+                Some(file)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// A keyed hash of a file's content, comparable with other hashes of the same [`crate::Folder`].
 ///
 /// Each folder has its own random key, which is never exposed, so equal hashes cannot be forged.

@@ -6,6 +6,7 @@ mod cluster_table;
 mod controller_table;
 pub(crate) mod etcd;
 pub(crate) mod follow;
+mod interpreter_table;
 mod kubeconfig;
 mod limits;
 pub(crate) mod mongodb;
@@ -28,12 +29,13 @@ use kindsight_api::status::Dialect;
 use kindsight_server::clusters::{ClusterSource, Projects};
 use kindsight_server::grpc::Controllers;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
-use kindsight_server::{LogFormat, RegistrySettings};
+use kindsight_server::{LogFormat, RegistrySettings, SettingsByName};
 
 use crate::config::access::AccessArgs;
 use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::cluster_table::ClusterTable;
 use crate::config::controller_table::{ControllerTable, controllers};
+use crate::config::interpreter_table::{InterpreterTable, interpreter_settings};
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 use crate::config::mongodb::MongodbArgs;
@@ -116,6 +118,9 @@ pub(crate) struct ServeArgs {
     /// A `[[controller]]` of the configuration file, as JSON.
     #[arg(long = "controller-table", hide = true, value_name = "JSON")]
     pub(crate) controller_tables: Vec<ControllerTable>,
+    /// An `[[interpreter]]` of the configuration file, as JSON.
+    #[arg(long = "interpreter-table", hide = true, value_name = "JSON")]
+    pub(crate) interpreter_tables: Vec<InterpreterTable>,
     /// Kubeconfig of clusters to watch; can be repeated.
     ///
     /// Without a context, kindsight watches the clusters of all its contexts. A context is the cluster `kubeconfig+<context>`.
@@ -243,6 +248,14 @@ impl ServeArgs {
             self.store.is_own_etcd(),
             self.lifecycle,
         )
+    }
+
+    /// The settings of interpreters that the configuration declares.
+    ///
+    /// # Errors
+    /// A name has two tables, or there are too many tables.
+    pub(crate) fn interpreter_settings(&self) -> anyhow::Result<SettingsByName> {
+        interpreter_settings(&self.interpreter_tables)
     }
 
     /// The settings of clusters that operators register.

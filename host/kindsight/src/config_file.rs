@@ -100,7 +100,7 @@ fn is_setting(arg: &Arg) -> bool {
 }
 
 /// Settings that have only tables. Each table is passed in a hidden flag.
-const TABLES: [&str; 3] = ["application", "controller", "project"];
+const TABLES: [&str; 4] = ["application", "controller", "interpreter", "project"];
 
 /// The flag of a setting.
 fn flag_of(name: &str) -> String {

@@ -34,10 +34,18 @@ pub fn objects(yaml: &str) -> Result<Vec<Result<Object, String>>, String> {
 /// # Errors
 /// The text is not YAML; the error is text for users, and quotes no text that may be a Secret.
 pub fn value(yaml: &str) -> Result<Value, String> {
+    yaml_value(yaml).map_err(|why| format!("not a Kubernetes object: {why}"))
+}
+
+/// Reads one YAML document that is no manifest, for example settings.
+///
+/// # Errors
+/// The text is not YAML; the error is text for users, and quotes no text that may be a Secret.
+pub fn yaml_value(yaml: &str) -> Result<Value, String> {
     // As in kubectl, `y` and `on` are strings, not booleans.
     let options = serde_saphyr::options! { strict_booleans: true };
     serde_saphyr::from_str_with_options(yaml, options)
-        .map_err(|error| format!("not a Kubernetes object: not YAML: {}", cause(&error, yaml)))
+        .map_err(|error| format!("not YAML: {}", cause(&error, yaml)))
 }
 
 fn is_list(object: &serde_json::Map<String, Value>) -> bool {

@@ -322,6 +322,7 @@ fn incoming(name: Option<InterpreterName>, upload: Upload) -> IncomingComponent 
         name,
         file: None,
         gone: BTreeSet::new(),
+        settings: None,
         expected: upload.digest,
         is_candidate: upload.is_candidate,
         replaces_built_in: upload.replaces_built_in,

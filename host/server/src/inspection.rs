@@ -63,6 +63,7 @@ pub(crate) fn detail_of(
             .map(|description| description.warnings.clone())
             .unwrap_or_default(),
         settings: None,
+        settings_declared_in: None,
         settings_schema: schema.and_then(|schema| serde_json::from_str(schema).ok()),
         limits: api::CallLimits {
             call_deadline_ms: number(limits.call_deadline.as_millis()),

@@ -231,6 +231,7 @@ fn open_catalog(
         store: Arc::clone(&settings.store),
         built_in,
         known_objects: Box::new(known),
+        settings: settings.interpreter_settings.clone(),
         limits: settings.catalog_limits.clone(),
         clock: Arc::new(now_ms),
         on_swap: Box::new(move || swapped.notify_one()),

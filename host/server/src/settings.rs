@@ -17,7 +17,7 @@ use kindsight_rest::AllowedNames;
 use kindsight_store::Store;
 use tokio::sync::watch;
 
-use crate::engine::OnLoaded;
+use crate::engine::{OnLoaded, SettingsByName};
 use crate::error::Error;
 use crate::mongodb::MongodbSettings;
 use crate::registry::RegistrySettings;
@@ -42,6 +42,8 @@ pub struct Settings {
     /// Lets a file of that directory take the name of a built-in interpreter without judging all of its
     /// Kinds.
     pub replace_built_in: bool,
+    /// The settings of interpreters that the configuration declares, by name.
+    pub interpreter_settings: SettingsByName,
     /// The clusters that report, at the start.
     pub clusters: Vec<ClusterSource>,
     /// Receiver of changed clusters: each value has all clusters. Without a receiver, the clusters do not change.
@@ -159,6 +161,7 @@ impl Settings {
             cache: None,
             interpreters: None,
             replace_built_in: false,
+            interpreter_settings: SettingsByName::new(),
             clusters: Vec::new(),
             cluster_changes: None,
             registry: RegistrySettings::default(),

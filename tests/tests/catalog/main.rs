@@ -3,6 +3,7 @@
 
 mod breaker;
 mod crash;
+mod declared;
 mod failing_store;
 mod lifecycle;
 mod locks;
@@ -17,7 +18,7 @@ mod takeover;
 mod unavailable;
 mod version_trial;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -29,6 +30,7 @@ use kindsight_interpreter::{CodeCache, Interpreters, Limits, ReportedGroup};
 use kindsight_model::{Digest, InterpreterName, Object, Source, Verdict};
 
 use failing_store::FailingStore;
+use serde_json::{Map, Value};
 
 /// Time of all events, so that stored data is the same in every run.
 const NOW_MS: i64 = 1_700_000_000_000;
@@ -86,6 +88,16 @@ impl Host {
         limits: CatalogLimits,
         interpreters: Arc<Interpreters>,
     ) -> Result<Self, OpenError> {
+        Self::open_configured(store, built_in, limits, interpreters, BTreeMap::new())
+    }
+
+    fn open_configured(
+        store: Arc<FailingStore>,
+        built_in: &[Vec<u8>],
+        limits: CatalogLimits,
+        interpreters: Arc<Interpreters>,
+        settings: BTreeMap<InterpreterName, Map<String, Value>>,
+    ) -> Result<Self, OpenError> {
         let built_in = built_in.iter().map(|wasm| interpreters.load_built_in(wasm));
         let built_in: Result<Vec<_>, _> = built_in.collect();
         let known = Known::default();
@@ -96,6 +108,7 @@ impl Host {
             store: Arc::clone(&store) as _,
             built_in: built_in.expect("they load"),
             known_objects: Box::new(known.clone()),
+            settings,
             limits,
             clock: Arc::new(|| NOW_MS),
             on_swap: Box::new(move || {
@@ -222,6 +235,7 @@ fn upload(name: &str, bytes: Vec<u8>) -> IncomingComponent {
         name: Some(self::name(name)),
         file: None,
         gone: BTreeSet::new(),
+        settings: None,
         expected: None,
         is_candidate: false,
         replaces_built_in: false,

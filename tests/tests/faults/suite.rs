@@ -9,7 +9,7 @@ mod promises;
 mod shapes;
 mod starts;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -104,6 +104,7 @@ impl Host {
             store: Arc::new(RedbStore::in_memory().expect("a store in memory")),
             built_in: Vec::new(),
             known_objects: Box::new(()),
+            settings: BTreeMap::new(),
             limits: CatalogLimits::default(),
             clock: Arc::new(|| 0),
             on_swap: Box::new(|| {}),
@@ -129,6 +130,7 @@ impl Host {
             name: None,
             file: Some(format!("{name}.wasm")),
             gone: BTreeSet::new(),
+            settings: None,
             expected: None,
             is_candidate: false,
             replaces_built_in: false,

@@ -50,6 +50,11 @@ pub struct InterpreterDetail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub settings: Option<Map<String, Value>>,
+    /// The place that declares the settings; a command cannot change them. Omitted if a command set
+    /// them, or there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, example = "the configuration of the server")]
+    pub settings_declared_in: Option<String>,
     /// The JSON Schema of its settings. Omitted if it has no settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]

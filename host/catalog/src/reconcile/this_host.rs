@@ -1,13 +1,16 @@
 //! Adapts a stored state to this host: to the interpreters of its binary and the versions it loads.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kindsight_interpreter::Interpreter;
 use kindsight_model::{CatalogAction, InterpreterName, Source, VersionOutcome};
+use serde_json::{Map, Value};
 
+use crate::declared::{DeclaredIn, DeclaredSettings};
 use crate::settings::SettingsChecks;
 use crate::snapshot::Loaded;
-use crate::state::{CatalogState, Event, Version, clip};
+use crate::state::{CatalogState, Entry, Event, Version, clip};
 
 /// Disables interpreters whose settings are no longer valid, because a different version is live
 /// than the one for which they were set. A single name must not prevent the host from starting.
@@ -41,6 +44,59 @@ pub(super) fn disable_misfits(
             entry.record(event);
         }
     }
+}
+
+/// Settings of the configuration that do not fit the live version.
+#[derive(Debug)]
+pub(crate) struct RefusedSettings {
+    pub(crate) name: InterpreterName,
+    pub(crate) source: Source,
+    pub(crate) why: String,
+}
+
+/// Gives each name the settings that the configuration declares for it. Settings that the live
+/// version refuses are not set: they may be for a version that arrives next, and then replace the
+/// present ones together with it. Returns them.
+pub(super) fn declare_configured(
+    loaded: &Loaded,
+    checks: &SettingsChecks,
+    configured: &BTreeMap<InterpreterName, Map<String, Value>>,
+    state: &mut CatalogState,
+) -> Vec<RefusedSettings> {
+    let is_stale = |name: &InterpreterName, entry: &Entry| {
+        entry.declared_in == Some(DeclaredIn::Configuration) && !configured.contains_key(name)
+    };
+    let entries = state.entries.iter();
+    let stale = entries.filter(|(name, entry)| is_stale(name, entry));
+    let stale: Vec<InterpreterName> = stale.map(|(name, _)| name.clone()).collect();
+    for name in &stale {
+        let entry = state.edit_or_new(name);
+        entry.settings = None;
+        entry.declared_in = None;
+    }
+    let mut refused = Vec::new();
+    for (name, settings) in configured {
+        let declared = DeclaredSettings {
+            place: DeclaredIn::Configuration,
+            settings: settings.clone(),
+        };
+        let entry = state.entries.get(name);
+        let live = entry.and_then(|entry| entry.effective());
+        let checked = live.and_then(|(source, version)| {
+            let interpreter = loaded.get(&version.digest)?;
+            Some((source, checks.check(interpreter, settings)))
+        });
+        match checked {
+            Some((source, Err(why))) => refused.push(RefusedSettings {
+                name: name.clone(),
+                source,
+                why,
+            }),
+            _ if entry.is_some_and(|entry| entry.has(&declared)) => {}
+            _ => state.edit_or_new(name).declare(declared),
+        }
+    }
+    refused
 }
 
 /// An event that the host itself caused.

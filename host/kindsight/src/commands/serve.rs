@@ -137,6 +137,7 @@ fn settings(
     let clusters = cluster_changes.borrow().clone();
     let registry = args.registry()?;
     let controllers = args.controllers()?;
+    let interpreter_settings = args.interpreter_settings()?;
     let access = args.access.settings(&args.tls, &clusters)?;
     Ok(Settings {
         store,
@@ -146,6 +147,7 @@ fn settings(
         cache: Some(cache),
         interpreters: args.interpreters,
         replace_built_in: args.replace_built_in,
+        interpreter_settings,
         clusters,
         cluster_changes: Some(cluster_changes),
         registry,

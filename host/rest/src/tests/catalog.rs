@@ -207,6 +207,7 @@ pub(super) fn detail() -> InterpreterDetail {
         }],
         warnings: vec!["licence: not a member of the contract".to_owned()],
         settings: Some(settings(json!({"patience-s": 30}))),
+        settings_declared_in: Some("the configuration of the server".to_owned()),
         settings_schema: Some(json!({"type": "object"})),
         limits: CallLimits {
             call_deadline_per_mib_ms: 100,

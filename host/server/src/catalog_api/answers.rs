@@ -85,6 +85,7 @@ pub(super) fn detail(
         version: effective.map(|(_, version)| version.version.clone()),
         digest: effective.map(|(_, version)| version.digest.clone()),
         settings: entry.settings.clone(),
+        settings_declared_in: entry.declared_in.as_ref().map(ToString::to_string),
         statistics: statistics(counted(catalog, name, &entry)),
         faulting: breaker.faulting.as_ref().map(faulting),
         trips: breaker.trips,

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::directory::is_component;
+use crate::directory::is_read;
 
 /// Follows the name of the file that the note describes.
 const SUFFIX: &str = ".refused.txt";
@@ -61,11 +61,11 @@ pub(super) fn remove_orphans(folder: &Path) -> io::Result<()> {
 
 /// The file that a note with this name describes, or `None` if it is not a note.
 fn about(name: &str) -> Option<&str> {
-    name.strip_suffix(SUFFIX).filter(|file| is_component(file))
+    name.strip_suffix(SUFFIX).filter(|file| is_read(file))
 }
 
 fn path(folder: &Path, file: &str) -> io::Result<PathBuf> {
-    if is_component(file) {
+    if is_read(file) {
         return Ok(folder.join(format!("{file}{SUFFIX}")));
     }
     Err(ErrorKind::InvalidInput.into())

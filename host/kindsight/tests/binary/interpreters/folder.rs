@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
 
+use serde_json::json;
+
 use super::stage::{
     CRANE, Stage, crane, digest, judged, named, pause, version, wait_for, wait_for_generic,
     wait_until,
@@ -126,6 +128,79 @@ fn every_way_of_writing_a_file_is_handled() {
 
     fs::remove_file(&file).unwrap();
     wait_for_generic(&server);
+    assert!(server.stop());
+}
+
+/// A version of the crane's interpreter whose schema requires a setting of this name.
+fn with_setting(number: usize, setting: &str) -> Vec<u8> {
+    let schema = json!({"type": "object", "required": [setting], "additionalProperties": false, "properties": {setting: {"type": "integer"}}});
+    let description = json!({
+        "name": "crane",
+        "version": format!("{number}.0.0"),
+        "kinds": [["example.com", "*", "Crane"]],
+        "states": ["Parked"],
+        "settings-schema": schema.to_string(),
+    });
+    kindsight_tests::hostile(&description.to_string())
+}
+
+/// A rename of a setting, as the kubelet writes a ConfigMap, and with one file after the other.
+#[test]
+fn a_component_and_the_settings_beside_it_are_swapped_together() {
+    let stage = Stage::new(1);
+    let server = stage.serve();
+    let settings = || server.get(CRANE).1["settings"].clone();
+    let v2 = with_setting(2, "level");
+    stage.put("crane.wasm", &v2);
+    wait_for(&server, &v2);
+    stage.put("crane.settings.yaml", b"level: high\n");
+    wait_until("the note", || stage.note("crane.wasm").is_some());
+    let note = stage.note("crane.wasm").unwrap();
+    assert!(
+        note.contains("\"high\" is not of type \"integer\" at `/level`"),
+        "{note}"
+    );
+    stage.put("crane.settings.yaml", b"# metres\nlevel: 3\n");
+    wait_until("the settings", || settings() == json!({"level": 3}));
+    wait_until("no note", || stage.note("crane.wasm").is_none());
+    let place = &server.get(CRANE).1["settings-declared-in"];
+    assert_eq!(place, "`crane.settings.yaml` of the watched directory");
+    let (status, refused) = server.put_json(&format!("{CRANE}/settings"), r#"{"level": 4}"#);
+    assert_eq!(status, 409, "{refused}");
+
+    // The settings of the next version arrive first, and wait for it.
+    stage.put("crane.settings.yaml", b"height: 9\n");
+    wait_until("the note", || stage.note("crane.wasm").is_some());
+    assert_eq!(settings(), json!({"level": 3}));
+    let v3 = with_setting(3, "height");
+    stage.put("crane.wasm", &v3);
+    wait_for(&server, &v3);
+    assert_eq!(settings(), json!({"height": 9}));
+
+    // Both change in one step.
+    let folder = stage.file("..2026_11_27");
+    fs::create_dir(&folder).unwrap();
+    let v4 = with_setting(4, "depth");
+    fs::write(folder.join("crane.wasm"), &v4).unwrap();
+    fs::write(folder.join("crane.settings.yaml"), "depth: 1\n").unwrap();
+    symlink("..2026_11_27", stage.file("..data")).unwrap();
+    for file in ["crane.wasm", "crane.settings.yaml"] {
+        symlink(format!("..data/{file}"), stage.elsewhere(file)).unwrap();
+        fs::rename(stage.elsewhere(file), stage.file(file)).unwrap();
+    }
+    wait_for(&server, &v4);
+    assert_eq!(settings(), json!({"depth": 1}));
+    assert!(server.stop());
+
+    // A restart finds the same files, and changes nothing.
+    let server = stage.serve();
+    wait_for(&server, &v4);
+    assert_eq!(server.get(CRANE).1["settings"], json!({"depth": 1}));
+    stage.put("tower.settings.json", b"{}");
+    wait_until("a note about settings alone", || {
+        let note = stage.note("tower.settings.json").unwrap_or_default();
+        note.contains("`tower.wasm`, whose settings it has, is not beside it")
+    });
     assert!(server.stop());
 }
 

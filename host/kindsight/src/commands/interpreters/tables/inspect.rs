@@ -29,7 +29,14 @@ pub(crate) fn component(mut to: impl Write, detail: &InterpreterDetail) -> io::R
     reasons(to, detail)?;
     warnings(to, detail)?;
     if let Some(settings) = &detail.settings {
-        writeln!(to, "\nSETTINGS\n{}", tables::json(settings))?;
+        let declared = detail.settings_declared_in.as_deref();
+        let declared = declared.map_or_else(String::new, |place| format!(" (declared in {place})"));
+        writeln!(
+            to,
+            "\nSETTINGS{}\n{}",
+            clean(&declared),
+            tables::json(settings)
+        )?;
     }
     if let Some(schema) = &detail.settings_schema {
         writeln!(to, "\nSETTINGS SCHEMA\n{}", tables::json(schema))?;

@@ -164,6 +164,7 @@ fn detail() -> InterpreterDetail {
         settings: json!({"strict": true, "note": "a\u{9b}31m"})
             .as_object()
             .cloned(),
+        settings_declared_in: None,
         settings_schema: Some(json!({"type": "object"})),
         limits: CallLimits {
             call_deadline_ms: 50,
@@ -305,6 +306,7 @@ fn inspect_omits_empty_sections() {
         reasons: Vec::new(),
         warnings: Vec::new(),
         settings: None,
+        settings_declared_in: None,
         settings_schema: None,
         statistics: CallStatistics::default(),
         versions: Vec::new(),
