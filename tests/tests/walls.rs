@@ -21,7 +21,10 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("mongodb", &["kindsight-mongodb", "kindsight-cluster"]),
     ("rcgen", &["kindsight-cluster"]),
     ("redb", &["kindsight-store"]),
-    ("rustls", &["kindsight", "kindsight-push"]),
+    (
+        "rustls",
+        &["kindsight", "kindsight-push", "kindsight-registry"],
+    ),
     ("wasmtime", &["kindsight-interpreter"]),
     (
         "wit-component",
@@ -31,7 +34,10 @@ const NAMED_BY: &[(&str, &[&str])] = &[
             "kindsight-guest-build",
         ],
     ),
-    ("wasmparser", &["kindsight-interpreter"]),
+    (
+        "wasmparser",
+        &["kindsight-interpreter", "kindsight-registry"],
+    ),
     ("jsonschema", &["kindsight-settings"]),
     ("hmac", &["kindsight-code-cache"]),
     ("hyper", &["kindsight-rest"]),
@@ -49,9 +55,8 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         ],
     ),
     ("jsonwebtoken", &["kindsight-access"]),
-    ("ring", &["kindsight-access"]),
+    ("ring", &["kindsight-access", "kindsight-registry"]),
     ("getrandom", &["kindsight-code-cache", "kindsight-access"]),
-    ("oci-client", &["kindsight-catalog"]),
     ("arc-swap", &["kindsight-interpreter", "kindsight-access"]),
     ("axum", &["kindsight-rest"]),
     (
@@ -114,6 +119,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     ("kindsight-code-cache", &["kindsight-model"]),
     ("kindsight-grpc", &["kindsight-access", "kindsight-model"]),
+    ("kindsight-registry", &["kindsight-model"]),
     ("kindsight-mongodb", &["kindsight-model"]),
     (
         "kindsight-interpreter",
