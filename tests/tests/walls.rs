@@ -38,6 +38,11 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         "wasmparser",
         &["kindsight-interpreter", "kindsight-registry"],
     ),
+    ("wasm-encoder", &["kindsight-conversion"]),
+    (
+        "wasmparser",
+        &["kindsight-interpreter", "kindsight-conversion"],
+    ),
     ("jsonschema", &["kindsight-settings"]),
     ("hmac", &["kindsight-code-cache"]),
     ("hyper", &["kindsight-rest"]),
@@ -118,6 +123,14 @@ const CRATES: &[(&str, &[&str])] = &[
         &["kindsight-appcontext", "kindsight-model"],
     ),
     ("kindsight-code-cache", &["kindsight-model"]),
+    (
+        "kindsight-conversion",
+        &[
+            "kindsight-contract",
+            "kindsight-guest-build",
+            "kindsight-lua",
+        ],
+    ),
     ("kindsight-grpc", &["kindsight-access", "kindsight-model"]),
     ("kindsight-registry", &["kindsight-model"]),
     ("kindsight-mongodb", &["kindsight-model"]),
@@ -214,6 +227,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-access",
             "kindsight-api",
             "kindsight-authoring",
+            "kindsight-conversion",
             "kindsight-model",
             "kindsight-server",
         ],
@@ -278,7 +292,7 @@ fn folders(of: &str) -> Vec<String> {
 
 /// Every crate except the crate of these tests.
 fn members() -> Vec<Member> {
-    let parents = ["host", "sdk", "plugins", "tests/guests"];
+    let parents = ["host", "sdk", "sdk/templates", "plugins", "tests/guests"];
     let folders = parents.iter().flat_map(|parent| folders(parent));
     let folders = folders.chain([CLUSTERS.to_owned()]);
     folders.map(|folder| member(&folder)).collect()
@@ -377,6 +391,10 @@ fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
                 "kindsight-sdk-macros",
                 "kindsight-settings",
             ],
+            folder if folder.starts_with("sdk/templates/") => {
+                &["kindsight-contract", "kindsight-lua", "kindsight-sdk"]
+            }
+            "sdk/lua" => &["kindsight-contract"],
             folder if folder.starts_with("sdk/") || folder == CLUSTERS => &[],
             _ => &["kindsight-sdk"],
         };

@@ -38,6 +38,7 @@ mod reading;
 pub mod relation;
 mod relatives;
 mod reported;
+pub mod spliced;
 mod text_writer;
 pub mod time;
 mod trace;

@@ -85,6 +85,7 @@ mod fixture;
 pub mod harness;
 mod input;
 mod object;
+pub mod spliced;
 pub mod standard;
 mod verdict;
 
