@@ -119,6 +119,11 @@ impl<'a> Node<'a> {
         !matches!(self.value(), None | Some(Value::Null))
     }
 
+    /// Returns whether this is `null`, not an absent value.
+    pub fn is_null(self) -> bool {
+        matches!(self.value(), Some(Value::Null))
+    }
+
     /// A string.
     pub fn text(self) -> Option<&'a str> {
         match self.value()? {

@@ -1,0 +1,56 @@
+//! The bound of an evaluation.
+
+use std::cell::Cell;
+
+use crate::EvaluationError;
+
+/// Number of steps that one verdict may use. A step is one operation, one item of a list, or
+/// [`BYTES_PER_STEP`] bytes of a text. In a component, this many steps need about a third of the
+/// deadline of a call (50 ms).
+pub const STEPS_MAX: u64 = 200_000;
+
+/// Bytes of a text that cost one step.
+const BYTES_PER_STEP: usize = 16;
+
+/// The steps that remain for the evaluation of one or several expressions. As each value that an
+/// expression makes costs steps, the budget bounds the memory too.
+#[derive(Debug)]
+pub struct Budget(Cell<u64>);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(Cell::new(STEPS_MAX))
+    }
+}
+
+impl Budget {
+    /// A budget of this number of steps.
+    pub fn of_steps(steps: u64) -> Self {
+        Self(Cell::new(steps))
+    }
+
+    /// Uses one step.
+    pub(crate) fn step(&self) -> Result<(), EvaluationError> {
+        self.steps(1)
+    }
+
+    /// Uses the steps of a text.
+    pub(crate) fn bytes(&self, bytes: usize) -> Result<(), EvaluationError> {
+        self.steps(bytes / BYTES_PER_STEP)
+    }
+
+    /// Uses several steps.
+    pub(crate) fn steps(&self, steps: usize) -> Result<(), EvaluationError> {
+        let steps = u64::try_from(steps).unwrap_or(u64::MAX);
+        match self.0.get().checked_sub(steps) {
+            Some(rest) => {
+                self.0.set(rest);
+                Ok(())
+            }
+            None => {
+                self.0.set(0);
+                Err(EvaluationError::BudgetSpent)
+            }
+        }
+    }
+}

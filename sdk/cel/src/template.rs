@@ -1,0 +1,116 @@
+//! Texts with expressions in `${…}`.
+
+use crate::functions::shown;
+use crate::{Budget, CompileError, EvaluationError, Program, Variables};
+
+/// A text with expressions in `${…}`. `$${` is the text `${`.
+#[derive(Debug)]
+pub struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Expression(Program),
+}
+
+impl Template {
+    /// Compiles a template.
+    ///
+    /// # Errors
+    /// If an expression is invalid, or a `}` is missing. The column of the error counts from the
+    /// start of the template.
+    pub fn compile(text: &str) -> Result<Self, CompileError> {
+        let mut parts = Vec::new();
+        let mut plain = String::new();
+        let mut at = 0;
+        while let Some(found) = text.get(at..).and_then(|rest| rest.find("${")) {
+            let start = at + found;
+            let before = text.get(at..start).unwrap_or_default();
+            if let Some(before) = before.strip_suffix('$') {
+                plain.push_str(before);
+                plain.push_str("${");
+                at = start + 2;
+                continue;
+            }
+            plain.push_str(before);
+            let body = text.get(start + 2..).unwrap_or_default();
+            let length = end_of(body).ok_or_else(|| {
+                CompileError::Invalid(start + 1, "the closing `}` is missing".to_owned())
+            })?;
+            let program = Program::compile(body.get(..length).unwrap_or_default());
+            let program = program.map_err(|error| moved(error, start + 2))?;
+            if !plain.is_empty() {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+            }
+            parts.push(Part::Expression(program));
+            at = start + 2 + length + 1;
+        }
+        plain.push_str(text.get(at..).unwrap_or_default());
+        if !plain.is_empty() {
+            parts.push(Part::Text(plain));
+        }
+        Ok(Self { parts })
+    }
+
+    /// The text with the values of its expressions. A string is inserted as it is, every other value
+    /// as `%s` formats it.
+    ///
+    /// # Errors
+    /// If an expression has no value, or the budget is spent.
+    pub fn evaluate<'a>(
+        &'a self,
+        variables: &'a dyn Variables<'a>,
+        budget: &'a Budget,
+    ) -> Result<String, EvaluationError> {
+        let mut text = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(plain) => text.push_str(plain),
+                Part::Expression(program) => {
+                    let value = program.evaluate(variables, budget)?;
+                    text.push_str(&shown(&value, budget)?);
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    /// Adds the JSON pointers that its expressions read, as [`Program::pointers`] does.
+    pub fn pointers(&self, pointers: &mut Vec<String>) {
+        for part in &self.parts {
+            if let Part::Expression(program) = part {
+                program.pointers(pointers);
+            }
+        }
+    }
+}
+
+/// The position of the `}` that ends an expression. Braces in strings and in maps do not end it.
+fn end_of(body: &str) -> Option<usize> {
+    let (mut depth, mut quote, mut is_escaped) = (0_usize, None, false);
+    for (at, character) in body.char_indices() {
+        match (quote, character) {
+            (Some(_), _) if is_escaped => is_escaped = false,
+            (Some(_), '\\') => is_escaped = true,
+            (Some(open), _) if open == character => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(character),
+            (None, '{') => depth += 1,
+            (None, '}') if depth == 0 => return Some(at),
+            (None, '}') => depth -= 1,
+            (None, _) => {}
+        }
+    }
+    None
+}
+
+/// The same error, with its column counted from the start of the template.
+fn moved(error: CompileError, by: usize) -> CompileError {
+    match error {
+        CompileError::TooDeep(column) => CompileError::TooDeep(column + by),
+        CompileError::Invalid(column, what) => CompileError::Invalid(column + by, what),
+        CompileError::TooLong(bytes) => CompileError::TooLong(bytes),
+    }
+}
