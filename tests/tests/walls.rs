@@ -126,6 +126,7 @@ const CRATES: &[(&str, &[&str])] = &[
     (
         "kindsight-conversion",
         &[
+            "kindsight-cel",
             "kindsight-contract",
             "kindsight-guest-build",
             "kindsight-lua",
@@ -392,9 +393,14 @@ fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
                 "kindsight-settings",
             ],
             folder if folder.starts_with("sdk/templates/") => {
-                &["kindsight-contract", "kindsight-lua", "kindsight-sdk"]
+                &[
+                "kindsight-cel",
+                "kindsight-contract",
+                "kindsight-lua",
+                "kindsight-sdk",
+            ]
             }
-            "sdk/lua" => &["kindsight-contract"],
+            "sdk/cel" | "sdk/lua" => &["kindsight-contract"],
             folder if folder.starts_with("sdk/") || folder == CLUSTERS => &[],
             _ => &["kindsight-sdk"],
         };

@@ -5,6 +5,9 @@
 //! The templates are components with a machine for one language and without rules. The build script
 //! builds them, so that no toolchain is needed to convert rules.
 
+pub mod cel;
+pub mod declarative;
+pub mod flux;
 pub mod splice;
 
 pub use splice::{SpliceError, splice};
@@ -26,4 +29,9 @@ pub(crate) static TEMPLATES: &[Template] = include!(concat!(env!("OUT_DIR"), "/g
 pub(crate) fn template(name: &str) -> &'static [u8] {
     let found = TEMPLATES.iter().find(|template| template.name == name);
     found.map_or(&[], |template| template.wasm)
+}
+
+/// The component with the rules of kstatus.
+pub fn kstatus() -> &'static [u8] {
+    template("kstatus")
 }

@@ -19,21 +19,21 @@ pub trait Variables<'a> {
 
 pub(crate) fn evaluate<'a>(
     expression: &'a Expression,
-    variables: &'a dyn Variables<'a>,
-    budget: &'a Budget,
+    variables: &dyn Variables<'a>,
+    budget: &Budget,
 ) -> Evaluated<Value<'a>> {
     let mut evaluation = Evaluation { variables, budget, locals: Vec::new() };
     evaluation.value(expression)
 }
 
-struct Evaluation<'a> {
-    variables: &'a dyn Variables<'a>,
-    budget: &'a Budget,
+struct Evaluation<'a, 'v> {
+    variables: &'v dyn Variables<'a>,
+    budget: &'v Budget,
     /// The values of the variables of the enclosing macros, outermost first.
     locals: Vec<Value<'a>>,
 }
 
-impl<'a> Evaluation<'a> {
+impl<'a> Evaluation<'a, '_> {
     fn value(&mut self, expression: &'a Expression) -> Evaluated<Value<'a>> {
         self.budget.step()?;
         match expression {
@@ -52,7 +52,7 @@ impl<'a> Evaluation<'a> {
             }
             Expression::Has { operand, field } => {
                 let operand = self.value(operand)?;
-                has(&operand, field)
+                Ok(has(&operand, field))
             }
             Expression::Index { operand, index, is_optional } => {
                 let operand = self.value(operand)?;
@@ -325,16 +325,18 @@ fn select<'a>(operand: &Value<'a>, field: &str, is_optional: bool) -> Evaluated<
         // A field of an optional is optional.
         Value::Optional(None) => Ok(Value::Optional(None)),
         Value::Optional(Some(value)) => select(value, field, true),
+        _ if is_optional => Ok(Value::Optional(None)),
         other => Err(EvaluationError::no_overload("a field", &[other.type_name()])),
     }
 }
 
-fn has<'a>(operand: &Value<'a>, field: &str) -> Evaluated<Value<'a>> {
+/// Returns whether a value has a field. As in cel-go, only a map has one, and no other value is an
+/// error.
+fn has<'a>(operand: &Value<'a>, field: &str) -> Value<'a> {
     match operand {
-        Value::Map(map) => Ok(Value::Bool(map.field(field).is_some())),
-        Value::Optional(None) => Ok(Value::Bool(false)),
+        Value::Map(map) => Value::Bool(map.field(field).is_some()),
         Value::Optional(Some(value)) => has(value, field),
-        other => Err(EvaluationError::no_overload("has", &[other.type_name()])),
+        _ => Value::Bool(false),
     }
 }
 

@@ -77,8 +77,8 @@ impl Program {
     /// If a value has the wrong type or is missing, or if the budget is spent.
     pub fn evaluate<'a>(
         &'a self,
-        variables: &'a dyn Variables<'a>,
-        budget: &'a Budget,
+        variables: &dyn Variables<'a>,
+        budget: &Budget,
     ) -> Result<Value<'a>, EvaluationError> {
         evaluate::evaluate(&self.root, variables, budget)
     }
@@ -89,8 +89,8 @@ impl Program {
     /// The same as [`Self::evaluate`], and if the result is not a boolean.
     pub fn is_true<'a>(
         &'a self,
-        variables: &'a dyn Variables<'a>,
-        budget: &'a Budget,
+        variables: &dyn Variables<'a>,
+        budget: &Budget,
     ) -> Result<bool, EvaluationError> {
         match self.evaluate(variables, budget)? {
             Value::Bool(flag) => Ok(flag),

@@ -61,8 +61,8 @@ impl Template {
     /// If an expression has no value, or the budget is spent.
     pub fn evaluate<'a>(
         &'a self,
-        variables: &'a dyn Variables<'a>,
-        budget: &'a Budget,
+        variables: &dyn Variables<'a>,
+        budget: &Budget,
     ) -> Result<String, EvaluationError> {
         let mut text = String::new();
         for part in &self.parts {

@@ -22,6 +22,11 @@ pub struct Condition<'a> {
 }
 
 impl<'a> Condition<'a> {
+    /// The complete condition.
+    pub fn node(&self) -> Node<'a> {
+        self.node
+    }
+
     /// The `type` of the condition.
     pub fn name(&self) -> &'a str {
         self.node.get("type").text_or_empty()

@@ -199,8 +199,8 @@ fn go_exponent(text: &str) -> String {
 
 /// A float as Go's `%g` writes it.
 pub(crate) fn float(float: f64) -> String {
-    /// The first exponents that are written.
-    const EXPONENTS: std::ops::Range<i32> = -4..21;
+    /// The exponents of floats that are written without one.
+    const EXPONENTS: std::ops::Range<i32> = -4..6;
     match float {
         float if float.is_nan() => return "NaN".to_owned(),
         f64::INFINITY => return "+Inf".to_owned(),

@@ -1,0 +1,99 @@
+//! The variables of a rule's expressions.
+
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+
+use kindsight_cel::{Budget, EvaluationError, Map, Program, Value, Variables};
+use kindsight_sdk::prelude::*;
+
+use crate::rule::program;
+
+/// An expression with a name.
+pub(crate) struct Named {
+    name: String,
+    program: Program,
+}
+
+impl Named {
+    pub(crate) fn of_node(node: Node<'_>) -> Result<Self, String> {
+        Ok(Self {
+            name: node.get("name").text_or_empty().to_owned(),
+            program: program(node.get("expression"))?,
+        })
+    }
+}
+
+/// The variables of one call: the named expressions of the rule, `conditions` if the rule declares
+/// it, and the top-level fields of the object.
+pub(crate) struct Scope<'a, 'c> {
+    object: &'c Object<'a>,
+    variables: &'a [Named],
+    /// Whether `conditions` is a variable.
+    has_conditions: bool,
+    budget: &'c Budget,
+    /// Number of named expressions that are visible: those before the one that is evaluated.
+    visible: Cell<usize>,
+    /// The values of the named expressions so far.
+    values: Vec<OnceCell<Result<Value<'a>, EvaluationError>>>,
+    conditions: OnceCell<Value<'a>>,
+}
+
+impl<'a, 'c> Scope<'a, 'c> {
+    pub(crate) fn new(
+        object: &'c Object<'a>,
+        variables: &'a [Named],
+        has_conditions: bool,
+        budget: &'c Budget,
+    ) -> Self {
+        Self {
+            object,
+            variables,
+            has_conditions,
+            budget,
+            visible: Cell::new(variables.len()),
+            values: variables.iter().map(|_| OnceCell::new()).collect(),
+            conditions: OnceCell::new(),
+        }
+    }
+
+    /// The named expression at this position, evaluated at its first use.
+    fn named(&self, index: usize, named: &'a Named) -> Result<Value<'a>, EvaluationError> {
+        let evaluate = || {
+            let visible = self.visible.replace(index);
+            let value = named.program.evaluate(self, self.budget);
+            self.visible.set(visible);
+            value
+        };
+        match self.values.get(index) {
+            Some(value) => value.get_or_init(evaluate).clone(),
+            None => evaluate(),
+        }
+    }
+
+    /// The conditions of the present generation by their type.
+    fn conditions(&self) -> Value<'a> {
+        let conditions = || {
+            let conditions = self.object.conditions().iter();
+            let entries = conditions.filter(|condition| !condition.name().is_empty());
+            let entries = entries.map(|condition| {
+                (Value::from(condition.name()), Value::of_node(condition.node()))
+            });
+            Value::Map(Map::Shared(entries.collect::<Rc<[_]>>()))
+        };
+        self.conditions.get_or_init(conditions).clone()
+    }
+}
+
+impl<'a> Variables<'a> for Scope<'a, '_> {
+    fn variable(&self, name: &str) -> Result<Option<Value<'a>>, EvaluationError> {
+        let variables = self.variables.iter().enumerate().take(self.visible.get());
+        let mut named = variables.filter(|(_, named)| named.name == name);
+        if let Some((index, named)) = named.next_back() {
+            return self.named(index, named).map(Some);
+        }
+        if self.has_conditions && name == "conditions" {
+            return Ok(Some(self.conditions()));
+        }
+        Ok(Value::of_member(self.object.root().get(name)))
+    }
+}
