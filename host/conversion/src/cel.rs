@@ -62,8 +62,9 @@ pub struct Rule {
     pub checks_deletion: bool,
     /// When an object counts as not observed yet.
     pub generation: GenerationCheck,
-    /// Whether `conditions` is a variable: the conditions of the present generation by type.
-    pub has_conditions: bool,
+    /// Whether `conditions` is a variable (the conditions of the present generation by type), and
+    /// absent `metadata`, `spec` and `status` are empty maps.
+    pub is_extended: bool,
     /// Named expressions. Each can use those before it.
     pub variables: Vec<Variable>,
     /// The cases, in order. The first one whose condition is true determines the verdict.

@@ -204,7 +204,7 @@ impl FileRule {
             } else {
                 GenerationCheck::Off
             },
-            has_conditions: true,
+            is_extended: true,
             variables: variables.collect(),
             cases: self.cases.into_iter().map(FileCase::read).collect(),
             otherwise: Outcome {

@@ -143,7 +143,7 @@ impl HealthCheck {
             when: None,
             checks_deletion: true,
             generation: GenerationCheck::Differs,
-            has_conditions: false,
+            is_extended: false,
             variables: Vec::new(),
             otherwise: outcome("Pending", "InProgress", "no expression is true"),
         }

@@ -67,7 +67,7 @@ fn rule(rule: &Rule) -> Value {
             GenerationCheck::Older => "older",
             GenerationCheck::Differs => "differs",
         },
-        "conditions": rule.has_conditions,
+        "extended": rule.is_extended,
         "variables": variables.collect::<Vec<_>>(),
         "cases": cases.collect::<Vec<_>>(),
         "otherwise": outcome(&rule.otherwise),

@@ -35,7 +35,7 @@ pub(super) fn of(rule: &Rule) -> Vec<String> {
     };
     pointers.retain(|pointer| !is_variable(pointer) && !ALWAYS.contains(&pointer.as_str()));
     let has_conditions = uses_conditions(rule, &pointers);
-    if rule.has_conditions {
+    if rule.is_extended {
         pointers.retain(|pointer| first_token(pointer) != "conditions");
     }
     let checked: [(bool, &[&str]); 3] = [
@@ -62,7 +62,7 @@ pub(super) fn of(rule: &Rule) -> Vec<String> {
 }
 
 fn uses_conditions(rule: &Rule, pointers: &[String]) -> bool {
-    rule.has_conditions && pointers.iter().any(|pointer| first_token(pointer) == "conditions")
+    rule.is_extended && pointers.iter().any(|pointer| first_token(pointer) == "conditions")
 }
 
 fn first_token(pointer: &str) -> &str {

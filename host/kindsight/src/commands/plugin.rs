@@ -15,6 +15,11 @@ mod record;
 mod run;
 mod subject;
 mod test;
+//! All commands run in this process, without a server.
+mod component;
+mod from_flux;
+mod from_yaml;
+mod kstatus;
 
 use std::process::ExitCode;
 
@@ -36,6 +41,7 @@ Examples:
 
 Exit codes: 0 success; 1 failure (the reason is on standard error), or `test` or `lint` found
 something; 2 invalid command line; 3 `run` or `diff` found what its --fail-on names.")]
+Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line.")]
 pub(crate) struct PluginArgs {
     #[command(subcommand)]
     command: PluginCommand,
@@ -64,6 +70,12 @@ enum PluginCommand {
     Run(run::RunArgs),
     /// Runs the fixtures of a component and folders of cases, and shows what they cover.
     Test(test::TestArgs),
+    /// Makes a component from the `healthCheckExprs` of Flux's Kustomizations and HelmReleases.
+    FromFlux(from_flux::FromFluxArgs),
+    /// Makes a component from rules in YAML files: Kinds, conditions in CEL, states and messages.
+    FromYaml(from_yaml::FromYamlArgs),
+    /// Writes the component with the rules of kstatus.
+    Kstatus(kstatus::KstatusArgs),
 }
 
 /// Runs the command; returns the exit code of the process.
@@ -82,5 +94,8 @@ pub(crate) fn run(args: &PluginArgs) -> anyhow::Result<ExitCode> {
         PluginCommand::Record(args) => record::run(args),
         PluginCommand::Run(args) => run::run(args),
         PluginCommand::Test(args) => test::run(args),
+        PluginCommand::FromFlux(args) => from_flux::run(args),
+        PluginCommand::FromYaml(args) => from_yaml::run(args),
+        PluginCommand::Kstatus(args) => kstatus::run(args),
     }
 }

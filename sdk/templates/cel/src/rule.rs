@@ -11,8 +11,8 @@ pub(crate) struct Rule {
     generation: GenerationCheck,
     /// Named expressions, each with those before it as variables.
     variables: Vec<Named>,
-    /// Whether its expressions use `conditions`.
-    has_conditions: bool,
+    /// Whether its expressions have the variables of the declarative format.
+    is_extended: bool,
     cases: Vec<Case>,
     otherwise: Outcome,
 }
@@ -55,7 +55,7 @@ impl Rule {
             checks_deletion: node.get("deletion").is_true(),
             generation,
             variables: variables.collect::<Result<_, _>>()?,
-            has_conditions: node.get("conditions").is_true(),
+            is_extended: node.get("extended").is_true(),
             cases: cases.collect::<Result<_, _>>()?,
             otherwise: Outcome::of_node(node.get("otherwise"), states)?,
         })
@@ -75,7 +75,7 @@ impl Rule {
             return standard::generation_not_observed(object);
         }
         let budget = Budget::default();
-        let scope = Scope::new(object, &self.variables, self.has_conditions, &budget);
+        let scope = Scope::new(object, &self.variables, self.is_extended, &budget);
         for (index, case) in self.cases.iter().enumerate() {
             match case.condition.is_true(&scope, &budget) {
                 Ok(true) => return case.outcome.verdict(&scope, &budget),

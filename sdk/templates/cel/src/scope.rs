@@ -28,8 +28,8 @@ impl Named {
 pub(crate) struct Scope<'a, 'c> {
     object: &'c Object<'a>,
     variables: &'a [Named],
-    /// Whether `conditions` is a variable.
-    has_conditions: bool,
+    /// Whether `conditions` is a variable, and absent `metadata`, `spec` and `status` are empty.
+    is_extended: bool,
     budget: &'c Budget,
     /// Number of named expressions that are visible: those before the one that is evaluated.
     visible: Cell<usize>,
@@ -42,13 +42,13 @@ impl<'a, 'c> Scope<'a, 'c> {
     pub(crate) fn new(
         object: &'c Object<'a>,
         variables: &'a [Named],
-        has_conditions: bool,
+        is_extended: bool,
         budget: &'c Budget,
     ) -> Self {
         Self {
             object,
             variables,
-            has_conditions,
+            is_extended,
             budget,
             visible: Cell::new(variables.len()),
             values: variables.iter().map(|_| OnceCell::new()).collect(),
@@ -91,9 +91,14 @@ impl<'a> Variables<'a> for Scope<'a, '_> {
         if let Some((index, named)) = named.next_back() {
             return self.named(index, named).map(Some);
         }
-        if self.has_conditions && name == "conditions" {
-            return Ok(Some(self.conditions()));
-        }
-        Ok(Value::of_member(self.object.root().get(name)))
+        let field = || Value::of_member(self.object.root().get(name));
+        Ok(match name {
+            "conditions" if self.is_extended => Some(self.conditions()),
+            "metadata" | "spec" | "status" if self.is_extended => {
+                let field = field().filter(|field| matches!(field, Value::Map(_)));
+                Some(field.unwrap_or_else(|| Value::Map(Map::Shared(Rc::new([])))))
+            }
+            _ => field(),
+        })
     }
 }
