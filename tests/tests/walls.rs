@@ -34,14 +34,14 @@ const NAMED_BY: &[(&str, &[&str])] = &[
             "kindsight-guest-build",
         ],
     ),
-    (
-        "wasmparser",
-        &["kindsight-interpreter", "kindsight-registry"],
-    ),
     ("wasm-encoder", &["kindsight-conversion"]),
     (
         "wasmparser",
-        &["kindsight-interpreter", "kindsight-conversion"],
+        &[
+            "kindsight-interpreter",
+            "kindsight-conversion",
+            "kindsight-registry",
+        ],
     ),
     ("jsonschema", &["kindsight-settings"]),
     ("hmac", &["kindsight-code-cache"]),

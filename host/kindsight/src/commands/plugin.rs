@@ -6,20 +6,19 @@
 
 mod bench;
 mod build;
+mod component;
 mod dev;
 mod diff;
+mod from_flux;
+mod from_yaml;
 mod inspect;
+mod kstatus;
 mod lint;
 mod new;
 mod record;
 mod run;
 mod subject;
 mod test;
-//! All commands run in this process, without a server.
-mod component;
-mod from_flux;
-mod from_yaml;
-mod kstatus;
 
 use std::process::ExitCode;
 
@@ -41,7 +40,6 @@ Examples:
 
 Exit codes: 0 success; 1 failure (the reason is on standard error), or `test` or `lint` found
 something; 2 invalid command line; 3 `run` or `diff` found what its --fail-on names.")]
-Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line.")]
 pub(crate) struct PluginArgs {
     #[command(subcommand)]
     command: PluginCommand,
@@ -58,8 +56,14 @@ enum PluginCommand {
     Dev(dev::DevArgs),
     /// Compares the verdicts of two components on objects, as a Markdown table for a pull request.
     Diff(diff::DiffArgs),
+    /// Makes a component from the `healthCheckExprs` of Flux's Kustomizations and HelmReleases.
+    FromFlux(from_flux::FromFluxArgs),
+    /// Makes a component from rules in YAML files: Kinds, conditions in CEL, states and messages.
+    FromYaml(from_yaml::FromYamlArgs),
     /// Shows the description of a component: Kinds, states, reasons, settings and limits.
     Inspect(inspect::InspectArgs),
+    /// Writes the component with the rules of kstatus.
+    Kstatus(kstatus::KstatusArgs),
     /// Finds mistakes that the fixtures do not show: undeclared fields, unreached states, wrong greens.
     Lint(lint::LintArgs),
     /// Writes a project with a working rule, fixtures and a README into a new folder.
@@ -70,12 +74,6 @@ enum PluginCommand {
     Run(run::RunArgs),
     /// Runs the fixtures of a component and folders of cases, and shows what they cover.
     Test(test::TestArgs),
-    /// Makes a component from the `healthCheckExprs` of Flux's Kustomizations and HelmReleases.
-    FromFlux(from_flux::FromFluxArgs),
-    /// Makes a component from rules in YAML files: Kinds, conditions in CEL, states and messages.
-    FromYaml(from_yaml::FromYamlArgs),
-    /// Writes the component with the rules of kstatus.
-    Kstatus(kstatus::KstatusArgs),
 }
 
 /// Runs the command; returns the exit code of the process.
@@ -88,14 +86,14 @@ pub(crate) fn run(args: &PluginArgs) -> anyhow::Result<ExitCode> {
         PluginCommand::Build(args) => build::run(args),
         PluginCommand::Dev(args) => dev::run(args),
         PluginCommand::Diff(args) => diff::run(args),
+        PluginCommand::FromFlux(args) => from_flux::run(args),
+        PluginCommand::FromYaml(args) => from_yaml::run(args),
         PluginCommand::Inspect(args) => inspect::run(args),
+        PluginCommand::Kstatus(args) => kstatus::run(args),
         PluginCommand::Lint(args) => lint::run(args),
         PluginCommand::New(args) => new::run(args),
         PluginCommand::Record(args) => record::run(args),
         PluginCommand::Run(args) => run::run(args),
         PluginCommand::Test(args) => test::run(args),
-        PluginCommand::FromFlux(args) => from_flux::run(args),
-        PluginCommand::FromYaml(args) => from_yaml::run(args),
-        PluginCommand::Kstatus(args) => kstatus::run(args),
     }
 }
