@@ -54,7 +54,11 @@ fn check_documented(schema: &Value, place: &str, undocumented: &mut Vec<String>)
 
 #[test]
 fn every_member_is_documented() {
-    for name in ["description.schema.json", "fixtures.schema.json"] {
+    for name in [
+        "description.schema.json",
+        "fixtures.schema.json",
+        "rules.schema.json",
+    ] {
         let mut undocumented = Vec::new();
         check_documented(&schema(name), name, &mut undocumented);
         assert_eq!(undocumented, [""; 0]);
@@ -267,4 +271,22 @@ fn schema_and_parser_accept_the_same_fixtures() {
     let reads = |json: &str| Fixture::parse_all(json).is_ok();
     let validator = validator("fixtures.schema.json");
     check(&validator, reads, &value, &right, &wrong);
+}
+
+#[test]
+fn the_schema_of_rules_accepts_every_example() {
+    let schema = validator("rules.schema.json");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sdk/examples/declarative");
+    let entries = std::fs::read_dir(folder).expect("the examples");
+    let mut examples = 0;
+    for entry in entries {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("text");
+        let mut rules: Value = serde_saphyr::from_str(&text).expect("YAML");
+        assert!(schema.is_valid(&rules), "{}", path.display());
+        rules["rules"][0]["cases"][0]["unless"] = json!("true");
+        assert!(!schema.is_valid(&rules), "an unknown member: {}", path.display());
+        examples += 1;
+    }
+    assert!(examples >= 20, "{examples} examples");
 }

@@ -150,7 +150,7 @@ pub fn join(name: &str, version: &str, sets: Vec<RuleSet>) -> Result<RuleSet, Ru
                 None => joined.states.push(state),
                 Some(known) if *known == state => {}
                 Some(_) => problems.push(format!(
-                    "{}: the state `{}` differs from the one of another file: use the same phase and summary, or another name",
+                    "{}: the state `{}` differs from its declaration in another file: use the same phase and summary, or another name",
                     set.name, state.name
                 )),
             }

@@ -1,6 +1,6 @@
 //! Flux's `healthCheckExprs`: custom health checks in CEL.
 //!
-//! The meaning is that of `github.com/fluxcd/pkg/runtime/cel`: the observed generation first, then
+//! The order is as in `github.com/fluxcd/pkg/runtime/cel`: the observed generation first, then
 //! `inProgress`, `failed` and `current`. If none is true, the object is in progress.
 
 use serde::Deserialize;

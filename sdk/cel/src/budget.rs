@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::EvaluationError;
 
-/// Number of steps that one verdict may use. A step is one operation, one item of a list, or
+/// Maximum number of steps of one verdict. A step is an operation, an item of a list, or
 /// [`BYTES_PER_STEP`] bytes of a text. In a component, this many steps need about a third of the
 /// deadline of a call (50 ms).
 pub const STEPS_MAX: u64 = 200_000;

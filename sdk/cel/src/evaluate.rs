@@ -361,7 +361,7 @@ fn indexed<'a>(operand: &Value<'a>, index: &Value<'a>, is_optional: bool) -> Eva
     found
 }
 
-/// The index that a number denotes, if it is whole.
+/// A number as an index, if it is whole.
 fn whole(index: &Value<'_>) -> Option<i64> {
     match index {
         Value::Int(at) => Some(*at),

@@ -6,7 +6,7 @@
 //!                                    └─▶ Program::pointers ─▶ the fields of the object that it reads
 //! ```
 //!
-//! Semantics and functions are those of cel-go in the environment of Flux
+//! Semantics and functions are the same as in cel-go with the environment of Flux
 //! (`github.com/fluxcd/pkg/runtime/cel`): no type checker, optional values, and the extensions for
 //! strings, sets and encoders. `docs/declarative.md` lists the differences.
 //!

@@ -52,7 +52,7 @@ pub(super) fn of(rule: &Rule) -> Vec<String> {
     pointers.extend(rule.when.clone());
     without_parts(&mut pointers);
     if pointers.len() > FIELDS_MAX || pointers.iter().any(|one| one.len() > POINTER_BYTES_MAX) {
-        // So many fields are nearly the whole object.
+        // A description has no room for the pointers, so the rule requests complete fields.
         for pointer in &mut pointers {
             *pointer = format!("/{}", first_token(pointer));
         }

@@ -31,7 +31,7 @@ pub(super) fn call<'a>(
     })
 }
 
-/// The values of optionals, without those that have none.
+/// The values of the optionals that have one.
 fn unwrap<'a>(items: &[Value<'a>], budget: &Budget) -> Evaluated<Value<'a>> {
     budget.steps(items.len())?;
     let mut values = Vec::new();

@@ -31,7 +31,7 @@ pub(crate) struct Scope<'a, 'c> {
     /// Whether `conditions` is a variable, and absent `metadata`, `spec` and `status` are empty.
     is_extended: bool,
     budget: &'c Budget,
-    /// Number of named expressions that are visible: those before the one that is evaluated.
+    /// Number of visible named expressions: all before the expression that is evaluated.
     visible: Cell<usize>,
     /// The values of the named expressions so far.
     values: Vec<OnceCell<Result<Value<'a>, EvaluationError>>>,
