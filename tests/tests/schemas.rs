@@ -285,7 +285,11 @@ fn the_schema_of_rules_accepts_every_example() {
         let mut rules: Value = serde_saphyr::from_str(&text).expect("YAML");
         assert!(schema.is_valid(&rules), "{}", path.display());
         rules["rules"][0]["cases"][0]["unless"] = json!("true");
-        assert!(!schema.is_valid(&rules), "an unknown member: {}", path.display());
+        assert!(
+            !schema.is_valid(&rules),
+            "an unknown member: {}",
+            path.display()
+        );
         examples += 1;
     }
     assert!(examples >= 20, "{examples} examples");

@@ -392,14 +392,12 @@ fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
                 "kindsight-sdk-macros",
                 "kindsight-settings",
             ],
-            folder if folder.starts_with("sdk/templates/") => {
-                &[
+            folder if folder.starts_with("sdk/templates/") => &[
                 "kindsight-cel",
                 "kindsight-contract",
                 "kindsight-lua",
                 "kindsight-sdk",
-            ]
-            }
+            ],
             "sdk/cel" | "sdk/lua" => &["kindsight-contract"],
             folder if folder.starts_with("sdk/") || folder == CLUSTERS => &[],
             _ => &["kindsight-sdk"],

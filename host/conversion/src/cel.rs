@@ -159,7 +159,9 @@ impl RuleSet {
     /// The names of the states that the verdicts contain, each once.
     fn used_states(&self) -> Vec<&str> {
         let outcomes = self.rules.iter().flat_map(Rule::outcomes);
-        let mut names: Vec<&str> = outcomes.map(|(_, outcome)| outcome.state.as_str()).collect();
+        let mut names: Vec<&str> = outcomes
+            .map(|(_, outcome)| outcome.state.as_str())
+            .collect();
         names.sort_unstable();
         names.dedup();
         names

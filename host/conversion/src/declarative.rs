@@ -63,7 +63,10 @@ struct Checks {
 
 impl Default for Checks {
     fn default() -> Self {
-        Self { deletion: on(), observed_generation: on() }
+        Self {
+            deletion: on(),
+            observed_generation: on(),
+        }
     }
 }
 
@@ -111,10 +114,15 @@ const fn on() -> bool {
 /// # Errors
 /// If the text is not a file of the format, with the position of the problem.
 pub fn read(file: &str, text: &str) -> Result<RuleSet, RulesError> {
-    let refused = |why: String| RulesError::Format { file: file.to_owned(), why };
+    let refused = |why: String| RulesError::Format {
+        file: file.to_owned(),
+        why,
+    };
     if text.len() > FILE_BYTES_MAX {
         let bytes = text.len();
-        return Err(refused(format!("{bytes} bytes are over the limit of {FILE_BYTES_MAX}")));
+        return Err(refused(format!(
+            "{bytes} bytes are over the limit of {FILE_BYTES_MAX}"
+        )));
     }
     let parsed: File = serde_saphyr::from_str(text).map_err(|error| refused(error.to_string()))?;
     let states = parsed.states.into_iter().map(state);
@@ -156,20 +164,29 @@ pub fn join(name: &str, version: &str, sets: Vec<RuleSet>) -> Result<RuleSet, Ru
             }
         }
         joined.rules.extend(set.rules);
-        joined.fixtures.extend(set.fixtures.into_iter().map(|mut fixture| {
-            if let Some(Value::String(fixture)) = fixture.get_mut("name") {
-                *fixture = format!("{}: {fixture}", set.name);
-            }
-            fixture
-        }));
+        joined
+            .fixtures
+            .extend(set.fixtures.into_iter().map(|mut fixture| {
+                if let Some(Value::String(fixture)) = fixture.get_mut("name") {
+                    *fixture = format!("{}: {fixture}", set.name);
+                }
+                fixture
+            }));
     }
-    if problems.is_empty() { Ok(joined) } else { Err(RulesError::Invalid(problems)) }
+    if problems.is_empty() {
+        Ok(joined)
+    } else {
+        Err(RulesError::Invalid(problems))
+    }
 }
 
 fn state(state: FileState) -> Result<State, String> {
     let phase = Phase::of(&state.phase.to_ascii_lowercase()).ok_or_else(|| {
         let words = Phase::words();
-        format!("states: `{}` of {} is not a phase: use one of {words}", state.phase, state.name)
+        format!(
+            "states: `{}` of {} is not a phase: use one of {words}",
+            state.phase, state.name
+        )
     })?;
     Ok(State {
         name: state.name,

@@ -39,7 +39,10 @@ impl FluxChecks {
     /// # Errors
     /// If the text is not YAML, or a check is not valid.
     pub fn add(&mut self, file: &str, text: &str) -> Result<usize, RulesError> {
-        let refused = |why: String| RulesError::Format { file: file.to_owned(), why };
+        let refused = |why: String| RulesError::Format {
+            file: file.to_owned(),
+            why,
+        };
         let documents: Vec<Value> =
             serde_saphyr::from_multiple(text).map_err(|error| refused(error.to_string()))?;
         if documents.len() > DOCUMENTS_MAX {
@@ -72,7 +75,8 @@ impl FluxChecks {
         for (index, check) in checks.as_array().into_iter().flatten().enumerate() {
             let place = format!("{place}: healthCheckExprs[{index}]");
             let check = HealthCheck::deserialize(check);
-            let check = check.map_err(|error| RulesError::Invalid(vec![format!("{place}: {error}")]))?;
+            let check =
+                check.map_err(|error| RulesError::Invalid(vec![format!("{place}: {error}")]))?;
             self.checks.push((place, check));
         }
         Ok(())
@@ -105,7 +109,10 @@ impl FluxChecks {
             name: name.to_owned(),
             version: version.to_owned(),
             summary: format!("Flux health checks of {} Kinds", kept.len()),
-            rules: kept.into_iter().map(|(place, check)| check.rule(place)).collect(),
+            rules: kept
+                .into_iter()
+                .map(|(place, check)| check.rule(place))
+                .collect(),
             ..RuleSet::default()
         })
     }
@@ -114,7 +121,9 @@ impl FluxChecks {
 impl HealthCheck {
     /// The group. Flux does not compare the version.
     fn group(&self) -> &str {
-        self.api_version.split_once('/').map_or("", |(group, _)| group)
+        self.api_version
+            .split_once('/')
+            .map_or("", |(group, _)| group)
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -129,7 +138,9 @@ impl HealthCheck {
             (&self.failed, "Failed", "Failed", "failed"),
             (&self.current, "Ready", "Current", "current"),
         ];
-        let cases = cases.into_iter().filter(|(condition, ..)| !condition.is_empty());
+        let cases = cases
+            .into_iter()
+            .filter(|(condition, ..)| !condition.is_empty());
         let cases = cases.map(|(condition, state, reason, member)| Case {
             condition: condition.clone(),
             outcome: outcome(state, reason, &format!("the expression `{member}` is true")),
@@ -139,7 +150,11 @@ impl HealthCheck {
             group: self.group().to_owned(),
             version: "*".to_owned(),
             cases: cases.collect(),
-            kind: if self.kind.is_empty() { "*".to_owned() } else { self.kind },
+            kind: if self.kind.is_empty() {
+                "*".to_owned()
+            } else {
+                self.kind
+            },
             when: None,
             checks_deletion: true,
             generation: GenerationCheck::Differs,

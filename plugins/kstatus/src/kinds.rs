@@ -28,7 +28,10 @@ pub(crate) fn pod(pod: &Object<'_>, input: &Input<'_>) -> Verdict {
         "Running" => running(pod),
         "Pending" => pending(pod, input),
         "" => Verdict::pending("PodNotObserved", "the Pod has no phase yet"),
-        phase => Verdict::unknown("UnknownPhase", format!("kstatus does not know the phase {phase}")),
+        phase => Verdict::unknown(
+            "UnknownPhase",
+            format!("kstatus does not know the phase {phase}"),
+        ),
     }
 }
 
@@ -40,7 +43,9 @@ fn running(pod: &Object<'_>) -> Verdict {
     let crashing = containers.filter(|container| {
         container.at("/state/waiting/reason").text() == Some("CrashLoopBackOff")
     });
-    let crashing: Vec<&str> = crashing.map(|container| container.get("name").text_or_empty()).collect();
+    let crashing: Vec<&str> = crashing
+        .map(|container| container.get("name").text_or_empty())
+        .collect();
     if crashing.is_empty() {
         return Verdict::pending("PodRunningNotReady", "the Pod runs and is not ready");
     }
@@ -49,9 +54,8 @@ fn running(pod: &Object<'_>) -> Verdict {
 }
 
 fn pending(pod: &Object<'_>, input: &Input<'_>) -> Verdict {
-    let is_unschedulable = |condition: [&str; 4]| {
-        matches!(condition, ["PodScheduled", "False", "Unschedulable", _])
-    };
+    let is_unschedulable =
+        |condition: [&str; 4]| matches!(condition, ["PodScheduled", "False", "Unschedulable", _]);
     if !conditions(pod).any(is_unschedulable) {
         return Verdict::pending("PodPending", "the Pod is pending");
     }
@@ -76,7 +80,10 @@ pub(crate) fn service(service: &Object<'_>) -> Verdict {
 pub(crate) fn persistent_volume_claim(claim: &Object<'_>) -> Verdict {
     match claim.status().get("phase").text().unwrap_or("unknown") {
         "Bound" => current("the claim is bound"),
-        phase => Verdict::pending("NotBound", format!("the claim is not bound, its phase is {phase}")),
+        phase => Verdict::pending(
+            "NotBound",
+            format!("the claim is not bound, its phase is {phase}"),
+        ),
     }
 }
 
@@ -101,7 +108,9 @@ pub(crate) fn job(job: &Object<'_>) -> Verdict {
     if job.status().get("startTime").text_or_empty().is_empty() {
         return Verdict::pending("JobNotStarted", "the Job has not started");
     }
-    current(format!("in progress: {succeeded} succeeded, {active} active, {failures} failed"))
+    current(format!(
+        "in progress: {succeeded} succeeded, {active} active, {failures} failed"
+    ))
 }
 
 pub(crate) fn custom_resource_definition(definition: &Object<'_>) -> Verdict {

@@ -78,12 +78,26 @@ fn conditions<'a>(object: &Object<'a>) -> impl Iterator<Item = [&'a str; 4]> {
 
 /// Deletion, the observed generation, Reconciling and Stalled, which come before every rule.
 fn common(object: &Object<'_>) -> Option<Verdict> {
-    if !object.at("/metadata/deletionTimestamp").text_or_empty().is_empty() {
-        return Some(Verdict::terminating("Deleting", "its deletion was requested"));
+    if !object
+        .at("/metadata/deletionTimestamp")
+        .text_or_empty()
+        .is_empty()
+    {
+        return Some(Verdict::terminating(
+            "Deleting",
+            "its deletion was requested",
+        ));
     }
-    let whole = |pointer: &str| object.at(pointer).number().and_then(|digits| digits.parse().ok());
-    let (generation, observed): (Option<i64>, Option<i64>) =
-        (whole("/metadata/generation"), whole("/status/observedGeneration"));
+    let whole = |pointer: &str| {
+        object
+            .at(pointer)
+            .number()
+            .and_then(|digits| digits.parse().ok())
+    };
+    let (generation, observed): (Option<i64>, Option<i64>) = (
+        whole("/metadata/generation"),
+        whole("/status/observedGeneration"),
+    );
     if let (Some(generation), Some(observed)) = (generation, observed)
         && generation != observed
     {
@@ -108,7 +122,11 @@ fn by_ready_condition(object: &Object<'_>) -> Option<Verdict> {
 
 /// InProgress with the texts of a condition.
 fn in_progress(reason: &str, message: &str) -> Verdict {
-    let reason = if reason.is_empty() { "InProgress" } else { reason };
+    let reason = if reason.is_empty() {
+        "InProgress"
+    } else {
+        reason
+    };
     Verdict::pending(reason.to_owned(), message.to_owned())
 }
 

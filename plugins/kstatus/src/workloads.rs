@@ -70,16 +70,29 @@ pub(crate) fn deployment(deployment: &Object<'_>) -> Verdict {
     let incomplete = fewer("LessReplicas", "Pods", existing, wanted)
         .or_else(|| fewer("LessUpdated", "updated Pods", updated, wanted))
         .or_else(|| extra(existing, wanted))
-        .or_else(|| fewer("LessAvailable", "available Pods", count("availableReplicas"), updated))
+        .or_else(|| {
+            fewer(
+                "LessAvailable",
+                "available Pods",
+                count("availableReplicas"),
+                updated,
+            )
+        })
         .or_else(|| fewer("LessReady", "ready Pods", count("readyReplicas"), wanted));
     if let Some(verdict) = incomplete {
         return verdict;
     }
     if !has_progressed {
-        return Verdict::pending("ReplicaSetNotAvailable", "the newest ReplicaSet is not available");
+        return Verdict::pending(
+            "ReplicaSetNotAvailable",
+            "the newest ReplicaSet is not available",
+        );
     }
     if !is_available {
-        return Verdict::pending("DeploymentNotAvailable", "its condition Available is not True");
+        return Verdict::pending(
+            "DeploymentNotAvailable",
+            "its condition Available is not True",
+        );
     }
     current(format!("available with {existing} Pods"))
 }
@@ -91,11 +104,23 @@ pub(crate) fn replica_set(set: &Object<'_>) -> Verdict {
     let wanted = replicas(set);
     let count = |field: &str| set.status_count(field);
     let existing = count("replicas");
-    fewer("LessLabelled", "labelled Pods", count("fullyLabeledReplicas"), wanted)
-        .or_else(|| fewer("LessAvailable", "available Pods", count("availableReplicas"), wanted))
-        .or_else(|| fewer("LessReady", "ready Pods", count("readyReplicas"), wanted))
-        .or_else(|| extra(existing, wanted))
-        .unwrap_or_else(|| current(format!("available with {existing} Pods")))
+    fewer(
+        "LessLabelled",
+        "labelled Pods",
+        count("fullyLabeledReplicas"),
+        wanted,
+    )
+    .or_else(|| {
+        fewer(
+            "LessAvailable",
+            "available Pods",
+            count("availableReplicas"),
+            wanted,
+        )
+    })
+    .or_else(|| fewer("LessReady", "ready Pods", count("readyReplicas"), wanted))
+    .or_else(|| extra(existing, wanted))
+    .unwrap_or_else(|| current(format!("available with {existing} Pods")))
 }
 
 pub(crate) fn daemon_set(set: &Object<'_>) -> Verdict {
@@ -111,11 +136,30 @@ pub(crate) fn daemon_set(set: &Object<'_>) -> Verdict {
         return Verdict::pending("NoDesiredNumber", "the number of Pods is not known yet");
     };
     let count = |field: &str| set.status_count(field);
-    fewer("LessCurrent", "Pods", count("currentNumberScheduled"), wanted)
-        .or_else(|| fewer("LessUpdated", "updated Pods", count("updatedNumberScheduled"), wanted))
-        .or_else(|| fewer("LessAvailable", "available Pods", count("numberAvailable"), wanted))
-        .or_else(|| fewer("LessReady", "ready Pods", count("numberReady"), wanted))
-        .unwrap_or_else(|| current(format!("all {wanted} Pods run")))
+    fewer(
+        "LessCurrent",
+        "Pods",
+        count("currentNumberScheduled"),
+        wanted,
+    )
+    .or_else(|| {
+        fewer(
+            "LessUpdated",
+            "updated Pods",
+            count("updatedNumberScheduled"),
+            wanted,
+        )
+    })
+    .or_else(|| {
+        fewer(
+            "LessAvailable",
+            "available Pods",
+            count("numberAvailable"),
+            wanted,
+        )
+    })
+    .or_else(|| fewer("LessReady", "ready Pods", count("numberReady"), wanted))
+    .unwrap_or_else(|| current(format!("all {wanted} Pods run")))
 }
 
 pub(crate) fn stateful_set(set: &Object<'_>) -> Verdict {
@@ -133,10 +177,21 @@ pub(crate) fn stateful_set(set: &Object<'_>) -> Verdict {
         return verdict;
     }
     if let Some(partition) = strategy.at("/rollingUpdate/partition").integer() {
-        let partition = fewer("PartitionRollout", "updated Pods", updated, wanted - partition);
-        return partition.unwrap_or_else(|| current(format!("{updated} Pods of the partition are updated")));
+        let partition = fewer(
+            "PartitionRollout",
+            "updated Pods",
+            updated,
+            wanted - partition,
+        );
+        return partition
+            .unwrap_or_else(|| current(format!("{updated} Pods of the partition are updated")));
     }
-    if let Some(verdict) = fewer("LessCurrent", "current Pods", count("currentReplicas"), wanted) {
+    if let Some(verdict) = fewer(
+        "LessCurrent",
+        "current Pods",
+        count("currentReplicas"),
+        wanted,
+    ) {
         return verdict;
     }
     let revision = |field: &str| set.status().get(field).text_or_empty();

@@ -22,7 +22,11 @@ pub(crate) fn evaluate<'a>(
     variables: &dyn Variables<'a>,
     budget: &Budget,
 ) -> Evaluated<Value<'a>> {
-    let mut evaluation = Evaluation { variables, budget, locals: Vec::new() };
+    let mut evaluation = Evaluation {
+        variables,
+        budget,
+        locals: Vec::new(),
+    };
     evaluation.value(expression)
 }
 
@@ -46,7 +50,11 @@ impl<'a> Evaluation<'a, '_> {
                 let local = self.locals.get(*index).cloned();
                 local.ok_or_else(|| EvaluationError::NoSuchVariable(index.to_string()))
             }
-            Expression::Select { operand, field, is_optional } => {
+            Expression::Select {
+                operand,
+                field,
+                is_optional,
+            } => {
                 let operand = self.value(operand)?;
                 select(&operand, field, *is_optional)
             }
@@ -54,15 +62,25 @@ impl<'a> Evaluation<'a, '_> {
                 let operand = self.value(operand)?;
                 Ok(has(&operand, field))
             }
-            Expression::Index { operand, index, is_optional } => {
+            Expression::Index {
+                operand,
+                index,
+                is_optional,
+            } => {
                 let operand = self.value(operand)?;
                 let index = self.value(index)?;
                 indexed(&operand, &index, *is_optional)
             }
-            Expression::Call { function: function @ (Function::Or | Function::OrValue), arguments, .. } => {
-                self.alternative(*function, arguments)
-            }
-            Expression::Call { function, arguments, pattern } => {
+            Expression::Call {
+                function: function @ (Function::Or | Function::OrValue),
+                arguments,
+                ..
+            } => self.alternative(*function, arguments),
+            Expression::Call {
+                function,
+                arguments,
+                pattern,
+            } => {
                 let mut values = Vec::with_capacity(arguments.len());
                 for argument in arguments {
                     values.push(self.value(argument)?);
@@ -92,13 +110,20 @@ impl<'a> Evaluation<'a, '_> {
                 let right = self.value(right)?;
                 binary(*operator, &left, &right, self.budget)
             }
-            Expression::Comprehension { kind, range, filter, body } => {
+            Expression::Comprehension {
+                kind,
+                range,
+                filter,
+                body,
+            } => {
                 let items = items_of(&self.value(range)?)?;
                 self.comprehension(*kind, items, filter.as_deref(), body)
             }
-            Expression::OptionalMap { operand, body, is_flat } => {
-                self.optional_map(operand, body, *is_flat)
-            }
+            Expression::OptionalMap {
+                operand,
+                body,
+                is_flat,
+            } => self.optional_map(operand, body, *is_flat),
         }
     }
 
@@ -182,7 +207,11 @@ impl<'a> Evaluation<'a, '_> {
     }
 
     /// `or` and `orValue`, which evaluate their argument only if the operand has no value.
-    fn alternative(&mut self, function: Function, arguments: &'a [Expression]) -> Evaluated<Value<'a>> {
+    fn alternative(
+        &mut self,
+        function: Function,
+        arguments: &'a [Expression],
+    ) -> Evaluated<Value<'a>> {
         let [operand, other] = arguments else {
             return Err(EvaluationError::no_overload(function.name(), &[]));
         };
@@ -191,10 +220,16 @@ impl<'a> Evaluation<'a, '_> {
             (Value::Optional(Some(value)), _) => Ok(Value::clone(&value)),
             (Value::Optional(None), Function::Or) => match self.value(other)? {
                 value @ Value::Optional(_) => Ok(value),
-                value => Err(EvaluationError::no_overload("or", &["optional_type", value.type_name()])),
+                value => Err(EvaluationError::no_overload(
+                    "or",
+                    &["optional_type", value.type_name()],
+                )),
             },
             (Value::Optional(None), _) => self.value(other),
-            (value, _) => Err(EvaluationError::no_overload(function.name(), &[value.type_name()])),
+            (value, _) => Err(EvaluationError::no_overload(
+                function.name(),
+                &[value.type_name()],
+            )),
         }
     }
 
@@ -235,17 +270,26 @@ impl<'a> Evaluation<'a, '_> {
         for entry in entries {
             let key = self.value(&entry.key)?;
             let value = self.value(&entry.value)?;
-            let is_key = matches!(key, Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::String(_));
+            let is_key = matches!(
+                key,
+                Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::String(_)
+            );
             if !is_key {
                 return Err(EvaluationError::no_overload("{}", &[key.type_name()]));
             }
             self.budget.steps(pairs.len())?;
             for (known, _) in &pairs {
                 if known.is_same(&key, self.budget)? {
-                    return Err(EvaluationError::Invalid("a key of a map is repeated".to_owned()));
+                    return Err(EvaluationError::Invalid(
+                        "a key of a map is repeated".to_owned(),
+                    ));
                 }
             }
-            let value = if entry.is_optional { optional_of(&value)? } else { Some(value) };
+            let value = if entry.is_optional {
+                optional_of(&value)?
+            } else {
+                Some(value)
+            };
             pairs.extend(value.map(|value| (key, value)));
         }
         Ok(Value::Map(Map::Shared(pairs.into())))
@@ -261,7 +305,10 @@ struct Outcome {
 
 impl Outcome {
     fn new(decisive: bool) -> Self {
-        Self { decisive, error: None }
+        Self {
+            decisive,
+            error: None,
+        }
     }
 
     /// Returns whether the next value determines the result. Keeps the first error.
@@ -311,7 +358,10 @@ fn items_of<'a>(range: &Value<'a>) -> Evaluated<Vec<Value<'a>>> {
     match range {
         Value::List(list) => Ok(list.items()),
         Value::Map(map) => Ok(map.keys()),
-        other => Err(EvaluationError::no_overload("a macro", &[other.type_name()])),
+        other => Err(EvaluationError::no_overload(
+            "a macro",
+            &[other.type_name()],
+        )),
     }
 }
 
@@ -326,7 +376,10 @@ fn select<'a>(operand: &Value<'a>, field: &str, is_optional: bool) -> Evaluated<
         Value::Optional(None) => Ok(Value::Optional(None)),
         Value::Optional(Some(value)) => select(value, field, true),
         _ if is_optional => Ok(Value::Optional(None)),
-        other => Err(EvaluationError::no_overload("a field", &[other.type_name()])),
+        other => Err(EvaluationError::no_overload(
+            "a field",
+            &[other.type_name()],
+        )),
     }
 }
 
@@ -345,15 +398,19 @@ fn indexed<'a>(operand: &Value<'a>, index: &Value<'a>, is_optional: bool) -> Eva
         Value::Optional(None) => return Ok(Value::Optional(None)),
         Value::Optional(Some(value)) => return indexed(value, index, true),
         Value::List(list) => {
-            let at = whole(index).ok_or_else(|| {
-                EvaluationError::no_overload("[]", &["list", index.type_name()])
-            })?;
+            let at = whole(index)
+                .ok_or_else(|| EvaluationError::no_overload("[]", &["list", index.type_name()]))?;
             list.get(at).ok_or(EvaluationError::OutOfRange(at))
         }
         Value::Map(map) => map.get(index).ok_or_else(|| {
             EvaluationError::NoSuchKey(index.as_str().unwrap_or(index.type_name()).to_owned())
         }),
-        other => return Err(EvaluationError::no_overload("[]", &[other.type_name(), index.type_name()])),
+        other => {
+            return Err(EvaluationError::no_overload(
+                "[]",
+                &[other.type_name(), index.type_name()],
+            ));
+        }
     };
     if is_optional {
         return Ok(Value::optional(found.ok()));
@@ -366,7 +423,8 @@ fn whole(index: &Value<'_>) -> Option<i64> {
     match index {
         Value::Int(at) => Some(*at),
         Value::Uint(at) => i64::try_from(*at).ok(),
-        Value::Double(float) if float.fract() == 0.0 && float.abs() < 4_503_599_627_370_496.0 => {
+        Value::Double(float) if float.fract() == 0.0 && float.abs() < 4_503_599_627_370_496.0 =>
+        {
             #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
             Some(*float as i64)
         }
@@ -411,7 +469,10 @@ fn contains<'a>(item: &Value<'a>, range: &Value<'a>, budget: &Budget) -> Evaluat
     match range {
         Value::List(list) => has_item(&list.items(), item, budget).map(Value::Bool),
         Value::Map(map) => Ok(Value::Bool(map.get(item).is_some())),
-        other => Err(EvaluationError::no_overload("in", &[item.type_name(), other.type_name()])),
+        other => Err(EvaluationError::no_overload(
+            "in",
+            &[item.type_name(), other.type_name()],
+        )),
     }
 }
 

@@ -90,7 +90,12 @@ const FUNCTIONS: [(Form, &str, Function, RangeInclusive<usize>); 56] = [
     (Global, "matches", Function::Matches, 2..=2),
     (Global, "optional.none", Function::OptionalNone, 0..=0),
     (Global, "optional.of", Function::OptionalOf, 1..=1),
-    (Global, "optional.ofNonZeroValue", Function::OptionalOfNonZero, 1..=1),
+    (
+        Global,
+        "optional.ofNonZeroValue",
+        Function::OptionalOfNonZero,
+        1..=1,
+    ),
     (Global, "optional.unwrap", Function::Unwrap, 1..=1),
     (Global, "sets.contains", Function::SetsContains, 2..=2),
     (Global, "sets.equivalent", Function::SetsEquivalent, 2..=2),
@@ -107,15 +112,50 @@ const FUNCTIONS: [(Form, &str, Function, RangeInclusive<usize>); 56] = [
     (Method, "first", Function::First, 1..=1),
     (Method, "format", Function::Format, 2..=2),
     (Method, "getDate", Function::Time(TimePart::Date), 1..=2),
-    (Method, "getDayOfMonth", Function::Time(TimePart::DayOfMonth), 1..=2),
-    (Method, "getDayOfWeek", Function::Time(TimePart::DayOfWeek), 1..=2),
-    (Method, "getDayOfYear", Function::Time(TimePart::DayOfYear), 1..=2),
-    (Method, "getFullYear", Function::Time(TimePart::FullYear), 1..=2),
+    (
+        Method,
+        "getDayOfMonth",
+        Function::Time(TimePart::DayOfMonth),
+        1..=2,
+    ),
+    (
+        Method,
+        "getDayOfWeek",
+        Function::Time(TimePart::DayOfWeek),
+        1..=2,
+    ),
+    (
+        Method,
+        "getDayOfYear",
+        Function::Time(TimePart::DayOfYear),
+        1..=2,
+    ),
+    (
+        Method,
+        "getFullYear",
+        Function::Time(TimePart::FullYear),
+        1..=2,
+    ),
     (Method, "getHours", Function::Time(TimePart::Hours), 1..=2),
-    (Method, "getMilliseconds", Function::Time(TimePart::Milliseconds), 1..=2),
-    (Method, "getMinutes", Function::Time(TimePart::Minutes), 1..=2),
+    (
+        Method,
+        "getMilliseconds",
+        Function::Time(TimePart::Milliseconds),
+        1..=2,
+    ),
+    (
+        Method,
+        "getMinutes",
+        Function::Time(TimePart::Minutes),
+        1..=2,
+    ),
     (Method, "getMonth", Function::Time(TimePart::Month), 1..=2),
-    (Method, "getSeconds", Function::Time(TimePart::Seconds), 1..=2),
+    (
+        Method,
+        "getSeconds",
+        Function::Time(TimePart::Seconds),
+        1..=2,
+    ),
     (Method, "hasValue", Function::HasValue, 1..=1),
     (Method, "indexOf", Function::IndexOf, 2..=3),
     (Method, "join", Function::Join, 1..=2),
@@ -193,14 +233,26 @@ impl Function {
             }
             Self::Format => formatting::call(arguments, budget),
             Self::Time(part) => times::call(part, arguments),
-            Self::ToBool | Self::ToBytes | Self::ToDouble | Self::ToDuration | Self::ToDyn
-            | Self::ToInt | Self::ToString | Self::ToTimestamp | Self::ToType | Self::ToUint => {
-                conversions::call(self, arguments)
-            }
-            Self::First | Self::HasValue | Self::Last | Self::OptionalNone | Self::OptionalOf
-            | Self::OptionalOfNonZero | Self::Or | Self::OrValue | Self::Unwrap | Self::ValueOf => {
-                optionals::call(self, arguments, budget)
-            }
+            Self::ToBool
+            | Self::ToBytes
+            | Self::ToDouble
+            | Self::ToDuration
+            | Self::ToDyn
+            | Self::ToInt
+            | Self::ToString
+            | Self::ToTimestamp
+            | Self::ToType
+            | Self::ToUint => conversions::call(self, arguments),
+            Self::First
+            | Self::HasValue
+            | Self::Last
+            | Self::OptionalNone
+            | Self::OptionalOf
+            | Self::OptionalOfNonZero
+            | Self::Or
+            | Self::OrValue
+            | Self::Unwrap
+            | Self::ValueOf => optionals::call(self, arguments, budget),
             _ => strings::call(self, arguments, pattern, budget),
         };
         result.unwrap_or_else(|| {

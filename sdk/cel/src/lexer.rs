@@ -36,7 +36,10 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, CompileError> {
         at += blank(rest(text, at));
         let rest = rest(text, at);
         if rest.is_empty() {
-            tokens.push(Token { kind: TokenKind::End, at });
+            tokens.push(Token {
+                kind: TokenKind::End,
+                at,
+            });
             return Ok(tokens);
         }
         let (kind, length) = token(rest, at)?;
@@ -54,7 +57,10 @@ fn blank(text: &str) -> usize {
     let mut at = 0;
     loop {
         let now = rest(text, at);
-        let space = now.len() - now.trim_start_matches([' ', '\t', '\n', '\r', '\x0c']).len();
+        let space = now.len()
+            - now
+                .trim_start_matches([' ', '\t', '\n', '\r', '\x0c'])
+                .len();
         let comment = match rest(now, space) {
             after if after.starts_with("//") => after.find('\n').unwrap_or(after.len()),
             _ => 0,

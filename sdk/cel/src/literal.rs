@@ -10,7 +10,12 @@ const MAGNITUDE_MAX: u64 = 1 << 63;
 pub(crate) fn number(text: &str) -> Result<(TokenKind, usize), String> {
     if let Some(hexadecimal) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let length = digits(hexadecimal, |byte| byte.is_ascii_hexdigit());
-        return whole(text, 2 + length, hexadecimal.get(..length).unwrap_or_default(), 16);
+        return whole(
+            text,
+            2 + length,
+            hexadecimal.get(..length).unwrap_or_default(),
+            16,
+        );
     }
     let decimal = |text: &str| digits(text, |byte| byte.is_ascii_digit());
     let mut length = decimal(text);
@@ -47,7 +52,12 @@ fn digits(text: &str, is_digit: impl Fn(u8) -> bool) -> usize {
 }
 
 /// A whole number of `length` bytes at the start of `text`, with a suffix `u` for an unsigned one.
-fn whole(text: &str, length: usize, digits: &str, radix: u32) -> Result<(TokenKind, usize), String> {
+fn whole(
+    text: &str,
+    length: usize,
+    digits: &str,
+    radix: u32,
+) -> Result<(TokenKind, usize), String> {
     let value = u64::from_str_radix(digits, radix);
     let is_unsigned = text
         .get(length..)
@@ -86,7 +96,12 @@ pub(crate) fn quoted(text: &str) -> Result<Option<(Literal, usize)>, String> {
     let Some(quote) = quotes.into_iter().find(|quote| body.starts_with(quote)) else {
         return Ok(None);
     };
-    let count = |letter: char| letters.chars().filter(|c| c.eq_ignore_ascii_case(&letter)).count();
+    let count = |letter: char| {
+        letters
+            .chars()
+            .filter(|c| c.eq_ignore_ascii_case(&letter))
+            .count()
+    };
     let (is_raw, is_bytes) = (count('r') > 0, count('b') > 0);
     if count('r') > 1 || count('b') > 1 {
         return Ok(None);
@@ -111,7 +126,10 @@ fn end_of(content: &str, quote: &str, is_raw: bool) -> Result<usize, String> {
     for (at, character) in content.char_indices() {
         if is_escaped {
             is_escaped = false;
-        } else if content.get(at..).is_some_and(|rest| rest.starts_with(quote)) {
+        } else if content
+            .get(at..)
+            .is_some_and(|rest| rest.starts_with(quote))
+        {
             return Ok(at);
         } else if character == '\n' && quote.len() == 1 {
             break;
@@ -138,8 +156,8 @@ fn unescaped(raw: &str, is_raw: bool, is_bytes: bool) -> Result<Vec<u8>, String>
         match u8::try_from(code) {
             Ok(byte) if is_bytes => bytes.push(byte),
             _ => {
-                let character = char::from_u32(code)
-                    .ok_or_else(|| format!("U+{code:X} is not a character"))?;
+                let character =
+                    char::from_u32(code).ok_or_else(|| format!("U+{code:X} is not a character"))?;
                 bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             }
         }

@@ -14,13 +14,37 @@ pub const DEPTH_MAX: usize = 64;
 
 /// Words that are reserved for other languages and cannot be variables.
 const RESERVED: [&str; 17] = [
-    "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop",
-    "package", "namespace", "return", "var", "void", "while",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 /// Names that are types, and cannot be variables.
 const TYPES: [&str; 10] = [
-    "bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint",
+    "bool",
+    "bytes",
+    "double",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "string",
+    "type",
+    "uint",
 ];
 
 /// Parses an expression.
@@ -49,7 +73,10 @@ struct Parsed {
 
 impl From<Expression> for Parsed {
     fn from(expression: Expression) -> Self {
-        Self { expression, depth: 1 }
+        Self {
+            expression,
+            depth: 1,
+        }
     }
 }
 
@@ -161,7 +188,11 @@ impl Parser {
             depth = depth.max(next.depth);
             parts.push(next.expression);
         }
-        let chain = if is_any { Expression::Any } else { Expression::All };
+        let chain = if is_any {
+            Expression::Any
+        } else {
+            Expression::All
+        };
         self.above(chain(parts), depth)
     }
 
@@ -211,7 +242,10 @@ impl Parser {
             if count == 0 {
                 continue;
             }
-            if mark == "-" && count == 1 && let Some(parsed) = self.negative_literal()? {
+            if mark == "-"
+                && count == 1
+                && let Some(parsed) = self.negative_literal()?
+            {
                 return Ok(parsed);
             }
             let operand = self.postfix()?;
@@ -220,7 +254,11 @@ impl Parser {
             let mut parsed = operand;
             for _ in 0..times {
                 let inner = Box::new(parsed.expression);
-                let outer = if mark == "!" { Expression::Not } else { Expression::Negative };
+                let outer = if mark == "!" {
+                    Expression::Not
+                } else {
+                    Expression::Negative
+                };
                 parsed = self.above(outer(inner), parsed.depth)?;
             }
             return Ok(parsed);
@@ -419,7 +457,9 @@ impl Parser {
         let invalid = |what: &str| CompileError::Invalid(column, what.to_owned());
         let function = function.ok_or_else(|| invalid(&format!("unknown function `{name}`")))?;
         if !function.arguments().contains(&arguments.len()) {
-            return Err(invalid(&format!("`{name}` does not take this number of arguments")));
+            return Err(invalid(&format!(
+                "`{name}` does not take this number of arguments"
+            )));
         }
         let depth = arguments.iter().map(|argument| argument.depth).max();
         let arguments = arguments.into_iter();
@@ -500,9 +540,17 @@ impl Parser {
         let argument = arguments.pop().filter(|_| arguments.is_empty());
         match argument {
             Some(Parsed {
-                expression: Expression::Select { operand, field, is_optional: false },
+                expression:
+                    Expression::Select {
+                        operand,
+                        field,
+                        is_optional: false,
+                    },
                 depth,
-            }) => Ok(Parsed { expression: Expression::Has { operand, field }, depth }),
+            }) => Ok(Parsed {
+                expression: Expression::Has { operand, field },
+                depth,
+            }),
             _ => {
                 let what = "`has` takes one field, such as `has(status.phase)`".to_owned();
                 Err(CompileError::Invalid(column, what))
@@ -517,7 +565,10 @@ impl Parser {
             let is_optional = self.take("?");
             let item = self.expression()?;
             depth = depth.max(item.depth);
-            items.push(ListItem { value: item.expression, is_optional });
+            items.push(ListItem {
+                value: item.expression,
+                is_optional,
+            });
             if !self.take(",") {
                 break;
             }
@@ -536,7 +587,11 @@ impl Parser {
             let value = self.expression()?;
             depth = depth.max(key.depth).max(value.depth);
             let (key, value) = (key.expression, value.expression);
-            entries.push(MapEntry { key, value, is_optional });
+            entries.push(MapEntry {
+                key,
+                value,
+                is_optional,
+            });
             if !self.take(",") {
                 break;
             }

@@ -23,7 +23,9 @@ pub(crate) fn collect(expression: &Expression, pointers: &mut Vec<String>) {
             collect(operand, pointers);
             collect(index, pointers);
         }
-        Expression::Call { arguments: parts, .. }
+        Expression::Call {
+            arguments: parts, ..
+        }
         | Expression::All(parts)
         | Expression::Any(parts) => {
             for part in parts {
@@ -51,7 +53,12 @@ pub(crate) fn collect(expression: &Expression, pointers: &mut Vec<String>) {
                 collect(operand, pointers);
             }
         }
-        Expression::Comprehension { range, filter, body, .. } => {
+        Expression::Comprehension {
+            range,
+            filter,
+            body,
+            ..
+        } => {
             collect(range, pointers);
             if let Some(filter) = filter {
                 collect(filter, pointers);

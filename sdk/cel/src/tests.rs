@@ -24,7 +24,8 @@ fn value(expression: &str, object: &str) -> Result<String, String> {
 
 #[test]
 fn expressions_have_the_values_of_the_language() {
-    let object = r#"{"a": {"b": 1, "n": null, "f": 1.0}, "l": [{"t": "x"}, {"t": "y"}], "s": "äbc"}"#;
+    let object =
+        r#"{"a": {"b": 1, "n": null, "f": 1.0}, "l": [{"t": "x"}, {"t": "y"}], "s": "äbc"}"#;
     let table = [
         ("1 + 2 * 3 - 4 / 2", "5"),
         ("-9223372036854775808", "-9223372036854775808"),
@@ -53,14 +54,29 @@ fn expressions_have_the_values_of_the_language() {
         ("s.indexOf('c')", "2"),
         ("'a,b,c'.split(',', 2)", "[a, b,c]"),
         ("['a', 'b'].join('-').upperAscii()", "A-B"),
-        ("'%s is %d, %.1f, %x'.format(['x', 3, 2.25, 255])", "x is 3, 2.2, ff"),
+        (
+            "'%s is %d, %.1f, %x'.format(['x', 3, 2.25, 255])",
+            "x is 3, 2.2, ff",
+        ),
         ("strings.quote('a\\n')", "\"a\\n\""),
-        ("sets.contains([1, 2], [2.0]) && sets.intersects([1], [1, 2])", "true"),
-        ("base64.encode(b'abc') + string(base64.decode('YWI'))", "YWJjab"),
+        (
+            "sets.contains([1, 2], [2.0]) && sets.intersects([1], [1, 2])",
+            "true",
+        ),
+        (
+            "base64.encode(b'abc') + string(base64.decode('YWI'))",
+            "YWJjab",
+        ),
         ("timestamp('2024-02-29T12:00:00Z').getDayOfYear()", "59"),
-        ("timestamp('2024-02-29T12:00:00Z') + duration('1h30m')", "2024-02-29T13:30:00Z"),
+        (
+            "timestamp('2024-02-29T12:00:00Z') + duration('1h30m')",
+            "2024-02-29T13:30:00Z",
+        ),
         ("timestamp('2024-01-01T00:00:00Z').getHours('+02:00')", "2"),
-        ("string(duration('90m')) + string(1.5) + string(1e7)", "5400s1.51e+07"),
+        (
+            "string(duration('90m')) + string(1.5) + string(1e7)",
+            "5400s1.51e+07",
+        ),
         ("type(1) == int && type(a) == map", "true"),
         ("'abc'.matches('^a.c$') && matches('abc', 'b')", "true"),
         ("a.b == 1 ? 'yes' : 'no'", "yes"),
@@ -70,7 +86,11 @@ fn expressions_have_the_values_of_the_language() {
         ("!(!true) && !!true && --1 == 1", "true"),
     ];
     for (expression, expected) in table {
-        assert_eq!(value(expression, object).as_deref(), Ok(expected), "{expression}");
+        assert_eq!(
+            value(expression, object).as_deref(),
+            Ok(expected),
+            "{expression}"
+        );
     }
 }
 
@@ -87,16 +107,31 @@ fn errors_name_the_problem() {
         ("[1][1]", "index out of range: 1"),
         ("optional.none().value()", "the optional has no value"),
         ("1 && true", "expected true or false, the value is a int"),
-        ("'a'.matches('(')", "`(` is not a valid pattern, or is too large"),
+        (
+            "'a'.matches('(')",
+            "`(` is not a valid pattern, or is too large",
+        ),
         ("a b", "column 3: expected the end, found `b`"),
         ("a.b.c(", "column 7: expected an expression, found the end"),
         ("nope(1)", "column 1: unknown function `nope`"),
-        ("'abc'.size(1)", "column 7: `size` does not take this number of arguments"),
-        ("has(a)", "column 1: `has` takes one field, such as `has(status.phase)`"),
-        ("[1].all(1, true)", "column 9: expected the name of a variable, found a literal"),
+        (
+            "'abc'.size(1)",
+            "column 7: `size` does not take this number of arguments",
+        ),
+        (
+            "has(a)",
+            "column 1: `has` takes one field, such as `has(status.phase)`",
+        ),
+        (
+            "[1].all(1, true)",
+            "column 9: expected the name of a variable, found a literal",
+        ),
         ("'a", "column 1: the closing ' is missing"),
         ("1 + package", "column 5: `package` is a reserved word"),
-        ("99999999999999999999", "column 1: `99999999999999999999` is not a number, or is too large"),
+        (
+            "99999999999999999999",
+            "column 1: `99999999999999999999` is not a number, or is too large",
+        ),
         ("a ~ b", "column 3: unexpected character `~`"),
     ];
     for (expression, expected) in table {
@@ -109,15 +144,31 @@ fn errors_name_the_problem() {
 fn nesting_and_length_are_limited() {
     let nested = |levels: usize| format!("{}1{}", "(".repeat(levels), ")".repeat(levels));
     assert!(Program::compile(&nested(DEPTH_MAX - 1)).is_ok());
-    assert!(matches!(Program::compile(&nested(DEPTH_MAX)), Err(CompileError::TooDeep(_))));
-    for (repeated, end) in [("[", ""), ("1 + ", "1"), ("a.b", ""), ("{1: ", ""), ("!(", ""), ("a ? b : ", "c")] {
+    assert!(matches!(
+        Program::compile(&nested(DEPTH_MAX)),
+        Err(CompileError::TooDeep(_))
+    ));
+    for (repeated, end) in [
+        ("[", ""),
+        ("1 + ", "1"),
+        ("a.b", ""),
+        ("{1: ", ""),
+        ("!(", ""),
+        ("a ? b : ", "c"),
+    ] {
         let deep = repeated.repeat(1000) + end;
         assert!(Program::compile(&deep).is_err(), "{repeated}");
     }
     let chain = "true && ".repeat(1000) + "true";
-    assert!(Program::compile(&chain).is_ok(), "a chain of && is one level");
+    assert!(
+        Program::compile(&chain).is_ok(),
+        "a chain of && is one level"
+    );
     let long = "1".repeat(EXPRESSION_BYTES_MAX + 1);
-    assert_eq!(Program::compile(&long).err(), Some(CompileError::TooLong(long.len())));
+    assert_eq!(
+        Program::compile(&long).err(),
+        Some(CompileError::TooLong(long.len()))
+    );
 }
 
 #[test]
@@ -132,7 +183,10 @@ fn a_budget_ends_every_evaluation() {
     // The operators that absorb errors do not absorb this one.
     assert_eq!(value(&format!("{nested} || true"), "{}"), spent);
     let long = format!("{{\"s\": \"{}\"}}", "a".repeat(1_000_000));
-    assert_eq!(value("[s, s, s, s].map(x, x + x + x + x).size() > 0", &long), spent);
+    assert_eq!(
+        value("[s, s, s, s].map(x, x + x + x + x).size() > 0", &long),
+        spent
+    );
     assert_eq!(value("s.matches('(a*)*(a*)*(a*)*b')", &long), spent);
     assert_eq!(value("s.split('').size()", &long), spent);
 }
@@ -141,18 +195,26 @@ fn a_budget_ends_every_evaluation() {
 fn an_expression_reads_only_its_pointers() {
     let table: [(&str, &[&str]); 9] = [
         ("status.phase == 'Running'", &["/status/phase"]),
-        ("has(status.a) && status.?b.?c.orValue(0) > 1", &["/status/a", "/status/b/c"]),
+        (
+            "has(status.a) && status.?b.?c.orValue(0) > 1",
+            &["/status/a", "/status/b/c"],
+        ),
         ("status['a/b'] == 1", &["/status/a~1b"]),
         ("status.list.exists(c, c.type == 'x')", &["/status/list"]),
         ("status.map[spec.key] == 1", &["/spec/key", "/status/map"]),
         ("status == {} || status.a == 1", &["/status"]),
         ("[spec.a].all(x, x == spec.b)", &["/spec/a", "/spec/b"]),
         ("status.a.size() + status.ab", &["/status/a", "/status/ab"]),
-        ("(has(status.x) ? status.x : status.y).z", &["/status/x", "/status/y"]),
+        (
+            "(has(status.x) ? status.x : status.y).z",
+            &["/status/x", "/status/y"],
+        ),
     ];
     for (expression, expected) in table {
         let mut pointers = Vec::new();
-        Program::compile(expression).expect(expression).pointers(&mut pointers);
+        Program::compile(expression)
+            .expect(expression)
+            .pointers(&mut pointers);
         without_parts(&mut pointers);
         assert_eq!(pointers, expected, "{expression}");
     }
@@ -168,9 +230,19 @@ fn a_template_inserts_values() {
         let template = Template::compile(template).expect("a template");
         template.evaluate(&fields, &budget).expect("a text")
     };
-    assert_eq!(text("${a} has ${n} of ${{'k': '}'}}, $${a}"), "x has 2 of {k: }}, ${a}");
+    assert_eq!(
+        text("${a} has ${n} of ${{'k': '}'}}, $${a}"),
+        "x has 2 of {k: }}, ${a}"
+    );
     assert_eq!(text("plain"), "plain");
-    let error = |template: &str| Template::compile(template).expect_err("an error").to_string();
-    assert_eq!(error("ab ${1 +}"), "column 9: expected an expression, found the end");
+    let error = |template: &str| {
+        Template::compile(template)
+            .expect_err("an error")
+            .to_string()
+    };
+    assert_eq!(
+        error("ab ${1 +}"),
+        "column 9: expected an expression, found the end"
+    );
     assert_eq!(error("ab ${1"), "column 4: the closing `}` is missing");
 }

@@ -22,7 +22,10 @@ impl Timestamp {
     /// The time at a number of Unix seconds, or `None` if it is out of range.
     pub fn of_seconds(seconds: i64) -> Option<Self> {
         let is_valid = (FIRST_S..=LAST_S).contains(&seconds);
-        is_valid.then_some(Self { seconds, nanoseconds: 0 })
+        is_valid.then_some(Self {
+            seconds,
+            nanoseconds: 0,
+        })
     }
 
     /// The time in a text in RFC 3339 format, as Go parses it: with `T` and `Z` in upper case, and
@@ -40,7 +43,10 @@ impl Timestamp {
             nine.parse().unwrap_or(0)
         });
         let whole = Self::of_seconds(ms.div_euclid(1000))?;
-        Some(Self { nanoseconds: digits, ..whole })
+        Some(Self {
+            nanoseconds: digits,
+            ..whole
+        })
     }
 
     /// Unix seconds, rounded down.
@@ -69,7 +75,10 @@ impl Timestamp {
         let seconds = self.seconds + nanoseconds.div_euclid(SECOND) + total / SECOND;
         let whole = Self::of_seconds(seconds)?;
         let nanoseconds = u32::try_from(total % SECOND).ok()?;
-        Some(Self { nanoseconds, ..whole })
+        Some(Self {
+            nanoseconds,
+            ..whole
+        })
     }
 
     /// The nanoseconds from `other` to this time, or `None` if they are too many.
@@ -131,11 +140,19 @@ fn duration_part(text: &str) -> Option<(i128, &str)> {
         return None;
     }
     let (unit, nanoseconds) = UNITS.into_iter().find(|(unit, _)| rest.starts_with(unit))?;
-    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let whole: i128 = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().ok()?
+    };
     // Digits after the eighteenth are below a nanosecond.
     let fraction = fraction.get(..fraction.len().min(18))?;
     let scale = 10_i128.pow(u32::try_from(fraction.len()).ok()?);
-    let fraction: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let fraction: i128 = if fraction.is_empty() {
+        0
+    } else {
+        fraction.parse().ok()?
+    };
     let total = whole * nanoseconds + fraction * nanoseconds / scale;
     Some((total, rest.get(unit.len()..)?))
 }

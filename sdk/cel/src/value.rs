@@ -290,16 +290,21 @@ impl<'a> Value<'a> {
     }
 
     /// The order of two values, or an error if values of these types have none.
-    pub(crate) fn compare(&self, operator: &'static str, other: &Self) -> Evaluated<Option<Ordering>> {
+    pub(crate) fn compare(
+        &self,
+        operator: &'static str,
+        other: &Self,
+    ) -> Evaluated<Option<Ordering>> {
         match (self, other) {
             (Self::Bool(one), Self::Bool(other)) => Ok(Some(one.cmp(other))),
             (Self::String(one), Self::String(other)) => Ok(Some(one.as_str().cmp(other.as_str()))),
             (Self::Bytes(one), Self::Bytes(other)) => Ok(Some(one.cmp(other))),
             (Self::Timestamp(one), Self::Timestamp(other)) => Ok(Some(one.cmp(other))),
             (Self::Duration(one), Self::Duration(other)) => Ok(Some(one.cmp(other))),
-            (Self::Int(_) | Self::Uint(_) | Self::Double(_), Self::Int(_) | Self::Uint(_) | Self::Double(_)) => {
-                Ok(compare_numbers(self, other))
-            }
+            (
+                Self::Int(_) | Self::Uint(_) | Self::Double(_),
+                Self::Int(_) | Self::Uint(_) | Self::Double(_),
+            ) => Ok(compare_numbers(self, other)),
             _ => {
                 let types = [self.type_name(), other.type_name()];
                 Err(EvaluationError::no_overload(operator, &types))

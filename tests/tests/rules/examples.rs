@@ -14,7 +14,10 @@ fn files() -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the examples");
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "yaml")
+        })
         .collect();
     files.sort();
     files
@@ -33,17 +36,33 @@ fn every_example_keeps_its_promises() {
     let sets: Vec<RuleSet> = files.iter().map(read).collect();
     for set in &sets {
         let count = |state: &str| {
-            let expected = |fixture: &&Value| fixture.pointer("/expect/state") == Some(&state.into());
+            let expected =
+                |fixture: &&Value| fixture.pointer("/expect/state") == Some(&state.into());
             set.fixtures.iter().filter(expected).count()
         };
-        assert!(set.fixtures.len() >= 6, "{}: {} fixtures", set.name, set.fixtures.len());
-        assert!(count("Ready") + count("Present") + count("Succeeded") > 0, "{}", set.name);
+        assert!(
+            set.fixtures.len() >= 6,
+            "{}: {} fixtures",
+            set.name,
+            set.fixtures.len()
+        );
+        assert!(
+            count("Ready") + count("Present") + count("Succeeded") > 0,
+            "{}",
+            set.name
+        );
         assert!(count("Pending") > 0, "{}", set.name);
         let names = set.fixtures.iter();
-        let names: Vec<_> = names.filter_map(|fixture| fixture["name"].as_str()).collect();
+        let names: Vec<_> = names
+            .filter_map(|fixture| fixture["name"].as_str())
+            .collect();
         for name in ["no status", "stale", "trap"] {
             let is_there = names.iter().any(|known| known.contains(name));
-            assert!(is_there, "{}: no fixture with `{name}` in its name", set.name);
+            assert!(
+                is_there,
+                "{}: no fixture with `{name}` in its name",
+                set.name
+            );
         }
     }
     // One component of all, so that the engine compiles once. The load runs every fixture.

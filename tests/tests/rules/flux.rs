@@ -28,7 +28,10 @@ const EXPRESSIONS: &str = include_str!("expressions.txt");
 
 /// Runs a command in a folder, and returns its output.
 fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).current_dir(folder).output();
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {error}");
@@ -38,7 +41,10 @@ fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
 /// Builds the peer. `None` without Go.
 fn peer() -> Option<PathBuf> {
     if Command::new("go").arg("version").output().is_err() {
-        assert!(std::env::var("CI").is_err(), "CI=true, and Go is not installed");
+        assert!(
+            std::env::var("CI").is_err(),
+            "CI=true, and Go is not installed"
+        );
         println!("NOT RUN: Go is not installed, so there is no engine of Flux to compare with");
         return None;
     }
@@ -55,7 +61,11 @@ fn peer() -> Option<PathBuf> {
         let text = fs::read(Path::new(&cached).join(file)).expect("a file of the module");
         fs::write(folder.join("runtime").join(file), text).expect("a copy");
     }
-    run(&folder, "go", &["mod", "edit", "-replace", &format!("{module}=./runtime")]);
+    run(
+        &folder,
+        "go",
+        &["mod", "edit", "-replace", &format!("{module}=./runtime")],
+    );
     run(&folder, "go", &["build", "-o", "peer", "."]);
     Some(folder.join("peer"))
 }
@@ -71,10 +81,15 @@ fn answers(peer: &Path, cases: &[Value]) -> Vec<Value> {
     let mut input = child.stdin.take().expect("a pipe");
     let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
     let output = child.wait_with_output().expect("an end");
-    writer.join().expect("no panic").expect("all cases were read");
+    writer
+        .join()
+        .expect("no panic")
+        .expect("all cases were read");
     let text = String::from_utf8(output.stdout).expect("text");
-    let answers: Vec<Value> =
-        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let answers: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
     assert_eq!(answers.len(), cases.len());
     answers
 }
@@ -100,14 +115,46 @@ fn statuses() -> Vec<Value> {
 /// Checks in the forms that users write.
 const CHECKS: [[&str; 3]; 9] = [
     ["", "", "status.ready"],
-    ["status.phase == 'Pending'", "status.phase == 'Failed'", "status.phase == 'Running'"],
-    ["", "status.conditions.exists(c, c.type == 'Ready' && c.status == 'False')", "status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')"],
-    ["", "has(status.conditions) && status.conditions.exists(c, c.type == 'Stalled')", "has(status.conditions) && status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')"],
-    ["!has(status.conditions)", "status.conditions.filter(e, e.type == 'Synced').all(e, e.status == 'False')", "status.conditions.filter(e, e.type == 'Ready').all(e, e.status == 'True')"],
-    ["", "", "status.?conditions.orValue([]).exists(c, c.type == 'Ready' && c.status == 'True')"],
-    ["", "status.?phase.orValue('') in ['Failed', 'Error']", "status.?count.orValue(0) >= 3"],
-    ["status.observedGeneration != metadata.generation", "", "true"],
-    ["", "", "status.map.b.size() == 2 && status.map['a'] == 1 && status[?'map'].hasValue()"],
+    [
+        "status.phase == 'Pending'",
+        "status.phase == 'Failed'",
+        "status.phase == 'Running'",
+    ],
+    [
+        "",
+        "status.conditions.exists(c, c.type == 'Ready' && c.status == 'False')",
+        "status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')",
+    ],
+    [
+        "",
+        "has(status.conditions) && status.conditions.exists(c, c.type == 'Stalled')",
+        "has(status.conditions) && status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')",
+    ],
+    [
+        "!has(status.conditions)",
+        "status.conditions.filter(e, e.type == 'Synced').all(e, e.status == 'False')",
+        "status.conditions.filter(e, e.type == 'Ready').all(e, e.status == 'True')",
+    ],
+    [
+        "",
+        "",
+        "status.?conditions.orValue([]).exists(c, c.type == 'Ready' && c.status == 'True')",
+    ],
+    [
+        "",
+        "status.?phase.orValue('') in ['Failed', 'Error']",
+        "status.?count.orValue(0) >= 3",
+    ],
+    [
+        "status.observedGeneration != metadata.generation",
+        "",
+        "true",
+    ],
+    [
+        "",
+        "",
+        "status.map.b.size() == 2 && status.map['a'] == 1 && status[?'map'].hasValue()",
+    ],
 ];
 
 #[test]
@@ -136,7 +183,9 @@ fn checks_have_the_status_that_flux_gives() {
         }
     }
     let mut checks = FluxChecks::default();
-    checks.add("checks.yaml", &Value::from(list).to_string()).expect("checks");
+    checks
+        .add("checks.yaml", &Value::from(list).to_string())
+        .expect("checks");
     let interpreters = published(&component(&checks.rules("flux", "1.0.0").expect("rules")));
     let mut differences = Vec::new();
     let verdicts = judged(&interpreters, &objects);
@@ -148,7 +197,10 @@ fn checks_have_the_status_that_flux_gives() {
             None => "Unknown",
         };
         if &*verdict.state != expected {
-            differences.push(format!("{case}: {answer}, here {}: {}", verdict.state, verdict.message));
+            differences.push(format!(
+                "{case}: {answer}, here {}: {}",
+                verdict.state, verdict.message
+            ));
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
@@ -168,8 +220,9 @@ fn expressions_have_the_value_that_flux_gives() {
         },
     });
     let expressions = EXPRESSIONS.lines().map(str::trim);
-    let expressions: Vec<&str> =
-        expressions.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let expressions: Vec<&str> = expressions
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect();
     let (mut rules, mut objects, mut cases) = (Vec::new(), Vec::new(), Vec::new());
     for (index, expression) in expressions.iter().enumerate() {
         // One format, whose result is a string for every value.
@@ -207,5 +260,10 @@ fn expressions_have_the_value_that_flux_gives() {
             }
         }
     }
-    assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
+    assert!(
+        differences.is_empty(),
+        "{} differences:\n{}",
+        differences.len(),
+        differences.join("\n")
+    );
 }

@@ -6,7 +6,14 @@ use kindsight_contract::{Description, Fixture, HandledKind, KindPattern};
 use super::{Outcome, PARTS_MAX, Rule, RuleSet, data, fields};
 
 /// Names that a variable cannot have, because they are variables already.
-const TAKEN: [&str; 6] = ["apiVersion", "conditions", "kind", "metadata", "spec", "status"];
+const TAKEN: [&str; 6] = [
+    "apiVersion",
+    "conditions",
+    "kind",
+    "metadata",
+    "spec",
+    "status",
+];
 
 /// The problems of the rules, each with its place.
 pub(super) fn problems(rules: &RuleSet) -> Vec<String> {
@@ -27,7 +34,10 @@ pub(super) fn problems(rules: &RuleSet) -> Vec<String> {
 }
 
 fn of_rule(rules: &RuleSet, rule: &Rule, problem: &mut impl FnMut(&str, &str)) {
-    for (name, count) in [("cases", rule.cases.len()), ("variables", rule.variables.len())] {
+    for (name, count) in [
+        ("cases", rule.cases.len()),
+        ("variables", rule.variables.len()),
+    ] {
         if count > PARTS_MAX {
             problem(name, &format!("{count} are over the limit of {PARTS_MAX}"));
         }
@@ -35,11 +45,21 @@ fn of_rule(rules: &RuleSet, rule: &Rule, problem: &mut impl FnMut(&str, &str)) {
     for (index, variable) in rule.variables.iter().enumerate() {
         let place = format!("variables[{index}]");
         let name = variable.name.as_str();
-        let is_repeated = rule.variables.iter().take(index).any(|other| other.name == name);
+        let is_repeated = rule
+            .variables
+            .iter()
+            .take(index)
+            .any(|other| other.name == name);
         if TAKEN.contains(&name) || is_repeated {
-            problem(&place, &format!("the name `{name}` is taken: choose another one"));
+            problem(
+                &place,
+                &format!("the name `{name}` is taken: choose another one"),
+            );
         } else if !is_identifier(name) {
-            problem(&place, &format!("`{name}` is not a name: use letters, digits and _"));
+            problem(
+                &place,
+                &format!("`{name}` is not a name: use letters, digits and _"),
+            );
         }
         expression(&place, "expression", &variable.expression, problem);
     }
@@ -88,7 +108,10 @@ fn of_outcome(
         }
     }
     if !outcome.reason.contains("${") && outcome.reason.contains(char::is_whitespace) {
-        let what = format!("`{}` is not a reason: write one word in CamelCase", outcome.reason);
+        let what = format!(
+            "`{}` is not a reason: write one word in CamelCase",
+            outcome.reason
+        );
         problem(&format!("{place}.reason"), &what);
     }
     if let Some(since) = &outcome.since {

@@ -53,8 +53,7 @@ fn rule(rule: &Rule) -> Value {
         outcome
     });
     let variables = rule.variables.iter();
-    let variables =
-        variables.map(|one| json!({"name": one.name, "expression": one.expression}));
+    let variables = variables.map(|one| json!({"name": one.name, "expression": one.expression}));
     json!({
         "group": rule.group,
         "version": rule.version,

@@ -39,8 +39,14 @@ pub(super) fn of(rule: &Rule) -> Vec<String> {
         pointers.retain(|pointer| first_token(pointer) != "conditions");
     }
     let checked: [(bool, &[&str]); 3] = [
-        (has_conditions, &["/metadata/generation", "/status/conditions"]),
-        (rule.checks_deletion, &["/metadata/deletionTimestamp", "/metadata/finalizers"]),
+        (
+            has_conditions,
+            &["/metadata/generation", "/status/conditions"],
+        ),
+        (
+            rule.checks_deletion,
+            &["/metadata/deletionTimestamp", "/metadata/finalizers"],
+        ),
         (
             rule.generation != GenerationCheck::Off,
             &["/metadata/generation", "/status/observedGeneration"],
@@ -62,7 +68,10 @@ pub(super) fn of(rule: &Rule) -> Vec<String> {
 }
 
 fn uses_conditions(rule: &Rule, pointers: &[String]) -> bool {
-    rule.is_extended && pointers.iter().any(|pointer| first_token(pointer) == "conditions")
+    rule.is_extended
+        && pointers
+            .iter()
+            .any(|pointer| first_token(pointer) == "conditions")
 }
 
 fn first_token(pointer: &str) -> &str {

@@ -40,12 +40,16 @@ fn problems_name_file_kind_and_position() {
         (
             "runs ${spec.name}",
             "runs ${spec.name",
-            format!("{place}: cases[0].message: column 6: the closing `}}` is missing in `runs ${{spec.name`"),
+            format!(
+                "{place}: cases[0].message: column 6: the closing `}}` is missing in `runs ${{spec.name`"
+            ),
         ),
         (
             "state: Draining}",
             "state: Drained}",
-            format!("{place}: cases[2].state: `Drained` is not a state: use Ready, Succeeded, Present, Suspended, Degraded, Pending, Terminating, Failed or Unknown, or declare it in `states`"),
+            format!(
+                "{place}: cases[2].state: `Drained` is not a state: use Ready, Succeeded, Present, Suspended, Degraded, Pending, Terminating, Failed or Unknown, or declare it in `states`"
+            ),
         ),
         (
             "name: phase,",
@@ -55,7 +59,9 @@ fn problems_name_file_kind_and_position() {
         (
             "reason: Running",
             "reason: is running",
-            format!("{place}: cases[0].reason: `is running` is not a reason: write one word in CamelCase"),
+            format!(
+                "{place}: cases[0].reason: `is running` is not a reason: write one word in CamelCase"
+            ),
         ),
     ];
     for (from, to, expected) in table {
@@ -66,7 +72,13 @@ fn problems_name_file_kind_and_position() {
     let group = problems("group: example.com", "group: core");
     assert!(group[0].starts_with("rules[0].group: "), "{group:?}");
     let unknown = problems("version: 1.0.0", "version: 1.0.0\nkinds: []");
-    assert!(unknown[0].starts_with("w.yaml: ") && unknown[0].contains("kinds"), "{unknown:?}");
+    assert!(
+        unknown[0].starts_with("w.yaml: ") && unknown[0].contains("kinds"),
+        "{unknown:?}"
+    );
     let phase = problems("phase: pending", "phase: waiting");
-    assert!(phase[0].contains("`waiting` of Draining is not a phase"), "{phase:?}");
+    assert!(
+        phase[0].contains("`waiting` of Draining is not a phase"),
+        "{phase:?}"
+    );
 }

@@ -30,8 +30,15 @@ fn rules(files: &[&str]) -> Result<RuleSet, RulesError> {
 #[test]
 fn checks_are_read_from_resources_and_from_lists() {
     let rules = rules(&[KUSTOMIZATION, BARE, KUSTOMIZATION]).expect("rules");
-    let kinds: Vec<_> = rules.rules.iter().map(|rule| (&*rule.group, &*rule.kind)).collect();
-    assert_eq!(kinds, [("bitnami.com", "SealedSecret"), ("example.com", "*")]);
+    let kinds: Vec<_> = rules
+        .rules
+        .iter()
+        .map(|rule| (&*rule.group, &*rule.kind))
+        .collect();
+    assert_eq!(
+        kinds,
+        [("bitnami.com", "SealedSecret"), ("example.com", "*")]
+    );
     assert!(rules.component().is_ok());
 }
 
@@ -42,7 +49,10 @@ fn problems_name_the_resource() {
         rules.expect_err("an error").to_string()
     };
     let broken = KUSTOMIZATION.replace("'True'", "True");
-    assert!(rules(&[&broken]).expect("rules").component().is_ok(), "True is a variable");
+    assert!(
+        rules(&[&broken]).expect("rules").component().is_ok(),
+        "True is a variable"
+    );
     let broken = KUSTOMIZATION.replace("c.status == 'True'", "c.status = 'True'");
     let place = "0.yaml: document 1: Kustomization apps: healthCheckExprs[0]";
     let expected = format!("{place} (SealedSecret.bitnami.com): cases[1].if: column ");
@@ -50,6 +60,8 @@ fn problems_name_the_resource() {
     let missing = KUSTOMIZATION.replace("current:", "inProgress:");
     assert_eq!(error(&missing), format!("{place}: missing field `current`"));
     let other = KUSTOMIZATION.replace("'True'", "'Yes'");
-    let differs = rules(&[KUSTOMIZATION, &other]).expect_err("two rules").to_string();
+    let differs = rules(&[KUSTOMIZATION, &other])
+        .expect_err("two rules")
+        .to_string();
     assert!(differs.contains("differs from 0.yaml"), "{differs}");
 }

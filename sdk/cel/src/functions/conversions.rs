@@ -50,9 +50,12 @@ fn to_int<'a>(value: &Value<'a>) -> Called<'a> {
         Value::Int(_) => Ok(value.clone()),
         Value::Uint(number) => {
             let number = i64::try_from(*number);
-            number.map(Value::Int).map_err(|_| EvaluationError::Overflow("int"))
+            number
+                .map(Value::Int)
+                .map_err(|_| EvaluationError::Overflow("int"))
         }
-        Value::Double(float) if *float > -INT_END && *float < INT_END => {
+        Value::Double(float) if *float > -INT_END && *float < INT_END =>
+        {
             #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
             Ok(Value::Int(*float as i64))
         }
@@ -72,9 +75,12 @@ fn to_uint<'a>(value: &Value<'a>) -> Called<'a> {
         Value::Uint(_) => Ok(value.clone()),
         Value::Int(number) => {
             let number = u64::try_from(*number);
-            number.map(Value::Uint).map_err(|_| EvaluationError::Overflow("uint"))
+            number
+                .map(Value::Uint)
+                .map_err(|_| EvaluationError::Overflow("uint"))
         }
-        Value::Double(float) if *float >= 0.0 && *float < UINT_END => {
+        Value::Double(float) if *float >= 0.0 && *float < UINT_END =>
+        {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -92,7 +98,10 @@ fn to_uint<'a>(value: &Value<'a>) -> Called<'a> {
 }
 
 fn to_double<'a>(value: &Value<'a>) -> Called<'a> {
-    #[expect(clippy::cast_precision_loss, reason = "a double holds the nearest value")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a double holds the nearest value"
+    )]
     Some(match value {
         Value::Double(_) => Ok(value.clone()),
         Value::Int(number) => Ok(Value::Double(*number as f64)),
@@ -116,7 +125,9 @@ fn to_string<'a>(value: &Value<'a>) -> Called<'a> {
         Value::Duration(nanoseconds) => Ok(time::duration_text(*nanoseconds).into()),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(text.to_owned().into()),
-            Err(_) => Err(EvaluationError::Invalid("the bytes are not UTF-8".to_owned())),
+            Err(_) => Err(EvaluationError::Invalid(
+                "the bytes are not UTF-8".to_owned(),
+            )),
         },
         _ => return None,
     })

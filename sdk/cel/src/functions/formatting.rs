@@ -95,11 +95,18 @@ fn written(verb: char, precision: usize, value: &Value<'_>, budget: &Budget) -> 
 }
 
 fn signed(number: i64, magnitude: String) -> String {
-    if number < 0 { format!("-{magnitude}") } else { magnitude }
+    if number < 0 {
+        format!("-{magnitude}")
+    } else {
+        magnitude
+    }
 }
 
 fn float_of(value: &Value<'_>) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "a float shows the nearest value")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a float shows the nearest value"
+    )]
     match value {
         Value::Double(float) => Some(*float),
         Value::Int(number) => Some(*number as f64),
@@ -208,7 +215,9 @@ pub(crate) fn float(float: f64) -> String {
         _ => {}
     }
     let text = format!("{float:e}");
-    let exponent = text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
+    let exponent = text
+        .split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok());
     if exponent.is_some_and(|exponent: i32| EXPONENTS.contains(&exponent)) {
         format!("{float}")
     } else {

@@ -4,11 +4,7 @@ use super::{Called, Function};
 use crate::error::Evaluated;
 use crate::{Budget, EvaluationError, Value};
 
-pub(super) fn call<'a>(
-    function: Function,
-    arguments: &[Value<'a>],
-    budget: &Budget,
-) -> Called<'a> {
+pub(super) fn call<'a>(function: Function, arguments: &[Value<'a>], budget: &Budget) -> Called<'a> {
     Some(match (function, arguments) {
         (Function::OptionalNone, []) => Ok(Value::Optional(None)),
         (Function::OptionalOf, [value]) => Ok(Value::optional(Some(value.clone()))),
@@ -38,7 +34,12 @@ fn unwrap<'a>(items: &[Value<'a>], budget: &Budget) -> Evaluated<Value<'a>> {
     for item in items {
         match item {
             Value::Optional(value) => values.extend(value.as_deref().cloned()),
-            other => return Err(EvaluationError::no_overload("unwrapOpt", &[other.type_name()])),
+            other => {
+                return Err(EvaluationError::no_overload(
+                    "unwrapOpt",
+                    &[other.type_name()],
+                ));
+            }
         }
     }
     Ok(Value::from(values))

@@ -15,9 +15,7 @@ pub(super) fn call<'a>(
     };
     let result = match function {
         Function::SetsContains => contains(one, other, budget)?,
-        Function::SetsEquivalent => {
-            contains(one, other, budget)? && contains(other, one, budget)?
-        }
+        Function::SetsEquivalent => contains(one, other, budget)? && contains(other, one, budget)?,
         _ => intersects(one, other, budget)?,
     };
     Ok(Value::Bool(result))

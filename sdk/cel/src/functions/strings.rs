@@ -77,9 +77,7 @@ fn with_text<'a>(
         (Function::LastIndexOf, [Value::Int(from)]) => last_index_of(text, part, *from),
         (Function::Split, []) => split(text, part, -1, budget),
         (Function::Split, [Value::Int(limit)]) => split(text, part, *limit, budget),
-        (Function::Replace, [Value::String(new)]) => {
-            replace(text, part, new.as_str(), -1, budget)
-        }
+        (Function::Replace, [Value::String(new)]) => replace(text, part, new.as_str(), -1, budget),
         (Function::Replace, [Value::String(new), Value::Int(limit)]) => {
             replace(text, part, new.as_str(), *limit, budget)
         }
@@ -101,7 +99,10 @@ fn join<'a>(list: &List<'_>, separator: &str, budget: &Budget) -> Evaluated<Valu
     let mut joined = String::new();
     for (index, item) in list.items().iter().enumerate() {
         let Some(item) = item.as_str() else {
-            return Err(EvaluationError::no_overload("join", &["list", item.type_name()]));
+            return Err(EvaluationError::no_overload(
+                "join",
+                &["list", item.type_name()],
+            ));
         };
         if index > 0 {
             joined.push_str(separator);
@@ -259,13 +260,16 @@ fn matches<'a>(
     // Each character of the text is compared with up to every state of the pattern.
     budget.steps(text.len().saturating_mul(regex.len()) / 64)?;
     let compiled = pattern.0.get_or_init(|| compiled(regex));
-    let is_known = compiled.as_ref().is_some_and(|known| known.as_str() == regex);
+    let is_known = compiled
+        .as_ref()
+        .is_some_and(|known| known.as_str() == regex);
     let is_match = if is_known {
         compiled.as_ref().map(|known| known.is_match(text))
     } else {
         compiled_again(regex, budget)?.map(|known| known.is_match(text))
     };
-    let invalid = || EvaluationError::Invalid(format!("`{regex}` is not a valid pattern, or is too large"));
+    let invalid =
+        || EvaluationError::Invalid(format!("`{regex}` is not a valid pattern, or is too large"));
     is_match.map(Value::Bool).ok_or_else(invalid)
 }
 

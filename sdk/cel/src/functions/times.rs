@@ -67,7 +67,9 @@ fn in_zone<'a>(part: TimePart, time: Timestamp, zone: &str) -> Evaluated<Value<'
         let midnight = rfc_3339::unix_ms(&format!("1970-01-01T00:00:00{signed}"));
         -midnight.ok_or_else(invalid)? / 1000
     };
-    let local = time.plus(offset_s * SECOND).ok_or(EvaluationError::Overflow("timestamp"))?;
+    let local = time
+        .plus(offset_s * SECOND)
+        .ok_or(EvaluationError::Overflow("timestamp"))?;
     Ok(Value::Int(of_time(part, local)))
 }
 

@@ -44,7 +44,10 @@ struct Outcome {
 
 impl Rule {
     pub(crate) fn of_node(node: Node<'_>, states: &[State]) -> Result<Self, String> {
-        let cases = node.get("cases").items().map(|case| Case::of_node(case, states));
+        let cases = node
+            .get("cases")
+            .items()
+            .map(|case| Case::of_node(case, states));
         let generation = match node.get("generation").text_or_empty() {
             "older" => GenerationCheck::Older,
             "differs" => GenerationCheck::Differs,
@@ -137,7 +140,11 @@ impl Outcome {
         let reason = self.reason.evaluate(scope, budget);
         // A verdict needs a reason, and the name of its state is always one.
         let reason = reason.unwrap_or_default();
-        let reason = if reason.is_empty() { self.state.name().to_owned() } else { reason };
+        let reason = if reason.is_empty() {
+            self.state.name().to_owned()
+        } else {
+            reason
+        };
         let message = self.message.evaluate(scope, budget);
         let message = message.unwrap_or_else(|error| format!("its message has no value: {error}"));
         let since = self.since.as_ref();

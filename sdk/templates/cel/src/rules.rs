@@ -111,7 +111,11 @@ impl ClaimedRule {
             Some(when) => kind.when(when),
             None => kind,
         };
-        if self.rule.checks_deletion() { kind.uses_now() } else { kind }
+        if self.rule.checks_deletion() {
+            kind.uses_now()
+        } else {
+            kind
+        }
     }
 }
 
@@ -123,7 +127,11 @@ fn state(node: Node<'_>) -> State {
     }
     let phase = Phase::of(node.get("phase").text_or_empty()).unwrap_or(Phase::Unknown);
     let state = State::new(kept(node.get("name")), phase, kept(node.get("summary")));
-    if node.get("final").is_true() { state.final_() } else { state }
+    if node.get("final").is_true() {
+        state.final_()
+    } else {
+        state
+    }
 }
 
 /// A text that is kept as long as the instance.

@@ -76,7 +76,10 @@ impl<'a, 'c> Scope<'a, 'c> {
             let conditions = self.object.conditions().iter();
             let entries = conditions.filter(|condition| !condition.name().is_empty());
             let entries = entries.map(|condition| {
-                (Value::from(condition.name()), Value::of_node(condition.node()))
+                (
+                    Value::from(condition.name()),
+                    Value::of_node(condition.node()),
+                )
             });
             Value::Map(Map::Shared(entries.collect::<Rc<[_]>>()))
         };

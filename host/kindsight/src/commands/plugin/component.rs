@@ -45,7 +45,10 @@ pub(super) fn text_of(file: &Path) -> anyhow::Result<String> {
     let most = u64::try_from(FILE_BYTES_MAX).unwrap_or(u64::MAX) + 1;
     let mut text = String::new();
     let opened = fs::File::open(file).with_context(failed)?;
-    opened.take(most).read_to_string(&mut text).with_context(failed)?;
+    opened
+        .take(most)
+        .read_to_string(&mut text)
+        .with_context(failed)?;
     anyhow::ensure!(
         text.len() <= FILE_BYTES_MAX,
         "{} is larger than {FILE_BYTES_MAX} bytes",

@@ -68,7 +68,10 @@ fn joined(args: &FromYamlArgs) -> anyhow::Result<RuleSet> {
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.with_context(failed)?.path();
-        if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "yaml" || extension == "yml")
+        {
             files.push(path);
         }
         anyhow::ensure!(
