@@ -25,7 +25,7 @@ const CREATED: &str = "org.opencontainers.image.created";
 /// An artifact that was pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushed {
-    /// The digest of the manifest, by which the artifact can be pinned.
+    /// The digest of the manifest. A reference with it is pinned.
     pub digest: Digest,
     /// The digest of the component.
     pub component: Digest,
@@ -81,8 +81,8 @@ pub fn push(
     })
 }
 
-/// Pulls the component of an artifact. With `keys`, a signature that is valid for one of them is
-/// required, and is verified before the component is downloaded.
+/// Pulls the component of an artifact. With `keys`, one of the keys must have signed the artifact. The
+/// signature is verified before the component is downloaded.
 ///
 /// # Errors
 /// The version does not exist, is not an artifact with one component, is not signed, is too large,

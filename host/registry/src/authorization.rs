@@ -195,7 +195,7 @@ impl Authorization {
     }
 }
 
-/// What a registry asks a client to request from its token server.
+/// A request for a token, as a registry describes it.
 struct Asked<'a> {
     realm: &'a str,
     service: Option<&'a str>,

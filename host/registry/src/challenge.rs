@@ -1,4 +1,4 @@
-//! The header `WWW-Authenticate`: the way in which a registry wants to be asked.
+//! The header `WWW-Authenticate`: the methods of authentication that a registry accepts.
 
 /// A way to authenticate.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -26,7 +26,7 @@ use crate::transport::Transport;
 pub struct ClientOptions {
     /// The credentials.
     pub docker: DockerConfig,
-    /// A PEM file with authorities that are trusted instead of those of the system.
+    /// A PEM file with trusted authorities. Without it, the authorities of the system are trusted.
     pub ca: Option<PathBuf>,
     /// Registries (`HOST` or `HOST:PORT`) that speak HTTP without TLS.
     pub plain_http: Vec<String>,

@@ -106,7 +106,7 @@ pub enum Error {
         /// The difference.
         why: String,
     },
-    /// The bytes do not have the digest by which they were requested.
+    /// The bytes do not have the requested digest.
     #[error(
         "{what} has other content than its digest says: expected {expected}, received {actual}"
     )]
@@ -141,7 +141,7 @@ pub enum Error {
     NoVersion {
         /// The reference.
         reference: String,
-        /// What is missing.
+        /// The missing part of the reference.
         why: String,
     },
     /// No signature of the artifact is valid for one of the keys.

@@ -142,7 +142,7 @@ impl PublicKey {
         [prefix, &self.bytes].concat()
     }
 
-    /// The hint by which cosign names a key in a bundle: the Base64 of the SHA-256 of the
+    /// The name of a key in the bundles of cosign: the Base64 of the SHA-256 of the
     /// `SubjectPublicKeyInfo`.
     pub(crate) fn hint(&self) -> String {
         let digest = ring::digest::digest(&ring::digest::SHA256, &self.der());

@@ -115,7 +115,7 @@ impl Remote {
         Ok(answer.header(OCI_SUBJECT).is_some())
     }
 
-    /// The referrers of a manifest: those that the registry lists, or else those in the index under
+    /// The referrers of a manifest, from the list of the registry, or else from the index under
     /// the fallback tag.
     pub(crate) fn referrers(&self, of: &Digest) -> Result<Vec<Descriptor>, Error> {
         let mut request = Request::new(Method::GET, self.url(&format!("referrers/{of}"))?);

@@ -22,7 +22,7 @@
 //! built once from the Go modules beside this crate.
 //!
 //! A MongoDB (`MongoServer`, with the feature `mongodb`) is a `mongod` if one is available, or else
-//! an in-memory server that Java runs. An [`Issuer`] is a script that Node runs. A [`ChromeDriver`]
+//! an in-memory server that Java runs. An [`Issuer`] is a script that Node runs. An [`OciRegistry`] is the registry of Debian. A [`ChromeDriver`]
 //! controls Chromium through `WebDriver`. A [`Container`] runs an unpacked [`Image`].
 //!
 //! Every process is stopped when its owner is dropped, even if a test panics. A watchdog stops the
@@ -49,6 +49,7 @@ mod pods;
 mod ports;
 mod process;
 mod proxy;
+mod registry;
 mod watchdog;
 
 pub use authority::{Authority, Identity};
@@ -68,3 +69,4 @@ pub use options::{Options, User};
 pub use pods::{BEHAVIOUR_LABEL, Behaviour};
 pub use ports::loopback_address;
 pub use proxy::Proxy;
+pub use registry::{OciRegistry, RegistryAccess};

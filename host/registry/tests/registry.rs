@@ -2,20 +2,17 @@
 //! the distribution project. Without it, one line says that these tests did not run; with `CI=true`
 //! they fail.
 
-mod stage;
-
 use std::fs;
-use std::io::Read as _;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use kindsight_cluster::{OciRegistry, RegistryAccess};
 use kindsight_model::Digest;
 use kindsight_registry::{
     Annotations, Client, ClientOptions, DockerConfig, Error, Layout, PublicKey, Reference,
     Repository, SigningKey, Version, copy, pull, push, sign,
 };
-use stage::{TestRegistry, signing_key};
 
 const CREATED: &str = "2026-11-27T00:00:00Z";
 /// A component without imports and exports.
@@ -28,6 +25,23 @@ fn client() -> Client {
 
 fn tag(tag: &str) -> Version {
     Version::Tag(tag.to_owned())
+}
+
+fn reference(registry: &OciRegistry, path: &str) -> Reference {
+    registry.reference(path).parse().unwrap()
+}
+
+/// Writes a new private key (ECDSA P-256), and returns its file.
+fn signing_key(folder: &Path) -> PathBuf {
+    use base64::Engine as _;
+    let random = ring::rand::SystemRandom::new();
+    let algorithm = &ring::signature::ECDSA_P256_SHA256_ASN1_SIGNING;
+    let document = ring::signature::EcdsaKeyPair::generate_pkcs8(algorithm, &random).unwrap();
+    let base64 = base64::prelude::BASE64_STANDARD.encode(document);
+    let file = folder.join("sign.key");
+    let pem = format!("-----BEGIN PRIVATE KEY-----\n{base64}\n-----END PRIVATE KEY-----\n");
+    fs::write(&file, pem).unwrap();
+    file
 }
 
 /// A component with other content: a custom section with this name.
@@ -50,10 +64,12 @@ fn pushed(repository: &Repository, version: &str, component: &[u8]) -> Digest {
 
 #[test]
 fn a_pushed_component_is_pulled_unchanged() {
-    let Some(registry) = TestRegistry::start() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Open) else {
         return;
     };
-    let repository = client().open(&registry.reference("team/rules:1")).unwrap();
+    let repository = client()
+        .open(&reference(&registry, "team/rules:1"))
+        .unwrap();
     let digest = pushed(&repository, "1", &component("one"));
     for version in [tag("1"), Version::Digest(digest.clone())] {
         let pulled = pull(&repository, &version, &[], BYTES_MAX).unwrap();
@@ -75,10 +91,10 @@ fn a_pushed_component_is_pulled_unchanged() {
 
 #[test]
 fn a_missing_version_is_named() {
-    let Some(registry) = TestRegistry::start() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Open) else {
         return;
     };
-    let reference = registry.reference("team/rules:1");
+    let reference = reference(&registry, "team/rules:1");
     let repository = client().open(&reference).unwrap();
     let error = pull(&repository, &tag("1"), &[], BYTES_MAX).unwrap_err();
     assert!(matches!(error, Error::NotFound { .. }), "{error}");
@@ -87,10 +103,12 @@ fn a_missing_version_is_named() {
 
 #[test]
 fn bytes_that_are_no_component_are_not_pushed() {
-    let Some(registry) = TestRegistry::start() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Open) else {
         return;
     };
-    let repository = client().open(&registry.reference("team/rules:1")).unwrap();
+    let repository = client()
+        .open(&reference(&registry, "team/rules:1"))
+        .unwrap();
     for (bytes, why) in [
         (&b"text"[..], "not a WebAssembly component"),
         (&b"\0asm\x01\0\0\0"[..], "it is a core module"),
@@ -102,10 +120,12 @@ fn bytes_that_are_no_component_are_not_pushed() {
 
 #[test]
 fn an_artifact_of_another_sort_is_refused_with_its_media_type() {
-    let Some(registry) = TestRegistry::start() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Open) else {
         return;
     };
-    let repository = client().open(&registry.reference("team/rules:1")).unwrap();
+    let repository = client()
+        .open(&reference(&registry, "team/rules:1"))
+        .unwrap();
     let digest = pushed(&repository, "1", COMPONENT);
     let key = signing_key(registry.folder());
     sign(
@@ -126,10 +146,12 @@ fn an_artifact_of_another_sort_is_refused_with_its_media_type() {
 
 #[test]
 fn a_component_over_the_limit_is_refused_before_it_is_downloaded() {
-    let Some(registry) = TestRegistry::start() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Open) else {
         return;
     };
-    let repository = client().open(&registry.reference("team/rules:1")).unwrap();
+    let repository = client()
+        .open(&reference(&registry, "team/rules:1"))
+        .unwrap();
     pushed(&repository, "1", COMPONENT);
     let error = pull(&repository, &tag("1"), &[], 7)
         .unwrap_err()
@@ -142,17 +164,19 @@ fn a_component_over_the_limit_is_refused_before_it_is_downloaded() {
 
 #[test]
 fn an_altered_blob_is_refused() {
-    let Some(registry) = TestRegistry::start() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Open) else {
         return;
     };
-    let repository = client().open(&registry.reference("team/rules:1")).unwrap();
+    let repository = client()
+        .open(&reference(&registry, "team/rules:1"))
+        .unwrap();
     let digest = pushed(&repository, "1", COMPONENT);
     let altered: Vec<u8> = COMPONENT.iter().rev().copied().collect();
-    registry.alter(&Digest::of(COMPONENT), &altered);
+    registry.alter(Digest::of(COMPONENT).as_str(), &altered);
     let error = pull(&repository, &tag("1"), &[], BYTES_MAX).unwrap_err();
     assert!(matches!(error, Error::DigestMismatch { .. }), "{error}");
     // A manifest that is requested by its digest.
-    registry.alter(&digest, b"{\"schemaVersion\":2}");
+    registry.alter(digest.as_str(), b"{\"schemaVersion\":2}");
     let pinned = Version::Digest(digest);
     let error = pull(&repository, &pinned, &[], BYTES_MAX).unwrap_err();
     assert!(matches!(error, Error::DigestMismatch { .. }), "{error}");
@@ -174,25 +198,17 @@ fn a_registry_that_is_away_is_a_transient_failure() {
 
 #[test]
 fn a_registry_that_does_not_answer_is_left_after_the_time_limit() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let host = listener.local_addr().unwrap().to_string();
-    // Keeps connections open, and answers none.
-    std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let mut request = [0; 1024];
-            let _ = stream.read(&mut request);
-            kept.push(stream);
-        }
-    });
+    let Some(mut registry) = OciRegistry::or_skip(RegistryAccess::Open) else {
+        return;
+    };
     let options = ClientOptions {
-        plain_http: vec![host.clone()],
         request_time_max: Duration::from_secs(1),
         ..ClientOptions::default()
     };
-    let reference: Reference = format!("oci://{host}/team/rules:1").parse().unwrap();
+    let reference = reference(&registry, "team/rules:1");
     let repository = Client::new(options).unwrap().open(&reference).unwrap();
+    pushed(&repository, "1", COMPONENT);
+    registry.pause();
     let began = Instant::now();
     let error = pull(&repository, &tag("1"), &[], BYTES_MAX).unwrap_err();
     assert!(matches!(error, Error::TimedOut { .. }), "{error}");
@@ -200,15 +216,18 @@ fn a_registry_that_does_not_answer_is_left_after_the_time_limit() {
         error.to_string().contains("did not answer within 1 s"),
         "{error}"
     );
+    assert!(error.is_transient());
     assert!(began.elapsed() < Duration::from_secs(10));
+    registry.resume();
+    pull(&repository, &tag("1"), &[], BYTES_MAX).unwrap();
 }
 
 #[test]
 fn a_registry_with_a_login_needs_the_credentials_of_docker() {
-    let Some(registry) = TestRegistry::start_with_login() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Login) else {
         return;
     };
-    let reference = registry.reference("team/rules:1");
+    let reference = reference(&registry, "team/rules:1");
     let with = |config: &str| {
         let path = registry.folder().join("config.json");
         fs::write(&path, config).unwrap();
@@ -249,10 +268,10 @@ fn a_registry_with_a_login_needs_the_credentials_of_docker() {
 
 #[test]
 fn a_certificate_that_is_not_trusted_is_named() {
-    let Some(registry) = TestRegistry::start_with_tls() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Tls) else {
         return;
     };
-    let reference = registry.reference("team/rules:1");
+    let reference = reference(&registry, "team/rules:1");
     let repository = client().open(&reference).unwrap();
     let error = pull(&repository, &tag("1"), &[], BYTES_MAX).unwrap_err();
     assert!(matches!(error, Error::Tls { .. }), "{error}");
@@ -272,10 +291,12 @@ fn a_certificate_that_is_not_trusted_is_named() {
 
 #[test]
 fn signatures_of_a_registry_are_verified() {
-    let Some(registry) = TestRegistry::start() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Open) else {
         return;
     };
-    let repository = client().open(&registry.reference("team/rules:1")).unwrap();
+    let repository = client()
+        .open(&reference(&registry, "team/rules:1"))
+        .unwrap();
     pushed(&repository, "1", COMPONENT);
     let key = SigningKey::read(&signing_key(registry.folder())).unwrap();
     let keys = [key.public()];
@@ -293,10 +314,12 @@ fn signatures_of_a_registry_are_verified() {
 
 #[test]
 fn an_artifact_crosses_an_air_gap_with_its_signatures() {
-    let Some(registry) = TestRegistry::start() else {
+    let Some(registry) = OciRegistry::or_skip(RegistryAccess::Open) else {
         return;
     };
-    let repository = client().open(&registry.reference("team/rules:1")).unwrap();
+    let repository = client()
+        .open(&reference(&registry, "team/rules:1"))
+        .unwrap();
     let digest = pushed(&repository, "1", COMPONENT);
     let key = SigningKey::read(&signing_key(registry.folder())).unwrap();
     sign(&repository, &tag("1"), &key, CREATED).unwrap();
@@ -312,7 +335,9 @@ fn an_artifact_crosses_an_air_gap_with_its_signatures() {
     let pulled = pull(&carried, &version, &keys, BYTES_MAX).unwrap();
     assert_eq!(pulled.component, COMPONENT);
 
-    let other = client().open(&registry.reference("site/rules:2")).unwrap();
+    let other = client()
+        .open(&reference(&registry, "site/rules:2"))
+        .unwrap();
     copy(&carried, &version, &other, &tag("2"), BYTES_MAX).unwrap();
     pull(&other, &tag("2"), &keys, BYTES_MAX).unwrap();
 
