@@ -21,8 +21,8 @@ impl Catalog {
     /// Loads a component until it is live or a candidate. Blocks, and takes up to a minute if the
     /// component must be compiled.
     ///
-    /// The same bytes again change nothing. A version that was rolled back is not admitted from the
-    /// directory again, but an upload is a new attempt.
+    /// The same bytes again change nothing. A version that was rolled back is not admitted again from
+    /// a directory or a registry, but an upload is a new attempt.
     ///
     /// # Errors
     /// [`Refusal::Refused`] with the step. Live versions are not affected.
@@ -92,7 +92,7 @@ impl Catalog {
             return Ok(());
         };
         let how = match source {
-            Source::Directory => "start the server with `--replace-built-in`",
+            Source::Directory | Source::Registry => "start the server with `--replace-built-in`",
             _ => "send it with `--replace-built-in` (`?replace=true`)",
         };
         let why = format!(
@@ -101,8 +101,8 @@ impl Catalog {
         Err(Refusal::at(LoadStep::Published, why))
     }
 
-    /// The report on bytes that are already in place, or `None` if they are not. Refuses bytes from
-    /// the directory that were rolled back.
+    /// The report on bytes that are already in place, or `None` if they are not. Refuses bytes that
+    /// were rolled back, unless they were uploaded.
     fn unchanged(
         &self,
         component: &IncomingComponent,
@@ -129,7 +129,7 @@ impl Catalog {
             let is_in_place = match version.outcome {
                 VersionOutcome::Live => is_in_place && component.file == source.file,
                 VersionOutcome::Candidate => is_in_place && component.is_candidate,
-                VersionOutcome::RolledBack if component.source == Source::Directory => {
+                VersionOutcome::RolledBack if component.source != Source::Upload => {
                     let why = format!(
                         "these bytes of `{name}` were rolled back ({}); upload them to try again",
                         version.why
@@ -210,8 +210,9 @@ impl Catalog {
             return Vec::new();
         };
         let filled = state.entries.iter();
-        let others =
-            filled.filter(|(other, entry)| *other != name && entry.file() == Some(file.as_str()));
+        let others = filled.filter(|(other, entry)| {
+            *other != name && entry.file(component.source) == Some(file.as_str())
+        });
         let others: Vec<InterpreterName> = others.map(|(other, _)| other.clone()).collect();
         let mut removed = Vec::new();
         for other in others {
@@ -230,7 +231,10 @@ impl Catalog {
                 digest: version.as_ref().map(|version| version.digest.clone()),
                 version: version.map(|version| version.version),
                 status: entry.status(),
-                detail: format!("{other} is removed from directory: `{file}` contains {name} now"),
+                detail: format!(
+                    "{other} is removed from {}: `{file}` contains {name} now",
+                    component.source
+                ),
                 takes: Vec::new(),
             };
             entry.record(self.event(&report, Some(component.source)));
@@ -332,7 +336,7 @@ fn live_detail(entry: &Entry, source: Source, interpreter: &Interpreter) -> Stri
     }
 }
 
-/// The other file that already fills the directory's source.
+/// The other file that already fills the source.
 fn other_file<'s>(source: &'s SourceVersions, component: &IncomingComponent) -> Option<&'s str> {
     let file = source.file.as_deref()?;
     let is_there = component.file.as_deref() != Some(file) && !component.gone.contains(file);

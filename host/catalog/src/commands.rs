@@ -160,7 +160,7 @@ impl Conditional<'_> {
 
 impl Catalog {
     /// Removes every name that is not in use: it has neither a live version nor a candidate, and no
-    /// file of the watched directory fills it. Returns the names.
+    /// file or artifact fills it. Returns the names.
     ///
     /// # Errors
     /// [`Refusal::Conflict`] if another host was faster.
@@ -184,18 +184,18 @@ impl Catalog {
 
     /// The names that a file fills: one, or more if the file contained a different component
     /// before.
-    pub fn names_in(&self, file: &str) -> Vec<InterpreterName> {
+    pub fn names_in(&self, source: Source, file: &str) -> Vec<InterpreterName> {
         let snapshot = self.snapshot();
         let entries = snapshot.state.entries.iter();
-        let filled = entries.filter(|(_, entry)| entry.file() == Some(file));
+        let filled = entries.filter(|(_, entry)| entry.file(source) == Some(file));
         filled.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The files of the watched directory that fill entries.
-    pub fn files(&self) -> BTreeSet<String> {
+    /// The files, or the references to artifacts, with which a source fills entries.
+    pub fn files(&self, source: Source) -> BTreeSet<String> {
         let snapshot = self.snapshot();
         let entries = snapshot.state.entries.values();
-        let files = entries.filter_map(|entry| entry.file());
+        let files = entries.filter_map(|entry| entry.file(source));
         files.map(str::to_owned).collect()
     }
 }

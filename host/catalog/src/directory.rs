@@ -153,7 +153,7 @@ impl DirectoryWatch {
     /// Registers files that the catalog knows and that no longer exist, so that the folder reports
     /// their removal: files of an earlier run, and files of another host with the same store.
     fn remember(&mut self, now: Instant) {
-        let files = self.catalog.files();
+        let files = self.catalog.files(Source::Directory);
         self.watcher
             .with_folder(|folder| folder.remember(files, now));
     }
@@ -280,7 +280,7 @@ impl DirectoryWatch {
             _ => None,
         });
         let removed: BTreeSet<&String> = removed.collect();
-        let files = self.catalog.files().into_iter();
+        let files = self.catalog.files(Source::Directory).into_iter();
         self.watcher.with_folder(|folder| {
             let gone = files.filter(|file| removed.contains(file) || folder.is_gone(file));
             gone.collect()
@@ -289,7 +289,7 @@ impl DirectoryWatch {
 
     /// Removes the versions of a file, except those with the name that is in the file now.
     fn take_out(&mut self, file: &str, but: Option<&InterpreterName>) {
-        for name in self.catalog.names_in(file) {
+        for name in self.catalog.names_in(Source::Directory, file) {
             if Some(&name) == but {
                 continue;
             }
@@ -317,7 +317,7 @@ impl DirectoryWatch {
                     }
                     reason => reason.to_string(),
                 };
-                self.catalog.refuse_unread(&file, &why);
+                self.catalog.refuse_unread(Source::Directory, &file, &why);
                 self.notes.write(&file, &format!("received: {why}"));
             }
             Change::LeftOut(entries) if entries.is_empty() => {

@@ -9,15 +9,15 @@ use crate::declared::DeclaredSettings;
 /// A component to admit.
 #[derive(Debug, Clone)]
 pub struct IncomingComponent {
-    /// Its source: [`Source::Directory`] or [`Source::Upload`].
+    /// Its source: [`Source::Registry`], [`Source::Directory`] or [`Source::Upload`].
     pub source: Source,
     /// The name that the component must declare, or `None` for any name. The name of a file has no
     /// meaning.
     pub name: Option<InterpreterName>,
-    /// The file in the watched directory.
+    /// The file in the watched directory, or the reference to the artifact in a registry.
     pub file: Option<String>,
-    /// Files of the watched directory that were removed. The component may replace the versions of
-    /// one of them, as after a rename.
+    /// Files of the same source that were removed. The component may replace the versions of one of
+    /// them, as after a rename.
     pub gone: BTreeSet<String>,
     /// The settings that a file beside the component declares. They replace the settings of the
     /// name in the same change.

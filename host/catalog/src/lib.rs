@@ -23,6 +23,7 @@
 )]
 
 mod admit;
+mod artifact;
 mod catalog;
 mod check;
 mod circuit_breaker;
@@ -49,6 +50,7 @@ mod takeover;
 mod version_order;
 mod version_trial;
 
+pub use artifact::{ArtifactSource, follow_artifact, forget_artifacts};
 pub use catalog::{Catalog, CatalogLimits, CatalogOptions, Clock};
 pub use check::check_stored;
 pub use circuit_breaker::{BreakerState, Counted, Faulting};

@@ -205,7 +205,7 @@ fn cover_no_more(entry: &mut Entry, source: Source) -> String {
         let Some(version) = versions.with(VersionOutcome::Live).cloned() else {
             continue;
         };
-        let (to, why) = if *higher == Source::Directory {
+        let (to, why) = if *higher != Source::Upload {
             let why = "another version was promoted by an operator";
             (VersionOutcome::RolledBack, why)
         } else {

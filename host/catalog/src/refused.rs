@@ -36,16 +36,16 @@ pub(crate) fn may_log(rate: &LogRate) -> bool {
 }
 
 impl Catalog {
-    /// Records the refusal of a file that was not read, for example because it is too large, in the
-    /// log of refusals. Called once for each version of the file.
-    pub(crate) fn refuse_unread(&self, file: &str, why: &str) {
+    /// Records the refusal of a file or an artifact that was not read, for example because it is too
+    /// large, in the log of refusals. Called once for each version of the file.
+    pub(crate) fn refuse_unread(&self, source: Source, file: &str, why: &str) {
         if may_log(&self.refusal_lines) {
             let step = LoadStep::Received;
-            tracing::warn!(file, "interpreter refused: {step}: {why}");
+            tracing::warn!(%source, file, "interpreter refused: {step}: {why}");
         }
         self.refused.add(RefusedComponent {
             time_ms: self.now_ms(),
-            source: Source::Directory,
+            source,
             name: None,
             file: Some(file.to_owned()),
             digest: None,
@@ -118,7 +118,7 @@ impl Catalog {
             why: why.to_owned(),
         });
         let why = format!("{step}: {why}");
-        let filled = || file.and_then(|file| self.names_in(file).into_iter().next());
+        let filled = || file.and_then(|file| self.names_in(*source, file).into_iter().next());
         // The name inside the file is not known, but the name of the file's previous versions is.
         let Some(name) = name.clone().or_else(filled) else {
             return;
@@ -161,7 +161,7 @@ pub struct RefusedComponent {
     pub source: Source,
     /// The name under which it was sent, if any.
     pub name: Option<InterpreterName>,
-    /// Its file in the watched directory.
+    /// Its file in the watched directory, or the reference to it.
     pub file: Option<String>,
     /// The digest of its bytes, or `None` if they were not read.
     pub digest: Option<Digest>,

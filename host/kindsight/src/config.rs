@@ -13,6 +13,7 @@ pub(crate) mod mongodb;
 mod oidc;
 mod password;
 mod project_table;
+pub(crate) mod registry;
 pub(crate) mod store;
 mod tls;
 mod watch;
@@ -40,6 +41,7 @@ use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 use crate::config::mongodb::MongodbArgs;
 use crate::config::project_table::{ProjectTable, projects};
+use crate::config::registry::{ArtifactArgs, InterpreterSource, interpreter_source};
 use crate::config::store::StoreArgs;
 use crate::config::tls::TlsArgs;
 use crate::config::watch::WatchArgs;
@@ -145,13 +147,21 @@ pub(crate) struct ServeArgs {
     /// stale, such as `60s`. Afterwards such a Kind is listed as not answered. `GET /readyz` waits as long.
     #[arg(long, env = "KINDSIGHT_KIND_GRACE", value_name = "TIME", value_parser = duration, default_value = "60s")]
     pub(crate) kind_grace: Duration,
-    /// Directory of interpreters (`*.wasm`) to watch.
+    /// Directory of interpreters (`*.wasm`) to watch, or an artifact: `oci://HOST/REPOSITORY:TAG`, optionally with
+    /// `@sha256:…`, or `oci-layout:PATH[:TAG]`. Can be repeated, with at most one directory.
     ///
-    /// A file that is added goes live, a file that is deleted is unloaded. An interpreter in it overrides a built-in
-    /// one of the same name; an uploaded one overrides both.
-    #[arg(long, env = "KINDSIGHT_INTERPRETERS", value_name = "DIR")]
-    pub(crate) interpreters: Option<PathBuf>,
-    /// Lets a file of --interpreters take the name of a built-in interpreter although it does not judge all of
+    /// A file that is added goes live, a file that is deleted is unloaded. An artifact is pulled at the start, and
+    /// with --interpreters-follow again when its tag moves. An interpreter in an artifact overrides a built-in one of
+    /// the same name; one in the directory overrides both, and an uploaded one overrides all.
+    #[arg(
+        long,
+        env = "KINDSIGHT_INTERPRETERS",
+        value_name = "DIR|REFERENCE",
+        value_parser = interpreter_source,
+        value_delimiter = ','
+    )]
+    pub(crate) interpreters: Vec<InterpreterSource>,
+    /// Lets a file or an artifact of --interpreters take the name of a built-in interpreter although it does not judge all of
     /// its Kinds; they fall back to a more general interpreter.
     #[arg(long, env = "KINDSIGHT_REPLACE_BUILT_IN")]
     pub(crate) replace_built_in: bool,
@@ -231,6 +241,8 @@ pub(crate) struct ServeArgs {
     pub(crate) tls: TlsArgs,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
+    #[command(flatten)]
+    pub(crate) artifacts: ArtifactArgs,
     #[command(flatten)]
     pub(crate) interpreter_limits: InterpreterArgs,
     #[command(flatten)]

@@ -6,6 +6,8 @@ crate::words! {
     Source {
         /// Ships inside the binary.
         BuiltIn = "built-in",
+        /// An artifact of an OCI registry or of a folder in OCI layout.
+        Registry = "registry",
         /// In the watched directory.
         Directory = "directory",
         /// Was sent over the API, or named on the command line.
@@ -15,7 +17,7 @@ crate::words! {
 
 crate::words! {
     /// State of one version of an interpreter: `live`; `candidate`, accepted and waiting to be promoted;
-    /// `previous`, live before; `rolled-back`, and not loaded from the directory again; `refused` by a
+    /// `previous`, live before; `rolled-back`, and not loaded again from a directory or a registry; `refused` by a
     /// step of the load.
     VersionOutcome {
         /// Evaluates objects, unless a source with higher precedence overrides it.

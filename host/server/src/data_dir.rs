@@ -43,6 +43,8 @@ pub struct DataDir {
     pub contexts: Arc<dyn Store>,
     /// The folder of compiled components in it.
     pub cache: PathBuf,
+    /// The folder of artifacts of registries in it.
+    pub artifacts: PathBuf,
     /// The last-known state before the start; `None` if the file cannot be used.
     pub remembered: Option<RememberedFile>,
 }
@@ -76,6 +78,7 @@ impl DataDir {
             store,
             contexts,
             cache: path.join("aot"),
+            artifacts: path.join("artifacts"),
             remembered: open_remembered(&path.join(REMEMBERED)),
         })
     }

@@ -62,8 +62,8 @@ mod tests;
 /// embeds or follows a server needs only this crate.
 pub use {
     kindsight_access as access, kindsight_catalog as catalog, kindsight_clusters as clusters,
-    kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_rest as rest,
-    kindsight_status as status, kindsight_store as store,
+    kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_registry as oci,
+    kindsight_rest as rest, kindsight_status as status, kindsight_store as store,
 };
 
 pub use backup::{BackupContent, BackupError, StoppedServer, back_up, restore};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use kindsight_access::AccessControl;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{
-    Catalog, CatalogOptions, ComponentDirectory, follow_hosts, run_breaker, watch_directory,
+    ArtifactSource, Catalog, CatalogOptions, ComponentDirectory, follow_artifact, follow_hosts,
+    forget_artifacts, run_breaker, watch_directory,
 };
 use kindsight_clusters::{ClusterSource, RemoteInventories};
 use kindsight_model::{ClusterName, Coverage};
@@ -79,6 +80,10 @@ impl Loaded {
         let (reported, reported_rx) = mpsc::channel(REPORTED_REQUESTS_MAX);
         let known = ReportedReader::new(reported.clone(), Arc::clone(&unsynced));
         let catalog = open_catalog(&settings, &swapped, known)?;
+        let catalog = open_catalog(&settings, &swapped)?;
+        if let Some(artifacts) = &settings.artifacts {
+            forget_artifacts(&catalog, artifacts);
+        }
         let mut pipeline = Pipeline::new(
             AppContexts::new(Arc::clone(&settings.contexts)),
             Records::new(Arc::clone(&settings.store)),
@@ -194,6 +199,7 @@ impl Loaded {
         begin_catalog(tasks, &self.catalog);
         begin_to_follow(tasks, self.access.as_ref());
         begin_to_watch(tasks, &self.catalog, directory);
+        begin_to_pull(tasks, &self.catalog, self.settings.artifacts);
         let state = AppState {
             read_model: read_model.clone(),
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
@@ -305,6 +311,16 @@ fn begin_to_watch(tasks: &Tasks, catalog: &Arc<Catalog>, directory: Option<Compo
     if let Some(directory) = directory {
         let watching = watch_directory(Arc::clone(catalog), directory, tasks.shutdown());
         tasks.spawn("watcher of the directory of interpreters", watching);
+    }
+}
+
+/// Begins to pull the artifacts of registries, each in a task of its own, so that a slow registry delays no other.
+fn begin_to_pull(tasks: &Tasks, catalog: &Arc<Catalog>, artifacts: Option<ArtifactSource>) {
+    let Some(artifacts) = artifacts else { return };
+    for reference in artifacts.references.clone() {
+        let (catalog, artifacts) = (Arc::clone(catalog), artifacts.clone());
+        let following = follow_artifact(catalog, artifacts, reference, tasks.shutdown());
+        tasks.spawn("follower of an artifact", following);
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kindsight_access::{AccessSettings, TlsSettings};
 use kindsight_api::status::Dialect;
-use kindsight_catalog::{CatalogLimits, ComponentDirectory};
+use kindsight_catalog::{ArtifactSource, CatalogLimits, ComponentDirectory};
 use kindsight_clusters::{ClusterSource, Projects};
 use kindsight_grpc::Controllers;
 use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
@@ -39,6 +39,8 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// The watched directory of interpreters.
     pub interpreters: Option<PathBuf>,
+    /// The interpreters in registries and layout folders.
+    pub artifacts: Option<ArtifactSource>,
     /// Lets a file of that directory take the name of a built-in interpreter without judging all of its
     /// Kinds.
     pub replace_built_in: bool,
@@ -160,6 +162,7 @@ impl Settings {
             remembered: None,
             cache: None,
             interpreters: None,
+            artifacts: None,
             replace_built_in: false,
             interpreter_settings: SettingsByName::new(),
             clusters: Vec::new(),

@@ -181,7 +181,9 @@ impl Host {
             (_, outcome) => panic!("{name}: {outcome:?}"),
         };
         if !matches!(case.expected, Expected::Refused(_)) {
-            let names = self.catalog.names_in(&format!("{name}.wasm"));
+            let names = self
+                .catalog
+                .names_in(Source::Directory, &format!("{name}.wasm"));
             let [named] = names.as_slice() else {
                 panic!("{name}: it fills {names:?}")
             };

@@ -20,6 +20,8 @@ words! {
     ChangedBy {
         /// The binary.
         BuiltIn = "built-in",
+        /// The registry, or a folder in OCI layout.
+        Registry = "registry",
         /// The watched directory.
         Directory = "directory",
         /// The API.
@@ -52,6 +54,7 @@ impl From<Option<Source>> for ChangedBy {
         match source {
             None => Self::Host,
             Some(Source::BuiltIn) => Self::BuiltIn,
+            Some(Source::Registry) => Self::Registry,
             Some(Source::Directory) => Self::Directory,
             Some(Source::Upload) => Self::Upload,
         }

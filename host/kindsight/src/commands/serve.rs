@@ -131,9 +131,16 @@ fn settings(
         store,
         contexts,
         cache,
+        artifacts,
         remembered,
     } = DataDir::open_with(&args.data_dir, &args.store.settings()?)?;
     let limits = args.interpreter_limits.limits();
+    let (interpreters, artifacts) = args.artifacts.sources(
+        &args.interpreters,
+        limits.component_bytes_max,
+        args.replace_built_in,
+        artifacts,
+    )?;
     let clusters = cluster_changes.borrow().clone();
     let registry = args.registry()?;
     let controllers = args.controllers()?;
@@ -145,7 +152,8 @@ fn settings(
         mongodb,
         remembered,
         cache: Some(cache),
-        interpreters: args.interpreters,
+        interpreters,
+        artifacts: Some(artifacts),
         replace_built_in: args.replace_built_in,
         interpreter_settings,
         clusters,

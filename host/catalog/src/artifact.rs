@@ -1,0 +1,324 @@
+//! Artifacts of OCI registries and of layout folders: pulled, verified, and admitted to the catalog.
+
+mod cache;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kindsight_api::interpreters::Refusal;
+use kindsight_model::{Digest, LoadStep, Source, VersionOutcome};
+use kindsight_registry::{
+    Client, Error as RegistryError, PublicKey, Pulled, Reference, Repository, Version, pull, verify,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::catalog::Catalog;
+use crate::follow::Panicked;
+use crate::incoming::IncomingComponent;
+use cache::Cache;
+
+/// The time after the first failure until an artifact is pulled again. It doubles with each
+/// failure.
+const RETRY_MIN: Duration = Duration::from_secs(1);
+/// The longest time between two attempts to pull an artifact. A registry that is away for an hour
+/// gets a dozen requests.
+const RETRY_MAX: Duration = Duration::from_mins(5);
+
+/// Artifacts that are admitted to the catalog.
+#[derive(Debug, Clone)]
+pub struct ArtifactSource {
+    /// The client of the registries.
+    pub client: Client,
+    /// The artifacts.
+    pub references: Vec<Reference>,
+    /// Keys of which one must have signed each artifact. Without keys, no signature is required.
+    pub keys: Vec<PublicKey>,
+    /// The interval at which the tags are looked up again. Without one, an artifact is pulled once
+    /// at each start.
+    pub follow_every: Option<Duration>,
+    /// The folder with the artifacts that were admitted last, for a start without the registry.
+    pub cache: Option<PathBuf>,
+    /// Maximum size of a component in bytes. A larger one is refused without being read.
+    pub component_bytes_max: usize,
+    /// True if an artifact may use the name of a built-in interpreter without judging all of its
+    /// Kinds.
+    pub replaces_built_in: bool,
+}
+
+/// Removes versions from the catalog before the first request: of references that are not
+/// configured any more, and those without a valid signature, if signatures are required. Reads only
+/// local files. Blocks.
+pub fn forget_artifacts(catalog: &Catalog, source: &ArtifactSource) {
+    let configured = source.references.iter().map(ToString::to_string);
+    let configured: Vec<String> = configured.collect();
+    for known in catalog.files(Source::Registry) {
+        if !configured.contains(&known) {
+            let why = "the configuration does not name it any more";
+            take_out(catalog, &known, why);
+        }
+    }
+    if source.keys.is_empty() {
+        return;
+    }
+    for reference in &source.references {
+        let artifact = ArtifactFollower::new(source, reference.clone());
+        let file = &artifact.file;
+        let signed = artifact
+            .cached()
+            .map(|pulled| Digest::of(&pulled.component));
+        let names = catalog.names_in(Source::Registry, file).into_iter();
+        let is_signed = names.map(|name| catalog.entry(&name)).all(|entry| {
+            let versions = entry
+                .as_ref()
+                .and_then(|entry| entry.sources.get(&Source::Registry));
+            let live = versions.and_then(|versions| versions.with(VersionOutcome::Live));
+            live.is_none_or(|live| Some(&live.digest) == signed.as_ref().ok())
+        });
+        if !is_signed {
+            let why = "no valid signature of it is stored; it is live again after it was pulled";
+            take_out(catalog, file, why);
+        }
+    }
+}
+
+/// Removes the versions of a reference.
+fn take_out(catalog: &Catalog, file: &str, why: &str) {
+    for name in catalog.names_in(Source::Registry, file) {
+        match catalog.remove(&name, Source::Registry) {
+            Ok(_) => {
+                tracing::warn!(artifact = file, %name, why, "an artifact is not live any more")
+            }
+            Err(error) => {
+                tracing::error!(artifact = file, %name, %error, "an artifact could not be removed");
+            }
+        }
+    }
+}
+
+/// Admits one artifact to the catalog, and its new versions as its tag moves, until `shutdown`.
+///
+/// If the registry is away, or a new version is refused, the live version is kept and the reason is
+/// in the log of refusals.
+///
+/// # Errors
+/// [`Panicked`]: the artifact is no longer followed.
+pub async fn follow_artifact(
+    catalog: Arc<Catalog>,
+    source: ArtifactSource,
+    reference: Reference,
+    shutdown: CancellationToken,
+) -> Result<(), Panicked> {
+    let mut follower = ArtifactFollower::new(&source, reference);
+    loop {
+        let catalog = Arc::clone(&catalog);
+        let look = move || {
+            let next = follower.look(&catalog);
+            (follower, next)
+        };
+        // A pull and a compilation block for minutes. A stop does not wait for them.
+        let looked = tokio::task::spawn_blocking(look);
+        let Some(looked) = shutdown.run_until_cancelled(looked).await else {
+            return Ok(());
+        };
+        let next;
+        (follower, next) = looked.map_err(|_| Panicked)?;
+        let wait = async {
+            match next {
+                Some(next) => tokio::time::sleep(next).await,
+                None => std::future::pending().await,
+            }
+        };
+        if shutdown.run_until_cancelled(wait).await.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The reason why an artifact is not live.
+enum Failure {
+    /// The registry or the artifact.
+    Pull(RegistryError),
+    /// The catalog.
+    Admit(Refusal),
+}
+
+impl From<RegistryError> for Failure {
+    fn from(error: RegistryError) -> Self {
+        Self::Pull(error)
+    }
+}
+
+struct ArtifactFollower {
+    source: ArtifactSource,
+    reference: Reference,
+    /// The reference as text, which the catalog uses like the name of a file.
+    file: String,
+    cache: Option<Cache>,
+    /// The repository, which keeps its token between two looks.
+    repository: Option<Repository>,
+    /// The manifest that needs no further attempt: it is live, or it was refused for good.
+    settled: Option<Digest>,
+    /// The failure that was reported last.
+    reported: Option<String>,
+    /// The time until the attempt after a failure.
+    retry: Duration,
+}
+
+impl ArtifactFollower {
+    fn new(source: &ArtifactSource, reference: Reference) -> Self {
+        let file = reference.to_string();
+        let cache = source.cache.as_deref();
+        Self {
+            cache: cache.map(|folder| Cache::new(folder, &file)),
+            source: source.clone(),
+            reference,
+            file,
+            repository: None,
+            settled: None,
+            reported: None,
+            retry: RETRY_MIN,
+        }
+    }
+
+    /// Looks once. Returns the time until the next look, or `None` if there is none.
+    fn look(&mut self, catalog: &Catalog) -> Option<Duration> {
+        match self.update(catalog) {
+            Ok(()) => {
+                if self.reported.take().is_some() {
+                    tracing::info!(artifact = self.file, "the artifact can be pulled again");
+                }
+                self.retry = RETRY_MIN;
+                let is_pinned = self.reference.digest.is_some();
+                self.source.follow_every.filter(|_| !is_pinned)
+            }
+            Err(failure) => {
+                self.report(catalog, &failure);
+                if self.settled.is_none() {
+                    self.admit_cached(catalog);
+                }
+                let retry = self.retry;
+                self.retry = retry.saturating_mul(2).min(RETRY_MAX);
+                Some(retry)
+            }
+        }
+    }
+
+    /// Admits the present version of the artifact, unless it is settled.
+    fn update(&mut self, catalog: &Catalog) -> Result<(), Failure> {
+        let opened = match self.repository.take() {
+            Some(opened) => opened,
+            None => self.source.client.open(&self.reference)?,
+        };
+        let repository = self.repository.insert(opened);
+        let version = repository.version(&self.reference)?;
+        let digest = repository.digest(&version)?;
+        if self.settled.as_ref() == Some(&digest) {
+            return Ok(());
+        }
+        let version = Version::Digest(digest.clone());
+        let pulled = match &self.cache {
+            None => pull(
+                repository,
+                &version,
+                &self.source.keys,
+                self.source.component_bytes_max,
+            )?,
+            Some(cache) => {
+                // Before the component is downloaded.
+                if !self.source.keys.is_empty() {
+                    verify(repository, &digest, &self.source.keys)?;
+                }
+                let bytes_max = self.source.component_bytes_max;
+                cache.fetch(repository, &digest, &self.source.keys, bytes_max)?
+            }
+        };
+        let admitted = self.admit(catalog, pulled);
+        let is_settled = match &admitted {
+            Ok(()) => true,
+            // Another artifact with the same name may be removed.
+            Err(Refusal::Refused { step, .. }) => *step != LoadStep::Published,
+            Err(_) => false,
+        };
+        if is_settled {
+            self.settled = Some(digest.clone());
+        }
+        if let Some(cache) = &self.cache {
+            let kept = cache.settle(admitted.is_ok().then_some(&digest));
+            kept.inspect_err(|error| {
+                tracing::warn!(artifact = self.file, %error, "the artifact is not kept for a start without the registry");
+            }).ok();
+        }
+        match admitted {
+            // The catalog has recorded it.
+            Err(Refusal::Refused { .. }) if is_settled => Ok(()),
+            admitted => admitted.map_err(Failure::Admit),
+        }
+    }
+
+    fn admit(&self, catalog: &Catalog, pulled: Pulled) -> Result<(), Refusal> {
+        let signed = pulled.signed.map(|signed| signed.to_string());
+        let manifest = pulled.digest;
+        let component = IncomingComponent {
+            source: Source::Registry,
+            name: None,
+            file: Some(self.file.clone()),
+            gone: std::collections::BTreeSet::new(),
+            expected: None,
+            is_candidate: false,
+            replaces_built_in: self.source.replaces_built_in,
+            bytes: pulled.component,
+        };
+        let outcome = catalog.admit(&component)?;
+        let detail = outcome.detail;
+        tracing::info!(artifact = self.file, %manifest, signed, detail, "artifact admitted");
+        Ok(())
+    }
+
+    /// The artifact that was admitted last, with a valid signature if one is required.
+    fn cached(&self) -> Result<Pulled, Option<RegistryError>> {
+        let cache = self.cache.as_ref().ok_or(None)?;
+        let bytes_max = self.source.component_bytes_max;
+        cache.last(&self.source.keys, bytes_max).map_err(Some)
+    }
+
+    /// Admits the artifact that was admitted last, if the catalog does not have it: its store is
+    /// new, or the version was removed because its signature was not known.
+    fn admit_cached(&self, catalog: &Catalog) {
+        if !catalog.names_in(Source::Registry, &self.file).is_empty() {
+            return;
+        }
+        let Ok(pulled) = self.cached() else { return };
+        let pinned = self.reference.digest.as_ref();
+        if pinned.is_some_and(|pinned| *pinned != pulled.digest) {
+            return;
+        }
+        if let Err(refusal) = self.admit(catalog, pulled) {
+            tracing::warn!(artifact = self.file, %refusal, "the stored artifact is not admitted");
+        }
+    }
+
+    /// Reports a failure once, not at every attempt.
+    fn report(&mut self, catalog: &Catalog, failure: &Failure) {
+        let why = match failure {
+            Failure::Pull(error) => error.to_string(),
+            Failure::Admit(refusal) => refusal.to_string(),
+        };
+        if self.reported.as_ref() == Some(&why) {
+            return;
+        }
+        match failure {
+            // The catalog has recorded it.
+            Failure::Admit(Refusal::Refused { .. }) => {}
+            Failure::Admit(_) => {
+                tracing::error!(
+                    artifact = self.file,
+                    why,
+                    "the artifact was not admitted; trying again later"
+                );
+            }
+            Failure::Pull(_) => catalog.refuse_unread(Source::Registry, &self.file, &why),
+        }
+        self.reported = Some(why);
+    }
+}
