@@ -114,8 +114,12 @@ fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Vec<u8>, LoadError
     Ok(code)
 }
 
-/// Returns a component unchanged, and converts a core module that contains the contract's types.
-fn componentized(bytes: &[u8]) -> Result<Cow<'_, [u8]>, LoadError> {
+/// Returns a component unchanged, and converts a core module that contains the contract's types. A
+/// load does the same.
+///
+/// # Errors
+/// [`LoadError::NotAComponent`] for other bytes.
+pub fn componentized(bytes: &[u8]) -> Result<Cow<'_, [u8]>, LoadError> {
     const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
     const MODULE: &[u8] = b"\0asm\x01\0\0\0";
     if bytes.starts_with(COMPONENT) {

@@ -61,7 +61,7 @@ mod worker_thread;
 pub use compare::{
     Change, ChangedApplication, Comparer, Comparison, ReportedGroup, Sample, compare,
 };
-pub use compile::{ChildCompiler, Compiler, compile_child};
+pub use compile::{ChildCompiler, Compiler, compile_child, componentized};
 pub use describe::{DeclaredState, Description, HandledKind, Reason, RelatedRule, Relation};
 pub use engine::Engine;
 pub use examination::{Examination, Examiner};

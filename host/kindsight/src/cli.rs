@@ -1,7 +1,6 @@
 //! The command line: commands, flags and their help texts.
 
 use std::io::Write as _;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use crate::commands::applications::ApplicationsArgs;
 use crate::commands::backup::{BackupArgs, RestoreArgs};
 use crate::commands::clusters::ClustersArgs;
 use crate::commands::completion::CompletionArgs;
+use crate::commands::demo::DemoArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpret::input::InputCoverage;
 use crate::commands::interpreters::args::InterpretersArgs;
@@ -26,7 +26,7 @@ use crate::commands::man::ManArgs;
 use crate::commands::plugin::PluginArgs;
 use crate::commands::store::StoreArgs;
 use crate::commands::token::TokenArgs;
-use crate::config::{ServeArgs, address, duration};
+use crate::config::{ServeArgs, duration};
 use crate::kubectl;
 use crate::output_format::OutputFormat;
 use crate::progress;
@@ -137,20 +137,6 @@ pub(crate) enum Command {
     Completion(CompletionArgs),
     /// Prints the manual page, or writes one page for each command.
     Man(ManArgs),
-}
-
-/// `kindsight demo`.
-#[derive(Debug, Args)]
-pub(crate) struct DemoArgs {
-    /// Prints the status and exits, instead of serving until Ctrl-C.
-    #[arg(long)]
-    pub(crate) once: bool,
-    /// Output format.
-    #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
-    pub(crate) output: OutputFormat,
-    /// Address to listen on; port 0 picks a free port.
-    #[arg(long, env = "KINDSIGHT_LISTEN", value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1:9015")]
-    pub(crate) listen: SocketAddr,
 }
 
 /// `kindsight interpret`.

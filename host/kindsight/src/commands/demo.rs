@@ -1,13 +1,31 @@
 //! `kindsight demo`: a server over a recorded composite application; only its clusters are not real.
 
+use std::net::SocketAddr;
+
 use anyhow::Context as _;
+use clap::Args;
 use kindsight_server::{Demo, LogFormat, now_ms, start_logging};
 
-use crate::cli::{self, DemoArgs};
+use crate::cli;
 use crate::client::Server;
 use crate::commands::status::{self, StatusQuery};
+use crate::config::address;
 use crate::output_format::OutputFormat;
 use crate::progress::{self, LogLines, Progress};
+
+/// `kindsight demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Prints the status and exits, instead of serving until Ctrl-C.
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Output format.
+    #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) output: OutputFormat,
+    /// Address to listen on; port 0 picks a free port.
+    #[arg(long, env = "KINDSIGHT_LISTEN", value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1:9015")]
+    pub(crate) listen: SocketAddr,
+}
 
 /// Runs the command.
 ///
