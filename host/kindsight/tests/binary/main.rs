@@ -27,6 +27,7 @@ mod local;
 mod monitor;
 mod old_stores;
 mod process;
+mod registry;
 mod scenario;
 mod sending;
 mod serve;
