@@ -26,6 +26,7 @@ mod lifecycle;
 mod local;
 mod monitor;
 mod old_stores;
+mod plugin;
 mod process;
 mod registry;
 mod scenario;

@@ -16,7 +16,9 @@ impl Interpreter for Rule {
     }
 
     fn judge(object: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
-        if object.is_stale() {
+        let is_seen = object.at("/status/observedGeneration").is_present();
+        // Also true if the number cannot be read.
+        if is_seen && object.observed_generation().is_none_or(|seen| Some(seen) < object.generation()) {
             let message = "the controller has not seen the newest generation";
             return Ok(Verdict::pending("Outdated", message));
         }

@@ -1,0 +1,360 @@
+//! `kindsight plugin`: from an empty folder to a live rule, as the documentation has it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::process::{Server, kindsight, run, text};
+
+/// The page with the commands of each language.
+const PAGE: &str = include_str!("../../../../docs/languages.md");
+
+/// A Widget that the rule of each new project judges.
+const WIDGET: &str = r#"{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "generation": 2},
+    "status": {"observedGeneration": 2, "conditions": [{"type": "Ready", "status": "True", "reason": "Done"}]}}"#;
+
+/// The commands in the first block of a section of the page.
+fn commands(section: &str) -> &'static str {
+    let (_, from) = PAGE.split_once(&format!("\n## {section}\n")).unwrap();
+    let (_, from) = from.split_once("```sh\n").unwrap();
+    from.split_once("```").unwrap().0
+}
+
+/// Returns whether the tools are there. If not, a line says so, or the test fails with `CI=true`.
+fn is_possible(language: &str, tools: &[&str]) -> bool {
+    let missing = tools.iter().find(|tool| {
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {tool}")])
+            .output();
+        !found.is_ok_and(|output| output.status.success())
+    });
+    let Some(missing) = missing else { return true };
+    let line = format!("\nplugin: {language} NOT RUN, needs {missing}\n");
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{line}");
+    // Bypasses the harness, which hides the output of passing tests.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    false
+}
+
+/// Runs the commands of a section in an empty folder beside a running server, and lets the server judge a Widget.
+fn follow(section: &str) {
+    let place = tempfile::tempdir().unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path(), &[]);
+    let binary = place.path().join("bin");
+    fs::create_dir(&binary).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_kindsight"), binary.join("kindsight")).unwrap();
+    let work = place.path().join("work");
+    fs::create_dir(&work).unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    // The environment of `kindsight`, for a shell that runs it.
+    let mut shell = Command::new("bash");
+    for (name, value) in kindsight(&[]).get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    // Compilers keep their downloads between runs.
+    match std::env::var_os("XDG_CACHE_HOME") {
+        Some(cache) => shell.env("PIP_CACHE_DIR", PathBuf::from(cache).join("pip")),
+        None => shell.env_remove("PIP_CACHE_DIR"),
+    };
+    let target = concat!(env!("CARGO_TARGET_TMPDIR"), "/plugin-target");
+    let go = concat!(env!("CARGO_TARGET_TMPDIR"), "/go-cache");
+    let output = shell
+        .args(["-euo", "pipefail", "-c", commands(section)])
+        .current_dir(&work)
+        .env("PATH", path)
+        .env("KINDSIGHT_SERVER", &server.url)
+        .env("CARGO_TARGET_DIR", target)
+        .env("GOCACHE", go)
+        .output()
+        .unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = text(&printed);
+    assert!(output.status.success(), "{section}: {printed}");
+    assert!(
+        printed.contains("5 examples, 0 failed"),
+        "{section}: {printed}"
+    );
+    assert!(printed.contains("0 findings"), "{section}: {printed}");
+    let (status, answer) = server.post("/v2/interpret", WIDGET);
+    assert_eq!(status, 200, "{answer}");
+    let verdict = &answer["verdicts"][0];
+    assert_eq!(
+        verdict["interpreter"]["name"], "widgets",
+        "{section}: {answer}"
+    );
+    assert_eq!(
+        (&verdict["state"], &verdict["reason"]),
+        (&Value::from("Ready"), &Value::from("Done"))
+    );
+}
+
+#[test]
+fn a_rule_in_c_goes_live_by_the_documentation() {
+    if is_possible("C", &["clang", "wasm-ld"]) {
+        follow("C");
+    }
+}
+
+#[test]
+fn a_rule_in_go_goes_live_by_the_documentation() {
+    if is_possible("Go", &["go"]) {
+        follow("Go");
+    }
+}
+
+#[test]
+fn a_rule_in_javascript_goes_live_by_the_documentation() {
+    if is_possible("JavaScript", &["node", "npm"]) {
+        follow("JavaScript");
+    }
+}
+
+#[test]
+fn a_rule_in_python_goes_live_by_the_documentation() {
+    if is_possible("Python", &["python3"]) {
+        follow("Python");
+    }
+}
+
+#[test]
+fn a_rule_in_rust_goes_live_by_the_documentation() {
+    if is_possible("Rust", &["cargo", "rustup"]) {
+        follow("Rust");
+    }
+}
+
+#[test]
+fn a_rule_in_typescript_goes_live_by_the_documentation() {
+    if is_possible("TypeScript", &["node", "npm"]) {
+        follow("TypeScript");
+    }
+}
+
+/// A component of Things, and a folder for files.
+struct Place(TempDir);
+
+impl Place {
+    /// The hostile guest, with this description and these fixtures.
+    fn with(description: &str) -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        fs::write(place.wasm(), kindsight_tests::hostile(description)).unwrap();
+        place
+    }
+
+    fn wasm(&self) -> PathBuf {
+        self.0.path().join("things.wasm")
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn plugin(&self, command: &str, more: &[&str]) -> Output {
+        let wasm = self.wasm();
+        let args = [&["plugin", command, str(&wasm)], more].concat();
+        run(&args, "")
+    }
+}
+
+fn str(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn cases_of_argo_cd_are_run_and_reported_as_junit() {
+    let place = Place::with(r#"{"name": "things"}"#);
+    place.write(
+        "cases/thing/health_test.yaml",
+        "tests:\n- healthStatus: {status: Healthy}\n  inputPath: testdata/a.yaml\n- healthStatus: {status: Degraded}\n  inputPath: testdata/a.yaml\n",
+    );
+    let thing =
+        "apiVersion: hostile.example.com/v1\nkind: Thing\nmetadata: {name: t}\nspec: {do: ''}\n";
+    place.write("cases/thing/testdata/a.yaml", thing);
+    let (cases, junit) = (
+        place.0.path().join("cases"),
+        place.0.path().join("junit.xml"),
+    );
+    let output = place.plugin("test", &["--cases", str(&cases), "--junit", str(&junit)]);
+    let printed = text(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "{printed}{}",
+        text(&output.stderr)
+    );
+    assert!(
+        printed.contains("expected Degraded, got Ready"),
+        "{printed}"
+    );
+    let junit = fs::read_to_string(junit).unwrap();
+    assert!(junit.contains("tests=\"2\" failures=\"1\""), "{junit}");
+    assert!(
+        junit.contains("<failure message=\"expected Degraded"),
+        "{junit}"
+    );
+
+    let wrong = place.write(
+        "wrong/health_test.yaml",
+        "tests:\n- healthStatus: {status: Fine}\n  inputPath: a.yaml\n",
+    );
+    place.write("wrong/a.yaml", thing);
+    let output = place.plugin("test", &["--cases", str(wrong.parent().unwrap())]);
+    let errors = text(&output.stderr);
+    assert!(errors.contains("`Fine` is not a health status"), "{errors}");
+    let output = place.plugin(
+        "test",
+        &[
+            "--cases",
+            str(&place.write("none/x", "").parent().unwrap().to_owned()),
+        ],
+    );
+    assert!(text(&output.stderr).contains("there is no health_test.yaml in it"));
+}
+
+#[test]
+fn lint_names_missing_fixtures_and_unreached_states() {
+    let place = Place::with(r#"{"name": "things"}"#);
+    let output = place.plugin("lint", &[]);
+    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(
+        printed.contains("no-fixture-without-status: hostile.example.com/* Thing"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn objects_are_recorded_with_the_requested_fields_alone() {
+    let place = Place::with(r#"{"name": "things"}"#);
+    let thing = r#"{"apiVersion": "hostile.example.com/v1", "kind": "Thing",
+        "metadata": {"name": "t", "annotations": {"secret": "x"}}, "spec": {"do": "", "other": 1}}"#;
+    let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{thing}, {thing}]}}"#);
+    let wasm = place.wasm();
+    let output = run(&["plugin", "record", "--component", str(&wasm)], &list);
+    let yaml = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let fixtures: Value = serde_saphyr::from_str(&yaml).unwrap();
+    let names: Vec<&Value> = fixtures
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["name"])
+        .collect();
+    assert_eq!(names, ["Thing t", "Thing t (2)"]);
+    assert_eq!(fixtures[0]["object"]["spec"], serde_json::json!({"do": ""}));
+    assert!(!yaml.contains("secret"), "{yaml}");
+
+    let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}"#;
+    let output = run(&["plugin", "record", "--component", str(&wasm)], pod);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("skipped Pod p"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn a_missing_tool_is_named_with_the_command_that_installs_it() {
+    let place = tempfile::tempdir().unwrap();
+    let parent = str(place.path());
+    let new = run(
+        &[
+            "plugin",
+            "new",
+            "widgets",
+            "--language",
+            "go",
+            "--parent",
+            parent,
+        ],
+        "",
+    );
+    assert!(new.status.success(), "{}", text(&new.stderr));
+    let project = place.path().join("widgets");
+    let output = kindsight(&["plugin", "build", str(&project)])
+        .env("PATH", "/nowhere")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains("go was not found. To install it: Go 1.24 or later"),
+        "{errors}"
+    );
+    let again = run(
+        &[
+            "plugin",
+            "new",
+            "widgets",
+            "--language",
+            "c",
+            "--parent",
+            parent,
+        ],
+        "",
+    );
+    assert!(text(&again.stderr).contains("exists already"));
+    let unbuilt = run(&["plugin", "test", str(&project)], "");
+    assert!(text(&unbuilt.stderr).contains("run `kindsight plugin build` first"));
+    let broken = project.join("description.yaml");
+    let description = fs::read_to_string(&broken)
+        .unwrap()
+        .replace("phase: ready", "phase: redy");
+    fs::write(broken, description).unwrap();
+    let errors = text(&run(&["plugin", "build", str(&project)], "").stderr);
+    assert!(
+        errors.contains("redy") && errors.contains("description.yaml"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_comparison_is_a_table_in_markdown() {
+    let place = Place::with(r#"{"name": "things"}"#);
+    let objects = place.write(
+        "objects.json",
+        r#"{"apiVersion": "hostile.example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"do": ""}}"#,
+    );
+    let wasm = place.wasm();
+    let output = run(
+        &[
+            "plugin",
+            "diff",
+            "built-in",
+            str(&wasm),
+            "--against",
+            str(&objects),
+        ],
+        "",
+    );
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(printed.contains("1 of 1 verdict would change"), "{printed}");
+    assert!(
+        printed.contains("| Kind | from | to | objects | for example |"),
+        "{printed}"
+    );
+    let failing = [
+        "plugin",
+        "diff",
+        "built-in",
+        str(&wasm),
+        "--against",
+        str(&objects),
+        "--fail-on",
+        "changes",
+    ];
+    assert_eq!(run(&failing, "").status.code(), Some(3));
+}
