@@ -16,7 +16,7 @@ const CALLS_MAX: usize = 200_000;
 pub struct Figures {
     /// Time from its bytes to machine code.
     pub compile: Duration,
-    /// Median time in which an instance starts.
+    /// Median time of the start of an instance.
     pub start: Duration,
     /// Number of measured calls. Each judges the object of a fixture.
     pub calls: usize,
@@ -24,7 +24,7 @@ pub struct Figures {
     pub calls_per_second: f64,
     /// Median time of a call.
     pub median: Duration,
-    /// Time of a call that one of a hundred calls exceeds.
+    /// The 99th percentile of the time of a call.
     pub p99: Duration,
 }
 

@@ -15,7 +15,7 @@ const WASI: &str = "wasi_snapshot_preview1";
 /// The beginning of a component.
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
-/// The beginning of the name of the section in which bindings store the contract's types.
+/// The beginning of the name of the custom section with the contract's types, which bindings write.
 const TYPES_SECTION: &[u8] = b"component-type";
 
 /// The reason why a module is no component of an interpreter.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A language in which `kindsight plugin new` writes a rule.
+/// The language of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// C, without a C library.

@@ -49,7 +49,7 @@ impl Rule {
 pub struct Finding {
     /// The rule that found it.
     pub rule: Rule,
-    /// What is wrong, and where.
+    /// The mistake and its place.
     pub what: String,
 }
 

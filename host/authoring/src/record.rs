@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// Members of the metadata that name an object.
 const NAME: [&str; 2] = ["name", "namespace"];
-/// Members of the metadata by which related objects are found.
+/// Members of the metadata that relate objects to each other.
 const METADATA: [&str; 5] = ["name", "namespace", "uid", "labels", "ownerReferences"];
 
 /// The reason why no fixtures can be recorded.
@@ -173,7 +173,7 @@ fn rfc3339(ms: Option<i64>) -> Value {
     })
 }
 
-/// The related objects of an input, each once, with the metadata by which they are found.
+/// The related objects of an input, each once, with the metadata that relates them.
 fn related(input: &Value, all: &[Object]) -> Vec<Value> {
     let sets = input.get("related").and_then(Value::as_array);
     let objects = sets

@@ -22,7 +22,7 @@ const GENERATED: [&str; 3] = ["Cargo.lock", "description.json", "fixtures.json"]
 pub struct SourceState(BTreeMap<PathBuf, (u64, Option<SystemTime>)>);
 
 impl Project {
-    /// The present state of the sources: every file but those that builds write, and hidden ones.
+    /// The present state of the sources: every file except hidden files and the files of builds.
     ///
     /// # Errors
     /// If a folder cannot be read, or there are too many files.

@@ -29,7 +29,7 @@ pub struct Tested {
 pub struct TestReport {
     /// The results, in the order of the examples.
     pub tested: Vec<Tested>,
-    /// What the examples cover.
+    /// The coverage by the examples.
     pub coverage: Coverage,
 }
 

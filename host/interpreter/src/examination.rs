@@ -52,7 +52,7 @@ impl Examination {
         self.compile_time
     }
 
-    /// The time in which a new instance starts, without the call after it.
+    /// The time of the start of a new instance, without a call.
     ///
     /// # Errors
     /// If no instance can be made.

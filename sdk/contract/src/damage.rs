@@ -14,7 +14,7 @@ pub struct Damaged {
     pub may_be_ready: bool,
 }
 
-/// What the fixtures of a component promise about an object.
+/// The promises of the fixtures of a component about an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Promised {
     /// The object itself is ready.

@@ -235,10 +235,117 @@ fn lint_names_missing_fixtures_and_unreached_states() {
 }
 
 #[test]
+fn lint_names_undeclared_fields_and_wrong_greens() {
+    if !is_possible("lints of a rule in C", &["clang", "wasm-ld"]) {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let parent = str(place.path());
+    run(
+        &[
+            "plugin",
+            "new",
+            "widgets",
+            "--language",
+            "c",
+            "--parent",
+            parent,
+        ],
+        "",
+    );
+    let project = place.path().join("widgets");
+    let edit = |file: &str, from: &str, to: &str| {
+        let path = project.join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file}: {text}");
+        fs::write(path, text.replace(from, to)).unwrap();
+    };
+    edit("description.yaml", ", /status/conditions]", "]");
+    edit(
+        "rule.c",
+        "KS_TEXT(\"Pending\"), KS_TEXT(\"NoStatus\")",
+        "KS_TEXT(\"Ready\"), KS_TEXT(\"NoStatus\")",
+    );
+    let built = run(&["plugin", "build", str(&project)], "");
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    let output = run(&["plugin", "lint", str(&project)], "");
+    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    let undeclared = "undeclared-field: fixture `an object that is not ready yet`: `/status/conditions` is not requested";
+    assert!(printed.contains(undeclared), "{printed}");
+    let green = "wrong-green: fixture `an object that is not ready yet`, without status: it is Ready NoStatus";
+    assert!(printed.contains(green), "{printed}");
+    assert!(
+        printed.contains("unreached-state: no fixture reaches the state Failed"),
+        "{printed}"
+    );
+    let output = run(&["plugin", "test", str(&project)], "");
+    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(
+        printed.contains("FAILED  fixtures: an object without a status: expected state Pending"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn dev_builds_and_judges_the_objects_of_kubectl() {
+    if !is_possible("dev of a rule in C", &["clang", "wasm-ld"]) {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let parent = str(place.path());
+    run(
+        &[
+            "plugin",
+            "new",
+            "widgets",
+            "--language",
+            "c",
+            "--parent",
+            parent,
+        ],
+        "",
+    );
+    let project = place.path().join("widgets");
+    let binary = place.path().join("bin");
+    fs::create_dir(&binary).unwrap();
+    let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{WIDGET}]}}"#);
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" > '{}/asked'\ncat <<'END'\n{list}\nEND\n",
+        place.path().display()
+    );
+    let kubectl = binary.join("kubectl");
+    fs::write(&kubectl, script).unwrap();
+    fs::set_permissions(
+        &kubectl,
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let mut dev = kindsight(&[
+        "plugin",
+        "dev",
+        str(&project),
+        "--once",
+        "--kubeconfig",
+        "clusters.yaml",
+    ]);
+    let output = dev.env("PATH", path).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    let row: Vec<&str> = printed.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(row[..5], ["Widget", "-", "w", "Ready", "Done"], "{printed}");
+    let asked = fs::read_to_string(place.path().join("asked")).unwrap();
+    let expected = "get Widget.example.com --all-namespaces --output json --ignore-not-found --kubeconfig clusters.yaml\n";
+    assert_eq!(asked, expected);
+}
+
+#[test]
 fn objects_are_recorded_with_the_requested_fields_alone() {
     let place = Place::with(r#"{"name": "things"}"#);
     let thing = r#"{"apiVersion": "hostile.example.com/v1", "kind": "Thing",
-        "metadata": {"name": "t", "annotations": {"secret": "x"}}, "spec": {"do": "", "other": 1}}"#;
+        "metadata": {"name": "t", "annotations": {"secret": "x"}}, "spec": {"do": ""}, "status": {"other": 1}}"#;
     let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{thing}, {thing}]}}"#);
     let wasm = place.wasm();
     let output = run(&["plugin", "record", "--component", str(&wasm)], &list);

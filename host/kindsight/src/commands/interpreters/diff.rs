@@ -23,7 +23,7 @@ use crate::progress::{self, LogLines};
 /// The word for the built-in interpreters in place of the old component.
 const BUILT_IN: &str = "built-in";
 
-/// The form in which a comparison is printed.
+/// The form of a printed comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiffForm {
     /// Tables for a terminal.

@@ -20,7 +20,7 @@ use crate::commands::interpret::judged::{Show, judged};
 use crate::commands::interpret::output::Printer;
 use crate::progress::{self, LogLines};
 
-/// Interval in which the files of the project are checked.
+/// Interval between two checks of the files of the project.
 const POLL: Duration = Duration::from_millis(300);
 
 /// `kindsight plugin dev`.
@@ -33,7 +33,7 @@ pub(crate) struct DevArgs {
     /// Folder of the project.
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     folder: PathBuf,
-    /// Kubeconfig for `kubectl` (default: the one of `kubectl`).
+    /// Kubeconfig for `kubectl` (default: the kubeconfig of `kubectl`).
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
     /// Context of the kubeconfig.

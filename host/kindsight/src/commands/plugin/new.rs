@@ -29,7 +29,7 @@ pub(crate) struct NewArgs {
         default_value = "example.com/v1/Widget"
     )]
     kind: KindName,
-    /// Folder in which the project's folder is made.
+    /// Folder for the new folder of the project.
     #[arg(
         long,
         value_name = "DIR",
