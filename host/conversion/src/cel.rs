@@ -24,6 +24,8 @@ pub struct RuleSet {
     pub version: String,
     /// One line for users.
     pub summary: String,
+    /// The documents and the code that the rules follow. The component does not contain them.
+    pub sources: Vec<String>,
     /// The states that it adds to the shared ones.
     pub states: Vec<State>,
     /// The rules, one for each pattern of Kinds.

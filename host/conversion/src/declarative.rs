@@ -18,6 +18,9 @@ struct File {
     version: String,
     #[serde(default)]
     summary: String,
+    /// The documents and the code that the rules follow. The component does not contain them.
+    #[serde(default)]
+    sources: Vec<String>,
     #[serde(default)]
     states: Vec<FileState>,
     rules: Vec<FileRule>,
@@ -132,6 +135,7 @@ pub fn read(file: &str, text: &str) -> Result<RuleSet, RulesError> {
         name: parsed.name,
         version: parsed.version,
         summary: parsed.summary,
+        sources: parsed.sources,
         states,
         rules: rules.map(|(index, rule)| rule.read(file, index)).collect(),
         fixtures: parsed.fixtures,
@@ -163,6 +167,7 @@ pub fn join(name: &str, version: &str, sets: Vec<RuleSet>) -> Result<RuleSet, Ru
                 )),
             }
         }
+        joined.sources.extend(set.sources);
         joined.rules.extend(set.rules);
         joined
             .fixtures

@@ -80,7 +80,6 @@ impl Loaded {
         let (reported, reported_rx) = mpsc::channel(REPORTED_REQUESTS_MAX);
         let known = ReportedReader::new(reported.clone(), Arc::clone(&unsynced));
         let catalog = open_catalog(&settings, &swapped, known)?;
-        let catalog = open_catalog(&settings, &swapped)?;
         if let Some(artifacts) = &settings.artifacts {
             forget_artifacts(&catalog, artifacts);
         }

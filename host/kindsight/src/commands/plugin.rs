@@ -4,6 +4,7 @@
 //!
 //! All commands run in this process, without a server and without a checkout of kindsight.
 
+mod artifact;
 mod bench;
 mod build;
 mod component;
@@ -15,22 +16,18 @@ mod inspect;
 mod kstatus;
 mod lint;
 mod new;
-mod record;
-mod run;
-mod subject;
-mod test;
-//! All commands run in this process, without a server.
 mod pull;
 mod push;
+mod record;
+mod run;
 mod sign;
+mod subject;
+mod test;
 mod verify;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use kindsight_server::oci::{Reference, Repository, Version};
-
-use crate::config::registry::ConnectionArgs;
 
 /// `kindsight plugin`.
 #[derive(Debug, Args)]
@@ -48,7 +45,6 @@ Examples:
 
 Exit codes: 0 success; 1 failure (the reason is on standard error), or `test` or `lint` found
 something; 2 invalid command line; 3 `run` or `diff` found what its --fail-on names.")]
-Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line.")]
 pub(crate) struct PluginArgs {
     #[command(subcommand)]
     command: PluginCommand,
@@ -77,18 +73,18 @@ enum PluginCommand {
     Lint(lint::LintArgs),
     /// Writes a project with a working rule, fixtures and a README into a new folder.
     New(new::NewArgs),
-    /// Makes fixtures of real objects, with only the fields that the description names.
-    Record(record::RecordArgs),
-    /// Judges the objects of files with a component, as `kindsight interpret` does.
-    Run(run::RunArgs),
-    /// Runs the fixtures of a component and folders of cases, and shows what they cover.
-    Test(test::TestArgs),
     /// Pulls a component from an OCI registry or a layout folder.
     Pull(pull::PullArgs),
     /// Pushes a component to an OCI registry or into a layout folder.
     Push(push::PushArgs),
+    /// Makes fixtures of real objects, with only the fields that the description names.
+    Record(record::RecordArgs),
+    /// Judges the objects of files with a component, as `kindsight interpret` does.
+    Run(run::RunArgs),
     /// Signs an artifact of an OCI registry or a layout folder with a key.
     Sign(sign::SignArgs),
+    /// Runs the fixtures of a component and folders of cases, and shows what they cover.
+    Test(test::TestArgs),
     /// Verifies the signatures of an artifact with keys.
     Verify(verify::VerifyArgs),
 }
@@ -109,53 +105,12 @@ pub(crate) fn run(args: &PluginArgs) -> anyhow::Result<ExitCode> {
         PluginCommand::Kstatus(args) => kstatus::run(args),
         PluginCommand::Lint(args) => lint::run(args),
         PluginCommand::New(args) => new::run(args),
+        PluginCommand::Pull(args) => pull::run(args).map(|()| ExitCode::SUCCESS),
+        PluginCommand::Push(args) => push::run(args).map(|()| ExitCode::SUCCESS),
         PluginCommand::Record(args) => record::run(args),
         PluginCommand::Run(args) => run::run(args),
+        PluginCommand::Sign(args) => sign::run(args).map(|()| ExitCode::SUCCESS),
         PluginCommand::Test(args) => test::run(args),
+        PluginCommand::Verify(args) => verify::run(args).map(|()| ExitCode::SUCCESS),
     }
 }
-        PluginCommand::Pull(args) => pull::run(args)?,
-        PluginCommand::Push(args) => push::run(args)?,
-        PluginCommand::Sign(args) => sign::run(args)?,
-        PluginCommand::Verify(args) => verify::run(args)?,
-    Ok(ExitCode::SUCCESS)
-
-/// An artifact of the command line.
-#[derive(Debug, Args)]
-struct ArtifactArg {
-    /// Artifact: `oci://HOST/REPOSITORY:TAG`, optionally with `@sha256:…`, or `oci-layout:PATH[:TAG]`.
-    #[arg(value_name = "REFERENCE", value_parser = reference)]
-    reference: Reference,
-    #[command(flatten)]
-    connection: ConnectionArgs,
-
-impl ArtifactArg {
-    /// Opens the repository, and determines the version.
-    ///
-    /// # Errors
-    /// The layout folder cannot be read, or the reference names no version.
-    fn open(&self) -> anyhow::Result<(Repository, Version)> {
-        let repository = self.connection.client()?.open(&self.reference)?;
-        let version = repository.version(&self.reference)?;
-        Ok((repository, version))
-
-/// Parser of a reference, or of the path of a layout folder.
-fn reference(text: &str) -> Result<Reference, String> {
-    match Reference::of_argument(text).map_err(|error| error.to_string())? {
-        Some(reference) => Ok(reference),
-        None => Err("expected `oci://HOST/REPOSITORY:TAG` or a folder in OCI layout; a file alone is not an artifact".to_owned()),
-
-/// The time of this moment, or of `SOURCE_DATE_EPOCH` for reproducible artifacts, in RFC 3339.
-///
-/// # Errors
-/// `SOURCE_DATE_EPOCH` is not a number of seconds.
-fn created() -> anyhow::Result<String> {
-    let now = match std::env::var("SOURCE_DATE_EPOCH") {
-        Ok(seconds) => {
-            let seconds = seconds.parse().ok();
-            let time = seconds.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
-            time.ok_or_else(|| anyhow::anyhow!("SOURCE_DATE_EPOCH is not a number of seconds"))?
-        }
-        Err(_) => jiff::Timestamp::from_millisecond(kindsight_server::now_ms())?,
-    };
-    Ok(jiff::Timestamp::from_second(now.as_second())?.to_string())

@@ -8,7 +8,7 @@ use clap::Args;
 use kindsight_server::interpreter;
 use kindsight_server::oci::{PublicKey, Pulled, Reference, Version, copy, pull};
 
-use super::ArtifactArg;
+use super::artifact::ArtifactArg;
 use crate::progress::Progress;
 
 /// `kindsight plugin pull`.

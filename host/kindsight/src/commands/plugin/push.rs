@@ -10,7 +10,7 @@ use kindsight_server::{
     ComponentFile, LogFormat, cache_folder, inspect_component, interpreter, start_logging,
 };
 
-use super::{created, reference};
+use super::artifact::{created, reference};
 use crate::commands::interpreters::requests;
 use crate::config::registry::ConnectionArgs;
 use crate::progress::{LogLines, Progress};

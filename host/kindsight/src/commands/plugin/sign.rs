@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use kindsight_server::oci::{SigningKey, sign};
 
-use super::{ArtifactArg, created};
+use super::artifact::{ArtifactArg, created};
 
 /// `kindsight plugin sign`.
 #[derive(Debug, Args)]

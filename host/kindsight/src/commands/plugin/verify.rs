@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use kindsight_server::oci::{PublicKey, verify};
 
-use super::ArtifactArg;
+use super::artifact::ArtifactArg;
 
 /// `kindsight plugin verify`.
 #[derive(Debug, Args)]
