@@ -8,8 +8,15 @@
 pub mod cel;
 pub mod declarative;
 pub mod flux;
+pub mod argo;
+mod conversion;
+pub mod karmada;
+pub mod limits;
+mod lua;
 pub mod splice;
+pub mod yaml;
 
+pub use conversion::{Conversion, ConversionError, Refused};
 pub use splice::{SpliceError, splice};
 
 /// A component with a machine for one language, without rules.

@@ -43,7 +43,7 @@ pub const LABEL_BYTES_MAX: usize = 317;
 /// Maximum size of a settings schema, in bytes.
 pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 /// Maximum number of fixtures of one interpreter.
-pub const FIXTURES_MAX: usize = 256;
+pub const FIXTURES_MAX: usize = 1024;
 /// Maximum length of a fixture's name, in bytes.
 pub const FIXTURE_NAME_BYTES_MAX: usize = 128;
 /// Maximum number of problems, and of warnings, in one report.

@@ -11,6 +11,8 @@ use crate::Libraries;
 pub struct Rules<'a> {
     /// The interpreter's name.
     pub name: &'a str,
+    /// The interpreter's version.
+    pub version: &'a str,
     /// One line for users.
     pub summary: &'a str,
     /// The rules, each for another pattern of Kinds.
@@ -22,9 +24,9 @@ pub struct Rules<'a> {
 /// The script for a pattern of Kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule<'a> {
-    /// Group: exact, `*.suffix` or `*`.
+    /// Group that the interpreter claims: exact, `*.suffix` or `*`.
     pub group: &'a str,
-    /// Kind: exact or `*`.
+    /// Kind that the interpreter claims: exact or `*`.
     pub kind: &'a str,
     /// What the group and Kind of an object must match, with `*` for any characters, as the origin
     /// wrote it. Empty if `group` and `kind` say all.
@@ -50,7 +52,7 @@ impl<'a> Rules<'a> {
     /// Writes the data.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut data = Vec::new();
-        for text in [self.name, self.summary, self.fixtures] {
+        for text in [self.name, self.version, self.summary, self.fixtures] {
             write(&mut data, text);
         }
         for rule in &self.rules {
@@ -67,7 +69,7 @@ impl<'a> Rules<'a> {
     /// Reads the data. `None` if it is not such data.
     pub fn from_bytes(data: &'a [u8]) -> Option<Self> {
         let mut rest = data;
-        let [name, summary, fixtures] = [(); 3].map(|()| read(&mut rest));
+        let [name, version, summary, fixtures] = [(); 4].map(|()| read(&mut rest));
         let mut rules = Vec::new();
         while !rest.is_empty() {
             let [group, kind, pattern] = [(); 3].map(|()| read(&mut rest));
@@ -89,11 +91,61 @@ impl<'a> Rules<'a> {
         }
         Some(Self {
             name: name?,
+            version: version?,
             summary: summary?,
             rules,
             fixtures: fixtures?,
         })
     }
+}
+
+impl Rule<'_> {
+    /// Whether the rule is for objects of this group and Kind.
+    pub fn matches(&self, group: &str, kind: &str) -> bool {
+        if self.is_exact() {
+            return self.kind == kind && self.group == group;
+        }
+        if group.is_empty() {
+            return glob(self.pattern.as_bytes(), kind.as_bytes());
+        }
+        glob(
+            self.pattern.as_bytes(),
+            format!("{group}/{kind}").as_bytes(),
+        )
+    }
+
+    /// Whether the rule is for one Kind. Such rules come before patterns.
+    pub fn is_exact(&self) -> bool {
+        self.pattern.is_empty()
+    }
+}
+
+/// Whether a text matches a pattern, in which `*` stands for any characters and `?` for one.
+fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut at, mut code) = (0, 0);
+    // The last `*`, and how far into the text it reaches.
+    let mut star: Option<(usize, usize)> = None;
+    while at < text.len() {
+        match pattern.get(code) {
+            Some(b'*') => {
+                star = Some((code, at));
+                code += 1;
+            }
+            Some(literal) if *literal == b'?' || text.get(at) == Some(literal) => {
+                at += 1;
+                code += 1;
+            }
+            _ => match star {
+                Some((place, reach)) => {
+                    star = Some((place, reach + 1));
+                    (at, code) = (reach + 1, place + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    let rest = pattern.get(code..).unwrap_or_default();
+    rest.iter().all(|byte| *byte == b'*')
 }
 
 fn write(data: &mut Vec<u8>, text: &str) {
@@ -115,9 +167,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn patterns_match_group_and_kind() {
+        for (pattern, text, expected) in [
+            ("*.example.com/*", "a.example.com/Widget", true),
+            ("*.example.com/*", "example.com/Widget", false),
+            ("*/*", "Pod", false),
+            ("*", "a/b", true),
+            ("*a*b?", "xxaxxbbc", true),
+            ("*a*b?", "xxaxxb", false),
+            ("", "", true),
+        ] {
+            let matches = glob(pattern.as_bytes(), text.as_bytes());
+            assert_eq!(matches, expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
     fn what_is_written_is_read() {
         let rules = Rules {
             name: "argo-cd",
+            version: "1.0.0",
             summary: "",
             rules: vec![Rule {
                 group: "*.example.com",

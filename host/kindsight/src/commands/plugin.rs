@@ -24,6 +24,10 @@ mod sign;
 mod subject;
 mod test;
 mod verify;
+//! All commands run in this process, without a server.
+mod conversion;
+mod from_argo;
+mod from_karmada;
 
 use std::process::ExitCode;
 
@@ -45,6 +49,8 @@ Examples:
 
 Exit codes: 0 success; 1 failure (the reason is on standard error), or `test` or `lint` found
 something; 2 invalid command line; 3 `run` or `diff` found what its --fail-on names.")]
+Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line; 3 an
+interpreter was written without some of the rules or cases (with --strict).")]
 pub(crate) struct PluginArgs {
     #[command(subcommand)]
     command: PluginCommand,
@@ -87,6 +93,10 @@ enum PluginCommand {
     Test(test::TestArgs),
     /// Verifies the signatures of an artifact with keys.
     Verify(verify::VerifyArgs),
+    /// Makes an interpreter from the health scripts of Argo CD.
+    FromArgo(from_argo::FromArgoArgs),
+    /// Makes an interpreter from the health scripts of Karmada.
+    FromKarmada(from_karmada::FromKarmadaArgs),
 }
 
 /// Runs the command; returns the exit code of the process.
@@ -112,5 +122,7 @@ pub(crate) fn run(args: &PluginArgs) -> anyhow::Result<ExitCode> {
         PluginCommand::Sign(args) => sign::run(args).map(|()| ExitCode::SUCCESS),
         PluginCommand::Test(args) => test::run(args),
         PluginCommand::Verify(args) => verify::run(args).map(|()| ExitCode::SUCCESS),
+        PluginCommand::FromArgo(args) => from_argo::run(args),
+        PluginCommand::FromKarmada(args) => from_karmada::run(args),
     }
 }
