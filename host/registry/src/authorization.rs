@@ -1,5 +1,6 @@
 //! Authorization of requests: credentials of docker, and tokens of a token server.
 
+use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
@@ -226,7 +227,9 @@ impl Asked<'_> {
         let named = [("service", self.service), ("scope", self.scope)];
         for (name, value) in named {
             if let Some(value) = value {
-                form.push_str(&format!("&{name}={}", encoded(value)));
+                for part in ["&", name, "=", &encoded(value)] {
+                    form.push_str(part);
+                }
             }
         }
         form
@@ -262,7 +265,8 @@ pub(crate) fn encoded(value: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             text.push(char::from(byte));
         } else {
-            text.push_str(&format!("%{byte:02X}"));
+            // Writing to a String does not fail.
+            let _ = write!(text, "%{byte:02X}");
         }
     }
     text

@@ -67,7 +67,7 @@ struct MessageSignature {
 #[serde(rename_all = "camelCase")]
 struct Statement {
     #[serde(rename = "_type")]
-    statement_type: String,
+    version: String,
     subject: Vec<Subject>,
     predicate_type: String,
 }
@@ -107,7 +107,10 @@ pub(crate) fn verify(
         };
         let bytes = repository.blob(layer, (SIGNATURE_BYTES_MAX, "a signature"))?;
         match checked(&bytes, repository, digest, keys)? {
-            Ok(key) => return findings.valid(key, "bundle"),
+            Ok(key) => {
+                findings.valid(key, "bundle");
+                return Ok(());
+            }
             Err(problem) => findings.problem(problem),
         }
     }
@@ -169,7 +172,7 @@ fn signer_of<'k>(
     }
     let statement: Statement = serde_json::from_slice(&payload)
         .map_err(|_| "its payload is not a statement of in-toto")?;
-    if !STATEMENTS.contains(&statement.statement_type.as_str())
+    if !STATEMENTS.contains(&statement.version.as_str())
         || statement.predicate_type != SIGN_PREDICATE
     {
         return Err("it is a statement about the artifact, not a signature");

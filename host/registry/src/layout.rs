@@ -48,7 +48,7 @@ impl Layout {
         let layout = Self {
             path: path.to_owned(),
         };
-        let bytes = layout.file(&path.join(MARKER), MANIFEST_BYTES_MAX)?;
+        let bytes = Self::file(&path.join(MARKER), MANIFEST_BYTES_MAX)?;
         let bytes = bytes.ok_or_else(|| layout.invalid("it has no file `oci-layout`"))?;
         let marker: Marker = serde_json::from_slice(&bytes)
             .map_err(|_| layout.invalid("its file `oci-layout` is not valid"))?;
@@ -138,7 +138,7 @@ impl Layout {
         (bytes_max, limit): (usize, &'static str),
     ) -> Result<Vec<u8>, Error> {
         let path = self.blob_path(digest);
-        let bytes = self.file(&path, bytes_max).map_err(|error| match error {
+        let bytes = Self::file(&path, bytes_max).map_err(|error| match error {
             Error::TooLarge {
                 what, bytes_max, ..
             } => Error::TooLarge {
@@ -211,7 +211,7 @@ impl Layout {
 
     /// The index.
     pub(crate) fn index(&self) -> Result<Index, Error> {
-        let bytes = self.file(&self.path.join(INDEX_FILE), MANIFEST_BYTES_MAX)?;
+        let bytes = Self::file(&self.path.join(INDEX_FILE), MANIFEST_BYTES_MAX)?;
         let bytes = bytes.ok_or_else(|| self.invalid("it has no file `index.json`"))?;
         let index: Index = serde_json::from_slice(&bytes)
             .map_err(|error| self.invalid(&format!("its `index.json` is not valid: {error}")))?;
@@ -250,7 +250,7 @@ impl Layout {
     }
 
     /// Reads a file up to its limit. `None` if it does not exist.
-    fn file(&self, path: &Path, bytes_max: usize) -> Result<Option<Vec<u8>>, Error> {
+    fn file(path: &Path, bytes_max: usize) -> Result<Option<Vec<u8>>, Error> {
         let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file.map_err(failed(path))?,

@@ -172,7 +172,7 @@ fn tagged(path: &str) -> Result<(&str, Option<String>), &'static str> {
 }
 
 /// Returns whether a text is a tag, by the OCI distribution specification.
-pub(crate) fn is_tag(text: &str) -> bool {
+fn is_tag(text: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut bytes = text.bytes();
     text.len() <= TAG_BYTES_MAX
@@ -204,14 +204,10 @@ fn is_host(text: &str) -> bool {
 /// Returns whether a text is a component of the name of a repository:
 /// `[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*`.
 fn is_path_component(text: &str) -> bool {
-    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let separators = text
-        .split(|letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit())
-        .filter(|separator| !separator.is_empty());
+    let is_word = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     let is_separator =
-        |text: &str| matches!(text, "." | "_" | "__") || text.bytes().all(|byte| byte == b'-');
-    let ends = text.bytes().next().into_iter().chain(text.bytes().last());
-    !text.is_empty() && ends.into_iter().all(is_word) && { separators }.all(is_separator)
+        |text: &str| matches!(text, "" | "." | "_" | "__") || text.bytes().all(|byte| byte == b'-');
+    text.starts_with(is_word) && text.ends_with(is_word) && text.split(is_word).all(is_separator)
 }
 
 impl fmt::Display for Place {

@@ -53,8 +53,8 @@ impl Remote {
         request.headers = vec![(ACCEPT, HeaderValue::from_static(ACCEPTED))];
         request.bytes_max = (MANIFEST_BYTES_MAX, "a manifest");
         let answer = self.answer(&mut request, &self.named(version))?;
-        let media_type = answer.header(CONTENT_TYPE).unwrap_or_default();
-        Ok(Document::new(&media_type.to_owned(), answer.body))
+        let media_type = answer.header(CONTENT_TYPE).unwrap_or_default().to_owned();
+        Ok(Document::new(&media_type, answer.body))
     }
 
     /// The bytes of a blob, unverified.
@@ -87,7 +87,8 @@ impl Remote {
         })?;
         let mut url = self.absolute(location)?;
         url.push(if url.contains('?') { '&' } else { '?' });
-        url.push_str(&format!("digest={}", encoded(digest.as_str())));
+        url.push_str("digest=");
+        url.push_str(&encoded(digest.as_str()));
         let mut upload = Request::new(Method::PUT, url);
         let kind = HeaderValue::from_static("application/octet-stream");
         upload.headers = vec![(CONTENT_TYPE, kind)];

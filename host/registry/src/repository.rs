@@ -4,7 +4,7 @@ use kindsight_model::Digest;
 
 use crate::error::Error;
 use crate::layout::{Layout, json};
-use crate::manifest::{Descriptor, Document, INDEX, Index};
+use crate::manifest::{Descriptor, Document, INDEX};
 use crate::reference::{Place, Reference, Version};
 use crate::remote::{Remote, fallback_tag};
 
@@ -175,26 +175,15 @@ impl Repository {
         if remote.put_document(&version, document)? {
             return Ok(());
         }
-        let Index {
-            schema_version,
-            mut manifests,
-            ..
-        } = remote.fallback(subject)?;
-        if manifests
-            .iter()
-            .any(|entry| entry.digest == document.digest)
-        {
+        let mut index = remote.fallback(subject)?;
+        let mut known = index.manifests.iter();
+        if known.any(|entry| entry.digest == document.digest) {
             return Ok(());
         }
-        manifests.push(Descriptor {
+        index.manifests.push(Descriptor {
             artifact_type: artifact_type.map(str::to_owned),
             ..document.descriptor()
         });
-        let index = Index {
-            schema_version,
-            media_type: Some(INDEX.to_owned()),
-            manifests,
-        };
         let index = Document::new(INDEX, json(&index));
         remote.put_document(&Version::Tag(fallback_tag(subject)), &index)?;
         Ok(())

@@ -79,7 +79,10 @@ pub(crate) fn verify(
         let payload = repository.blob(layer, (SIGNATURE_BYTES_MAX, "a signature"))?;
         let signature = layer.annotations.get(SIGNATURE);
         match checked(&payload, signature, digest, keys) {
-            Ok(key) => return findings.valid(key, "`.sig` tag"),
+            Ok(key) => {
+                findings.valid(key, "`.sig` tag");
+                return Ok(());
+            }
             Err(problem) => findings.problem(problem),
         }
     }

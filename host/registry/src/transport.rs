@@ -182,19 +182,14 @@ impl Transport {
         }
         let agent = &self.agent;
         let invalid = |error: http::Error| failure(&ureq::Error::from(error));
-        let sent = match request.body {
-            Some(body) => {
-                let built = built.body(body).map_err(invalid)?;
-                let built = agent.configure_request(built);
-                let built = built.timeout_global(Some(time_max));
-                agent.run(built.https_only(is_encrypted).build())
-            }
-            None => {
-                let built = built.body(()).map_err(invalid)?;
-                let built = agent.configure_request(built);
-                let built = built.timeout_global(Some(time_max));
-                agent.run(built.https_only(is_encrypted).build())
-            }
+        let sent = if let Some(body) = request.body {
+            let built = agent.configure_request(built.body(body).map_err(invalid)?);
+            let built = built.timeout_global(Some(time_max));
+            agent.run(built.https_only(is_encrypted).build())
+        } else {
+            let built = agent.configure_request(built.body(()).map_err(invalid)?);
+            let built = built.timeout_global(Some(time_max));
+            agent.run(built.https_only(is_encrypted).build())
         };
         let mut response = sent.map_err(|error| failure(&error))?;
         let status = response.status();

@@ -1,6 +1,7 @@
 //! Pushes and pulls against a real registry: `docker-registry` of Debian, which is the registry of
 //! the distribution project. Without it, one line says that these tests did not run; with `CI=true`
 //! they fail.
+#![expect(clippy::unwrap_used, reason = "a test fails with a panic")]
 
 use std::fs;
 use std::net::TcpListener;

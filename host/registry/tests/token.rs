@@ -1,4 +1,5 @@
 //! The token authentication of the distribution project, with a registry of this test that requires it.
+#![expect(clippy::unwrap_used, reason = "a test fails with a panic")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

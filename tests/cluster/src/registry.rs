@@ -18,7 +18,7 @@ use crate::process::Process;
 const EXECUTABLE: &str = "docker-registry";
 
 /// Maximum time of a start on a busy machine.
-const START_MAX: Duration = Duration::from_secs(60);
+const START_MAX: Duration = Duration::from_mins(1);
 
 /// The file of a login `me` with the password `secret`, as `htpasswd -B` writes it.
 const HTPASSWD: &str = "me:$2b$04$y33zUHimHLPd./2zUfWFx.wXWwajgM1nkKlV0pkTTrP8K7V4Fv1gy\n";

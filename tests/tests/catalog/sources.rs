@@ -25,12 +25,19 @@ fn upload_is_over_directory_is_over_built_in() {
     expect!["refused: no version of `a` came from upload"].assert_eq(&outcome_text(
         &host.catalog.remove(&name("a"), Source::Upload),
     ));
-    assert_eq!(host.catalog.names_in("a.wasm"), [name("a")]);
+    assert_eq!(
+        host.catalog.names_in(Source::Directory, "a.wasm"),
+        [name("a")]
+    );
     expect!["Live: a is removed from directory; 1.0.0 from built-in is live"].assert_eq(
         &outcome_text(&host.catalog.remove(&name("a"), Source::Directory)),
     );
     assert_eq!(host.live(), ["a 1.0.0 BuiltIn"]);
-    assert!(host.catalog.names_in("a.wasm").is_empty());
+    assert!(
+        host.catalog
+            .names_in(Source::Directory, "a.wasm")
+            .is_empty()
+    );
     expect!["refused: there is no such interpreter"].assert_eq(&outcome_text(
         &host.catalog.remove(&name("b"), Source::Upload),
     ));
@@ -42,14 +49,17 @@ fn a_removed_component_can_be_uploaded_again() {
     let incoming = file("a", component("a", "1.0.0"));
     host.load(&incoming);
     assert_eq!(
-        host.catalog.files().into_iter().collect::<Vec<_>>(),
+        host.catalog
+            .files(Source::Directory)
+            .into_iter()
+            .collect::<Vec<_>>(),
         ["a.wasm"]
     );
     host.catalog
         .remove(&name("a"), Source::Directory)
         .expect("removed");
     assert!(host.live().is_empty());
-    assert!(host.catalog.files().is_empty());
+    assert!(host.catalog.files(Source::Directory).is_empty());
     expect!["Live: a 1.0.0 is live"].assert_eq(&host.load(&incoming));
     assert_eq!(host.live(), ["a 1.0.0 Directory"]);
 }
@@ -68,7 +78,10 @@ fn each_of_two_files_of_one_name_gets_a_note() {
         .expect("removed");
     expect!["Live: a 2.0.0 is live"].assert_eq(&host.load(&file("b", component("a", "2.0.0"))));
     assert_eq!(
-        host.catalog.files().into_iter().collect::<Vec<_>>(),
+        host.catalog
+            .files(Source::Directory)
+            .into_iter()
+            .collect::<Vec<_>>(),
         ["b.wasm"]
     );
 }
@@ -84,7 +97,7 @@ fn a_renamed_file_takes_over_its_interpreter() {
     };
     expect!["Live: a 1.0.0 is live, replacing 1.0.0 from directory"]
         .assert_eq(&host.load(&renamed));
-    let files: Vec<_> = host.catalog.files().into_iter().collect();
+    let files: Vec<_> = host.catalog.files(Source::Directory).into_iter().collect();
     assert_eq!(files, ["b.wasm"]);
     assert_eq!(host.live(), ["a 1.0.0 Directory"]);
 }
@@ -98,7 +111,10 @@ fn a_file_whose_component_changes_its_name_replaces_its_predecessor() {
         .assert_eq(&host.load(&file("it", renamed)));
     assert_eq!(host.live(), ["b 1.0.0 Directory"]);
     assert_eq!(host.judges("a"), "b 1.0.0");
-    assert_eq!(host.catalog.names_in("it.wasm"), [name("b")]);
+    assert_eq!(
+        host.catalog.names_in(Source::Directory, "it.wasm"),
+        [name("b")]
+    );
     expect!["Remove Some(Directory): a is removed from directory: `it.wasm` contains b now"]
         .assert_eq(&host.last_event("a"));
     let host = host.again();
@@ -116,14 +132,14 @@ fn a_file_that_is_gone_leaves_no_version() {
         .expect("live");
     assert_eq!(host.live(), ["a 0.9.0 BuiltIn"]);
     assert_eq!(
-        host.catalog.names_in("a.wasm"),
+        host.catalog.names_in(Source::Directory, "a.wasm"),
         [name("a")],
         "rolled back, and there"
     );
     expect!["Live: a is removed from directory; 0.9.0 from built-in is live"].assert_eq(
         &outcome_text(&host.catalog.remove(&name("a"), Source::Directory)),
     );
-    assert!(host.catalog.files().is_empty());
+    assert!(host.catalog.files(Source::Directory).is_empty());
     expect!["refused: received: these bytes of `a` were rolled back (too many faults); upload them to try again"]
         .assert_eq(&host.load(&file("a", bytes)));
 }
