@@ -95,7 +95,7 @@ fn run(command: &mut Command) {
 
 /// Returns whether a program is there and runs.
 fn is_found(program: impl AsRef<OsStr>) -> bool {
-    let output = Command::new(program).arg("--help").output();
+    let output = Command::new(program).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
 }
 
@@ -106,7 +106,7 @@ fn installed(example: &Path) -> PathBuf {
     std::fs::create_dir_all(&folder).expect("a folder");
     let (from, to) = (example.join("package.json"), folder.join("package.json"));
     let package = std::fs::read(from).expect("a package");
-    if std::fs::read(&to).is_ok_and(|earlier| earlier == package) && is_found(&tool) {
+    if std::fs::read(&to).is_ok_and(|earlier| earlier == package) && tool.exists() {
         return tool;
     }
     std::fs::write(to, package).expect("a package");

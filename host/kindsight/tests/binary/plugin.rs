@@ -271,9 +271,10 @@ fn lint_names_undeclared_fields_and_wrong_greens() {
     let output = run(&["plugin", "lint", str(&project)], "");
     let printed = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{printed}");
-    let undeclared = "undeclared-field: fixture `an object that is not ready yet`: `/status/conditions` is not requested";
+    let undeclared =
+        "undeclared-field: fixture `a ready object`: `/status/conditions/*/type` is not requested";
     assert!(printed.contains(undeclared), "{printed}");
-    let green = "wrong-green: fixture `an object that is not ready yet`, without status: it is Ready NoStatus";
+    let green = "wrong-green: fixture `a ready object`, without status: it is Ready NoStatus";
     assert!(printed.contains(green), "{printed}");
     assert!(
         printed.contains("unreached-state: no fixture reaches the state Failed"),
