@@ -109,7 +109,6 @@ impl FluxChecks {
             name: name.to_owned(),
             version: version.to_owned(),
             summary: format!("Flux health checks of {} Kinds", kept.len()),
-            sources: Vec::new(),
             rules: kept
                 .into_iter()
                 .map(|(place, check)| check.rule(place))

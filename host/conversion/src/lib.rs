@@ -5,11 +5,11 @@
 //! The templates are components with a machine for one language and without rules. The build script
 //! builds them, so that no toolchain is needed to convert rules.
 
+pub mod argo;
 pub mod cel;
+mod conversion;
 pub mod declarative;
 pub mod flux;
-pub mod argo;
-mod conversion;
 pub mod karmada;
 pub mod limits;
 mod lua;

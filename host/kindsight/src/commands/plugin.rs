@@ -8,9 +8,12 @@ mod artifact;
 mod bench;
 mod build;
 mod component;
+mod conversion;
 mod dev;
 mod diff;
+mod from_argo;
 mod from_flux;
+mod from_karmada;
 mod from_yaml;
 mod inspect;
 mod kstatus;
@@ -24,10 +27,6 @@ mod sign;
 mod subject;
 mod test;
 mod verify;
-//! All commands run in this process, without a server.
-mod conversion;
-mod from_argo;
-mod from_karmada;
 
 use std::process::ExitCode;
 
@@ -48,9 +47,8 @@ Examples:
   kubectl get widgets -A -o yaml | kindsight plugin record >> fixtures/widgets.yaml
 
 Exit codes: 0 success; 1 failure (the reason is on standard error), or `test` or `lint` found
-something; 2 invalid command line; 3 `run` or `diff` found what its --fail-on names.")]
-Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line; 3 an
-interpreter was written without some of the rules or cases (with --strict).")]
+something; 2 invalid command line; 3 `run` or `diff` found what its --fail-on names, or an
+interpreter was written without some of the rules or cases (--strict).")]
 pub(crate) struct PluginArgs {
     #[command(subcommand)]
     command: PluginCommand,
@@ -67,8 +65,12 @@ enum PluginCommand {
     Dev(dev::DevArgs),
     /// Compares the verdicts of two components on objects, as a Markdown table for a pull request.
     Diff(diff::DiffArgs),
+    /// Makes an interpreter from the health scripts of Argo CD.
+    FromArgo(from_argo::FromArgoArgs),
     /// Makes a component from the `healthCheckExprs` of Flux's Kustomizations and HelmReleases.
     FromFlux(from_flux::FromFluxArgs),
+    /// Makes an interpreter from the health scripts of Karmada.
+    FromKarmada(from_karmada::FromKarmadaArgs),
     /// Makes a component from rules in YAML files: Kinds, conditions in CEL, states and messages.
     FromYaml(from_yaml::FromYamlArgs),
     /// Shows the description of a component: Kinds, states, reasons, settings and limits.
@@ -93,10 +95,6 @@ enum PluginCommand {
     Test(test::TestArgs),
     /// Verifies the signatures of an artifact with keys.
     Verify(verify::VerifyArgs),
-    /// Makes an interpreter from the health scripts of Argo CD.
-    FromArgo(from_argo::FromArgoArgs),
-    /// Makes an interpreter from the health scripts of Karmada.
-    FromKarmada(from_karmada::FromKarmadaArgs),
 }
 
 /// Runs the command; returns the exit code of the process.
@@ -109,7 +107,9 @@ pub(crate) fn run(args: &PluginArgs) -> anyhow::Result<ExitCode> {
         PluginCommand::Build(args) => build::run(args),
         PluginCommand::Dev(args) => dev::run(args),
         PluginCommand::Diff(args) => diff::run(args),
+        PluginCommand::FromArgo(args) => from_argo::run(args),
         PluginCommand::FromFlux(args) => from_flux::run(args),
+        PluginCommand::FromKarmada(args) => from_karmada::run(args),
         PluginCommand::FromYaml(args) => from_yaml::run(args),
         PluginCommand::Inspect(args) => inspect::run(args),
         PluginCommand::Kstatus(args) => kstatus::run(args),
@@ -122,7 +122,5 @@ pub(crate) fn run(args: &PluginArgs) -> anyhow::Result<ExitCode> {
         PluginCommand::Sign(args) => sign::run(args).map(|()| ExitCode::SUCCESS),
         PluginCommand::Test(args) => test::run(args),
         PluginCommand::Verify(args) => verify::run(args).map(|()| ExitCode::SUCCESS),
-        PluginCommand::FromArgo(args) => from_argo::run(args),
-        PluginCommand::FromKarmada(args) => from_karmada::run(args),
     }
 }

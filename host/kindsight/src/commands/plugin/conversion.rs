@@ -1,13 +1,12 @@
 //! The file of an interpreter that was made from the rules of another tool.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::Args;
 use kindsight_conversion::Conversion;
 
+use super::component;
 use crate::FOUND;
 
 /// The options of all commands that convert rules.
@@ -24,22 +23,19 @@ pub(crate) struct ConversionArgs {
 /// Writes the component, and names on standard error what it does not contain.
 ///
 /// # Errors
-/// When the file cannot be written.
-pub(crate) fn write(args: &ConversionArgs, conversion: &Conversion) -> anyhow::Result<ExitCode> {
-    let file = &args.output;
-    fs::write(file, &conversion.component)
-        .with_context(|| format!("failed to write {}", file.display()))?;
+/// When the host refuses the component, or the file cannot be written.
+pub(crate) fn write(args: &ConversionArgs, conversion: Conversion) -> anyhow::Result<ExitCode> {
+    let file = args.output.display();
     for refused in &conversion.refused {
         anstream::eprintln!("refused: {refused}");
     }
-    anstream::println!(
-        "{}: {} rules, {} fixtures, {} refused, {} bytes",
-        file.display(),
+    anstream::eprintln!(
+        "{file}: {} rules, {} fixtures, {} refused",
         conversion.rules,
         conversion.fixtures,
         conversion.refused.len(),
-        conversion.component.len(),
     );
+    component::write(&args.output, conversion.component)?;
     let is_incomplete = args.strict && !conversion.refused.is_empty();
     Ok(if is_incomplete {
         ExitCode::from(FOUND)

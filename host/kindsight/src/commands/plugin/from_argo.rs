@@ -35,5 +35,5 @@ pub(crate) struct FromArgoArgs {
 /// # Errors
 /// When nothing can be converted, or a file cannot be read or written.
 pub(crate) fn run(args: &FromArgoArgs) -> anyhow::Result<ExitCode> {
-    conversion::write(&args.conversion, &argo::from_path(&args.name, &args.path)?)
+    conversion::write(&args.conversion, argo::from_path(&args.name, &args.path)?)
 }

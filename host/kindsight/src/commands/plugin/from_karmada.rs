@@ -36,6 +36,6 @@ pub(crate) struct FromKarmadaArgs {
 pub(crate) fn run(args: &FromKarmadaArgs) -> anyhow::Result<ExitCode> {
     conversion::write(
         &args.conversion,
-        &karmada::from_path(&args.name, &args.path)?,
+        karmada::from_path(&args.name, &args.path)?,
     )
 }
