@@ -177,7 +177,8 @@ impl<'a> Machine<'a> {
                     return Ok(());
                 };
                 frame.next += 1;
-                self.spend(1)?;
+                let work = self.heap.take_work() / BYTES_PER_STEP;
+                self.spend(u32::try_from(work).unwrap_or(u32::MAX).saturating_add(1))?;
                 match self.step(&mut frame, op) {
                     Ok(Flow::Next) => {}
                     Ok(Flow::Changed) => break,

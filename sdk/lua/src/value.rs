@@ -4,6 +4,8 @@
 //! copied freely, and cycles are harmless. Objects are read from their JSON tree when a script first
 //! looks into them: most scripts read a small part of an object.
 
+use std::cell::Cell;
+
 use kindsight_contract::Node;
 
 use crate::limits::MEMORY_BYTES_MAX;
@@ -149,6 +151,8 @@ pub(crate) struct Heap<'a> {
     closures: Vec<Closure>,
     cells: Vec<Value>,
     bytes: usize,
+    /// Bytes that were compared and hashed since [`Heap::take_work`].
+    work: Cell<usize>,
     /// What is read if a position is not in `tables`.
     empty: Table<'a>,
 }
@@ -158,6 +162,16 @@ pub(crate) struct Heap<'a> {
 pub(crate) struct Full;
 
 impl<'a> Heap<'a> {
+    /// The bytes that were compared and hashed since the last call. Long texts and colliding keys cost
+    /// a run as much as other work.
+    pub(crate) fn take_work(&self) -> usize {
+        self.work.take()
+    }
+
+    fn count_work(&self, bytes: usize) {
+        self.work.set(self.work.get().saturating_add(bytes));
+    }
+
     /// Counts bytes of values.
     pub(crate) fn charge(&mut self, bytes: usize) -> Result<(), Full> {
         self.bytes = self.bytes.saturating_add(bytes);
@@ -297,7 +311,15 @@ impl<'a> Heap<'a> {
     pub(crate) fn same(&self, left: Value, right: Value) -> bool {
         match (left, right) {
             (Value::String(left), Value::String(right)) => {
-                left == right || self.text(left) == self.text(right)
+                if left == right {
+                    return true;
+                }
+                let (left, right) = (self.text(left), self.text(right));
+                if left.len() != right.len() {
+                    return false;
+                }
+                self.count_work(left.len());
+                left == right
             }
             _ => left == right,
         }
@@ -306,19 +328,21 @@ impl<'a> Heap<'a> {
     pub(crate) fn hash(&self, key: Value) -> u32 {
         match key {
             // FNV-1a.
-            Value::String(id) => self.text(id).iter().fold(0x811c_9dc5, |hash, byte| {
-                (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-            }),
+            Value::String(id) => {
+                let text = self.text(id);
+                self.count_work(text.len());
+                text.iter().fold(0x811c_9dc5, |hash, byte| {
+                    (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+                })
+            }
             Value::Number(value) => {
                 let bits = value.to_bits();
                 let [a, b] = [bits & 0xffff_ffff, bits >> 32]
                     .map(|half| u32::try_from(half).unwrap_or_default());
-                (a ^ b.rotate_left(16)).wrapping_mul(0x9e37_79b1)
+                mixed(a ^ mixed(b))
             }
             Value::Bool(value) => u32::from(value),
-            Value::Table(TableId(id)) | Value::Function(FunctionId(id)) => {
-                id.wrapping_mul(0x9e37_79b1)
-            }
+            Value::Table(TableId(id)) | Value::Function(FunctionId(id)) => mixed(id),
             Value::Nil | Value::Builtin(_) | Value::Cell(_) => 0,
         }
     }
@@ -338,7 +362,13 @@ impl<'a> Heap<'a> {
 
     /// The position of the entry with a key.
     fn position(&self, table: &Table<'a>, key: Value) -> Option<usize> {
-        table.find(|| self.hash(key), |other| self.same(other, key))
+        table.find(
+            || self.hash(key),
+            |other| {
+                self.count_work(size_of::<Value>());
+                self.same(other, key)
+            },
+        )
     }
 
     /// The value under a text, without metatables.
@@ -407,6 +437,13 @@ impl<'a> Heap<'a> {
         };
         Ok(from.map(|from| table.entry_from(from)))
     }
+}
+
+/// A number whose low bits depend on all bits of the given one (the finalizer of MurmurHash3).
+fn mixed(bits: u32) -> u32 {
+    let bits = (bits ^ (bits >> 16)).wrapping_mul(0x85eb_ca6b);
+    let bits = (bits ^ (bits >> 13)).wrapping_mul(0xc2b2_ae35);
+    bits ^ (bits >> 16)
 }
 
 fn last(length: usize) -> u32 {

@@ -153,10 +153,12 @@ fn every_script_and_case_of_argo_cd_is_converted() {
         return;
     };
     let conversion = from_path(NAME, &tree).expect("rules");
-    assert_eq!(
-        conversion.refused,
-        [],
-        "every case states what upstream expects"
-    );
-    assert_eq!((conversion.rules, conversion.fixtures), (207, 901));
+    // Of 901 cases, 5 have no script. Upstream does not run them either.
+    let refused: Vec<String> = conversion.refused.iter().map(ToString::to_string).collect();
+    let [without_script] = refused.as_slice() else {
+        panic!("{refused:#?}");
+    };
+    let expected = "/SQLUser/health_test.yaml: the cases have no health.lua beside them";
+    assert!(without_script.ends_with(expected), "{without_script}");
+    assert_eq!((conversion.rules, conversion.fixtures), (207, 896));
 }

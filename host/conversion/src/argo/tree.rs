@@ -88,6 +88,8 @@ impl Tree {
                 paths.push(entry.path());
             } else if kind.is_file() && entry.file_name() == SCRIPT {
                 self.script(root, folder)?;
+            } else if entry.file_name() == CASES && !folder.join(SCRIPT).is_file() {
+                self.refuse(&entry.path(), "the cases have no health.lua beside them");
             }
         }
         paths.sort();
