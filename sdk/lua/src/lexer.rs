@@ -155,15 +155,12 @@ impl<'s> Lexer<'s> {
         let found = OPERATORS
             .iter()
             .find(|operator| rest.starts_with(operator.as_bytes()));
-        match found {
-            Some(operator) => {
-                self.at += operator.len();
-                Ok(Token::Word(operator))
-            }
-            None => {
-                let first = String::from_utf8_lossy(rest).chars().next();
-                Err(self.error(format!("unexpected symbol '{}'", first.unwrap_or('?'))))
-            }
+        if let Some(operator) = found {
+            self.at += operator.len();
+            Ok(Token::Word(operator))
+        } else {
+            let first = String::from_utf8_lossy(rest).chars().next();
+            Err(self.error(format!("unexpected symbol '{}'", first.unwrap_or('?'))))
         }
     }
 

@@ -120,15 +120,12 @@ impl<'a> Machine<'a> {
     }
 
     pub(crate) fn spend(&mut self, steps: u32) -> Result<(), Failure> {
-        match self.steps.checked_sub(steps) {
-            Some(rest) => {
-                self.steps = rest;
-                Ok(())
-            }
-            None => {
-                self.steps = 0;
-                Err(Failure::Limit(OUT_OF_STEPS))
-            }
+        if let Some(rest) = self.steps.checked_sub(steps) {
+            self.steps = rest;
+            Ok(())
+        } else {
+            self.steps = 0;
+            Err(Failure::Limit(OUT_OF_STEPS))
         }
     }
 
@@ -262,12 +259,6 @@ impl<'a> Machine<'a> {
                 let value = self.globals.get(position as usize).copied();
                 self.push(value.unwrap_or(Value::Nil));
             }
-            Op::SetGlobal(position) => {
-                let value = self.pop();
-                if let Some(global) = self.globals.get_mut(position as usize) {
-                    *global = value;
-                }
-            }
             Op::Call {
                 arguments,
                 open,
@@ -296,6 +287,12 @@ impl<'a> Machine<'a> {
                 self.stack.resize(length, Value::Nil);
             }
             Op::Bool(value) => self.push(Value::Bool(value)),
+            Op::SetGlobal(position) => {
+                let value = self.pop();
+                if let Some(global) = self.globals.get_mut(position as usize) {
+                    *global = value;
+                }
+            }
             Op::Capture(slot) => {
                 let cell = self.heap.cell(self.slot(frame, slot))?;
                 self.set_slot(frame, slot, Value::Cell(cell));
@@ -459,9 +456,10 @@ impl<'a> Machine<'a> {
         };
         self.check_stack(count)?;
         for position in 0..count {
-            let value = match position < frame.varargs {
-                true => self.stack.get(first + position).copied(),
-                false => None,
+            let value = if position < frame.varargs {
+                self.stack.get(first + position).copied()
+            } else {
+                None
             };
             self.push(value.unwrap_or(Value::Nil));
         }

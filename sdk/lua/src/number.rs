@@ -56,6 +56,21 @@ pub(crate) fn truncated(value: f64) -> i64 {
     value as i64
 }
 
+/// A whole number as a count or position: negative ones are 0, too large ones the largest. The size of
+/// a position differs between a guest and the host.
+pub(crate) fn count(value: i64) -> usize {
+    usize::try_from(value.max(0)).unwrap_or(usize::MAX)
+}
+
+/// Seconds as a number.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the seconds of the years 0 to 9999 are below 2^53"
+)]
+pub(crate) fn of_seconds(seconds: i64) -> f64 {
+    seconds as f64
+}
+
 /// A count or position as a number.
 #[expect(
     clippy::cast_precision_loss,
@@ -114,12 +129,15 @@ pub(crate) fn general(value: f64, precision: Option<usize>, letter: char) -> Str
     let text = format!("{value:.*e}", precision - 1);
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
-    let trimmed = |digits: &str| match digits.contains('.') {
-        true => digits
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_owned(),
-        false => digits.to_owned(),
+    let trimmed = |digits: &str| {
+        if digits.contains('.') {
+            digits
+                .trim_end_matches('0')
+                .trim_end_matches('.')
+                .to_owned()
+        } else {
+            digits.to_owned()
+        }
     };
     let limit = i32::try_from(precision).unwrap_or(i32::MAX);
     if (-4..limit).contains(&exponent) {

@@ -159,15 +159,14 @@ impl FunctionScope {
         }
         for mut goto in block.gotos {
             goto.locals = goto.locals.min(block.first_local);
-            match self.blocks.last_mut() {
-                Some(outer) => outer.gotos.push(goto),
-                None => {
-                    let what = format!("no visible label '{}' for goto", goto.name);
-                    return Err(CompileError {
-                        line: goto.line,
-                        what,
-                    });
-                }
+            if let Some(outer) = self.blocks.last_mut() {
+                outer.gotos.push(goto)
+            } else {
+                let what = format!("no visible label '{}' for goto", goto.name);
+                return Err(CompileError {
+                    line: goto.line,
+                    what,
+                });
             }
         }
         Ok(())

@@ -22,7 +22,7 @@ pub(crate) struct Table<'a> {
     positions: Vec<u32>,
     pub(crate) metatable: Option<TableId>,
     /// Whether an entry has a number as its key, which may belong to the list later.
-    has_numbers: bool,
+    pub(crate) has_numbers: bool,
 }
 
 impl Table<'_> {
@@ -56,13 +56,6 @@ impl Table<'_> {
         }
         if value == Value::Nil {
             return self.entries.is_empty().then_some(0);
-        }
-        // An entry with this key, from a time when it did not belong to the list, moves.
-        if self.has_numbers {
-            let mut entries = self.entries.iter_mut();
-            if let Some((_, old)) = entries.find(|(other, _)| *other == key) {
-                *old = Value::Nil;
-            }
         }
         self.list.resize(position, Value::Nil);
         self.list.push(value);

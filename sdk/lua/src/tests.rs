@@ -73,6 +73,7 @@ fn expressions_have_the_values_of_lua() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of scripts")]
 fn statements_run_as_in_lua() {
     for (statements, expression, value) in [
         ("local s = 0 for i = 1, 10 do s = s + i end", "s", "55"),
@@ -344,6 +345,7 @@ fn errors_name_the_line_and_the_cause() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of scripts")]
 fn hostile_scripts_end_with_an_error() {
     let nested = format!("return {}1{}", "(".repeat(5000), ")".repeat(5000));
     let deep = format!("{} {}", "do ".repeat(5000), "end ".repeat(5000));

@@ -387,6 +387,7 @@ impl<'a> Heap<'a> {
     pub(crate) fn set(&mut self, id: TableId, key: Value, value: Value) -> Result<(), Full> {
         self.open(id)?;
         self.charge(0)?;
+        self.move_out(id, key);
         let Some(table) = self.tables.get_mut(id.index()) else {
             return Ok(());
         };
@@ -420,6 +421,20 @@ impl<'a> Heap<'a> {
         }
     }
 
+    /// Removes the entry with a number as its key, which may belong to the list now.
+    fn move_out(&mut self, id: TableId, key: Value) {
+        let Some(table) = self.tables.get(id.index()) else {
+            return;
+        };
+        if !table.has_numbers || !matches!(key, Value::Number(_)) {
+            return;
+        }
+        let position = self.position(table, key);
+        if let (Some(position), Some(table)) = (position, self.tables.get_mut(id.index())) {
+            table.set_value(position, Value::Nil);
+        }
+    }
+
     /// The entry behind the entry with this key: first the list, then the others in their order.
     /// `None` if the key is not in the table.
     pub(crate) fn next(&mut self, id: TableId, key: Value) -> Result<Option<(Value, Value)>, Full> {
@@ -439,7 +454,7 @@ impl<'a> Heap<'a> {
     }
 }
 
-/// A number whose low bits depend on all bits of the given one (the finalizer of MurmurHash3).
+/// A number whose low bits depend on all bits of the given one (the finalizer of ``MurmurHash3``).
 fn mixed(bits: u32) -> u32 {
     let bits = (bits ^ (bits >> 16)).wrapping_mul(0x85eb_ca6b);
     let bits = (bits ^ (bits >> 13)).wrapping_mul(0xc2b2_ae35);

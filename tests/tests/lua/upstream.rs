@@ -101,7 +101,11 @@ fn every_case_of_argo_cd_gets_the_health_that_upstream_expects() {
             assert_eq!(&*verdict.state, "Terminating", "{}", case.path);
             continue;
         }
-        let is_right = *verdict.reason == *case.status && *verdict.message == *case.message;
+        // The host replaces control characters in messages, such as the ends of lines.
+        let message = case
+            .message
+            .replace(|letter: char| letter.is_control(), " ");
+        let is_right = *verdict.reason == *case.status && *verdict.message == *message;
         if !is_right {
             wrong.push(format!(
                 "{}: {} `{}` and not {} `{}`",

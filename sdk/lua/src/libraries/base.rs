@@ -60,12 +60,11 @@ fn assert(arguments: &mut Arguments<'_, '_>) -> Result<(), Failure> {
         arguments.machine.stack.extend(all);
         return Ok(());
     }
-    match arguments.get(2) {
-        Value::Nil => Failure::text("assertion failed!"),
-        _ => {
-            let message = arguments.text(2)?;
-            Failure::text(String::from_utf8_lossy(&message))
-        }
+    if arguments.get(2) == Value::Nil {
+        Failure::text("assertion failed!")
+    } else {
+        let message = arguments.text(2)?;
+        Failure::text(String::from_utf8_lossy(&message))
     }
 }
 
@@ -201,15 +200,13 @@ fn select(arguments: &mut Arguments<'_, '_>) -> Result<(), Failure> {
     } else {
         position - 1
     };
-    match usize::try_from(from) {
-        Ok(from) => {
-            let selected = arguments.rest(2);
-            let selected = selected.get(from..).unwrap_or_default();
-            arguments.machine.stack.extend_from_slice(selected);
-            Ok(())
-        }
-        Err(_) => Failure::text("bad argument #1 (index out of range)"),
+    if from < 0 {
+        return Failure::text("bad argument #1 (index out of range)");
     }
+    let selected = arguments.rest(2);
+    let selected = selected.get(number::count(from)..).unwrap_or_default();
+    arguments.machine.stack.extend_from_slice(selected);
+    Ok(())
 }
 
 fn to_number(arguments: &mut Arguments<'_, '_>) -> Result<(), Failure> {
@@ -267,7 +264,7 @@ fn unpack(arguments: &mut Arguments<'_, '_>) -> Result<(), Failure> {
     let length = arguments.machine.heap.opened(table)?.length();
     let from = arguments.whole_or(2, 1)?;
     let to = arguments.whole_or(3, i64::try_from(length).unwrap_or(i64::MAX))?;
-    let count = usize::try_from(to.saturating_sub(from).saturating_add(1)).unwrap_or_default();
+    let count = number::count(to.saturating_sub(from).saturating_add(1));
     arguments.machine.check_stack(count)?;
     arguments.machine.work(count)?;
     for position in from..=to {

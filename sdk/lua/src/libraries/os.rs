@@ -48,8 +48,7 @@ pub(super) fn call(arguments: &mut Arguments<'_, '_>, builtin: Builtin) -> Resul
 
 fn whole(value: i64) -> Value {
     let value = value.clamp(*YEARS_S.start(), *YEARS_S.end());
-    let magnitude = number::of(usize::try_from(value.unsigned_abs()).unwrap_or_default());
-    Value::Number(if value < 0 { -magnitude } else { magnitude })
+    Value::Number(number::of_seconds(value))
 }
 
 /// The seconds of a table with year, month, day and so on. Values over their range carry.

@@ -62,7 +62,7 @@ fn part(text: &[u8], from: i64, to: i64) -> &[u8] {
     } else {
         to.min(length)
     };
-    let [from, to] = [from, to].map(|at| usize::try_from(at).unwrap_or_default());
+    let [from, to] = [from, to].map(number::count);
     text.get(from..to).unwrap_or_default()
 }
 
@@ -89,7 +89,7 @@ fn char(arguments: &mut Arguments<'_, '_>) -> Result<(), Failure> {
 }
 
 fn rep(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
-    let count = usize::try_from(arguments.whole(2)?).unwrap_or_default();
+    let count = number::count(arguments.whole(2)?);
     if text.len().saturating_mul(count) > crate::MEMORY_BYTES_MAX {
         return Err(Failure::Limit(crate::error::OUT_OF_MEMORY));
     }
@@ -101,7 +101,7 @@ fn start(arguments: &Arguments<'_, '_>, text: &[u8]) -> Result<usize, Failure> {
     let length = i64::try_from(text.len()).unwrap_or(i64::MAX);
     let from = arguments.whole_or(3, 1)?;
     let from = if from < 0 { length + from } else { from - 1 };
-    Ok(usize::try_from(from).unwrap_or_default().min(text.len()))
+    Ok(number::count(from).min(text.len()))
 }
 
 fn find(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
@@ -120,16 +120,13 @@ fn find(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    match search(arguments, text, &pattern, |search| search.find(from))? {
-        Some(found) => {
-            arguments.give_number(number::of(found.from + 1));
-            arguments.give_number(number::of(found.to));
-            give_captures(arguments, text, &found, false)
-        }
-        None => {
-            arguments.give(Value::Nil);
-            Ok(())
-        }
+    if let Some(found) = search(arguments, text, &pattern, |search| search.find(from))? {
+        arguments.give_number(number::of(found.from + 1));
+        arguments.give_number(number::of(found.to));
+        give_captures(arguments, text, &found, false)
+    } else {
+        arguments.give(Value::Nil);
+        Ok(())
     }
 }
 
@@ -188,12 +185,11 @@ fn captures(
 fn first_match(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
     let pattern = arguments.text(2)?;
     let from = start(arguments, text)?;
-    match search(arguments, text, &pattern, |search| search.find(from))? {
-        Some(found) => give_captures(arguments, text, &found, true),
-        None => {
-            arguments.give(Value::Nil);
-            Ok(())
-        }
+    if let Some(found) = search(arguments, text, &pattern, |search| search.find(from))? {
+        give_captures(arguments, text, &found, true)
+    } else {
+        arguments.give(Value::Nil);
+        Ok(())
     }
 }
 
@@ -252,7 +248,11 @@ fn gsub(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
     if !is_usable {
         return arguments.bad(3, "string or function or table");
     }
-    let limit = usize::try_from(arguments.whole_or(4, i64::MAX)?).unwrap_or_default();
+    // As in gopher-lua, a negative limit is none.
+    let limit = match arguments.whole_or(4, -1)? {
+        ..0 => usize::MAX,
+        limit => number::count(limit),
+    };
     let matches = search(arguments, text, &pattern, |search| search.all(limit))?;
     let (mut result, mut at) = (Vec::new(), 0);
     for found in &matches {
@@ -292,12 +292,11 @@ fn replaced(
     if !is_true(value) {
         return Ok(None);
     }
-    match arguments.machine.as_text(value) {
-        Some(text) => Ok(Some(text)),
-        None => {
-            let what = arguments.machine.type_name(value);
-            Failure::text(format!("invalid replacement value (a {what})"))
-        }
+    if let Some(text) = arguments.machine.as_text(value) {
+        Ok(Some(text))
+    } else {
+        let what = arguments.machine.type_name(value);
+        Failure::text(format!("invalid replacement value (a {what})"))
     }
 }
 

@@ -32,7 +32,7 @@ fn concat(arguments: &mut Arguments<'_, '_>, table: TableId) -> Result<(), Failu
     let to = arguments.whole_or(4, length)?.min(length);
     let mut joined = Vec::new();
     for position in from..=to {
-        let key = Value::Number(number::of(usize::try_from(position).unwrap_or_default()));
+        let key = Value::Number(number::of(number::count(position)));
         let item = arguments.machine.heap.get(table, key)?;
         let Some(text) = arguments.machine.as_text(item) else {
             let what = arguments.machine.type_name(item);
@@ -98,9 +98,9 @@ fn remove(arguments: &mut Arguments<'_, '_>, table: TableId) -> Result<(), Failu
     arguments.machine.work(length * size_of::<Value>())?;
     if let Some(table) = arguments.machine.heap.opened_mut(table)? {
         table.list.truncate(length);
-        let place = match usize::try_from(position) {
-            Ok(position) if position > 0 => position - 1,
-            _ => length.wrapping_sub(1),
+        let place = match number::count(position) {
+            0 => length.wrapping_sub(1),
+            position => position - 1,
         };
         if place < length {
             removed = table.list.remove(place);

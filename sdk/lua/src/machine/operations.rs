@@ -267,15 +267,16 @@ impl Machine<'_> {
                     self.work(left.len() + right.len())?;
                     self.heap.string([left, right].concat())?
                 }
-                _ => match self.binary_metamethod("__concat", left, right)? {
-                    Some(value) => value,
-                    None => {
+                _ => {
+                    if let Some(value) = self.binary_metamethod("__concat", left, right)? {
+                        value
+                    } else {
                         let (left, right) = (self.type_name(left), self.type_name(right));
                         return Failure::text(format!(
                             "cannot perform concat operation between {left} and {right}"
                         ));
                     }
-                },
+                }
             };
         }
         Ok(right)

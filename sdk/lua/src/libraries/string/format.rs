@@ -7,6 +7,10 @@ use crate::number;
 
 /// Flags, width and precision of a directive.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the flags of a directive are independent"
+)]
 struct Layout {
     left: bool,
     plus: bool,
