@@ -187,7 +187,7 @@ impl<'s> Lexer<'s> {
         let Some(text) = end.and_then(|end| rest.get(..end)) else {
             return Err(self.error("unfinished long string or comment"));
         };
-        let lines = text.iter().filter(|byte| **byte == b'\n').count();
+        let lines = text.split(|byte| *byte == b'\n').count() - 1;
         self.line += u32::try_from(lines).unwrap_or(u32::MAX);
         self.at += text.len() + close.len();
         Ok(text.to_vec())

@@ -29,7 +29,7 @@ pub use error::CompileError;
 pub use limits::{MEMORY_BYTES_MAX, SCRIPT_BYTES_MAX, STEPS_MAX};
 
 use error::Failure;
-use machine::Machine;
+use machine::{Machine, type_name};
 use program::Program;
 use value::{StringId, Value};
 
@@ -131,7 +131,7 @@ impl Script {
             match machine.call_for_one(callee, &[object])? {
                 Value::Bool(value) => Ok(value),
                 other => {
-                    let what = machine.type_name(other);
+                    let what = type_name(other);
                     Failure::text(format!("{function} returned a {what} and not a boolean"))
                 }
             }
@@ -153,7 +153,7 @@ fn health(machine: &mut Machine<'_>, result: Value) -> Result<Health, Failure> {
         Value::Nil => return Ok(Health::None),
         Value::Table(table) => table,
         other => {
-            let what = machine.type_name(other);
+            let what = type_name(other);
             return Failure::text(format!("the script returned a {what} and not a table"));
         }
     };
@@ -176,7 +176,7 @@ fn member(machine: &mut Machine<'_>, table: value::TableId, name: &str) -> Resul
         Value::Nil => Ok(String::new()),
         Value::String(text) => Ok(lossy(machine, text)),
         other => {
-            let what = machine.type_name(other);
+            let what = type_name(other);
             Failure::text(format!(
                 "`{name}` of the result is a {what} and not a string"
             ))
@@ -195,6 +195,6 @@ fn run_error(machine: &Machine<'_>, failure: &Failure) -> RunError {
         Failure::Limit(what) => (*what).to_owned(),
         Failure::Raised(Value::String(text)) => lossy(machine, *text),
         Failure::Raised(Value::Number(value)) => number::print(*value),
-        Failure::Raised(other) => format!("an error value of type {}", machine.type_name(*other)),
+        Failure::Raised(other) => format!("an error value of type {}", type_name(*other)),
     })
 }

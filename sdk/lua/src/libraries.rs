@@ -7,7 +7,7 @@ mod string;
 mod table;
 
 use crate::error::Failure;
-use crate::machine::Machine;
+use crate::machine::{Machine, type_name};
 use crate::number;
 use crate::value::{Builtin, Value};
 
@@ -197,7 +197,7 @@ impl Arguments<'_, '_> {
     }
 
     fn bad<T>(&self, position: usize, expected: &str) -> Result<T, Failure> {
-        let what = self.machine.type_name(self.get(position));
+        let what = type_name(self.get(position));
         Failure::text(format!(
             "bad argument #{position} ({expected} expected, got {what})"
         ))

@@ -12,7 +12,7 @@ pub(crate) const LOCALS_MAX: usize = 200;
 /// call, so that a loop without end is an error of its script and never a trap.
 pub const STEPS_MAX: u32 = 1_000_000;
 /// Number of bytes that a library function handles for the cost of one instruction.
-pub(crate) const BYTES_PER_STEP: usize = 64;
+pub(crate) const BYTES_PER_STEP: usize = 16;
 /// Maximum size of all values of one run, in bytes.
 pub const MEMORY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Maximum number of active calls of functions, as in gopher-lua.

@@ -495,7 +495,7 @@ fn jump(frame: &mut Frame, to: u32) {
 }
 
 /// `nil` and `false` are false.
-pub(crate) use operations::modulo;
+pub(crate) use operations::{modulo, type_name};
 
 pub(crate) fn is_true(value: Value) -> bool {
     !matches!(value, Value::Nil | Value::Bool(false))

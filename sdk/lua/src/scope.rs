@@ -74,16 +74,16 @@ impl FunctionScope {
     }
 
     fn aim(&mut self, instruction: usize, to: u32) {
-        let target = match self.function.code.get_mut(instruction) {
-            Some(
-                Op::Jump(target)
-                | Op::JumpIfFalse(target)
-                | Op::And(target)
-                | Op::Or(target)
-                | Op::ForNext(_, target)
-                | Op::ForEach { exit: target, .. },
-            ) => target,
-            _ => return,
+        let Some(
+            Op::Jump(target)
+            | Op::JumpIfFalse(target)
+            | Op::And(target)
+            | Op::Or(target)
+            | Op::ForNext(_, target)
+            | Op::ForEach { exit: target, .. },
+        ) = self.function.code.get_mut(instruction)
+        else {
+            return;
         };
         *target = to;
     }
@@ -160,7 +160,7 @@ impl FunctionScope {
         for mut goto in block.gotos {
             goto.locals = goto.locals.min(block.first_local);
             if let Some(outer) = self.blocks.last_mut() {
-                outer.gotos.push(goto)
+                outer.gotos.push(goto);
             } else {
                 let what = format!("no visible label '{}' for goto", goto.name);
                 return Err(CompileError {

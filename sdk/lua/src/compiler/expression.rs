@@ -93,8 +93,7 @@ impl Compiler<'_> {
     /// Sets the number of values of the call or `...` that was compiled last.
     pub(super) fn open_last(&mut self, wanted: u16) {
         match self.scope().last() {
-            Some(Op::Call { results, .. }) => *results = wanted,
-            Some(Op::Vararg(results)) => *results = wanted,
+            Some(Op::Call { results, .. } | Op::Vararg(results)) => *results = wanted,
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Arguments, library};
 use crate::error::Failure;
-use crate::machine::is_true;
+use crate::machine::{is_true, type_name};
 use crate::number;
 use crate::value::{Builtin, Value};
 
@@ -44,7 +44,7 @@ pub(super) fn call(arguments: &mut Arguments<'_, '_>, builtin: Builtin) -> Resul
         }
         Builtin::Type => {
             let value = arguments.any(1)?;
-            let name = arguments.machine.type_name(value);
+            let name = type_name(value);
             let name = arguments.machine.heap.borrowed(name.as_bytes());
             arguments.give(name);
         }
@@ -254,7 +254,7 @@ pub(super) fn shown(arguments: &Arguments<'_, '_>, value: Value) -> Vec<u8> {
         Value::Bool(value) => value.to_string(),
         Value::Table(table) => format!("table: 0x{:08x}", table.index()),
         Value::Function(function) => format!("function: 0x{:08x}", function.index()),
-        other => machine.type_name(other).to_owned(),
+        other => type_name(other).to_owned(),
     }
     .into_bytes()
 }

@@ -5,7 +5,7 @@ mod format;
 use super::Arguments;
 use super::table::within_memory;
 use crate::error::Failure;
-use crate::machine::is_true;
+use crate::machine::{is_true, type_name};
 use crate::number;
 use crate::pattern::{Capture, Match, Search};
 use crate::value::{Builtin, Value};
@@ -295,7 +295,7 @@ fn replaced(
     if let Some(text) = arguments.machine.as_text(value) {
         Ok(Some(text))
     } else {
-        let what = arguments.machine.type_name(value);
+        let what = type_name(value);
         Failure::text(format!("invalid replacement value (a {what})"))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use crate::error::Failure;
-use crate::machine::is_true;
+use crate::machine::{is_true, type_name};
 use crate::number;
 use crate::value::{Builtin, TableId, Value};
 
@@ -35,7 +35,7 @@ fn concat(arguments: &mut Arguments<'_, '_>, table: TableId) -> Result<(), Failu
         let key = Value::Number(number::of(number::count(position)));
         let item = arguments.machine.heap.get(table, key)?;
         let Some(text) = arguments.machine.as_text(item) else {
-            let what = arguments.machine.type_name(item);
+            let what = type_name(item);
             return Failure::text(format!(
                 "invalid value ({what}) at index {position} in table for concat"
             ));

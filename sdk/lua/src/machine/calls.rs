@@ -1,6 +1,6 @@
 //! Calls of functions.
 
-use super::{Flow, Frame, Machine};
+use super::{Flow, Frame, Machine, type_name};
 use crate::error::Failure;
 use crate::libraries;
 use crate::limits::{CALLS_MAX, NATIVE_CALLS_MAX};
@@ -42,7 +42,7 @@ impl Machine<'_> {
             other => {
                 let method = self.metamethod(other, "__call")?;
                 if method == Value::Nil {
-                    let what = self.type_name(other);
+                    let what = type_name(other);
                     return Failure::text(format!("attempt to call a {what} value"));
                 }
                 self.check_stack(1)?;

@@ -12,18 +12,6 @@ use crate::value::Value;
 const METATABLES_MAX: usize = 32;
 
 impl Machine<'_> {
-    pub(crate) fn type_name(&self, value: Value) -> &'static str {
-        match value {
-            Value::Nil => "nil",
-            Value::Bool(_) => "boolean",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Table(_) => "table",
-            Value::Function(_) | Value::Builtin(_) => "function",
-            Value::Cell(_) => "variable",
-        }
-    }
-
     /// The metamethod of a value, or `nil`.
     pub(crate) fn metamethod(&mut self, value: Value, name: &str) -> Result<Value, Failure> {
         let Value::Table(table) = value else {
@@ -50,7 +38,7 @@ impl Machine<'_> {
                 Value::String(_) if self.libraries.has_string() => self.string_library()?,
                 _ => {
                     let key = self.shown_key(key);
-                    let what = self.type_name(value);
+                    let what = type_name(value);
                     return Failure::text(format!(
                         "attempt to index a non-table object({what}) with key '{key}'"
                     ));
@@ -71,7 +59,7 @@ impl Machine<'_> {
         match key {
             Value::String(text) => String::from_utf8_lossy(self.heap.text(text)).into_owned(),
             Value::Number(value) => number::print(value),
-            other => self.type_name(other).to_owned(),
+            other => type_name(other).to_owned(),
         }
     }
 
@@ -85,7 +73,7 @@ impl Machine<'_> {
         for _ in 0..METATABLES_MAX {
             let Value::Table(table) = target else {
                 let key = self.shown_key(key);
-                let what = self.type_name(target);
+                let what = type_name(target);
                 return Failure::text(format!(
                     "attempt to index a non-table object({what}) with key '{key}'"
                 ));
@@ -162,7 +150,7 @@ impl Machine<'_> {
         }
         match self.metamethod(value, "__unm")? {
             Value::Nil => {
-                let what = self.type_name(value);
+                let what = type_name(value);
                 Failure::text(format!("__unm undefined for a {what} value"))
             }
             method => self.call_for_one(method, &[value]),
@@ -180,7 +168,7 @@ impl Machine<'_> {
                 method => self.call_for_one(method, &[value]),
             },
             _ => {
-                let what = self.type_name(value);
+                let what = type_name(value);
                 Failure::text(format!("__len undefined for a {what} value"))
             }
         }
@@ -213,7 +201,7 @@ impl Machine<'_> {
         if let Some(value) = self.binary_metamethod(name, left, right)? {
             return Ok(value);
         }
-        let (first, second) = (self.type_name(left), self.type_name(right));
+        let (first, second) = (type_name(left), type_name(right));
         let operation = name.trim_start_matches('_');
         Failure::text(format!(
             "cannot perform {operation} operation between {first} and {second}"
@@ -271,7 +259,7 @@ impl Machine<'_> {
                     if let Some(value) = self.binary_metamethod("__concat", left, right)? {
                         value
                     } else {
-                        let (left, right) = (self.type_name(left), self.type_name(right));
+                        let (left, right) = (type_name(left), type_name(right));
                         return Failure::text(format!(
                             "cannot perform concat operation between {left} and {right}"
                         ));
@@ -331,7 +319,7 @@ impl Machine<'_> {
                 if let Some(value) = self.binary_metamethod(name, left, right)? {
                     return Ok(is_true(value));
                 }
-                let (left, right) = (self.type_name(left), self.type_name(right));
+                let (left, right) = (type_name(left), type_name(right));
                 Failure::text(format!("attempt to compare {left} with {right}"))
             }
         }
@@ -345,5 +333,18 @@ pub(crate) fn modulo(left: f64, right: f64) -> f64 {
         remainder + right
     } else {
         remainder
+    }
+}
+
+/// The name of the type of a value.
+pub(crate) fn type_name(value: Value) -> &'static str {
+    match value {
+        Value::Nil => "nil",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Table(_) => "table",
+        Value::Function(_) | Value::Builtin(_) => "function",
+        Value::Cell(_) => "variable",
     }
 }
