@@ -187,7 +187,8 @@ pub fn join(name: &str, version: &str, sets: Vec<RuleSet>) -> Result<RuleSet, Ru
 
 fn state(state: FileState) -> Result<State, String> {
     let phase = Phase::of(&state.phase.to_ascii_lowercase()).ok_or_else(|| {
-        let words = Phase::words();
+        let words: Vec<&str> = Phase::ALL.iter().map(|phase| phase.as_str()).collect();
+        let words = words.join(", ");
         format!(
             "states: `{}` of {} is not a phase: use one of {words}",
             state.phase, state.name

@@ -4,6 +4,13 @@
 //!
 //! The templates are components with a machine for one language and without rules. The build script
 //! builds them, so that no toolchain is needed to convert rules.
+#![warn(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout
+)]
 
 pub mod argo;
 pub mod cel;

@@ -277,19 +277,14 @@ impl<'a> Evaluation<'a, '_> {
             if !is_key {
                 return Err(EvaluationError::no_overload("{}", &[key.type_name()]));
             }
-            self.budget.steps(pairs.len())?;
-            for (known, _) in &pairs {
-                if known.is_same(&key, self.budget)? {
-                    return Err(EvaluationError::Invalid(
-                        "a key of a map is repeated".to_owned(),
-                    ));
-                }
-            }
             let value = if entry.is_optional {
                 optional_of(&value)?
             } else {
                 Some(value)
             };
+            // As in cel-go, the last value of a key counts.
+            self.budget.steps(pairs.len())?;
+            pairs.retain(|(known, _)| !known.is_same_scalar(&key));
             pairs.extend(value.map(|value| (key, value)));
         }
         Ok(Value::Map(Map::Shared(pairs.into())))

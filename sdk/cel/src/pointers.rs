@@ -13,6 +13,9 @@ pub(crate) fn collect(expression: &Expression, pointers: &mut Vec<String>) {
     match expression {
         Expression::Literal(_) | Expression::Variable(_) | Expression::Local(_) => {}
         Expression::Has { operand, field } => match pointer_of(operand) {
+            // The operand may be a scalar, which has no field. A reduced object has such an operand
+            // only if it is requested. The fields at the top are maps in every object.
+            Some(pointer) if pointer.matches('/').count() > 1 => pointers.push(pointer),
             Some(pointer) => pointers.push(below(&pointer, field)),
             None => collect(operand, pointers),
         },

@@ -1,6 +1,7 @@
 //! Texts with expressions in `${…}`.
 
 use crate::functions::shown;
+use crate::literal;
 use crate::{Budget, CompileError, EvaluationError, Program, Variables};
 
 /// A text with expressions in `${…}`. `$${` is the text `${`.
@@ -89,21 +90,22 @@ impl Template {
 
 /// The position of the `}` that ends an expression. Braces in strings and in maps do not end it.
 fn end_of(body: &str) -> Option<usize> {
-    let (mut depth, mut quote, mut is_escaped) = (0_usize, None, false);
-    for (at, character) in body.char_indices() {
-        match (quote, character) {
-            (Some(_), _) if is_escaped => is_escaped = false,
-            (Some(_), '\\') => is_escaped = true,
-            (Some(open), _) if open == character => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(character),
-            (None, '{') => depth += 1,
-            (None, '}') if depth == 0 => return Some(at),
-            (None, '}') => depth -= 1,
-            (None, _) => {}
+    let (mut depth, mut at) = (0_usize, 0);
+    loop {
+        let rest = body.get(at..)?;
+        let character = rest.chars().next()?;
+        if let Some((_, length)) = literal::quoted(rest).ok()? {
+            at += length;
+            continue;
         }
+        match character {
+            '{' => depth += 1,
+            '}' if depth == 0 => return Some(at),
+            '}' => depth -= 1,
+            _ => {}
+        }
+        at += character.len_utf8();
     }
-    None
 }
 
 /// The same error, with its column counted from the start of the template.

@@ -193,12 +193,13 @@ fn a_budget_ends_every_evaluation() {
 
 #[test]
 fn an_expression_reads_only_its_pointers() {
-    let table: [(&str, &[&str]); 9] = [
+    let table: [(&str, &[&str]); 10] = [
         ("status.phase == 'Running'", &["/status/phase"]),
         (
             "has(status.a) && status.?b.?c.orValue(0) > 1",
             &["/status/a", "/status/b/c"],
         ),
+        ("has(status.health.status)", &["/status/health"]),
         ("status['a/b'] == 1", &["/status/a~1b"]),
         ("status.list.exists(c, c.type == 'x')", &["/status/list"]),
         ("status.map[spec.key] == 1", &["/spec/key", "/status/map"]),

@@ -248,7 +248,7 @@ impl<'a> Value<'a> {
 
     /// Returns whether two scalars are equal: the same number even with different types, or the same
     /// value of the same type. Lists, maps and optionals are not scalars.
-    fn is_same_scalar(&self, other: &Value<'_>) -> bool {
+    pub(crate) fn is_same_scalar(&self, other: &Value<'_>) -> bool {
         match (self, other) {
             (Self::Null, Value::Null) => true,
             (Self::Bool(one), Value::Bool(other)) => one == other,

@@ -80,3 +80,18 @@ fn a_fixture_that_does_not_hold_is_refused() {
     let name = rules.fixtures[0]["name"].as_str().expect("a name");
     assert!(refused.to_string().contains(name), "{refused}");
 }
+
+#[test]
+fn the_example_of_the_documentation_is_a_rule() {
+    let page = fs::read_to_string(root().join("docs/declarative.md")).expect("the page");
+    let (_, rest) = page.split_once("```yaml\n").expect("an example");
+    let (example, _) = rest.split_once("   ```").expect("its end");
+    let lines = example
+        .lines()
+        .map(|line| line.strip_prefix("   ").unwrap_or(line));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let rules = declarative::read("declarative.md", &text);
+    let rules = rules.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(rules.fixtures.len(), 2);
+    published(&component(&rules));
+}

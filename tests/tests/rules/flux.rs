@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use kindsight_conversion::declarative;
 use kindsight_conversion::flux::FluxChecks;
@@ -38,8 +39,13 @@ fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Builds the peer. `None` without Go.
+/// The peer, built once for all tests. `None` without Go.
 fn peer() -> Option<PathBuf> {
+    static PEER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    PEER.get_or_init(build).clone()
+}
+
+fn build() -> Option<PathBuf> {
     if Command::new("go").arg("version").output().is_err() {
         assert!(
             std::env::var("CI").is_err(),
@@ -215,7 +221,7 @@ fn expressions_have_the_value_that_flux_gives() {
         "apiVersion": "example.com/v1",
         "status": {
             "text": "Größe 🙂 a-b-a", "int": 7, "negative": -3, "float": 2.5, "whole": 2.0, "big": 1e19,
-            "yes": true, "null": null, "list": [3, 1, 2], "mixed": [1, "a", null, {"k": "v"}],
+            "yes": true, "nil": null, "list": [3, 1, 2], "mixed": [1, "a", null, {"k": "v"}],
             "map": {"a": 1, "b": {"c": "d"}}, "time": "2026-02-28T23:59:59.5Z", "empty": {},
         },
     });
