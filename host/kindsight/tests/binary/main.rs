@@ -29,6 +29,7 @@ mod old_stores;
 mod plugin;
 mod process;
 mod registry;
+mod rules;
 mod scenario;
 mod sending;
 mod serve;
