@@ -32,7 +32,8 @@ pub struct ArtifactSource {
     pub client: Client,
     /// The artifacts.
     pub references: Vec<Reference>,
-    /// Keys of which one must have signed each artifact. Without keys, no signature is required.
+    /// The accepted keys: each artifact needs a signature of one of them. Without keys, no artifact needs
+    /// a signature.
     pub keys: Vec<PublicKey>,
     /// The interval at which the tags are looked up again. Without one, an artifact is pulled once
     /// at each start.

@@ -41,7 +41,7 @@ pub struct OciRegistry {
     folder: TempDir,
 }
 
-/// The way in which a registry admits clients.
+/// The protocol and the login of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegistryAccess {
     /// HTTP, without a login.
