@@ -379,6 +379,24 @@ fn host_crates_name_only_those_in_the_table() {
     }
 }
 
+/// The built-in interpreters that are a library for authors: all of them.
+const RULES: [&str; 14] = [
+    "kindsight-plugin-apiextensions",
+    "kindsight-plugin-apiregistration",
+    "kindsight-plugin-apps",
+    "kindsight-plugin-autoscaling",
+    "kindsight-plugin-batch",
+    "kindsight-plugin-certificates",
+    "kindsight-plugin-core",
+    "kindsight-plugin-gateway",
+    "kindsight-plugin-generic",
+    "kindsight-plugin-networking",
+    "kindsight-plugin-nodus",
+    "kindsight-plugin-policy",
+    "kindsight-plugin-rbac",
+    "kindsight-plugin-storage",
+];
+
 #[test]
 fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
     let built_in = "plugins/built-in";
@@ -401,6 +419,8 @@ fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
                 "kindsight-sdk",
             ],
             "sdk/cel" | "sdk/lua" => &["kindsight-contract"],
+            "sdk/rules" => &RULES,
+            "tests/guests/parked" => &["kindsight-rules", "kindsight-sdk"],
             folder if folder.starts_with("sdk/") || folder == CLUSTERS => &[],
             _ => &["kindsight-sdk"],
         };

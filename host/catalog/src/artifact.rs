@@ -265,6 +265,7 @@ impl ArtifactFollower {
             name: None,
             file: Some(self.file.clone()),
             gone: std::collections::BTreeSet::new(),
+            settings: None,
             expected: None,
             is_candidate: false,
             replaces_built_in: self.source.replaces_built_in,

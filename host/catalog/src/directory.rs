@@ -220,7 +220,7 @@ impl DirectoryWatch {
     }
 
     fn refuse_settings(&self, file: &str, why: &str) {
-        self.catalog.refuse_unread(file, why);
+        self.catalog.refuse_unread(Source::Directory, file, why);
         self.notes.write(file, &format!("received: {why}"));
     }
 

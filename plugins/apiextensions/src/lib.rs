@@ -30,6 +30,7 @@ impl Interpreter for ApiExtensions {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(ApiExtensions);
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ impl Interpreter for ApiRegistration {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(ApiRegistration);
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ impl Interpreter for Apps {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Apps);
 
 /// Metadata fields that every rule of this group reads.

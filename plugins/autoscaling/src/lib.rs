@@ -31,6 +31,7 @@ impl Interpreter for Autoscaling {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Autoscaling);
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ impl Interpreter for Batch {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Batch);
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ impl Interpreter for Certificates {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Certificates);
 
 #[cfg(test)]

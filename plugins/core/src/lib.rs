@@ -68,6 +68,7 @@ impl Interpreter for Core {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Core);
 
 /// The schema of the settings for Pods and for Services.

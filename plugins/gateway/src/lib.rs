@@ -57,6 +57,7 @@ impl Interpreter for Gateway {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Gateway);
 
 #[cfg(test)]

@@ -99,6 +99,7 @@ impl Interpreter for Generic {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Generic);
 
 /// Adds the fields that show the conventions.

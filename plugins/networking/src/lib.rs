@@ -41,6 +41,7 @@ impl Interpreter for Networking {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Networking);
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ impl Interpreter for Nodus {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Nodus);
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ impl Interpreter for Policy {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Policy);
 
 #[cfg(test)]

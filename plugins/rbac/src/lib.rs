@@ -30,6 +30,7 @@ impl Interpreter for Rbac {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Rbac);
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ impl Interpreter for Storage {
     }
 }
 
+#[cfg(feature = "component")]
 kindsight_sdk::export!(Storage);
 
 #[cfg(test)]

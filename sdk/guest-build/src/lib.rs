@@ -132,6 +132,9 @@ fn watch(root: &Path, guests: &[Guest]) {
         "wit",
         "sdk/contract",
         "sdk/macros",
+        // A guest may amend a built-in rule.
+        "plugins",
+        "sdk/rules/src",
         "sdk/rust/src",
         "sdk/rust/Cargo.toml",
         "Cargo.toml",

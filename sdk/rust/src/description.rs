@@ -205,6 +205,40 @@ impl Description {
         self
     }
 
+    /// The same states, reasons, Kinds and settings under another name, for an interpreter that
+    /// calls the rules of this one.
+    #[must_use]
+    pub fn renamed(mut self, name: &str, version: &str, summary: &str) -> Self {
+        name.clone_into(&mut self.0.name);
+        version.clone_into(&mut self.0.version);
+        summary.clone_into(&mut self.0.summary);
+        self
+    }
+
+    /// Keeps only the Kinds with these names. Their rules find the same fields and related objects
+    /// as before.
+    #[must_use]
+    pub fn only(mut self, kinds: &[&str]) -> Self {
+        self.0
+            .kinds
+            .retain(|kind| kinds.contains(&kind.pattern.kind.as_str()));
+        self
+    }
+
+    /// Adds required fields to the Kinds with this name, as [`Kind::fields`] does.
+    #[must_use]
+    pub fn reading(mut self, kind: &str, pointers: &[&str]) -> Self {
+        let kinds = self.0.kinds.into_iter().map(|handled| {
+            if handled.pattern.kind == kind {
+                Kind(handled).fields(pointers).0
+            } else {
+                handled
+            }
+        });
+        self.0.kinds = kinds.collect();
+        self
+    }
+
     /// Writes the JSON text of the contract.
     pub fn to_json(mut self) -> String {
         for state in standard::STATES {
