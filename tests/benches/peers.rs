@@ -5,6 +5,9 @@
 //! recorded. All statuses differ, so no verdict is taken from a memo. The programs run in turns, and the shortest
 //! processor time of each counts. The time of a run with one object is the cost of the start.
 //!
+//! A last table compares the same rule in several languages: the native rule, Argo CD's unchanged script and Flux's
+//! checks as interpreters, and the engines of Argo CD and Flux.
+//!
 //! `cargo bench -p kindsight-tests --bench peers`; the peers need Go. Without Go, a line says so.
 //! `-- verdicts` compares the verdicts of these and other tools instead of their cost.
 
@@ -15,6 +18,8 @@ use std::process::{Command, Stdio};
 use kindsight_model::decode_bundle;
 use serde_json::{Value, json};
 
+#[path = "peers/rule_engines.rs"]
+mod rule_engines;
 #[path = "peers/verdicts.rs"]
 mod verdicts;
 
@@ -46,6 +51,9 @@ const BUNDLES: [&[u8]; 6] = [
     bundle!("edge02", "packetgen"),
     bundle!("edge02", "sink"),
 ];
+
+/// Name of a program, and its command without the file of objects.
+type Engine = (&'static str, Vec<PathBuf>);
 
 /// Name, Kinds of the objects in a file, and the peers that judge all these Kinds.
 type Mix = (
@@ -87,10 +95,15 @@ fn main() {
         }
         print(name, &file, &one, &commands);
     }
+    if let Some(peers) = peers {
+        let [file, one] = ["objects.jsonl", "one.jsonl"].map(|name| folder.path().join(name));
+        let engines = rule_engines::commands(&kindsight, &peers, folder.path());
+        print("Gateway, by rules in Lua and CEL", &file, &one, &engines);
+    }
 }
 
 /// Runs the programs in turns and prints a table of their least times.
-fn print(name: &str, file: &Path, one: &Path, commands: &[(&str, Vec<PathBuf>)]) {
+fn print(name: &str, file: &Path, one: &Path, commands: &[Engine]) {
     // The first run fills the cache of compiled interpreters.
     for (_, command) in commands {
         processor_time(command, one, 1);

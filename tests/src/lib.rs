@@ -1,4 +1,8 @@
-//! Guests that the tests share: misbehaving guests, and the examples for authors.
+//! What the tests share: misbehaving guests, the examples for authors, and programs of other projects.
+
+mod go_peers;
+
+pub use go_peers::{argo_scripts, flux_peer};
 
 /// A guest, built to a component by this crate's build script.
 #[derive(Debug, Clone, Copy)]

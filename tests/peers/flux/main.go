@@ -1,4 +1,7 @@
-// Evaluates CEL expressions with Flux's engine. It reads one case a line as JSON, and writes one result a line as JSON.
+// Evaluates CEL expressions with Flux's engine.
+//
+//	peer                 standard input has one case a line, as JSON; output has one result a line
+//	peer CHECKS OBJECTS  evaluates the checks in a JSON file on one JSON object a line, for the benchmark
 package main
 
 import (
@@ -10,6 +13,7 @@ import (
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/fluxcd/pkg/runtime/cel"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 type testCase struct {
@@ -25,6 +29,10 @@ type result struct {
 }
 
 func main() {
+	if len(os.Args) == 3 {
+		evaluateAll(os.Args[1], os.Args[2])
+		return
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<24)
 	out := json.NewEncoder(os.Stdout)
@@ -41,6 +49,42 @@ func main() {
 			panic(err)
 		}
 	}
+}
+
+// evaluateAll compiles the checks once, as Flux does for a reconciliation.
+func evaluateAll(checksPath, objectsPath string) {
+	text := must(os.ReadFile(checksPath))
+	var checks kustomize.HealthCheckExpressions
+	if err := json.Unmarshal(text, &checks); err != nil {
+		panic(err)
+	}
+	evaluator := must(cel.NewStatusEvaluator(&checks))
+	file := must(os.Open(objectsPath))
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(make([]byte, 1<<20), 1<<24)
+	out := bufio.NewWriter(os.Stdout)
+	defer out.Flush()
+	for lines.Scan() {
+		object := &unstructured.Unstructured{}
+		if err := utiljson.Unmarshal(lines.Bytes(), &object.Object); err != nil {
+			panic(err)
+		}
+		result := must(evaluator.Evaluate(context.Background(), object))
+		line := must(json.Marshal([]string{object.GetName(), result.Status.String(), result.Message}))
+		out.Write(line)
+		out.WriteByte('\n')
+	}
+	if err := lines.Err(); err != nil {
+		panic(err)
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 func run(c testCase, object *unstructured.Unstructured) result {

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use kindsight_conversion::{argo, yaml};
 use serde_json::Value;
@@ -11,25 +10,15 @@ use crate::{judged, published};
 
 /// The scripts of the Argo CD that the benchmarks compare with. `None` if Go is not installed.
 fn tree() -> Option<PathBuf> {
-    let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers");
-    let mut go = Command::new("go");
-    go.current_dir(peers);
-    let module = "github.com/argoproj/argo-cd/v3";
-    let listed = go.args(["mod", "download", "-json", module]).output();
-    let listed = match listed {
-        Ok(listed) if listed.status.success() => listed,
-        _ => {
-            assert!(
-                std::env::var_os("CI").is_none(),
-                "the test needs Go and its module proxy"
-            );
-            println!("NOT RUN: the cases of Argo CD need Go and its module proxy");
-            return None;
-        }
-    };
-    let module: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
-    let folder = module["Dir"].as_str().expect("a folder");
-    Some(Path::new(folder).join("resource_customizations"))
+    let scripts = kindsight_tests::argo_scripts();
+    if scripts.is_none() {
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "the test needs Go and its module proxy"
+        );
+        println!("NOT RUN: the cases of Argo CD need Go and its module proxy");
+    }
+    scripts
 }
 
 /// An object with the health that upstream expects.

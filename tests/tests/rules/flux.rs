@@ -3,7 +3,6 @@
 //! `tests/peers/flux` runs `github.com/fluxcd/pkg/runtime/cel`. Its build needs Go and about a minute
 //! of processor time at first.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,33 +10,13 @@ use std::sync::OnceLock;
 
 use kindsight_conversion::declarative;
 use kindsight_conversion::flux::FluxChecks;
+use kindsight_tests::flux_peer;
 use serde_json::{Value, json};
 
 use crate::{component, judged, published};
 
-/// Files of Flux's package that the peer needs. Its reader of statuses needs the client of Kubernetes,
-/// whose build takes minutes.
-const FILES: [&str; 4] = [
-    "go.mod",
-    "cel/doc.go",
-    "cel/expression.go",
-    "cel/status_evaluator.go",
-];
-
 /// Expressions without an object.
 const EXPRESSIONS: &str = include_str!("expressions.txt");
-
-/// Runs a command in a folder, and returns its output.
-fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .output();
-    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {error}");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
 
 /// The peer, built once for all tests. `None` without Go.
 fn peer() -> Option<PathBuf> {
@@ -46,34 +25,16 @@ fn peer() -> Option<PathBuf> {
 }
 
 fn build() -> Option<PathBuf> {
-    if Command::new("go").arg("version").output().is_err() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flux-peer");
+    let built = flux_peer(&folder);
+    if built.is_none() {
         assert!(
             std::env::var("CI").is_err(),
             "CI=true, and Go is not installed"
         );
         println!("NOT RUN: Go is not installed, so there is no engine of Flux to compare with");
-        return None;
     }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/flux");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flux-peer");
-    fs::create_dir_all(folder.join("runtime/cel")).expect("a folder");
-    for file in ["go.mod", "go.sum", "main.go"] {
-        fs::copy(source.join(file), folder.join(file)).expect("a copy");
-    }
-    let module = "github.com/fluxcd/pkg/runtime";
-    run(&folder, "go", &["mod", "download", module]);
-    let cached = run(&folder, "go", &["list", "-m", "-f", "{{.Dir}}", module]);
-    for file in FILES {
-        let text = fs::read(Path::new(&cached).join(file)).expect("a file of the module");
-        fs::write(folder.join("runtime").join(file), text).expect("a copy");
-    }
-    run(
-        &folder,
-        "go",
-        &["mod", "edit", "-replace", &format!("{module}=./runtime")],
-    );
-    run(&folder, "go", &["build", "-o", "peer", "."]);
-    Some(folder.join("peer"))
+    built
 }
 
 /// The answers of the peer, one for each case.
