@@ -1,6 +1,7 @@
 //! Interpreters: the list, one interpreter in full, commands and their results.
 
 mod detail;
+mod recorded;
 mod refusal;
 mod requests;
 mod shadow;
@@ -16,6 +17,7 @@ pub use detail::{
     CallLimits, CallStatistics, DeclaredReason, DeclaredState, Faulting, HandledKind,
     InterpreterDetail, Latency,
 };
+pub use recorded::{RecordRefusal, Recorded, RecordedObject};
 pub use refusal::{LiveCondition, Refusal};
 pub use requests::{LoadParameters, Promotion, RemovalParameters, ShadowBase, ShadowRun};
 pub use shadow::{

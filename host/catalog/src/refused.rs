@@ -92,6 +92,25 @@ impl Catalog {
         });
     }
 
+    /// Records the refusal of an upload that was not read because it is too large. The name is the
+    /// one under which it was sent.
+    pub fn refuse_unread_upload(&self, name: Option<InterpreterName>, why: &str) {
+        if may_log(&self.refusal_lines) {
+            let step = LoadStep::Received;
+            let sent_as = name.as_ref().map_or("", InterpreterName::as_str);
+            tracing::warn!(sent_as, "interpreter refused: {step}: {why}");
+        }
+        self.refused.add(RefusedComponent {
+            time_ms: self.now_ms(),
+            source: Source::Upload,
+            name,
+            file: None,
+            digest: None,
+            step: LoadStep::Received,
+            why: why.to_owned(),
+        });
+    }
+
     /// Records a refusal where operators look: in the log of refusals, and in the history of its
     /// name if the name is known. No other record remains of an unknown name.
     pub(crate) fn record_refusal(

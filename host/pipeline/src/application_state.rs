@@ -52,6 +52,8 @@ pub struct ReportedObjects {
     /// `context/app/provider+cluster`, or `-/application/-/namespace/app/provider+cluster` of an application
     /// that was found.
     pub placement: String,
+    /// The cluster.
+    pub cluster: ClusterName,
     /// The objects that were reported together, in the report's order.
     pub objects: ObjectList,
     /// Objects that they name by a relation and that belong elsewhere.

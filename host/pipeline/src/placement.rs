@@ -254,6 +254,7 @@ impl Placement {
         Some(ReportedObjects {
             application: key.clone(),
             placement: format!("{key}/{app}/{}", self.cluster),
+            cluster: self.cluster.clone(),
             objects: report.inputs().clone(),
             related: report.related.clone(),
             covered: report.related_coverage.clone(),

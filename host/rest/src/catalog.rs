@@ -4,10 +4,10 @@ use std::fmt;
 use std::pin::Pin;
 
 use kindsight_api::interpreters::{
-    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Refusal, RemovedNames,
-    ShadowRun,
+    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, RecordRefusal, Recorded,
+    RecordedObject, Refusal, RemovedNames, ShadowRun,
 };
-use kindsight_model::{Digest, InterpreterName, SubjectSet};
+use kindsight_model::{ClusterName, Digest, InterpreterName, SubjectSet};
 use serde_json::{Map, Value};
 
 /// The catalog of interpreters, as far as the REST API knows it. The server passes one in
@@ -45,6 +45,20 @@ pub trait InterpreterCatalog: Send + Sync {
         &self,
         upload: Upload,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>>;
+
+    /// Makes a fixture of a reported object of a cluster. Its caller may see every application.
+    ///
+    /// # Errors
+    /// The reason why there is no fixture; see [`RecordRefusal`].
+    fn record(
+        &self,
+        cluster: ClusterName,
+        object: RecordedObject,
+    ) -> Pin<Box<dyn Future<Output = Result<Recorded, RecordRefusal>> + Send + '_>>;
+
+    /// Records that an upload was not read because it is larger than `bytes_max`, so that it is in the list of refused
+    /// components. The name is the one in the path, if there is one. Does not wait.
+    fn note_too_large(&self, name: Option<InterpreterName>, bytes_max: usize);
 
     /// Removes every unused name; otherwise like [`run`](Self::run).
     ///

@@ -14,6 +14,7 @@ mod limits;
 mod panic;
 mod request_id;
 mod request_log;
+mod too_large;
 
 pub(crate) use answers::{AnswerBytes, count_answer};
 pub(crate) use authorize::{Authorization, authorize};
@@ -25,3 +26,4 @@ pub(crate) use panic::answer_panic;
 pub use request_id::REQUEST_ID_BYTES_MAX;
 pub(crate) use request_id::{RequestIds, identify_request};
 pub(crate) use request_log::log_request;
+pub(crate) use too_large::note_too_large;

@@ -30,9 +30,10 @@ use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::lifecycle::network_intents;
 use crate::routes::{
-    applications, confirmation, history, interpret, interpreters, lifecycle, page, push,
+    applications, confirmation, history, interpret, interpreters, lifecycle, page, push, recorded,
     registration, service, session, status, watch,
 };
+use crate::slots::permits;
 use crate::stream::Streams;
 use crate::{AppState, Limits, Slots};
 use document::ApiDoc;
@@ -91,6 +92,7 @@ pub fn router(state: AppState) -> Router {
     let document = Bytes::from(document.to_json().unwrap_or_default());
     let routes = routes
         .layer(Extension(service::Document(document)))
+        .layer(Extension(Arc::clone(&state.catalog)))
         .layer(Extension(Arc::new(Answers::new(&limits))))
         .layer(Extension(streams));
     guarded(routes, known, answers_bytes, state)
@@ -162,11 +164,6 @@ fn guarded(
         .with_state(state)
 }
 
-/// The number of permits for `bytes` bytes.
-fn permits(bytes: usize) -> usize {
-    bytes.min(Semaphore::MAX_PERMITS)
-}
-
 fn set(header: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
     SetResponseHeaderLayer::overriding(header, HeaderValue::from_static(value))
 }
@@ -204,6 +201,7 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .routes(routes!(watch::watch_applications))
         .routes(routes!(interpreters::list))
         .routes(routes!(interpreters::inspect))
+        .routes(routes!(recorded::fixture))
         .layer(slots!(&requests))
         .merge(judging(limits, &bodies, &requests))
         .merge(groups(&bodies, &requests))
@@ -353,6 +351,7 @@ fn heavy_commands(
     requests: &Arc<Semaphore>,
 ) -> OpenApiRouter<AppState> {
     let loads = Arc::new(Semaphore::new(permits(limits.catalog_requests_max)));
+    let noted = from_fn_with_state(limits.component_bytes_max, middleware::note_too_large);
     let load = OpenApiRouter::new()
         .routes(routes!(interpreters::load))
         .routes(routes!(interpreters::load_by_its_name))
@@ -364,7 +363,8 @@ fn heavy_commands(
             limits.component_bytes_max,
             &COMPONENT,
             Some("--component-bytes-max")
-        ));
+        ))
+        .layer(noted);
     let shadows = Arc::new(Semaphore::new(permits(limits.shadow_requests_max)));
     let shadow = OpenApiRouter::new()
         .routes(routes!(commands::shadow))

@@ -11,6 +11,7 @@ pub(crate) mod lifecycle;
 pub(crate) mod page;
 mod paths;
 pub(crate) mod push;
+pub(crate) mod recorded;
 pub(crate) mod registration;
 pub(crate) mod service;
 pub(crate) mod session;

@@ -132,6 +132,7 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("GET", LOGICAL_CLOUD, "/status", Rule::Viewer),
     ("GET", LOGICAL_CLOUD, "/status/watch", Rule::Viewer),
     ("GET", LOGICAL_CLOUD, "/status/confirmation", Rule::Viewer),
+    ("GET", CLUSTER, "/fixture", Rule::ViewerOfEverything),
     ("POST", "/v2/interpret", "", Rule::Viewer),
     ("GET", INTERPRETERS, "", Rule::OperatorOrAnyViewer),
     ("POST", INTERPRETERS, "", Rule::Operator),

@@ -72,3 +72,8 @@ impl Slot {
         }
     }
 }
+
+/// The number of permits for `bytes` bytes.
+pub(crate) fn permits(bytes: usize) -> usize {
+    bytes.min(Semaphore::MAX_PERMITS)
+}

@@ -1,6 +1,7 @@
 //! The catalog API: answers and commands about interpreters.
 
 mod answers;
+mod recording;
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -10,13 +11,13 @@ use std::thread;
 use std::time::Duration;
 
 use kindsight_api::interpreters::{
-    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Outcome, Refusal,
-    RemovedNames, ShadowRun,
+    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Outcome, RecordRefusal,
+    Recorded, RecordedObject, Refusal, RemovedNames, ShadowRun,
 };
 use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Promote, Shadow};
 use kindsight_interpreter::{Comparison, Limits, ReportedGroup, compare, lower_priority};
-use kindsight_model::{InterpreterName, Source, SubjectSet};
-use kindsight_pipeline::{Progress, ReportedRequests};
+use kindsight_model::{ClusterName, InterpreterName, Source, SubjectSet};
+use kindsight_pipeline::{Progress, ReportedObjects, ReportedRequests};
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{Command, InterpreterCatalog, Upload};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
@@ -192,8 +193,8 @@ impl CatalogApi {
         let _ = tokio::time::timeout(FOLLOWED_MAX, self.progress.reached(published)).await;
     }
 
-    /// All objects that the clusters reported. Objects of subjects outside `visible` have no label.
-    async fn objects(&self, visible: &SubjectSet) -> Result<Vec<ReportedGroup>, Refusal> {
+    /// Everything that the clusters reported.
+    async fn reported_objects(&self) -> Result<Vec<ReportedObjects>, Refusal> {
         let gone = || {
             Refusal::Failed(
                 "the pipeline has stopped; the reported objects cannot be read".to_owned(),
@@ -201,7 +202,29 @@ impl CatalogApi {
         };
         let (reply, reported) = oneshot::channel();
         self.reported.send(reply).await.map_err(|_| gone())?;
-        let reported = reported.await.map_err(|_| gone())?.into_iter();
+        reported.await.map_err(|_| gone())
+    }
+
+    /// Makes a fixture of a reported object.
+    async fn recorded(
+        &self,
+        cluster: ClusterName,
+        object: RecordedObject,
+    ) -> Result<Recorded, RecordRefusal> {
+        let busy = |refusal: Refusal| RecordRefusal::Busy(refusal.to_string());
+        let reported = self.reported_objects().await.map_err(busy)?;
+        let set = self.catalog.interpreters().published();
+        let limits = self.limits.clone();
+        let step = move || {
+            let recorded = recording::record(&limits, &set, reported, &cluster, &object);
+            Ok(recorded)
+        };
+        self.blocking(&self.quick, step).await.map_err(busy)?
+    }
+
+    /// All objects that the clusters reported. Objects of subjects outside `visible` have no label.
+    async fn objects(&self, visible: &SubjectSet) -> Result<Vec<ReportedGroup>, Refusal> {
+        let reported = self.reported_objects().await?.into_iter();
         let visible = self.read_model.visible_to(visible).application_names();
         let reported = reported.map(|group| {
             let application = visible.get(&group.application);
@@ -243,6 +266,21 @@ impl InterpreterCatalog for CatalogApi {
         let catalog = Arc::clone(&self.catalog);
         let step = move || catalog.admit(&incoming(None, upload));
         Box::pin(self.outcome(&self.loads, step))
+    }
+
+    fn record(
+        &self,
+        cluster: ClusterName,
+        object: RecordedObject,
+    ) -> Pin<Box<dyn Future<Output = Result<Recorded, RecordRefusal>> + Send + '_>> {
+        Box::pin(self.recorded(cluster, object))
+    }
+
+    fn note_too_large(&self, name: Option<InterpreterName>, bytes_max: usize) {
+        let why = format!(
+            "the component has more than {bytes_max} bytes: `kindsight serve --component-bytes-max` raises the limit"
+        );
+        self.catalog.refuse_unread_upload(name, &why);
     }
 
     fn remove_unused(

@@ -59,8 +59,8 @@ impl KnownObjects for ReportedReader {
     }
 }
 
-/// A group with its label: only the operator of the host sees texts with it.
-fn labelled(group: ReportedObjects) -> ReportedGroup {
+/// A group with its label, for readers who see everything.
+pub(crate) fn labelled(group: ReportedObjects) -> ReportedGroup {
     ReportedGroup {
         label: Some(group.placement.into()),
         application: None,

@@ -179,3 +179,25 @@ fn settings_of_a_component_without_a_schema_are_refused() {
         .assert_eq(&host.load(&with(&json!({"level": 3}), component("a", "1.0.0"))));
     assert_eq!(host.judges("a"), "nobody");
 }
+
+/// `docs/settings.md` has every setting of the built-in interpreters with its default.
+#[test]
+fn the_documentation_lists_the_settings_of_the_built_in_interpreters() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/settings.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let engine = start(engine_limits());
+    let mut count = 0;
+    for built_in in kindsight_plugins::BUILT_IN {
+        let interpreter = engine.load_built_in(built_in.wasm).expect("it loads");
+        let Some(schema) = &interpreter.description().settings_schema else {
+            continue;
+        };
+        let schema: Value = serde_json::from_str(schema).expect("JSON");
+        for (setting, schema) in schema["properties"].as_object().expect("properties") {
+            let row = format!("`{setting}` | `{}` |", schema["default"]);
+            assert!(page.contains(&row), "{}: {row}", built_in.name);
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} settings");
+}

@@ -8,6 +8,7 @@ mod failing_store;
 mod lifecycle;
 mod locks;
 mod names;
+mod recorded;
 mod refusals;
 mod restart;
 mod settings;

@@ -170,6 +170,7 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
         ("PUT" | "DELETE", path) if path.ends_with(GROUP) => user == "deployer",
         ("POST", path) if path.ends_with("/approve") => user == "approver",
         ("POST", path) if path.contains(GROUP) => user == "deployer",
+        ("GET", path) if path.ends_with("/fixture") => user == "everything",
         (_, path) if path.ends_with("/clusters/{cluster}") => user == "operator",
         ("GET", path) if path.starts_with("/v2/") => is_viewer,
         ("POST", "/v2/interpret") => is_viewer,

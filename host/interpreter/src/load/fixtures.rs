@@ -110,6 +110,20 @@ pub(crate) fn told_mismatch(
         what.extend(["; ", &why]);
     }
     Some(what)
+/// Judges one fixture as [`try_all`] does.
+///
+/// # Errors
+/// The difference between the answer and the expectation.
+pub(crate) fn holds(
+    interpreter: &Interpreter,
+    limits: &Limits,
+) -> Result<(), String> {
+    let check = interpreter.settings_schema();
+    let check = check.map(SettingsSchema::checking).transpose()?;
+    let settings = settings(check.as_ref(), fixture);
+    let mut trial = Trial::new(interpreter, limits);
+    let mismatch = mismatch(&mut trial, fixture, &settings);
+    mismatch.map_or(Ok(()), |mismatch| Err(mismatch.what))
 }
 
 /// A failed fixture.

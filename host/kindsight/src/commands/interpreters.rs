@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 use kindsight_api::interpreters::{
-    InterpreterDetail, InterpreterList, Outcome, OutcomeStatus, Promotion, RemovedNames,
+    InterpreterDetail, InterpreterList, Outcome, OutcomeStatus, Promotion, Recorded, RemovedNames,
     ShadowReport,
 };
 use serde::de::DeserializeOwned;
@@ -25,10 +25,12 @@ use crate::FOUND;
 use crate::cli;
 use crate::client::{self, Request};
 use crate::commands::interpreters::args::{
-    Action, InterpretersArgs, LoadArgs, Name, SettingsArgs, ShadowArgs, ShadowFailure, To,
+    Action, InterpretersArgs, LoadArgs, Name, RecordArgs, SettingsArgs, ShadowArgs, ShadowFailure,
+    To,
 };
 use crate::output_format::OutputFormat;
 use crate::progress::Progress;
+use crate::table::{clean, clean_lines};
 
 /// Runs the command; returns the exit code of the process.
 ///
@@ -52,6 +54,7 @@ pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
                 tables::inspect(out, answer)
             })?;
         }
+        Action::Record(args) => record(to, args)?,
         Action::Load(args) => load(to, args)?,
         Action::Shadow(args) => return shadow(to, args),
         Action::Promote(args) => {
@@ -91,6 +94,21 @@ fn show<T: DeserializeOwned>(
             Ok(print(&mut out, &client::read(&answer)?)?)
         }
     }
+}
+
+/// Prints the fixture of an object as a list of one fixture in YAML, or the answer as JSON.
+fn record(to: &To, args: &RecordArgs) -> anyhow::Result<()> {
+    let answer = requests::record(args).ask(&to.server.connect()?)?;
+    if to.output == OutputFormat::Json {
+        return client::print_as_is(io::stdout().lock(), &answer);
+    }
+    let recorded: Recorded = client::read(&answer)?;
+    let (interpreter, version) = (&recorded.interpreter, &recorded.version);
+    let yaml = serde_saphyr::to_string(&[&recorded.fixture]);
+    let yaml = yaml.map_err(|error| anyhow::anyhow!("write YAML: {error}"))?;
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "# of {interpreter} {}", clean(version))?;
+    Ok(writeln!(out, "{}", clean_lines(yaml.trim_end()))?)
 }
 
 /// Prints the report on the candidate; the exit code says whether it has what the command fails on.

@@ -6,11 +6,13 @@ use kindsight_api::interpreters::{
     CallLimits, CallStatistics, ChangeSample, ChangedBy, CommandAnswer, DeclaredReason,
     DeclaredState, Faulting, HandledKind, HistoryEntry, InterpreterDetail, InterpreterList,
     InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, LiveCondition, Outcome,
-    OutcomeStatus, Refusal, RefusedUpload, RemovedNames, SampledVerdict, ShadowFaults,
-    ShadowLatency, ShadowReport, ShadowedApplication, ShadowedVersion, Takeover, VerdictChange,
+    OutcomeStatus, RecordRefusal, Recorded, RecordedObject, Refusal, RefusedUpload, RemovedNames,
+    SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedApplication,
+    ShadowedVersion, Takeover, VerdictChange,
 };
 use kindsight_model::{
-    CatalogAction, Digest, InterpreterName, LoadStep, Source, SubjectSet, VersionOutcome,
+    CatalogAction, ClusterName, Digest, InterpreterName, LoadStep, Source, SubjectSet,
+    VersionOutcome,
 };
 use serde_json::{Map, Value, json};
 
@@ -26,9 +28,15 @@ pub(super) const CANDIDATE: &str =
 #[derive(Default)]
 pub(super) struct SampleCatalog {
     asked: Mutex<Vec<(String, Command)>>,
+    too_large: Mutex<Vec<(String, usize)>>,
 }
 
 impl SampleCatalog {
+    /// The uploads that were too large, with their names.
+    pub(super) fn too_large(&self) -> Vec<(String, usize)> {
+        self.too_large.lock().unwrap().clone()
+    }
+
     /// The commands since the previous call.
     pub(super) fn asked(&self) -> Vec<(String, Command)> {
         std::mem::take(&mut *self.asked.lock().unwrap())
@@ -98,6 +106,30 @@ impl InterpreterCatalog for SampleCatalog {
             LiveCondition::Any,
             &SubjectSet::Nothing,
         )
+    }
+
+    fn record(
+        &self,
+        cluster: ClusterName,
+        object: RecordedObject,
+    ) -> Pin<Box<dyn Future<Output = Result<Recorded, RecordRefusal>> + Send + '_>> {
+        Box::pin(async move {
+            match &*object.name {
+                "absent" => Err(RecordRefusal::NotFound),
+                "faulting" => Err(RecordRefusal::Impossible("it is faulting".to_owned())),
+                name => Ok(Recorded {
+                    interpreter: "apps".parse().unwrap(),
+                    version: "1.0.0".to_owned(),
+                    digest: digest(LIVE),
+                    fixture: settings(json!({"name": format!("{cluster} {name}")})),
+                }),
+            }
+        })
+    }
+
+    fn note_too_large(&self, name: Option<InterpreterName>, bytes_max: usize) {
+        let name = name.map_or_else(String::new, |name| name.to_string());
+        self.too_large.lock().unwrap().push((name, bytes_max));
     }
 
     fn remove_unused(

@@ -328,3 +328,31 @@ async fn a_wrong_method_on_an_interpreter_lists_the_right_ones() {
         assert_eq!(methods.join(","), allowed);
     }
 }
+
+#[tokio::test]
+async fn a_fixture_of_an_object_is_recorded_or_refused_with_the_reason() {
+    let record = async |query: &str| {
+        get(&format!(
+            "/v2/cluster-providers/p/clusters/east/fixture?{query}"
+        ))
+        .await
+    };
+    let recorded = record("kind=Deployment&name=front&namespace=web").await;
+    assert_eq!(recorded.status, StatusCode::OK);
+    assert_eq!(recorded.json()["fixture"]["name"], "p+east front");
+    record("kind=Pod&name=absent")
+        .await
+        .problem(StatusCode::NOT_FOUND);
+    let detail = record("kind=Pod&name=faulting")
+        .await
+        .problem(StatusCode::CONFLICT);
+    assert_eq!(detail, "the object cannot be a fixture: it is faulting");
+    for (query, part) in [
+        ("name=front", "missing field `kind`"),
+        ("kind=Pod", "missing field `name`"),
+        ("kind=Pod&name=a&cluster=b", "unknown field `cluster`"),
+    ] {
+        let detail = record(query).await.problem(StatusCode::BAD_REQUEST);
+        assert!(detail.contains(part), "{detail}");
+    }
+}

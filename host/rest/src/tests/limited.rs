@@ -132,6 +132,24 @@ async fn a_component_that_is_too_large_is_refused() {
         detail,
         "the body is larger than 10 bytes: `kindsight serve --component-bytes-max` raises it"
     );
+    let catalog = Arc::new(super::catalog::SampleCatalog::default());
+    let recording = AppState {
+        catalog: Arc::clone(&catalog) as _,
+        ..state(limits)
+    };
+    let app = router(recording);
+    for path in [
+        "/v2/interpreters/apps",
+        "/v2/interpreters/apps?candidate=true",
+    ] {
+        send(app.clone(), "PUT", path, "0123456789a").await;
+    }
+    let unnamed = "/v2/interpreters?candidate=true";
+    send(app.clone(), "POST", unnamed, "0123456789a").await;
+    // The body of a command with JSON is no component.
+    send(app, "POST", "/v2/interpreters/apps/promote", "[1, 2, 3]").await;
+    let noted = ["apps", "apps", ""].map(|name| (name.to_owned(), 10));
+    assert_eq!(catalog.too_large(), noted);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use kindsight_model::ClusterName;
 
 use crate::commands::interpret::input::InputCoverage;
 use crate::output_format::OutputFormat;
@@ -56,6 +57,8 @@ pub(crate) enum Action {
     Inspect(Subject),
     /// Takes a component in a file through the steps of a load, without a server.
     Check(CheckArgs),
+    /// Makes a fixture of an object that a cluster reported, for the author of its interpreter.
+    Record(RecordArgs),
     /// Uploads a component and makes it live, or keeps it as a candidate.
     Load(LoadArgs),
     /// Compares the candidate with the live version on every object of the server.
@@ -123,6 +126,30 @@ pub(crate) struct CheckArgs {
     /// Settings to check with its schema: a file with one JSON object.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
+}
+
+/// `kindsight interpreters record`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Prints a fixture as YAML: the object and its related objects with the fields that the interpreter
+requests, their coverage, the time, the settings, and the verdict as the promise. Append it to a
+file below `fixtures/` of the interpreter.
+
+Example:
+  kindsight interpreters record kubeconfig+east Deployment front -n web >> fixtures/live.yaml")]
+pub(crate) struct RecordArgs {
+    /// Cluster of the object.
+    #[arg(value_name = "PROVIDER+NAME")]
+    pub(crate) cluster: ClusterName,
+    /// Kind of the object, with the group if several groups have it.
+    #[arg(value_name = "KIND[.GROUP]")]
+    pub(crate) kind: String,
+    /// Name of the object.
+    #[arg(value_name = "OBJECT")]
+    pub(crate) object: String,
+    /// Namespace of the object; none for an object without a namespace.
+    #[arg(short, long, value_name = "NAMESPACE", default_value = "")]
+    pub(crate) namespace: String,
 }
 
 /// `kindsight interpreters shadow`.

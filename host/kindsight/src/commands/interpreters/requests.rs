@@ -6,13 +6,13 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use kindsight_api::interpreters::{
-    LoadParameters, Promotion, RemovalParameters, ShadowBase, ShadowRun,
+    LoadParameters, Promotion, RecordedObject, RemovalParameters, ShadowBase, ShadowRun,
 };
 use serde_json::{Map, Value};
 use ureq::http::Method;
 
 use crate::client::{Request, encoded};
-use crate::commands::interpreters::args::{Base, LoadArgs, PromoteArgs, ShadowArgs};
+use crate::commands::interpreters::args::{Base, LoadArgs, PromoteArgs, RecordArgs, ShadowArgs};
 use crate::commands::interpreters::digest;
 
 /// Largest file that is read, in bytes. No server accepts as much; it keeps a wrong path, such as a
@@ -56,6 +56,18 @@ pub(crate) fn remove_unused() -> Request {
 /// Request that removes the uploaded component.
 pub(crate) fn remove(name: &str) -> Request {
     Request::to(Method::DELETE, path(name))
+}
+
+/// Request for a fixture of an object that a cluster reported.
+pub(crate) fn record(args: &RecordArgs) -> Request {
+    let (provider, name) = (encoded(&args.cluster.provider), encoded(&args.cluster.name));
+    let path = format!("/v2/cluster-providers/{provider}/clusters/{name}/fixture");
+    let object = RecordedObject {
+        kind: args.kind.clone(),
+        name: args.object.clone(),
+        namespace: args.namespace.clone(),
+    };
+    Request::get(path).with_parameters(&object)
 }
 
 /// Request that uploads a component.
