@@ -413,7 +413,7 @@ fn indexed<'a>(operand: &Value<'a>, index: &Value<'a>, is_optional: bool) -> Eva
     found
 }
 
-/// A number as an index, if it is whole.
+/// Converts a whole number to an index.
 fn whole(index: &Value<'_>) -> Option<i64> {
     match index {
         Value::Int(at) => Some(*at),

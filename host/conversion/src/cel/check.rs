@@ -82,6 +82,7 @@ fn expression(place: &str, member: &str, text: &str, problem: &mut impl FnMut(&s
 }
 
 fn invalid(error: &CompileError, text: &str) -> String {
+    /// Maximum length of the part of an expression that an error repeats, in bytes.
     const SHOWN_MAX: usize = 200;
     let end = text.floor_char_boundary(SHOWN_MAX);
     let shown = text.get(..end).unwrap_or_default();
