@@ -5,8 +5,7 @@ use std::cell::Cell;
 use crate::EvaluationError;
 
 /// Maximum number of steps of one verdict. A step is an operation, an item of a list, or
-/// [`BYTES_PER_STEP`] bytes of a text. In a component, this many steps need about a third of the
-/// deadline of a call (50 ms).
+/// [`BYTES_PER_STEP`] bytes of a text. The deadline of the host also holds.
 pub const STEPS_MAX: u64 = 200_000;
 
 /// Bytes of a text that cost one step.
