@@ -5,9 +5,8 @@
 mod fixtures;
 
 pub(crate) use fixtures::{
-    listed as listed_fixtures, objects as fixture_objects, search_request,
+    holds as fixture_holds, listed as listed_fixtures, objects as fixture_objects, search_request,
     settings as fixture_settings_of, told_mismatch, widened,
-    holds as fixture_holds, listed as listed_fixtures, objects as fixture_objects,
 };
 
 use std::sync::Arc;

@@ -110,6 +110,8 @@ pub(crate) fn told_mismatch(
         what.extend(["; ", &why]);
     }
     Some(what)
+}
+
 /// Judges one fixture as [`try_all`] does.
 ///
 /// # Errors
@@ -117,6 +119,7 @@ pub(crate) fn told_mismatch(
 pub(crate) fn holds(
     interpreter: &Interpreter,
     limits: &Limits,
+    fixture: &Fixture,
 ) -> Result<(), String> {
     let check = interpreter.settings_schema();
     let check = check.map(SettingsSchema::checking).transpose()?;
