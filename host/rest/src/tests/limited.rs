@@ -132,7 +132,7 @@ async fn a_component_that_is_too_large_is_refused() {
         detail,
         "the body is larger than 10 bytes: `kindsight serve --component-bytes-max` raises it"
     );
-    let catalog = Arc::new(super::catalog::SampleCatalog::default());
+    let catalog = Arc::new(SampleCatalog::default());
     let recording = AppState {
         catalog: Arc::clone(&catalog) as _,
         ..state(limits)
