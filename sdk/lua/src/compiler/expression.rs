@@ -92,9 +92,8 @@ impl Compiler<'_> {
 
     /// Sets the number of values of the call or `...` that was compiled last.
     pub(super) fn open_last(&mut self, wanted: u16) {
-        match self.scope().last() {
-            Some(Op::Call { results, .. } | Op::Vararg(results)) => *results = wanted,
-            _ => {}
+        if let Some(Op::Call { results, .. } | Op::Vararg(results)) = self.scope().last() {
+            *results = wanted;
         }
     }
 
