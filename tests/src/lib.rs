@@ -1,4 +1,4 @@
-//! What the tests share: misbehaving guests, the examples for authors, and programs of other projects.
+//! Shared parts of the tests: misbehaving guests, the examples for authors, and programs of other projects.
 
 mod go_peers;
 

@@ -40,6 +40,7 @@ mod metrics;
 mod mongodb;
 mod open_files;
 mod push_api;
+mod readiness;
 mod registry;
 mod rsync;
 mod run;

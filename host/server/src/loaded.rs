@@ -10,7 +10,6 @@ use kindsight_catalog::{
     forget_artifacts, run_breaker, watch_directory,
 };
 use kindsight_clusters::{ClusterSource, RemoteInventories};
-use kindsight_model::{ClusterName, Coverage};
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
     StoreReader, Stores, Unsynced, follow,
@@ -18,7 +17,6 @@ use kindsight_pipeline::{
 use kindsight_push::Intakes;
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{AppState, GroupLifecycle, Slots};
-use kindsight_status::ConnectionView;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +32,7 @@ use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
 use crate::push_api::PushApi;
+use crate::readiness;
 use crate::registry::{self, Registry};
 use crate::rsync;
 use crate::settings::{ClusterChanges, Settings};
@@ -45,9 +44,6 @@ use crate::tasks::Tasks;
 const EVENTS_MAX: usize = 64;
 /// Maximum number of requests for all reported objects that wait for the pipeline.
 const REPORTED_REQUESTS_MAX: usize = 4;
-
-/// Maximum number of Kinds of one cluster that `GET /readyz` lists as not answered.
-const UNANSWERED_SHOWN_MAX: usize = 20;
 
 /// Everything that is loaded before the first task begins.
 pub(crate) struct Loaded {
@@ -207,8 +203,8 @@ impl Loaded {
             catalog: Arc::new(catalog_api),
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),
-            missing: missing(&unsynced, &read_model),
-            notes: notes(self.catalog, read_model),
+            missing: readiness::missing(&unsynced, &read_model),
+            notes: readiness::notes(self.catalog, read_model),
             clock: Arc::new(now_ms),
             access: self.access,
             allowed_names: Arc::new(self.settings.allowed_names),
@@ -332,71 +328,6 @@ fn meter_stores(settings: &mut Settings, recorded: &Recorded) {
     } else {
         metered(Arc::clone(&settings.contexts), "contexts", recorded)
     };
-}
-
-/// Answers `GET /readyz`: the clusters that are not ready, with the Kinds that they have not answered for.
-fn missing(
-    unsynced: &Arc<Unsynced>,
-    read_model: &ReadModel,
-) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
-    let (unsynced, read_model) = (Arc::clone(unsynced), read_model.clone());
-    Arc::new(move || {
-        let clusters = unsynced.borrow().clone();
-        let of_cluster = |cluster: &ClusterName| {
-            let kinds = read_model.inspect(|snapshot| {
-                let mut connections = snapshot.connections();
-                let known = connections.find(|(name, _)| *name == cluster);
-                known.map_or_else(Vec::new, |(_, connection)| unanswered(connection))
-            });
-            if kinds.is_empty() {
-                format!("the first listing of cluster {cluster}")
-            } else {
-                format!("answers of cluster {cluster} for {}", kinds.join(", "))
-            }
-        };
-        clusters.iter().map(of_cluster).collect()
-    })
-}
-
-/// The Kinds that a cluster has not answered for, with the causes; at most [`UNANSWERED_SHOWN_MAX`].
-fn unanswered(connection: &ConnectionView) -> Vec<String> {
-    let coverage = connection.coverage.iter();
-    let kinds = coverage.flat_map(Coverage::unanswered);
-    let kinds = kinds.take(UNANSWERED_SHOWN_MAX);
-    kinds.map(|row| row.to_string()).collect()
-}
-
-/// Answers `GET /readyz` with 200: Kinds that clusters have not answered for, findings of the circuit breaker,
-/// interpreters that could not be loaded, and stores that are away.
-fn notes(
-    catalog: Arc<Catalog>,
-    read_model: ReadModel,
-) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
-    Arc::new(move || {
-        let stores = read_model.inspect(|snapshot| {
-            let contexts = snapshot.store_away().map(|away| {
-                let reason = &away.reason;
-                format!("the store of AppContexts is away: {reason}; answers contain the data that was last read from it")
-            });
-            let states = snapshot.state_store_away().map(|away| {
-                let reason = &away.reason;
-                format!("MongoDB is away: {reason}; states and their history are shown as they were last read from it")
-            });
-            contexts.into_iter().chain(states).collect()
-        });
-        let clusters = read_model.inspect(|snapshot| {
-            let unanswered = snapshot
-                .connections()
-                .map(|(name, connection)| (name, unanswered(connection)));
-            let unanswered = unanswered.filter(|(_, kinds)| !kinds.is_empty());
-            let note = |(name, kinds): (&ClusterName, Vec<String>)| {
-                format!("cluster {name} has not answered for {}", kinds.join(", "))
-            };
-            unanswered.map(note).collect()
-        });
-        let (breaker, unavailable) = (catalog.breaker_notes(), catalog.unavailable_notes());
-        [stores, clusters, breaker, unavailable].concat()
-    })
 }
 
 /// Runs a task that does not end by itself until the stop.

@@ -2,6 +2,7 @@
 //!
 //! Every test loads the component in the engine of the host.
 
+mod catalogue;
 mod examples;
 mod flux;
 mod hostile;

@@ -68,7 +68,7 @@ mod tests {
     fn a_table_has_the_settings_of_a_name() {
         let read = table(r#"{"name":"apps","settings":{"strict":true}}"#).unwrap();
         let settings = interpreter_settings(std::slice::from_ref(&read)).unwrap();
-        let name = "apps".parse().unwrap();
+        let name: InterpreterName = "apps".parse().unwrap();
         assert_eq!(settings[&name]["strict"], true);
         let twice = interpreter_settings(&[read.clone(), read]).unwrap_err();
         let twice = twice.to_string();

@@ -1,0 +1,173 @@
+//! The catalogue: rules for the Kinds of other projects, a file each, in `catalogue/<project>/`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect_file;
+use kindsight_authoring::findings;
+use kindsight_conversion::cel::RuleSet;
+use kindsight_conversion::declarative;
+use kindsight_interpreter::Interpreters;
+
+use crate::{component, engine, root};
+
+/// A project and the rules of its Kinds, in order of their files.
+struct Project {
+    name: String,
+    rules: Vec<RuleSet>,
+}
+
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn projects() -> Vec<Project> {
+    let folders = sorted(&root().join("catalogue"));
+    let folders = folders.into_iter().filter(|path| path.is_dir());
+    let projects = folders.map(|folder| Project {
+        name: folder
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned(),
+        rules: sorted(&folder).iter().map(|file| read(file)).collect(),
+    });
+    projects.collect()
+}
+
+fn read(file: &Path) -> RuleSet {
+    let text = fs::read_to_string(file).expect("text");
+    let rules = declarative::read(&file.display().to_string(), &text);
+    rules.unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn every_rule_names_its_sources_and_shows_its_cases() {
+    for rules in projects().iter().flat_map(|project| &project.rules) {
+        let name = &rules.name;
+        assert!(!rules.sources.is_empty(), "{name}: no sources");
+        let fixtures: Vec<&str> = rules
+            .fixtures
+            .iter()
+            .filter_map(|fixture| fixture["name"].as_str())
+            .collect();
+        for word in ["ready", "in progress", "no status", "stale", "trap"] {
+            let is_there = fixtures.iter().any(|fixture| fixture.contains(word));
+            assert!(is_there, "{name}: no fixture has `{word}` in its name");
+        }
+    }
+}
+
+#[test]
+fn every_project_is_an_interpreter() {
+    for Project { name, rules } in projects() {
+        let joined = declarative::join(&name, "1.0.0", rules);
+        component(&joined.unwrap_or_else(|error| panic!("{name}: {error}")));
+    }
+}
+
+/// Damages that no object in a cluster has: an API server keeps the spec, and its generations are numbers.
+const IMPOSSIBLE_DAMAGES: [&str; 2] = [", without spec: it is", ", with words for numbers: it is"];
+
+/// The projects in one component. Fewer components are compiled sooner.
+const PROJECTS_TOGETHER: usize = 13;
+
+#[test]
+fn the_catalogue_keeps_its_promises_and_has_no_wrong_green() {
+    let engine = engine();
+    let projects = projects();
+    let wrong = projects
+        .chunks(PROJECTS_TOGETHER)
+        .flat_map(|together| problems(&engine, together));
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Promises of the fixtures that do not hold, and findings of the lints.
+fn problems(engine: &Interpreters, together: &[Project]) -> Vec<String> {
+    let rules = together.iter().flat_map(|project| project.rules.clone());
+    let joined = declarative::join("catalogue", "1.0.0", rules.collect());
+    let joined = joined.unwrap_or_else(|error| panic!("{error}"));
+    let examination = engine.examine(&component(&joined));
+    let examination = examination.unwrap_or_else(|error| panic!("{}", error.with_step()));
+    let mut examiner = examination.examiner().expect("usable settings");
+    let fixtures = examination.fixtures().iter();
+    let broken = fixtures.filter_map(|fixture| {
+        let what = examiner.mismatch(fixture)?;
+        Some(format!("{}: {what}", fixture.name))
+    });
+    let mut problems: Vec<String> = broken.collect();
+    let found = findings(&examination).expect("lints");
+    let found = found.iter().filter(|finding| {
+        !IMPOSSIBLE_DAMAGES
+            .iter()
+            .any(|damage| finding.what.contains(damage))
+    });
+    problems.extend(found.map(|finding| format!("{}: {}", finding.rule.as_str(), finding.what)));
+    problems
+}
+
+/// `UPDATE_EXPECT=1 cargo test -p kindsight-tests --test rules catalogue` writes the page again.
+#[test]
+fn the_page_of_the_catalogue_is_current() {
+    let projects = projects();
+    let kinds = projects
+        .iter()
+        .map(|project| project.rules.len())
+        .sum::<usize>();
+    let mut page = format!(
+        "# The catalogue\n\n\
+         Rules for {kinds} Kinds of {} projects, in [the format for rules in YAML](declarative.md), a file for each Kind. \
+         A folder becomes an interpreter, which replaces the verdicts by conventions:\n\n\
+         ```sh\n\
+         kindsight plugin from-yaml catalogue/cert-manager --name cert-manager --version 1.0.0 -o cert-manager.wasm\n\
+         kindsight interpreters load cert-manager.wasm\n\
+         ```\n\n\
+         No rule of the catalogue has settings. This page is generated from the rules.\n",
+        projects.len()
+    );
+    for project in &projects {
+        page.push_str(&format!(
+            "\n## {}\n\n| Kind | states | reasons of the rule | sources |\n|---|---|---|---|\n",
+            project.name
+        ));
+        for rules in &project.rules {
+            page.push_str(&row(rules));
+        }
+    }
+    expect_file![root().join("docs/catalogue.md")].assert_eq(&page);
+}
+
+fn row(rules: &RuleSet) -> String {
+    let kinds: BTreeSet<String> = rules
+        .rules
+        .iter()
+        .map(|rule| format!("`{}.{}`", rule.kind, rule.group))
+        .collect();
+    let outcomes = || {
+        rules.rules.iter().flat_map(|rule| {
+            let cases = rule.cases.iter().map(|case| &case.outcome);
+            cases.chain([&rule.otherwise])
+        })
+    };
+    let states: BTreeSet<&str> = outcomes().map(|outcome| outcome.state.as_str()).collect();
+    // A reason with an expression comes from the object.
+    let reasons: BTreeSet<&str> = outcomes()
+        .map(|outcome| outcome.reason.as_str())
+        .filter(|reason| !reason.is_empty() && !reason.contains("${"))
+        .collect();
+    let joined = |words: BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(", ");
+    format!(
+        "| {} | {} | {} | {} |\n",
+        kinds.into_iter().collect::<Vec<_>>().join(", "),
+        joined(states),
+        joined(reasons),
+        rules.sources.join("; ")
+    )
+}
