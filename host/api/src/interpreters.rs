@@ -19,7 +19,9 @@ pub use detail::{
 };
 pub use recorded::{RecordRefusal, Recorded, RecordedObject};
 pub use refusal::{LiveCondition, Refusal};
-pub use requests::{LoadParameters, Promotion, RemovalParameters, ShadowBase, ShadowRun};
+pub use requests::{
+    ComparisonParameters, LoadParameters, Promotion, RemovalParameters, ShadowBase, ShadowRun,
+};
 pub use shadow::{
     ChangeSample, SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedApplication,
     ShadowedVersion, VerdictChange,

@@ -47,11 +47,12 @@ impl Catalog {
             .map_err(|refusal| ComponentError::Unusable(refusal.to_string()))
     }
 
-    /// Loads a component: every step except publication. May compile: never call it with a lock.
+    /// Loads a component: every step except publication. Nothing is stored. May compile, which takes
+    /// up to a minute: never call it with a lock.
     ///
     /// # Errors
     /// [`Refusal::Refused`] with the step; [`Refusal::Failed`] for a fault of this host.
-    pub(crate) fn load_bytes(&self, bytes: &[u8]) -> Result<Arc<Interpreter>, Refusal> {
+    pub fn load_bytes(&self, bytes: &[u8]) -> Result<Arc<Interpreter>, Refusal> {
         let loaded = self.options.interpreters.load(bytes);
         loaded.map_err(|error| match error {
             // It is not a fault of the component, so the component is not refused.

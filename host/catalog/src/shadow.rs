@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_api::interpreters::{Refusal, ShadowBase, ShadowRun};
-use kindsight_interpreter::Published;
+use kindsight_interpreter::{Interpreter, Published};
 use kindsight_model::{Digest, InterpreterName, Source};
 
 use crate::catalog::Catalog;
@@ -21,7 +21,8 @@ pub struct Shadow {
     pub after: Arc<Published>,
     /// The live version of the name in this set, if there is one.
     pub live: Option<Version>,
-    /// The candidate, or the live version if it is compared with the built-in one.
+    /// The candidate, the component of the request, or the live version if it is compared with the
+    /// built-in one.
     pub candidate: Version,
 }
 
@@ -36,7 +37,43 @@ impl Catalog {
         let base = self.snapshot();
         let entry = base.state.entries.get(name);
         let entry = entry.ok_or_else(|| base.not_found())?;
-        let (source, candidate) = shadowed(name, entry, run.base)?;
+        let tried = shadowed(name, entry, run.base)?;
+        self.sets(&base, name, run, tried, &base.loaded)
+    }
+
+    /// The same as [`shadow`](Self::shadow) for a component that is not in the catalog, and with
+    /// the present settings of its name. The catalog does not change. Never waits, except for up to
+    /// two seconds if its schema was not yet checked with these settings.
+    ///
+    /// # Errors
+    /// [`Refusal::Refused`] if the present settings do not fit the component, or another interpreter
+    /// has one of its Kinds.
+    pub fn shadow_component(
+        &self,
+        interpreter: &Arc<Interpreter>,
+        base: ShadowBase,
+    ) -> Result<Shadow, Refusal> {
+        let run = ShadowRun {
+            base,
+            settings: None,
+        };
+        let base = self.snapshot();
+        let by = interpreter.by();
+        let mut loaded = base.loaded.clone();
+        loaded.insert(by.digest.clone(), Arc::clone(interpreter));
+        let tried = (Source::Upload, self.version(&by.digest, &by.version));
+        self.sets(&base, &by.name, &run, tried, &loaded)
+    }
+
+    /// The set of the base of a run, and the present set with the version that it tries.
+    fn sets(
+        &self,
+        base: &Snapshot,
+        name: &InterpreterName,
+        run: &ShadowRun,
+        (source, candidate): (Source, Version),
+        loaded: &Loaded,
+    ) -> Result<Shadow, Refusal> {
         let mut before = base.state.clone();
         if run.base == ShadowBase::BuiltIn {
             only_built_in(&mut before, name);
@@ -46,25 +83,20 @@ impl Catalog {
             Some(version.clone())
         });
         let mut after = base.state.clone();
-        if let Some(entry) = after.edit(name) {
-            entry.is_disabled = false;
-            if let Some(settings) = &run.settings {
-                entry.settings = Some(settings.clone());
-            }
-            if let Some(versions) = entry.sources.get_mut(&source) {
-                versions.go_live(candidate.clone());
-            }
+        let entry = after.edit_or_new(name);
+        entry.is_disabled = false;
+        if let Some(settings) = &run.settings {
+            entry.settings = Some(settings.clone());
         }
+        let versions = entry.sources.entry(source).or_default();
+        versions.go_live(candidate.clone());
+        let set_of = |state| self.prepare(base.members(state, loaded, &self.checks)?);
         Ok(Shadow {
-            before: self.set_of(&base, &before)?,
-            after: self.set_of(&base, &after)?,
+            before: set_of(&before)?,
+            after: set_of(&after)?,
             live,
             candidate,
         })
-    }
-
-    fn set_of(&self, base: &Snapshot, state: &CatalogState) -> Result<Arc<Published>, Refusal> {
-        self.prepare(base.members(state, &base.loaded, &self.checks)?)
     }
 
     /// Records the number of faults in the shadow run of a candidate, so that a promotion knows it.

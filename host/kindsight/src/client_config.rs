@@ -112,6 +112,11 @@ impl ClientConfig {
         self.default_server.as_deref()
     }
 
+    /// Returns whether a server has this name.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        self.servers.contains_key(name)
+    }
+
     /// The server of this name.
     ///
     /// # Errors

@@ -34,6 +34,16 @@ pub(crate) struct ServerArgs {
     /// else `http://127.0.0.1:9015`].
     #[arg(long, value_name = "URL|NAME", global = true, env = "KINDSIGHT_SERVER")]
     server: Option<String>,
+    #[command(flatten)]
+    credential: CredentialArgs,
+    #[command(flatten)]
+    in_cluster: InClusterArgs,
+}
+
+/// The credential for a server, and the authorities of its certificate.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct CredentialArgs {
     /// File with the token to send [env: `KINDSIGHT_TOKEN_FILE`, or the token itself in `KINDSIGHT_TOKEN`].
     #[arg(long, value_name = "FILE", global = true)]
     token_file: Option<PathBuf>,
@@ -51,8 +61,6 @@ pub(crate) struct ServerArgs {
     /// PEM file with the private key of that certificate.
     #[arg(long, value_name = "FILE", global = true, env = "KINDSIGHT_CLIENT_KEY")]
     client_key: Option<PathBuf>,
-    #[command(flatten)]
-    in_cluster: InClusterArgs,
 }
 
 /// The credential that the environment sets.
@@ -83,7 +91,9 @@ impl ServerArgs {
         if self.in_cluster.are_used() {
             return self.connect_in_cluster(&config, Environment::read());
         }
-        Server::new(self.connection(&config, Environment::read())?)
+        let server = self.server.as_deref();
+        let credential = &self.credential;
+        Server::new(credential.connection(server, &config, Environment::read())?)
     }
 
     /// Finds the server in a cluster. A named server gives only its credential, and only if it is named for this command:
@@ -101,7 +111,7 @@ impl ServerArgs {
             Some(name) => Some((name, config.server(name)?)),
             None => None,
         };
-        let given = self.given_token(environment)?;
+        let given = self.credential.given_token(environment)?;
         let route = self.in_cluster.route()?;
         let token = match (&self.in_cluster.as_service_account, given, named) {
             (Some(account), ..) => {
@@ -114,13 +124,26 @@ impl ServerArgs {
         };
         Ok(Server::in_cluster(route, token))
     }
+}
 
+impl CredentialArgs {
+    /// Prepares the connection to the server with this URL or name.
+    ///
+    /// # Errors
+    /// As for [`ServerArgs::connect`].
+    pub(crate) fn connect(&self, server: &str) -> anyhow::Result<Server> {
+        let config = ClientConfig::read()?;
+        Server::new(self.connection(Some(server), &config, Environment::read())?)
+    }
+
+    /// The connection to the server with this URL or name, or to the default server.
     fn connection(
         &self,
+        server: Option<&str>,
         config: &ClientConfig,
         environment: Environment,
     ) -> anyhow::Result<Connection> {
-        let (name, named) = match self.server.as_deref().or(config.default_server()) {
+        let (name, named) = match server.or(config.default_server()) {
             Some(name) if !name.contains("://") => (Some(name), config.server(name)?.clone()),
             url => (None, NamedServer::at(url.unwrap_or(DEFAULT_URL))),
         };

@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use kindsight_api::interpreters::{
     CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, RecordRefusal, Recorded,
-    RecordedObject, Refusal, RemovedNames, ShadowRun,
+    RecordedObject, Refusal, RemovedNames, ShadowBase, ShadowReport, ShadowRun,
 };
 use kindsight_model::{ClusterName, Digest, InterpreterName, SubjectSet};
 use serde_json::{Map, Value};
@@ -45,6 +45,18 @@ pub trait InterpreterCatalog: Send + Sync {
         &self,
         upload: Upload,
     ) -> Pin<Box<dyn Future<Output = Result<CommandAnswer, Refusal>> + Send + '_>>;
+
+    /// Runs a component, which is not stored, and the live or built-in version of its declared name over every known
+    /// object of subjects in `visible`. Changes nothing. Dropped like [`run`](Self::run).
+    ///
+    /// # Errors
+    /// The reason why nothing was compared; see [`Refusal`].
+    fn compare(
+        &self,
+        component: Vec<u8>,
+        base: ShadowBase,
+        visible: &SubjectSet,
+    ) -> Pin<Box<dyn Future<Output = Result<ShadowReport, Refusal>> + Send + '_>>;
 
     /// Makes a fixture of a reported object of a cluster. Its caller may see every application.
     ///

@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use kindsight_api::interpreters::LiveCondition;
+use kindsight_api::interpreters::{LiveCondition, ShadowBase};
 use kindsight_api::problem::PartialProblem;
 use kindsight_model::{Digest, InterpreterName};
 use kindsight_status::{clipped, one_of};
@@ -149,13 +149,7 @@ impl Load {
 
     fn take(&mut self, key: &str, value: &str, is_first: bool) -> Result<(), PartialProblem> {
         match key {
-            "digest" | "candidate" | "replace" if !is_first => {
-                return Err(PartialProblem::new(
-                    key,
-                    "it is given more than once",
-                    "one value",
-                ));
-            }
+            "digest" | "candidate" | "replace" if !is_first => return Err(given_twice(key)),
             "digest" => self.digest = Some(digest(value)?),
             "candidate" => self.is_candidate = yes_or_no(key, value)?,
             "replace" => self.replaces_built_in = yes_or_no(key, value)?,
@@ -163,6 +157,46 @@ impl Load {
         }
         Ok(())
     }
+}
+
+/// Parameters of a comparison, checked: the base.
+#[derive(Debug)]
+pub(crate) struct Comparison(pub(crate) ShadowBase);
+
+impl<S: Send + Sync> FromRequestParts<S> for Comparison {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let mut base = None;
+        let mut problems = Vec::new();
+        for (key, value) in pairs(parts, state).await? {
+            match &*key {
+                "base" if base.is_some() => problems.push(given_twice(&key)),
+                "base" => match shadow_base(&value) {
+                    Ok(read) => base = Some(read),
+                    Err(problem) => problems.push(problem),
+                },
+                _ => problems.push(unknown_parameter(&key, one_of(["base"]))),
+            }
+        }
+        settle(Self(base.unwrap_or_default()), problems)
+    }
+}
+
+fn shadow_base(value: &str) -> Result<ShadowBase, PartialProblem> {
+    match value {
+        "live" => Ok(ShadowBase::Live),
+        "built-in" => Ok(ShadowBase::BuiltIn),
+        _ => {
+            let detail = format!("`{}` is not known", clipped(value));
+            let expected = one_of(["live", "built-in"]);
+            Err(PartialProblem::new("base", detail, expected))
+        }
+    }
+}
+
+fn given_twice(key: &str) -> PartialProblem {
+    PartialProblem::new(key, "it is given more than once", "one value")
 }
 
 fn yes_or_no(key: &str, value: &str) -> Result<bool, PartialProblem> {

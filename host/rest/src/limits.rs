@@ -37,7 +37,8 @@ pub(crate) const DROPPED_BYTES_MAX: usize = 4 * COMPONENT_BYTES_MAX;
 /// The most loads of components in progress at a time, counted from the end of their bodies on. Bounds the memory of the
 /// components and the number of concurrent compilations.
 pub const CATALOG_REQUESTS_MAX: usize = 4;
-/// The most shadow runs in progress or waiting at a time. The server runs fewer at a time.
+/// The most shadow runs in progress or waiting at a time, including comparisons of components, which each hold a
+/// component. The server runs fewer at a time.
 pub const SHADOW_REQUESTS_MAX: usize = 4;
 /// The most `GET /metrics` in progress at a time. Each takes some milliseconds of one thread.
 pub const METRICS_REQUESTS_MAX: usize = 2;

@@ -1,5 +1,6 @@
 //! All routes with their limits, and the OpenAPI document that describes them.
 
+mod bodies;
 mod document;
 
 use std::sync::Arc;
@@ -18,14 +19,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::answer::Answers;
-use crate::connections::Pace;
 use crate::limits::{
     GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, NEEDS_REQUESTS_MAX, PUSH_REQUESTS_MAX,
     REGISTRATION_BYTES_MAX, SIGN_IN_BYTES_MAX,
 };
-use crate::middleware::{
-    self, AnswerBytes, Authorization, BodyRules, HostNames, RequestIds, TimeLimit,
-};
+use crate::middleware::{self, AnswerBytes, Authorization, HostNames, RequestIds, TimeLimit};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::lifecycle::network_intents;
@@ -36,6 +34,7 @@ use crate::routes::{
 use crate::slots::permits;
 use crate::stream::Streams;
 use crate::{AppState, Limits, Slots};
+use bodies::Bodies;
 use document::ApiDoc;
 
 /// Media types of a body of JSON.
@@ -247,40 +246,6 @@ fn metrics() -> OpenApiRouter<AppState> {
         .layer(slots!(&own))
 }
 
-/// Limits that the bodies of all routes share.
-struct Bodies {
-    bytes: Arc<Semaphore>,
-    pace: Pace,
-}
-
-impl Bodies {
-    fn new(limits: &Limits) -> Self {
-        // One body of the largest size always fits.
-        let bytes = limits.bodies_bytes_max;
-        let bytes = bytes.max(limits.interpret_bytes_max);
-        let bytes = bytes.max(limits.component_bytes_max);
-        Self {
-            bytes: Arc::new(Semaphore::new(permits(bytes))),
-            pace: Pace::new(limits),
-        }
-    }
-
-    fn rules(
-        &self,
-        max: usize,
-        types: &'static [&'static str],
-        raised_by: Option<&'static str>,
-    ) -> BodyRules {
-        BodyRules {
-            raised_by,
-            max,
-            types,
-            bytes: Arc::clone(&self.bytes),
-            pace: self.pace,
-        }
-    }
-}
-
 /// The route that judges objects.
 fn judging(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
     let own = Arc::new(Semaphore::new(permits(limits.interpret_requests_max)));
@@ -344,7 +309,8 @@ fn pushes(bodies: &Bodies) -> OpenApiRouter<AppState> {
     reports.merge(needs)
 }
 
-/// Routes of commands that take seconds: loads and shadow runs, with separate slots.
+/// Routes of commands that take seconds: loads and shadow runs, with separate slots. A comparison of a component takes a
+/// slot of a shadow run, because it lasts as long.
 fn heavy_commands(
     limits: Limits,
     bodies: &Bodies,
@@ -372,7 +338,18 @@ fn heavy_commands(
         .layer(slots!(requests))
         .layer(DefaultBodyLimit::disable())
         .layer(body!(bodies, limits.catalog_json_bytes_max, &JSON));
-    load.merge(shadow)
+    let comparison = OpenApiRouter::new()
+        .routes(routes!(interpreters::compare))
+        .layer(slots!(&shadows))
+        .layer(slots!(requests))
+        .layer(DefaultBodyLimit::disable())
+        .layer(body!(
+            bodies,
+            limits.component_bytes_max,
+            &COMPONENT,
+            Some("--component-bytes-max")
+        ));
+    load.merge(shadow).merge(comparison)
 }
 
 /// Routes of commands that take milliseconds.

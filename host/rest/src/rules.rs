@@ -134,6 +134,7 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("GET", LOGICAL_CLOUD, "/status/confirmation", Rule::Viewer),
     ("GET", CLUSTER, "/fixture", Rule::ViewerOfEverything),
     ("POST", "/v2/interpret", "", Rule::Viewer),
+    ("POST", "/v2/compare", "", Rule::Operator),
     ("GET", INTERPRETERS, "", Rule::OperatorOrAnyViewer),
     ("POST", INTERPRETERS, "", Rule::Operator),
     ("DELETE", INTERPRETERS, "", Rule::Operator),

@@ -27,6 +27,7 @@ mod answers;
 mod applications;
 mod catalog;
 mod commands;
+mod compared;
 mod confirmations;
 mod connections;
 mod cross_origin;
@@ -202,7 +203,7 @@ impl Answered {
 async fn send(router: Router, method: &str, uri: &str, body: impl Into<Body>) -> Answered {
     let is_unnamed = method == "POST" && uri.starts_with("/v2/interpreters?");
     let is_load = is_unnamed || (method == "PUT" && !uri.contains("/settings"));
-    let media_type = if is_load {
+    let media_type = if is_load || uri.starts_with("/v2/compare") {
         "application/wasm"
     } else {
         "application/json"

@@ -2,20 +2,19 @@
 
 mod answers;
 mod recording;
+mod shadowing;
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use kindsight_api::interpreters::{
     CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Outcome, RecordRefusal,
-    Recorded, RecordedObject, Refusal, RemovedNames, ShadowRun,
+    Recorded, RecordedObject, Refusal, RemovedNames, ShadowBase, ShadowReport,
 };
-use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Promote, Shadow};
-use kindsight_interpreter::{Comparison, Limits, ReportedGroup, compare, lower_priority};
+use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Promote};
+use kindsight_interpreter::{Limits, ReportedGroup};
 use kindsight_model::{ClusterName, InterpreterName, Source, SubjectSet};
 use kindsight_pipeline::{Progress, ReportedObjects, ReportedRequests};
 use kindsight_read_model::ReadModel;
@@ -23,7 +22,7 @@ use kindsight_rest::{Command, InterpreterCatalog, Upload};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::now_ms;
+use shadowing::Tried;
 
 /// Maximum number of concurrent loads, including loads whose client has disconnected: each may compile, in a
 /// process of up to 2 GiB. Further loads wait.
@@ -89,7 +88,12 @@ impl CatalogApi {
         visible: SubjectSet,
     ) -> Result<CommandAnswer, Refusal> {
         if let Command::Shadow(run) = command {
-            return self.shadow(name, run, condition, visible).await;
+            let tried = Tried::Candidate {
+                name,
+                run,
+                condition,
+            };
+            return self.shadow(tried, visible).await.map(CommandAnswer::Shadow);
         }
         let permits = match command {
             Command::Load(_) => &self.loads,
@@ -147,42 +151,6 @@ impl CatalogApi {
         let permit = Arc::clone(permits).acquire_owned();
         let permit = self.shutdown.run_until_cancelled(permit).await;
         permit.and_then(Result::ok).ok_or_else(stopping)
-    }
-
-    /// Compares the candidate with the live version. The comparison ends early if the client disconnects or the server
-    /// stops.
-    async fn shadow(
-        &self,
-        name: InterpreterName,
-        run: ShadowRun,
-        condition: LiveCondition,
-        visible: SubjectSet,
-    ) -> Result<CommandAnswer, Refusal> {
-        let client = ClientGone::default();
-        let permit = self.permit(&self.shadows).await?;
-        let mut objects = self.objects(&visible).await?;
-        // Not even their number is shown.
-        objects.retain(|group| group.label.is_some());
-        let (catalog, limits) = (Arc::clone(&self.catalog), self.limits.clone());
-        let (is_gone, shutdown) = (Arc::clone(&client.is_gone), self.shutdown.clone());
-        let once = Arc::new(Semaphore::new(1));
-        let report = self.blocking(&once, move || {
-            let _permit = permit;
-            catalog.when(condition).check_name(&name)?;
-            let run = catalog.shadow(&name, &run)?;
-            let should_stop = || is_gone.load(Ordering::Relaxed) || shutdown.is_cancelled();
-            let comparison = compare_behind_queries(&limits, &run, &objects, &should_stop)?;
-            if !comparison.is_complete {
-                return Err(stopping());
-            }
-            let faults = comparison.new.faults_total();
-            if let Err(error) = catalog.note_shadow(&name, &run.candidate.digest, faults) {
-                // A promotion then lacks only the warning.
-                tracing::warn!(%name, %error, "the result of a shadow run was not stored");
-            }
-            Ok(answers::shadow(&name, &run, comparison))
-        });
-        report.await.map(CommandAnswer::Shadow)
     }
 
     /// Waits until the read model follows the published set, so that a status query after a command sees its
@@ -268,6 +236,15 @@ impl InterpreterCatalog for CatalogApi {
         Box::pin(self.outcome(&self.loads, step))
     }
 
+    fn compare(
+        &self,
+        component: Vec<u8>,
+        base: ShadowBase,
+        visible: &SubjectSet,
+    ) -> Pin<Box<dyn Future<Output = Result<ShadowReport, Refusal>> + Send + '_>> {
+        Box::pin(self.compared(component, base, visible.clone()))
+    }
+
     fn record(
         &self,
         cluster: ClusterName,
@@ -295,36 +272,8 @@ impl InterpreterCatalog for CatalogApi {
     }
 }
 
-/// Sets its flag when it is dropped, because the client has disconnected.
-#[derive(Default)]
-struct ClientGone {
-    is_gone: Arc<AtomicBool>,
-}
-
-impl Drop for ClientGone {
-    fn drop(&mut self) {
-        self.is_gone.store(true, Ordering::Relaxed);
-    }
-}
-
 fn stopping() -> Refusal {
     Refusal::Busy("the server is stopping".to_owned())
-}
-
-/// Judges all reported objects by both sets, on a thread of lower priority than queries.
-fn compare_behind_queries(
-    limits: &Limits,
-    shadow: &Shadow,
-    objects: &[ReportedGroup],
-    should_stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Comparison, Refusal> {
-    let judging = || {
-        lower_priority();
-        let (before, after) = (&shadow.before, &shadow.after);
-        compare(limits, before, after, objects, now_ms(), &should_stop)
-    };
-    let panicked = || Refusal::Failed("the thread that compared panicked".to_owned());
-    thread::scope(|scope| scope.spawn(judging).join()).map_err(|_| panicked())
 }
 
 fn execute(

@@ -12,7 +12,7 @@ use kindsight_model::{Gvk, InterpreterName};
 /// The report of a shadow run. The old set contained `live`, if there is a live version; the new set contained
 /// `candidate`.
 ///
-/// Made for each `POST …/shadow`, and for comparisons without a server.
+/// Made for each `POST …/shadow` and `POST /v2/compare`, and for comparisons without a server.
 pub(crate) fn shadow_report(
     name: &InterpreterName,
     live: Option<ShadowedVersion>,

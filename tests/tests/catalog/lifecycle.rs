@@ -7,6 +7,7 @@ use kindsight_api::interpreters::{LiveCondition, OutcomeStatus, Refusal, ShadowB
 use kindsight_catalog::{CatalogLimits, Promote};
 use kindsight_model::Source;
 
+use crate::settings::SCHEMA;
 use crate::{Host, candidate, component, component_with, digest, file, name, outcome_text, upload};
 
 #[test]
@@ -359,6 +360,63 @@ fn a_candidate_is_compared_with_the_built_in_version() {
     let shadow = host.catalog.shadow(&name("b"), &run).expect("a version");
     assert!(shadow.live.is_none());
     assert!(shadow.before.stats("b").is_none() && shadow.after.stats("b").is_some());
+}
+
+#[test]
+fn a_component_that_is_not_stored_is_compared_and_changes_nothing() {
+    let host = Host::over(Arc::default(), &[component("a", "0.9.0")]);
+    let versions = |bytes: &[u8], base| {
+        let interpreter = host.catalog.load_bytes(bytes).expect("a component");
+        let shadow = host.catalog.shadow_component(&interpreter, base);
+        let shadow = shadow.expect("two sets");
+        let live = shadow.live.map(|version| version.version);
+        (live, shadow.candidate.version)
+    };
+    let of = |live: Option<&str>, new: &str| (live.map(str::to_owned), new.to_owned());
+    host.load(&upload("a", component("a", "1.0.0")));
+    host.load(&candidate("a", component("a", "2.0.0")));
+    let (list, writes) = (host.versions("a", Source::Upload), host.store.writes());
+    let next = component("a", "3.0.0");
+    let (live, built_in) = (ShadowBase::Live, ShadowBase::BuiltIn);
+    assert_eq!(versions(&next, live), of(Some("1.0.0"), "3.0.0"));
+    assert_eq!(versions(&next, built_in), of(Some("0.9.0"), "3.0.0"));
+    let new = component("b", "1.0.0");
+    assert_eq!(versions(&new, live), of(None, "1.0.0"), "an unknown name");
+    assert_eq!(host.versions("a", Source::Upload), list);
+    assert_eq!(host.store.writes(), writes);
+    assert!(host.catalog.entry(&name("b")).is_none());
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    assert_eq!(host.judges("b"), "nobody");
+}
+
+#[test]
+fn a_component_that_is_not_stored_must_fit_the_present_settings_and_kinds() {
+    let host = Host::new();
+    host.load(&upload("a", component_with("a", "1.0.0", SCHEMA)));
+    let level = serde_json::json!({"level": 3});
+    let set = host
+        .catalog
+        .set_settings(&name("a"), level.as_object().cloned());
+    expect!["Live: the settings of a are set"].assert_eq(&outcome_text(&set));
+    let why = |bytes: &[u8]| {
+        let interpreter = host.catalog.load_bytes(bytes).expect("a component");
+        let shadow = host
+            .catalog
+            .shadow_component(&interpreter, ShadowBase::Live);
+        shadow.expect_err("a refusal").to_string()
+    };
+    let renamed = SCHEMA.replace("level", "height");
+    let refused = why(&component_with("a", "2.0.0", &renamed));
+    assert!(
+        refused.contains("settings of `a`: ") && refused.contains("level"),
+        "{refused}"
+    );
+    host.load(&upload("b", component("b", "1.0.0")));
+    let other = kindsight_tests::hostile(
+        r#"{"name": "c", "version": "1.0.0", "kinds": [["b", "*", "Thing"]]}"#,
+    );
+    let refused = why(&other);
+    assert!(refused.contains("both claim `b/* Thing`"), "{refused}");
 }
 
 #[test]

@@ -159,6 +159,7 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
         ("GET", "/v2/interpreters") => is_viewer || user == "operator",
         ("GET", "/v2/interpreters/{name}") => matches!(user, "everything" | "operator"),
         (_, path) if path.starts_with("/v2/interpreters") => user == "operator",
+        ("POST", "/v2/compare") => user == "operator",
         ("GET", path) if path.ends_with(GROUP) => {
             is_viewer || matches!(user, "approver" | "deployer")
         }

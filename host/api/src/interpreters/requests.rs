@@ -46,7 +46,17 @@ pub struct ShadowRun {
     pub settings: Option<Map<String, Value>>,
 }
 
-/// The version with which a candidate is compared.
+/// Parameters of the comparison of a component in the body. Any other parameter is an error.
+// Only serialized, like the parameters of a load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ComparisonParameters {
+    /// The version with which the component is compared.
+    #[param(value_type = Option<String>, default = "live", example = "live")]
+    pub base: ShadowBase,
+}
+
+/// The version with which a candidate, or a component in the body, is compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShadowBase {

@@ -128,7 +128,7 @@ fn shadow(to: &To, args: &ShadowArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// [`FOUND`] if the report on two versions has what the command fails on.
-fn exit_code(fail_on: &[ShadowFailure], report: &ShadowReport) -> ExitCode {
+pub(crate) fn exit_code(fail_on: &[ShadowFailure], report: &ShadowReport) -> ExitCode {
     let is_found = |failure: &ShadowFailure| match failure {
         ShadowFailure::Changes => report.changed > 0,
         ShadowFailure::Phase => report.phases_changed > 0,

@@ -2,7 +2,7 @@
 //!
 //! folder of a project, or a component -> **examination** -> tables and files
 //!
-//! All commands run in this process, without a server and without a checkout of kindsight.
+//! All commands run in this process, without a server and without a checkout of kindsight. Only `diff` can use a server.
 
 mod artifact;
 mod bench;
@@ -63,7 +63,8 @@ enum PluginCommand {
     Build(build::BuildArgs),
     /// Builds a project after each change of its files, and shows the verdicts on the objects of a cluster.
     Dev(dev::DevArgs),
-    /// Compares the verdicts of two components on objects, as a Markdown table for a pull request.
+    /// Compares the verdicts of two components on the objects of a server or of files, as a Markdown table for a pull
+    /// request.
     Diff(diff::DiffArgs),
     /// Makes an interpreter from the health scripts of Argo CD.
     FromArgo(from_argo::FromArgoArgs),

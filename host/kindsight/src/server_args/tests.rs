@@ -27,7 +27,8 @@ fn connection(arguments: &[&str], environment: Environment) -> anyhow::Result<Co
     let arguments = ["kindsight"].iter().chain(arguments);
     let args = Command::try_parse_from(arguments)?.server;
     let config: ClientConfig = toml::from_str(CONFIG)?;
-    args.connection(&config, environment)
+    let server = args.server.as_deref();
+    args.credential.connection(server, &config, environment)
 }
 
 fn file(source: &TokenSource) -> &Path {

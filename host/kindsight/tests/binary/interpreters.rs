@@ -7,6 +7,7 @@
 mod bomb;
 mod cache;
 mod command;
+mod compared;
 mod draining;
 mod folder;
 mod killed;

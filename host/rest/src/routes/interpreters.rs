@@ -9,8 +9,8 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use kindsight_api::interpreters::{
-    CommandAnswer, InterpreterDetail, InterpreterList, InterpreterSummary, LiveCondition,
-    LoadParameters, Outcome, Refusal,
+    CommandAnswer, ComparisonParameters, InterpreterDetail, InterpreterList, InterpreterSummary,
+    LiveCondition, LoadParameters, Outcome, Refusal, ShadowReport,
 };
 use kindsight_api::problem::ProblemDocument;
 use kindsight_model::InterpreterName;
@@ -20,7 +20,7 @@ use crate::AppState;
 use crate::audit::Audited;
 use crate::caller::Sender;
 use crate::catalog::{Command, Upload};
-use crate::command::{self, IfMatch, IfMatchHeader, Load, Name, NoParameters};
+use crate::command::{self, Comparison, IfMatch, IfMatchHeader, Load, Name, NoParameters};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
 use crate::rules::Rule;
@@ -190,6 +190,44 @@ pub(crate) async fn load_by_its_name(
     };
     let answer = audited.load(upload).await;
     answer
+        .map(Json)
+        .map_err(|refusal| Problem::refused("", refusal))
+}
+
+/// Compare a component with the live version
+///
+/// Runs the component in the body and the live version of its declared name over every known object, and reports the
+/// verdicts and the applications that would change. The component has the present settings of the name. It is loaded as
+/// for `POST /v2/interpreters`, but it is not stored, and nothing changes. It may have the name of a built-in interpreter
+/// and not judge all of its Kinds.
+#[utoipa::path(
+    post,
+    path = "/v2/compare",
+    operation_id = "compare_component",
+    tag = "interpreters",
+    params(ComparisonParameters),
+    request_body(
+        description = "The component.",
+        content((inline(Component) = "application/wasm"), (inline(Component) = "application/octet-stream")),
+    ),
+    responses(
+        (status = 200, description = "The verdicts that would change.", body = ShadowReport),
+        (status = 413, description = "The component is too large.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 415, description = "The body is neither `application/wasm` nor `application/octet-stream`, or compressed.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 422, description = "A step of the load refused the component, or the present settings do not fit it; `step` says which.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn compare(
+    State(app): State<AppState>,
+    sender: Sender,
+    Comparison(base): Comparison,
+    body: Body,
+) -> Result<Json<ShadowReport>, Problem> {
+    let component = command::within(app.limits.component_bytes_max, body)?.into();
+    let visible = sender.visible();
+    let report = app.catalog.compare(component, base, visible).await;
+    report
         .map(Json)
         .map_err(|refusal| Problem::refused("", refusal))
 }

@@ -7,7 +7,7 @@ use kindsight_api::interpreters::{
     DeclaredState, Faulting, HandledKind, HistoryEntry, InterpreterDetail, InterpreterList,
     InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, LiveCondition, Outcome,
     OutcomeStatus, RecordRefusal, Recorded, RecordedObject, Refusal, RefusedUpload, RemovedNames,
-    SampledVerdict, ShadowFaults, ShadowLatency, ShadowReport, ShadowedApplication,
+    SampledVerdict, ShadowBase, ShadowFaults, ShadowLatency, ShadowReport, ShadowedApplication,
     ShadowedVersion, Takeover, VerdictChange,
 };
 use kindsight_model::{
@@ -28,6 +28,7 @@ pub(super) const CANDIDATE: &str =
 #[derive(Default)]
 pub(super) struct SampleCatalog {
     asked: Mutex<Vec<(String, Command)>>,
+    compared: Mutex<Vec<(Vec<u8>, ShadowBase, SubjectSet)>>,
     too_large: Mutex<Vec<(String, usize)>>,
 }
 
@@ -35,6 +36,11 @@ impl SampleCatalog {
     /// The uploads that were too large, with their names.
     pub(super) fn too_large(&self) -> Vec<(String, usize)> {
         self.too_large.lock().unwrap().clone()
+    }
+
+    /// The comparisons, with the subjects that their senders may see.
+    pub(super) fn compared(&self) -> Vec<(Vec<u8>, ShadowBase, SubjectSet)> {
+        self.compared.lock().unwrap().clone()
     }
 
     /// The commands since the previous call.
@@ -106,6 +112,26 @@ impl InterpreterCatalog for SampleCatalog {
             LiveCondition::Any,
             &SubjectSet::Nothing,
         )
+    }
+
+    fn compare(
+        &self,
+        component: Vec<u8>,
+        base: ShadowBase,
+        visible: &SubjectSet,
+    ) -> Pin<Box<dyn Future<Output = Result<ShadowReport, Refusal>> + Send + '_>> {
+        let compared = (component.clone(), base, visible.clone());
+        self.compared.lock().unwrap().push(compared);
+        Box::pin(async move {
+            match &*component {
+                b"refused" => Err(Refusal::Refused {
+                    step: LoadStep::Validated,
+                    why: "not a WebAssembly component".to_owned(),
+                }),
+                b"never" => std::future::pending().await,
+                _ => Ok(report()),
+            }
+        })
     }
 
     fn record(

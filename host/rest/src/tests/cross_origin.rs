@@ -44,6 +44,7 @@ async fn pages_of_other_sites_may_not_change_interpreters() {
             ("POST", ROLLBACK),
             ("POST", "/v2/interpreters/apps/promote"),
             ("POST", "/v2/interpreters/apps/shadow"),
+            ("POST", "/v2/compare"),
             ("POST", "/v2/interpreters/apps/disable"),
             ("POST", "/v2/interpreters/apps/enable"),
             ("PUT", "/v2/interpreters/apps"),

@@ -334,6 +334,7 @@ async fn every_member_of_the_answers_on_interpreters_is_described() {
         ("Outcome", "PUT", "/v2/interpreters/apps"),
         ("RemovedNames", "DELETE", "/v2/interpreters?unused=true"),
         ("ShadowReport", "POST", "/v2/interpreters/apps/shadow"),
+        ("ShadowReport", "POST", "/v2/compare"),
         ("Problem", "PUT", "/v2/interpreters/refused"),
         ("Problem", "POST", "/v2/interpreters/nobody/rollback"),
     ] {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use kindsight_api::interpreters::ShadowBase;
 use kindsight_model::ClusterName;
 
 use crate::commands::interpret::input::InputCoverage;
@@ -176,6 +177,15 @@ pub(crate) enum Base {
     Live,
     /// The built-in version, or the other built-in interpreters if there is none of the name.
     BuiltIn,
+}
+
+impl From<Base> for ShadowBase {
+    fn from(base: Base) -> Self {
+        match base {
+            Base::Live => Self::Live,
+            Base::BuiltIn => Self::BuiltIn,
+        }
+    }
 }
 
 /// Findings at which `shadow` and `diff` fail.

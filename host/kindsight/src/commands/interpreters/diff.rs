@@ -14,14 +14,14 @@ use kindsight_server::{
 
 use crate::cli;
 use crate::commands::interpret::input;
-use crate::commands::interpreters::args::DiffArgs;
+use crate::commands::interpreters::args::{Base, DiffArgs};
 use crate::commands::interpreters::component::component_file;
 use crate::commands::interpreters::{exit_code, tables};
 use crate::output_format::OutputFormat;
 use crate::progress::{self, LogLines};
 
 /// The word for the built-in interpreters in place of the old component.
-const BUILT_IN: &str = "built-in";
+pub(crate) const BUILT_IN: &str = "built-in";
 
 /// The form of a printed comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,7 +161,7 @@ fn print(report: &ShadowReport, form: DiffForm) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match form {
         DiffForm::Table => tables::diff(&mut out, report)?,
-        DiffForm::Markdown => tables::markdown(&mut out, report)?,
+        DiffForm::Markdown => tables::markdown(&mut out, report, Base::BuiltIn)?,
         DiffForm::Json => {
             serde_json::to_writer_pretty(&mut out, report).map_err(io::Error::from)?;
             writeln!(out)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use kindsight_api::interpreters::{
-    LoadParameters, Promotion, RecordedObject, RemovalParameters, ShadowBase, ShadowRun,
+    ComparisonParameters, LoadParameters, Promotion, RecordedObject, RemovalParameters, ShadowRun,
 };
 use serde_json::{Map, Value};
 use ureq::http::Method;
@@ -20,6 +20,7 @@ use crate::commands::interpreters::digest;
 const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 const INTERPRETERS: &str = "/v2/interpreters";
+const COMPARE: &str = "/v2/compare";
 const WASM: &str = "application/wasm";
 const JSON: &str = "application/json";
 
@@ -126,10 +127,7 @@ pub(crate) fn promotion(name: &str, promotion: &Promotion) -> anyhow::Result<Req
 /// When the settings cannot be read, or the body cannot be serialized.
 pub(crate) fn shadow(args: &ShadowArgs) -> anyhow::Result<Request> {
     let run = ShadowRun {
-        base: match args.base {
-            Base::Live => ShadowBase::Live,
-            Base::BuiltIn => ShadowBase::BuiltIn,
-        },
+        base: args.base.into(),
         settings: args.settings.as_deref().map(settings_in).transpose()?,
     };
     let request = command(&args.of.name, "shadow");
@@ -137,6 +135,16 @@ pub(crate) fn shadow(args: &ShadowArgs) -> anyhow::Result<Request> {
         return Ok(request);
     }
     Ok(request.with_body(JSON, serde_json::to_vec(&run)?))
+}
+
+/// Request that compares a component, which the server does not store, with a version that it has.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) fn compare(file: &Path, base: Base) -> anyhow::Result<Request> {
+    let parameters = ComparisonParameters { base: base.into() };
+    let request = Request::to(Method::POST, COMPARE.to_owned()).with_parameters(&parameters);
+    Ok(request.with_body(WASM, bytes_of(file)?))
 }
 
 /// Request that replaces the settings with the content of `file`, or of standard input if `file` is `-`.

@@ -4,22 +4,20 @@ use std::io::{self, Write};
 
 use kindsight_api::interpreters::{SampledVerdict, ShadowReport};
 
+use crate::commands::interpreters::args::Base;
 use crate::commands::interpreters::tables::counted;
 use crate::table::clean;
 
-/// Prints the totals, and a table of the changes with examples.
-pub(crate) fn markdown(mut to: impl Write, report: &ShadowReport) -> io::Result<()> {
-    let version = report
-        .live
-        .as_ref()
-        .map_or("the built-in rules", |live| &*live.version);
-    writeln!(
-        to,
-        "### `{}`: {} to {}\n",
-        report.name,
-        cell(version),
-        cell(&report.candidate.version)
-    )?;
+/// Prints the totals, a table of the changes with examples, and a table of the applications that would change. The
+/// report has the version of `base` as the live one.
+pub(crate) fn markdown(mut to: impl Write, report: &ShadowReport, base: Base) -> io::Result<()> {
+    let new = cell(&report.candidate.version);
+    let versions = match (&report.live, base) {
+        (Some(live), _) => format!("{} to {new}", cell(&live.version)),
+        (None, Base::BuiltIn) => format!("the built-in rules to {new}"),
+        (None, Base::Live) => format!("{new} (no version of it is live)"),
+    };
+    writeln!(to, "### `{}`: {versions}\n", report.name)?;
     writeln!(
         to,
         "{} of {} would change, {} of them the phase. {} would fail (now {}).",
@@ -29,6 +27,12 @@ pub(crate) fn markdown(mut to: impl Write, report: &ShadowReport) -> io::Result<
         report.faults.candidate,
         report.faults.live
     )?;
+    changes(&mut to, report)?;
+    applications(&mut to, report)
+}
+
+/// Prints the changes, each with an example.
+fn changes(mut to: impl Write, report: &ShadowReport) -> io::Result<()> {
     if report.changes.is_empty() {
         return Ok(());
     }
@@ -56,6 +60,26 @@ pub(crate) fn markdown(mut to: impl Write, report: &ShadowReport) -> io::Result<
     match report.changed.saturating_sub(listed) {
         0 => Ok(()),
         more => writeln!(to, "\n{more} more verdicts would change (not listed)."),
+    }
+}
+
+/// Prints the applications with verdicts that would change.
+fn applications(mut to: impl Write, report: &ShadowReport) -> io::Result<()> {
+    if report.applications.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        to,
+        "\n| application | verdicts that would change | phases that would change |\n|---|--:|--:|"
+    )?;
+    for of in &report.applications {
+        let name = cell(&of.name);
+        writeln!(to, "| {name} | {} | {} |", of.changed, of.phases_changed)?;
+    }
+    let listed = report.applications.len() as u64;
+    match report.applications_changed.saturating_sub(listed) {
+        0 => Ok(()),
+        more => writeln!(to, "\n{more} more applications would change (not listed)."),
     }
 }
 
