@@ -191,6 +191,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-appcontext",
             "kindsight-catalog",
             "kindsight-clusters",
+            "kindsight-conversion",
             "kindsight-grpc",
             "kindsight-interpreter",
             "kindsight-lifecycle",

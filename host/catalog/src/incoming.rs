@@ -9,12 +9,14 @@ use crate::declared::DeclaredSettings;
 /// A component to admit.
 #[derive(Debug, Clone)]
 pub struct IncomingComponent {
-    /// Its source: [`Source::Registry`], [`Source::Directory`] or [`Source::Upload`].
+    /// Its source: [`Source::ConfigMap`], [`Source::Registry`], [`Source::Directory`] or
+    /// [`Source::Upload`].
     pub source: Source,
     /// The name that the component must declare, or `None` for any name. The name of a file has no
     /// meaning.
     pub name: Option<InterpreterName>,
-    /// The file in the watched directory, or the reference to the artifact in a registry.
+    /// The file in the watched directory, the reference to the artifact in a registry, or the name of
+    /// the ConfigMap.
     pub file: Option<String>,
     /// Files of the same source that were removed. The component may replace the versions of one of
     /// them, as after a rename.

@@ -37,8 +37,9 @@ pub(crate) fn may_log(rate: &LogRate) -> bool {
 
 impl Catalog {
     /// Records the refusal of a file or an artifact that was not read, for example because it is too
-    /// large, in the log of refusals. Called once for each version of the file.
-    pub(crate) fn refuse_unread(&self, source: Source, file: &str, why: &str) {
+    /// large, or of scripts in a ConfigMap, in the log of refusals. Called once for each version of
+    /// the file.
+    pub fn refuse_unread(&self, source: Source, file: &str, why: &str) {
         if may_log(&self.refusal_lines) {
             let step = LoadStep::Received;
             tracing::warn!(%source, file, "interpreter refused: {step}: {why}");
@@ -180,7 +181,7 @@ pub struct RefusedComponent {
     pub source: Source,
     /// The name under which it was sent, if any.
     pub name: Option<InterpreterName>,
-    /// Its file in the watched directory, or the reference to it.
+    /// Its file in the watched directory, the reference to it, or the name of its ConfigMap.
     pub file: Option<String>,
     /// The digest of its bytes, or `None` if they were not read.
     pub digest: Option<Digest>,

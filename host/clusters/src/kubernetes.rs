@@ -11,6 +11,7 @@
 //! then by complete objects. Of an object without an application, the index keeps the identity and the owners.
 
 mod bundle_states;
+mod config_map_watch;
 mod connection;
 mod decode;
 mod deployments;
@@ -53,6 +54,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{ClusterEvent, ClusterSource, KubeconfigRef, Needs};
 use run::Run;
 
+pub use config_map_watch::{ConfigMapRef, ConfigMapRefError, ConfigMapState, ConfigMapWatch};
 pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
 pub use registered::{BareName, BareNameError, HostSecrets, NoHostSecrets, RegisteredKubeconfig};

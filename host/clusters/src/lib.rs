@@ -37,11 +37,12 @@ pub use kindsight_cluster_index::{
 };
 pub use kubernetes::{
     ApiAnswer, ApiRequest, ApiServer, ApiVerb, AppliedObject, BareName, BareNameError,
-    BundleStateEvent, BundleStateWatch, CHILD_KINDS, HostSecrets, Identities, IssuedToken,
-    KubeconfigError, KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets,
-    ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, ProxiedService, RegisteredKubeconfig,
-    ReviewedUser, Selection, SentObject, ServiceAnswer, ServiceName, Starts, StateMetadata,
-    StatusManager, TokenReviewError, TokenReviewer, UserCluster, UserClusterError, WatchOptions,
+    BundleStateEvent, BundleStateWatch, CHILD_KINDS, ConfigMapRef, ConfigMapRefError,
+    ConfigMapState, ConfigMapWatch, HostSecrets, Identities, IssuedToken, KubeconfigError,
+    KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets, ObjectDeletion,
+    ObjectError, ObjectPreview, ObjectSender, ProxiedService, RegisteredKubeconfig, ReviewedUser,
+    Selection, SentObject, ServiceAnswer, ServiceName, Starts, StateMetadata, StatusManager,
+    TokenReviewError, TokenReviewer, UserCluster, UserClusterError, WatchOptions,
     kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};

@@ -198,7 +198,8 @@ impl Published {
     }
 
     /// The interpreters to call for objects of this Kind, in order: the most specific pattern
-    /// first, and at equal specificity the later source. A built-in interpreter that is replaced
+    /// first, and at equal specificity the later source. As in Argo CD, also the patterns of its
+    /// ConfigMap come before built-in interpreters. A built-in interpreter that is replaced
     /// follows its replacement, for the objects that the replacement declines.
     pub(crate) fn routes(&self, gvk: &Gvk) -> Vec<Route> {
         let mut routes: Vec<Route> = self
@@ -210,6 +211,14 @@ impl Published {
             let specificity = route.handled().map(Claim::specificity);
             std::cmp::Reverse((specificity, route.live.source))
         });
+        let first = routes
+            .iter()
+            .position(|route| route.live.source == Source::BuiltIn);
+        let (above, below): (Vec<Route>, Vec<Route>) = routes
+            .split_off(first.unwrap_or(routes.len()))
+            .into_iter()
+            .partition(|route| route.live.source == Source::ConfigMap);
+        routes.extend(above.into_iter().chain(below));
         for lower in &self.replaced {
             let name = &lower.interpreter.by().name;
             let last = routes

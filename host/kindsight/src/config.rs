@@ -27,7 +27,7 @@ use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args};
 use kindsight_api::status::Dialect;
-use kindsight_server::clusters::{ClusterSource, Projects};
+use kindsight_server::clusters::{ClusterSource, ConfigMapRef, Projects};
 use kindsight_server::grpc::Controllers;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 use kindsight_server::{LogFormat, RegistrySettings, SettingsByName};
@@ -161,6 +161,13 @@ pub(crate) struct ServeArgs {
         value_delimiter = ','
     )]
     pub(crate) interpreters: Vec<InterpreterSource>,
+    /// ConfigMap of a running Argo CD in a watched cluster, whose health scripts are used and followed, such as
+    /// `kubeconfig+edge01/argocd/argocd-cm`.
+    ///
+    /// Its rules come before the built-in ones, also those with wildcards. The last good version of a script that is
+    /// broken is kept. An interpreter of --interpreters or an uploaded one overrides the rules for the same Kind.
+    #[arg(long, env = "KINDSIGHT_ARGO_CM", value_name = "CLUSTER/NAMESPACE/NAME")]
+    pub(crate) argo_cm: Option<ConfigMapRef>,
     /// Lets a file or an artifact of --interpreters take the name of a built-in interpreter although it does not judge all of
     /// its Kinds; they fall back to a more general interpreter.
     #[arg(long, env = "KINDSIGHT_REPLACE_BUILT_IN")]

@@ -6,6 +6,8 @@ crate::words! {
     Source {
         /// Ships inside the binary.
         BuiltIn = "built-in",
+        /// Was made from a ConfigMap of a running Argo CD.
+        ConfigMap = "config-map",
         /// An artifact of an OCI registry or of a folder in OCI layout.
         Registry = "registry",
         /// In the watched directory.

@@ -45,6 +45,8 @@ pub struct DataDir {
     pub cache: PathBuf,
     /// The folder of artifacts of registries in it.
     pub artifacts: PathBuf,
+    /// The file of the health scripts of Argo CD that were live last.
+    pub argo_cm: PathBuf,
     /// The last-known state before the start; `None` if the file cannot be used.
     pub remembered: Option<RememberedFile>,
 }
@@ -79,6 +81,7 @@ impl DataDir {
             contexts,
             cache: path.join("aot"),
             artifacts: path.join("artifacts"),
+            argo_cm: path.join("argo-cm.json"),
             remembered: open_remembered(&path.join(REMEMBERED)),
         })
     }

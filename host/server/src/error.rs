@@ -8,6 +8,7 @@ use kindsight_access::{AccessControlError, TlsError};
 use kindsight_interpreter::{LoadError, PublishError, StartError};
 use kindsight_model::{ClusterName, InterpreterName, LifecycleState, NameError};
 
+use crate::argo_cm::ArgoCmError;
 use crate::lifecycle::DeployError;
 use crate::mongodb::MongodbError;
 
@@ -159,6 +160,9 @@ pub enum Error {
         /// Their problem.
         why: String,
     },
+    /// The ConfigMap of Argo CD cannot be followed.
+    #[error(transparent)]
+    ArgoCm(#[from] ArgoCmError),
     /// The store holds a catalog that cannot be opened.
     #[error(transparent)]
     Catalog(#[from] kindsight_catalog::OpenError),

@@ -20,6 +20,7 @@
     clippy::print_stdout
 )]
 
+mod argo_cm;
 mod backup;
 mod catalog_api;
 mod clock;
@@ -32,6 +33,7 @@ mod engine;
 mod error;
 mod inspection;
 mod interpret_api;
+mod interpreter_sources;
 mod known_objects;
 mod lifecycle;
 mod listeners;
@@ -67,6 +69,7 @@ pub use {
     kindsight_rest as rest, kindsight_status as status, kindsight_store as store,
 };
 
+pub use argo_cm::{ArgoCm, ArgoCmError};
 pub use backup::{BackupContent, BackupError, StoppedServer, back_up, restore};
 pub use clock::now_ms;
 pub use comparison::{ComponentComparer, ComponentFile};

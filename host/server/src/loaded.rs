@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use kindsight_access::AccessControl;
 use kindsight_appcontext::{AppContexts, Records};
-use kindsight_catalog::{
-    ArtifactSource, Catalog, CatalogOptions, ComponentDirectory, follow_artifact, follow_hosts,
-    forget_artifacts, run_breaker, watch_directory,
-};
+use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
 use kindsight_clusters::{ClusterSource, RemoteInventories};
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
@@ -26,6 +23,7 @@ use crate::confirm_api::ConfirmApi;
 use crate::engine;
 use crate::error::Error;
 use crate::interpret_api::InterpretApi;
+use crate::interpreter_sources::InterpreterSources;
 use crate::known_objects::ReportedReader;
 use crate::lifecycle;
 use crate::listeners::Listeners;
@@ -62,11 +60,13 @@ pub(crate) struct Loaded {
     unsynced: Arc<Unsynced>,
     /// Registered clusters, if clusters can be registered.
     registry: Option<Arc<Registry>>,
+    interpreter_sources: InterpreterSources,
 }
 
 impl Loaded {
     /// Loads the contents of the stores and the interpreters. Blocks.
     pub(crate) fn from_settings(mut settings: Settings) -> Result<Self, Error> {
+        let interpreter_sources = InterpreterSources::of(&mut settings)?;
         let access = settings.access.take().map(AccessControl::new).transpose()?;
         let recorded = Recorded::default();
         meter_stores(&mut settings, &recorded);
@@ -76,9 +76,7 @@ impl Loaded {
         let (reported, reported_rx) = mpsc::channel(REPORTED_REQUESTS_MAX);
         let known = ReportedReader::new(reported.clone(), Arc::clone(&unsynced));
         let catalog = open_catalog(&settings, &swapped, known)?;
-        if let Some(artifacts) = &settings.artifacts {
-            forget_artifacts(&catalog, artifacts);
-        }
+        interpreter_sources.forget(&catalog);
         let mut pipeline = Pipeline::new(
             AppContexts::new(Arc::clone(&settings.contexts)),
             Records::new(Arc::clone(&settings.store)),
@@ -108,6 +106,7 @@ impl Loaded {
             reported_rx,
             unsynced,
             registry,
+            interpreter_sources,
         })
     }
 
@@ -146,7 +145,6 @@ impl Loaded {
         states: Option<StatesSource>,
     ) -> Arc<Unsynced> {
         let read_model = self.pipeline.read_model().clone();
-        let directory = self.settings.component_directory();
         let unsynced = Arc::clone(&self.unsynced);
         let (events_tx, events_rx) = mpsc::channel(EVENTS_MAX);
         let catalog_api = CatalogApi::new(
@@ -193,8 +191,7 @@ impl Loaded {
         begin_to_remember(tasks, self.settings.remembered, &read_model, inventories);
         begin_catalog(tasks, &self.catalog);
         begin_to_follow(tasks, self.access.as_ref());
-        begin_to_watch(tasks, &self.catalog, directory);
-        begin_to_pull(tasks, &self.catalog, self.settings.artifacts);
+        self.interpreter_sources.begin(tasks, &self.catalog);
         let state = AppState {
             read_model: read_model.clone(),
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
@@ -298,24 +295,6 @@ fn begin_to_follow(tasks: &Tasks, access: Option<&Arc<AccessControl>>) {
         let following = async move { access.follow().await };
         let following = until(following, tasks.shutdown());
         tasks.spawn("follower of tokens and roles", following);
-    }
-}
-
-/// Begins to watch the directory of interpreters, if there is one.
-fn begin_to_watch(tasks: &Tasks, catalog: &Arc<Catalog>, directory: Option<ComponentDirectory>) {
-    if let Some(directory) = directory {
-        let watching = watch_directory(Arc::clone(catalog), directory, tasks.shutdown());
-        tasks.spawn("watcher of the directory of interpreters", watching);
-    }
-}
-
-/// Begins to pull the artifacts of registries, each in a task of its own, so that a slow registry delays no other.
-fn begin_to_pull(tasks: &Tasks, catalog: &Arc<Catalog>, artifacts: Option<ArtifactSource>) {
-    let Some(artifacts) = artifacts else { return };
-    for reference in artifacts.references.clone() {
-        let (catalog, artifacts) = (Arc::clone(catalog), artifacts.clone());
-        let following = follow_artifact(catalog, artifacts, reference, tasks.shutdown());
-        tasks.spawn("follower of an artifact", following);
     }
 }
 

@@ -17,6 +17,7 @@ use kindsight_rest::AllowedNames;
 use kindsight_store::Store;
 use tokio::sync::watch;
 
+use crate::argo_cm::ArgoCm;
 use crate::engine::{OnLoaded, SettingsByName};
 use crate::error::Error;
 use crate::mongodb::MongodbSettings;
@@ -41,6 +42,8 @@ pub struct Settings {
     pub interpreters: Option<PathBuf>,
     /// The interpreters in registries and layout folders.
     pub artifacts: Option<ArtifactSource>,
+    /// The ConfigMap of a running Argo CD whose health scripts are followed.
+    pub argo_cm: Option<ArgoCm>,
     /// Lets a file of that directory take the name of a built-in interpreter without judging all of its
     /// Kinds.
     pub replace_built_in: bool,
@@ -163,6 +166,7 @@ impl Settings {
             cache: None,
             interpreters: None,
             artifacts: None,
+            argo_cm: None,
             replace_built_in: false,
             interpreter_settings: SettingsByName::new(),
             clusters: Vec::new(),

@@ -1,6 +1,7 @@
 //! Real Kubernetes clusters, watched by a server: every step ends with a check of the answer for users.
 
 mod application;
+mod argo_cm;
 mod context;
 mod cuts;
 mod faults;

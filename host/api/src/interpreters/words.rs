@@ -20,6 +20,8 @@ words! {
     ChangedBy {
         /// The binary.
         BuiltIn = "built-in",
+        /// The followed ConfigMap of Argo CD.
+        ConfigMap = "config-map",
         /// The registry, or a folder in OCI layout.
         Registry = "registry",
         /// The watched directory.
@@ -54,6 +56,7 @@ impl From<Option<Source>> for ChangedBy {
         match source {
             None => Self::Host,
             Some(Source::BuiltIn) => Self::BuiltIn,
+            Some(Source::ConfigMap) => Self::ConfigMap,
             Some(Source::Registry) => Self::Registry,
             Some(Source::Directory) => Self::Directory,
             Some(Source::Upload) => Self::Upload,

@@ -6,7 +6,7 @@ use std::future;
 use kindsight_server::clusters::Projects;
 use kindsight_server::rest::AllowedNames;
 use kindsight_server::{
-    ClusterChanges, DataDir, MetricsSettings, Server, Settings, Timeouts, start_logging,
+    ArgoCm, ClusterChanges, DataDir, MetricsSettings, Server, Settings, Timeouts, start_logging,
 };
 use tokio::sync::watch;
 
@@ -132,6 +132,7 @@ fn settings(
         contexts,
         cache,
         artifacts,
+        argo_cm,
         remembered,
     } = DataDir::open_with(&args.data_dir, &args.store.settings()?)?;
     let limits = args.interpreter_limits.limits();
@@ -154,6 +155,10 @@ fn settings(
         cache: Some(cache),
         interpreters,
         artifacts: Some(artifacts),
+        argo_cm: args.argo_cm.map(|config_map| ArgoCm {
+            config_map,
+            kept: Some(argo_cm),
+        }),
         replace_built_in: args.replace_built_in,
         interpreter_settings,
         clusters,
