@@ -1,4 +1,4 @@
-//! Test reports in the format of JUnit, which CI systems show.
+//! Test reports in the format of `JUnit`, which CI systems show.
 
 use std::fmt::Write as _;
 
@@ -65,7 +65,7 @@ fn escaped(text: &str) -> String {
             '\n' => escaped.push_str("&#10;"),
             '\t' => escaped.push_str("&#9;"),
             other if other < ' ' || matches!(other, '\u{fffe}' | '\u{ffff}') => {
-                escaped.push('\u{fffd}')
+                escaped.push('\u{fffd}');
             }
             other => escaped.push(other),
         }

@@ -10,13 +10,13 @@ pub enum Language {
     C,
     /// Go, with the compiler's own port to WASI.
     Go,
-    /// JavaScript, on QuickJS.
+    /// JavaScript, on `QuickJS`.
     JavaScript,
     /// Python, on `CPython`.
     Python,
     /// Rust, with the SDK.
     Rust,
-    /// TypeScript, on QuickJS.
+    /// TypeScript, on `QuickJS`.
     TypeScript,
 }
 

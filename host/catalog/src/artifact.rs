@@ -88,7 +88,7 @@ fn take_out(catalog: &Catalog, file: &str, why: &str) {
     for name in catalog.names_in(Source::Registry, file) {
         match catalog.remove(&name, Source::Registry) {
             Ok(_) => {
-                tracing::warn!(artifact = file, %name, why, "an artifact is not live any more")
+                tracing::warn!(artifact = file, %name, why, "an artifact is not live any more");
             }
             Err(error) => {
                 tracing::error!(artifact = file, %name, %error, "an artifact could not be removed");

@@ -205,11 +205,11 @@ fn cover_no_more(entry: &mut Entry, source: Source) -> String {
         let Some(version) = versions.with(VersionOutcome::Live).cloned() else {
             continue;
         };
-        let (to, why) = if *higher != Source::Upload {
+        let (to, why) = if *higher == Source::Upload {
+            (VersionOutcome::Previous, "")
+        } else {
             let why = "another version was promoted by an operator";
             (VersionOutcome::RolledBack, why)
-        } else {
-            (VersionOutcome::Previous, "")
         };
         versions.step_down(to, why);
         let (version, word) = (version.version, to.as_str());

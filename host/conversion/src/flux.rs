@@ -33,7 +33,7 @@ pub struct FluxChecks {
 }
 
 impl FluxChecks {
-    /// Adds the checks in a file: Kustomizations and HelmReleases, a list of them, or a bare list of
+    /// Adds the checks in a file: `Kustomizations` and `HelmReleases`, a list of them, or a bare list of
     /// checks. Other documents are ignored. Returns how many checks were found.
     ///
     /// # Errors

@@ -42,7 +42,7 @@ impl KnownObjects for ReportedReader {
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
-        let listed = unsynced.wait_for(|clusters| clusters.is_empty());
+        let listed = unsynced.wait_for(std::collections::BTreeSet::is_empty);
         let waiting = tokio::time::timeout_at(self.waits_until, listed);
         // After the limit, the version is tried on the objects of the other clusters.
         let _ = runtime.block_on(waiting);

@@ -1,7 +1,7 @@
 //! The rules of kstatus (`github.com/fluxcd/cli-utils/pkg/kstatus/status`), for teams whose tools
 //! already decide by them.
 //!
-//! Current is Ready here, InProgress is Pending. An object that kstatus cannot read is Unknown. This
+//! Current is Ready here, `InProgress` is Pending. An object that kstatus cannot read is Unknown. This
 //! component is not part of the live set, because kstatus calls an object without evidence Current.
 
 mod kinds;
@@ -62,7 +62,7 @@ fn current(message: impl Into<String>) -> Verdict {
     Verdict::ready("Current", message.into())
 }
 
-/// kstatus's InProgress because of a count that is below another.
+/// kstatus's `InProgress` because of a count that is below another.
 fn fewer(reason: &'static str, what: &str, have: i64, want: i64) -> Option<Verdict> {
     (have < want).then(|| Verdict::pending(reason, format!("{what}: {have} of {want}")))
 }
@@ -120,7 +120,7 @@ fn by_ready_condition(object: &Object<'_>) -> Option<Verdict> {
     })
 }
 
-/// InProgress with the texts of a condition.
+/// `InProgress` with the texts of a condition.
 fn in_progress(reason: &str, message: &str) -> Verdict {
     let reason = if reason.is_empty() {
         "InProgress"

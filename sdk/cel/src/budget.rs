@@ -41,15 +41,8 @@ impl Budget {
     /// Uses several steps.
     pub(crate) fn steps(&self, steps: usize) -> Result<(), EvaluationError> {
         let steps = u64::try_from(steps).unwrap_or(u64::MAX);
-        match self.0.get().checked_sub(steps) {
-            Some(rest) => {
-                self.0.set(rest);
-                Ok(())
-            }
-            None => {
-                self.0.set(0);
-                Err(EvaluationError::BudgetSpent)
-            }
-        }
+        let rest = self.0.get().checked_sub(steps);
+        self.0.set(rest.unwrap_or(0));
+        rest.map(drop).ok_or(EvaluationError::BudgetSpent)
     }
 }

@@ -54,21 +54,14 @@ impl<'a> Evaluation<'a, '_> {
                 operand,
                 field,
                 is_optional,
-            } => {
-                let operand = self.value(operand)?;
-                select(&operand, field, *is_optional)
-            }
-            Expression::Has { operand, field } => {
-                let operand = self.value(operand)?;
-                Ok(has(&operand, field))
-            }
+            } => select(&self.value(operand)?, field, *is_optional),
+            Expression::Has { operand, field } => Ok(has(&self.value(operand)?, field)),
             Expression::Index {
                 operand,
                 index,
                 is_optional,
             } => {
-                let operand = self.value(operand)?;
-                let index = self.value(index)?;
+                let (operand, index) = (self.value(operand)?, self.value(index)?);
                 indexed(&operand, &index, *is_optional)
             }
             Expression::Call {
@@ -81,33 +74,19 @@ impl<'a> Evaluation<'a, '_> {
                 arguments,
                 pattern,
             } => {
-                let mut values = Vec::with_capacity(arguments.len());
-                for argument in arguments {
-                    values.push(self.value(argument)?);
-                }
+                let values = self.values(arguments)?;
                 function.call(&values, pattern, self.budget)
             }
             Expression::List(items) => self.list(items),
             Expression::Map(entries) => self.map(entries),
             Expression::All(parts) => self.logical(parts, false),
             Expression::Any(parts) => self.logical(parts, true),
-            Expression::Not(operand) => match self.value(operand)? {
-                Value::Bool(flag) => Ok(Value::Bool(!flag)),
-                other => Err(EvaluationError::no_overload("!", &[other.type_name()])),
-            },
+            Expression::Not(operand) => negated(&self.value(operand)?),
             Expression::Negative(operand) => negative(&self.value(operand)?),
-            Expression::Conditional(parts) => {
-                let [condition, yes, no] = &**parts;
-                match self.value(condition)? {
-                    Value::Bool(true) => self.value(yes),
-                    Value::Bool(false) => self.value(no),
-                    other => Err(EvaluationError::no_overload("?:", &[other.type_name()])),
-                }
-            }
+            Expression::Conditional(parts) => self.conditional(parts),
             Expression::Binary { operator, operands } => {
                 let [left, right] = &**operands;
-                let left = self.value(left)?;
-                let right = self.value(right)?;
+                let (left, right) = (self.value(left)?, self.value(right)?);
                 binary(*operator, &left, &right, self.budget)
             }
             Expression::Comprehension {
@@ -124,6 +103,20 @@ impl<'a> Evaluation<'a, '_> {
                 body,
                 is_flat,
             } => self.optional_map(operand, body, *is_flat),
+        }
+    }
+
+    fn values(&mut self, expressions: &'a [Expression]) -> Evaluated<Vec<Value<'a>>> {
+        let values = expressions.iter();
+        values.map(|expression| self.value(expression)).collect()
+    }
+
+    fn conditional(&mut self, parts: &'a [Expression; 3]) -> Evaluated<Value<'a>> {
+        let [condition, yes, no] = parts;
+        match self.value(condition)? {
+            Value::Bool(true) => self.value(yes),
+            Value::Bool(false) => self.value(no),
+            other => Err(EvaluationError::no_overload("?:", &[other.type_name()])),
         }
     }
 
@@ -424,6 +417,13 @@ fn whole(index: &Value<'_>) -> Option<i64> {
             Some(*float as i64)
         }
         _ => None,
+    }
+}
+
+fn negated<'a>(operand: &Value<'a>) -> Evaluated<Value<'a>> {
+    match operand {
+        Value::Bool(flag) => Ok(Value::Bool(!flag)),
+        other => Err(EvaluationError::no_overload("!", &[other.type_name()])),
     }
 }
 

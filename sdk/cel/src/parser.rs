@@ -538,24 +538,23 @@ impl Parser {
     fn has(&mut self, column: usize) -> Result<Parsed> {
         let mut arguments = self.arguments()?;
         let argument = arguments.pop().filter(|_| arguments.is_empty());
-        match argument {
-            Some(Parsed {
-                expression:
-                    Expression::Select {
-                        operand,
-                        field,
-                        is_optional: false,
-                    },
-                depth,
-            }) => Ok(Parsed {
-                expression: Expression::Has { operand, field },
-                depth,
-            }),
-            _ => {
-                let what = "`has` takes one field, such as `has(status.phase)`".to_owned();
-                Err(CompileError::Invalid(column, what))
-            }
-        }
+        let Some(Parsed {
+            expression:
+                Expression::Select {
+                    operand,
+                    field,
+                    is_optional: false,
+                },
+            depth,
+        }) = argument
+        else {
+            let what = "`has` takes one field, such as `has(status.phase)`".to_owned();
+            return Err(CompileError::Invalid(column, what));
+        };
+        Ok(Parsed {
+            expression: Expression::Has { operand, field },
+            depth,
+        })
     }
 
     fn list(&mut self) -> Result<Parsed> {

@@ -1,5 +1,7 @@
 //! Trials of new versions on the known objects: a version that fails where the live one has a verdict does not go live.
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use kindsight_api::interpreters::LiveCondition;
 use kindsight_catalog::{CatalogLimits, Promote};
@@ -92,7 +94,7 @@ fn an_upload_that_fails_on_a_known_object_can_be_a_candidate_and_be_forced() {
 
 #[test]
 fn permitted_faults_are_reported_and_no_refusal() {
-    let host = Host::open(Default::default(), &[], limits(1)).expect("a catalog");
+    let host = Host::open(Arc::default(), &[], limits(1)).expect("a catalog");
     host.report(&["{}", PANIC]);
     host.load(&upload("a", healthy("1.0.0")));
     expect!["Live: a 2.0.0 is live, replacing 1.0.0 from upload; it fails on 1 known objects that had a verdict (1 a/v1/Thing: InterpreterTrapped)"]
@@ -123,7 +125,7 @@ fn a_new_name_is_compared_with_the_interpreter_that_it_replaces() {
     let general = kindsight_tests::hostile(
         r#"{"name": "general", "version": "1.0.0", "kinds": [["*", "*", "*"]], "fields": ["/metadata/name"]}"#,
     );
-    let host = Host::over(Default::default(), &[general]);
+    let host = Host::over(Arc::default(), &[general]);
     host.report(&[PANIC]);
     let refused = host.load(&file("a", failing("1.0.0")));
     assert!(

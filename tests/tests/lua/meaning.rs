@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{NOW_MS, judged, of_scripts, published};
 
-fn object(kind: &str, status: Value) -> Value {
+fn object(kind: &str, status: &Value) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": kind, "metadata": {"name": "x"}, "status": status})
 }
 
@@ -26,7 +26,7 @@ fn each_status_of_argo_cd_has_its_state() {
         ("Missing", "Missing", "not-present"),
         ("Unknown", "Unknown", "unknown"),
     ] {
-        let verdicts = judged(&interpreters, &[object("Widget", json!({"word": word}))]);
+        let verdicts = judged(&interpreters, &[object("Widget", &json!({"word": word}))]);
         let verdict = &verdicts[0];
         assert_eq!((&*verdict.state, &*verdict.reason), (state, word));
         assert_eq!(verdict.phase.as_str(), phase);
@@ -39,8 +39,8 @@ fn each_status_of_argo_cd_has_its_state() {
     let verdicts = judged(
         &interpreters,
         &[
-            object("Widget", json!({"none": true})),
-            object("Widget", json!({"word": "Fine"})),
+            object("Widget", &json!({"none": true})),
+            object("Widget", &json!({"word": "Fine"})),
         ],
     );
     assert_eq!(
@@ -64,7 +64,7 @@ fn only_a_script_that_reads_the_time_depends_on_it() {
     ]);
     let verdicts = judged(
         &interpreters,
-        &[object("Clock", json!({})), object("Still", json!({}))],
+        &[object("Clock", &json!({})), object("Still", &json!({}))],
     );
     assert_eq!(&*verdicts[0].message, "2026-12-31 1798675200");
     assert_eq!(verdicts[0].recheck_at_ms, Some(NOW_MS + 60_000));
@@ -74,7 +74,7 @@ fn only_a_script_that_reads_the_time_depends_on_it() {
 #[test]
 fn an_object_that_is_being_deleted_does_not_reach_its_script() {
     let interpreters = of_scripts(&[("Widget", "return {status = 'Healthy'}")]);
-    let mut deleted = object("Widget", json!({}));
+    let mut deleted = object("Widget", &json!({}));
     deleted["metadata"]["deletionTimestamp"] = json!("2026-12-30T23:59:00Z");
     let verdicts = judged(&interpreters, &[deleted]);
     assert_eq!(&*verdicts[0].state, "Terminating");
@@ -121,9 +121,9 @@ spec:
     let verdicts = judged(
         &interpreters,
         &[
-            object("Widget", json!({"ready": true})),
-            object("Widget", json!({"ready": false})),
-            object("Widget", json!({"text": true})),
+            object("Widget", &json!({"ready": true})),
+            object("Widget", &json!({"ready": false})),
+            object("Widget", &json!({"text": true})),
         ],
     );
     let seen: Vec<(&str, &str)> = verdicts

@@ -133,16 +133,16 @@ fn the_page_of_the_catalogue_is_current() {
         projects.len()
     );
     for project in &projects {
-        page.push_str(&format!(
-            "\n## {}\n\n| Kind | states | reasons of the rule | sources |\n|---|---|---|---|\n",
-            project.name
-        ));
+        page.extend(["\n## ", &project.name, "\n\n", HEAD]);
         for rules in &project.rules {
             page.push_str(&row(rules));
         }
     }
     expect_file![root().join("docs/catalogue.md")].assert_eq(&page);
 }
+
+/// The head of the table of a project.
+const HEAD: &str = "| Kind | states | reasons of the rule | sources |\n|---|---|---|---|\n";
 
 fn row(rules: &RuleSet) -> String {
     let kinds: BTreeSet<String> = rules

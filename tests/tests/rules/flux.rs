@@ -44,7 +44,8 @@ fn answers(peer: &Path, cases: &[Value]) -> Vec<Value> {
         .stdout(Stdio::piped())
         .spawn()
         .expect("the peer");
-    let lines: String = cases.iter().map(|case| format!("{case}\n")).collect();
+    let lines: Vec<String> = cases.iter().map(Value::to_string).collect();
+    let lines = lines.join("\n");
     let mut input = child.stdin.take().expect("a pipe");
     let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
     let output = child.wait_with_output().expect("an end");

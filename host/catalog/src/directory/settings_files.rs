@@ -27,10 +27,13 @@ pub(super) fn component_of(name: &str) -> Option<String> {
     is_component(&component).then_some(component)
 }
 
+/// The settings in a file, or why they cannot be used.
+type ReadSettings = Result<Map<String, Value>, String>;
+
 /// The files with settings that the watched directory has, by the file of their component.
 #[derive(Debug, Default)]
 pub(super) struct SettingsFiles {
-    by_component: BTreeMap<String, BTreeMap<String, Result<Map<String, Value>, String>>>,
+    by_component: BTreeMap<String, BTreeMap<String, ReadSettings>>,
 }
 
 /// Settings that cannot be used, so their component is not admitted.
@@ -122,7 +125,7 @@ impl SettingsFiles {
     }
 }
 
-fn read(file: &str, bytes: &[u8]) -> Result<Map<String, Value>, String> {
+fn read(file: &str, bytes: &[u8]) -> ReadSettings {
     let size = bytes.len();
     if size > FILE_BYTES_MAX {
         return Err(format!(
@@ -130,7 +133,10 @@ fn read(file: &str, bytes: &[u8]) -> Result<Map<String, Value>, String> {
         ));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    let value = if file.ends_with(".json") {
+    let value = if Path::new(file)
+        .extension()
+        .is_some_and(|extension| extension == "json")
+    {
         serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))
     } else {
         yaml_value(text)

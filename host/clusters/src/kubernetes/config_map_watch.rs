@@ -120,7 +120,7 @@ impl ConfigMapWatch {
         let client = self.client.get().await?.client;
         let Self { path, selector, .. } = self;
         let listed = client.get(&format!("{path}?{selector}"), JSON).await?;
-        let listed: List = serde_json::from_slice(&listed).map_err(unreadable)?;
+        let listed: List = serde_json::from_slice(&listed).map_err(|error| unreadable(&error))?;
         let found = listed.items.into_iter().flatten().next();
         send(state, found.map_or(ConfigMapState::Missing, present));
         let lifetime = jittered(self.lifetime);
@@ -162,20 +162,21 @@ fn present(item: Item) -> ConfigMapState {
     ConfigMapState::Present(Arc::new(item.data.unwrap_or_default()))
 }
 
-fn unreadable(error: serde_json::Error) -> ApiError {
+fn unreadable(error: &serde_json::Error) -> ApiError {
     ApiError::Unreadable(error.to_string())
 }
 
 /// The state of the ConfigMap after an event; none for an event that does not concern it.
 fn read_event(line: &[u8]) -> Result<Option<ConfigMapState>, ApiError> {
-    let event: WatchLine<'_> = serde_json::from_slice(line).map_err(unreadable)?;
+    let event: WatchLine<'_> = serde_json::from_slice(line).map_err(|error| unreadable(&error))?;
     Ok(match event.kind {
         "ERROR" => {
             let status: Status = serde_json::from_str(event.object.get()).unwrap_or_default();
             return Err(ApiError::of_status(status));
         }
         "ADDED" | "MODIFIED" => {
-            let item = serde_json::from_str(event.object.get()).map_err(unreadable)?;
+            let item =
+                serde_json::from_str(event.object.get()).map_err(|error| unreadable(&error))?;
             Some(present(item))
         }
         "DELETED" => Some(ConfigMapState::Missing),

@@ -68,7 +68,7 @@ enum PluginCommand {
     Diff(diff::DiffArgs),
     /// Makes an interpreter from the health scripts of Argo CD.
     FromArgo(from_argo::FromArgoArgs),
-    /// Makes a component from the `healthCheckExprs` of Flux's Kustomizations and HelmReleases.
+    /// Makes a component from the `healthCheckExprs` of Flux's `Kustomizations` and `HelmReleases`.
     FromFlux(from_flux::FromFluxArgs),
     /// Makes an interpreter from the health scripts of Karmada.
     FromKarmada(from_karmada::FromKarmadaArgs),

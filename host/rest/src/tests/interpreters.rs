@@ -106,6 +106,7 @@ async fn one_interpreter_is_shown_completely() {
           "settings": {
             "patience-s": 30
           },
+          "settings-declared-in": "the configuration of the server",
           "settings-schema": {
             "type": "object"
           },

@@ -14,7 +14,7 @@ pub(crate) struct Rules {
     version: &'static str,
     summary: &'static str,
     states: Vec<State>,
-    rules: Vec<ClaimedRule>,
+    claimed: Vec<ClaimedRule>,
     /// The fixtures, as the JSON text of the contract.
     fixtures: &'static str,
 }
@@ -55,7 +55,7 @@ impl Rules {
             name: kept(root.get("name")),
             version: kept(root.get("version")),
             summary: kept(root.get("summary")),
-            rules: rules.collect::<Result<_, _>>()?,
+            claimed: rules.collect::<Result<_, _>>()?,
             fixtures: kept(root.get("fixtures")),
             states,
         })
@@ -67,7 +67,7 @@ impl Rules {
 
     pub(crate) fn description(&self) -> Description {
         let mut description = Description::new(self.name, self.version, self.summary);
-        for rule in &self.rules {
+        for rule in &self.claimed {
             description = description.kind(rule.kind());
         }
         description.states(&self.states)
@@ -79,8 +79,8 @@ impl Rules {
         input: &Input<'_>,
     ) -> Result<Verdict, Failure> {
         let kind = (object.group(), object.version(), object.kind());
-        let position = handled(&self.rules, kind, object.root());
-        match position.and_then(|position| self.rules.get(position)) {
+        let position = handled(&self.claimed, kind, object.root());
+        match position.and_then(|position| self.claimed.get(position)) {
             Some(claimed) => Ok(claimed.rule.judge(object, input)),
             None => Err(Failure::unsupported("no rule for this Kind")),
         }

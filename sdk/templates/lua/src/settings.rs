@@ -1,7 +1,6 @@
 //! The states that the statuses of scripts mean.
 
 use kindsight_sdk::prelude::*;
-use kindsight_sdk::states;
 
 use crate::MISSING;
 
@@ -107,7 +106,7 @@ pub(crate) fn state(status: Status, settings: Node<'_>) -> Result<State, Failure
     let Some(word) = settings.get("states").get(name).text() else {
         return Ok(default);
     };
-    let mut known = states::ALL.iter().copied().chain([MISSING]);
+    let mut known = ALL.iter().copied().chain([MISSING]);
     known.find(|state| *state == word).ok_or_else(|| {
         Failure::InvalidSettings(format!(
             "`states.{name}` is not a state: use Ready, Succeeded, Present, Degraded, Pending, Suspended, Failed, Missing or Unknown"

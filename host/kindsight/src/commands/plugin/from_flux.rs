@@ -16,7 +16,7 @@ Examples:
   kindsight plugin from-flux flux.yaml -o flux.wasm
   kindsight interpret --interpreter flux.wasm objects.yaml")]
 pub(crate) struct FromFluxArgs {
-    /// Kustomizations, HelmReleases, lists of them as `kubectl get -o yaml` prints them, or a bare list of checks.
+    /// `Kustomizations`, `HelmReleases`, lists of them as `kubectl get -o yaml` prints them, or a bare list of checks.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// File for the component.

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<ExitCode> {
                 match recorded {
                     Recorded::Fixture(fixture) => fixtures.push(fixture),
                     Recorded::NotJudged(name) => {
-                        cli::hint(&format!("skipped {name}: the component does not judge it"))
+                        cli::hint(&format!("skipped {name}: the component does not judge it"));
                     }
                     Recorded::Differs(name, why) => cli::hint(&format!(
                         "skipped {name}: its fixture would not hold: {why}"

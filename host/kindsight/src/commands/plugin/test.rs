@@ -31,7 +31,7 @@ pub(crate) struct TestArgs {
     /// Folder with cases, searched for `health_test.yaml`. Can be repeated.
     #[arg(long, value_name = "DIR")]
     cases: Vec<PathBuf>,
-    /// File for the results in the format of JUnit.
+    /// File for the results in the format of `JUnit`.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }
