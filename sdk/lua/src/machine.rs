@@ -483,7 +483,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// What follows an instruction.
+/// The step after an instruction.
 enum Flow {
     Next,
     /// Another frame runs.

@@ -153,7 +153,7 @@ pub(crate) struct Heap<'a> {
     bytes: usize,
     /// Bytes that were compared and hashed since [`Heap::take_work`].
     work: Cell<usize>,
-    /// What is read if a position is not in `tables`.
+    /// The table that a read gets if its position is not in `tables`.
     empty: Table<'a>,
 }
 

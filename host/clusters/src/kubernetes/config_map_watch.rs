@@ -60,7 +60,7 @@ impl fmt::Display for ConfigMapRef {
     }
 }
 
-/// What is known about a ConfigMap.
+/// The last known content of a ConfigMap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ConfigMapState {
     /// No answer was received yet.

@@ -270,7 +270,7 @@ fn gsub(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a match is replaced by. `None` keeps it.
+/// The replacement of a match. `None` keeps the match.
 fn replaced(
     arguments: &mut Arguments<'_, '_>,
     text: &[u8],

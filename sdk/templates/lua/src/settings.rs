@@ -4,7 +4,7 @@ use kindsight_sdk::prelude::*;
 
 use crate::MISSING;
 
-/// What a script states about an object.
+/// The result of a script about an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Healthy,

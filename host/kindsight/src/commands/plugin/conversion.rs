@@ -9,7 +9,7 @@ use kindsight_conversion::Conversion;
 use super::component;
 use crate::FOUND;
 
-/// The options of all commands that convert rules.
+/// The options of `from-argo` and `from-karmada`.
 #[derive(Debug, Args)]
 pub(crate) struct ConversionArgs {
     /// File of the component.
