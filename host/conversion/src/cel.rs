@@ -6,8 +6,8 @@ mod check;
 mod data;
 mod fields;
 
-use kindsight_contract::Phase;
 use kindsight_contract::phase::RESERVED_STATES;
+use kindsight_contract::{Phase, State};
 use serde_json::Value;
 
 use crate::{SpliceError, splice, template};
@@ -32,19 +32,6 @@ pub struct RuleSet {
     pub rules: Vec<Rule>,
     /// The fixtures in the format of the contract.
     pub fixtures: Vec<Value>,
-}
-
-/// A state that is not one of the shared states.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State {
-    /// Its name, one word in `CamelCase`.
-    pub name: String,
-    /// The phase as which it counts.
-    pub phase: Phase,
-    /// One sentence for users.
-    pub summary: String,
-    /// Whether an object does not leave it without an external cause.
-    pub is_final: bool,
 }
 
 /// A rule for the objects of a Kind.

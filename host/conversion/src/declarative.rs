@@ -2,11 +2,11 @@
 //!
 //! `docs/declarative.md` describes the format, `wit/rules.schema.json` is its schema.
 
-use kindsight_contract::Phase;
+use kindsight_contract::{Phase, State};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::cel::{Case, GenerationCheck, Outcome, Rule, RuleSet, RulesError, State, Variable};
+use crate::cel::{Case, GenerationCheck, Outcome, Rule, RuleSet, RulesError, Variable};
 
 /// Maximum size of a file, in bytes.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
