@@ -168,7 +168,7 @@ async fn follow(
             let retry = follower.apply(state);
             (follower, retry)
         });
-        // A compilation takes up to a minute. A stop does not wait for it.
+        // A compilation can take two minutes. A stop does not wait for it.
         let Some(step) = shutdown.run_until_cancelled(step).await else {
             return Ok(());
         };
