@@ -18,7 +18,7 @@ use crate::takeover::lost_kinds;
 use crate::version_order;
 
 impl Catalog {
-    /// Loads a component until it is live or a candidate. Blocks, and takes up to a minute if the
+    /// Loads a component until it is live or a candidate. Blocks, and takes up to two minutes if the
     /// component must be compiled.
     ///
     /// The same bytes again change nothing. A version that was rolled back is not admitted again from

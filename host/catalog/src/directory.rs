@@ -111,7 +111,7 @@ pub async fn watch_directory(
             watch.handle(changes, Instant::now());
             watch
         };
-        // Compiling and trying block for up to a minute. A stop does not wait for them.
+        // Compiling and trying block for up to two minutes. A stop does not wait for them.
         let handled = tokio::task::spawn_blocking(handle);
         let Some(handled) = shutdown.run_until_cancelled(handled).await else {
             return Ok(());

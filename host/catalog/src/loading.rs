@@ -48,7 +48,7 @@ impl Catalog {
     }
 
     /// Loads a component: every step except publication. Nothing is stored. May compile, which takes
-    /// up to a minute: never call it with a lock.
+    /// up to two minutes: never call it with a lock.
     ///
     /// # Errors
     /// [`Refusal::Refused`] with the step; [`Refusal::Failed`] for a fault of this host.
