@@ -21,7 +21,7 @@ pub(crate) struct FromFluxArgs {
     files: Vec<PathBuf>,
     /// File for the component.
     #[arg(short, long, value_name = "FILE.wasm")]
-    out: PathBuf,
+    output: PathBuf,
     /// Name of the interpreter.
     #[arg(long, default_value = "flux")]
     name: String,
@@ -45,6 +45,6 @@ pub(crate) fn run(args: &FromFluxArgs) -> anyhow::Result<ExitCode> {
         "no `healthCheckExprs` in the files: they are in the spec of Kustomizations and HelmReleases"
     );
     let component = checks.rules(&args.name, &args.version)?.component()?;
-    component::write(&args.out, component)?;
+    component::write(&args.output, component)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -26,7 +26,7 @@ pub(crate) struct FromYamlArgs {
     input: PathBuf,
     /// File for the component.
     #[arg(short, long, value_name = "FILE.wasm")]
-    out: PathBuf,
+    output: PathBuf,
     /// Name of the interpreter (default: as in the file). Needed for a folder.
     #[arg(long)]
     name: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &FromYamlArgs) -> anyhow::Result<ExitCode> {
         rules.version = args.version.clone().unwrap_or(rules.version);
         rules
     };
-    component::write(&args.out, rules.component()?)?;
+    component::write(&args.output, rules.component()?)?;
     Ok(ExitCode::SUCCESS)
 }
 

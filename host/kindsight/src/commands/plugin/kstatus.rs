@@ -16,7 +16,7 @@ Example:
 pub(crate) struct KstatusArgs {
     /// File for the component.
     #[arg(short, long, value_name = "FILE.wasm")]
-    out: PathBuf,
+    output: PathBuf,
 }
 
 /// Runs the command.
@@ -24,6 +24,6 @@ pub(crate) struct KstatusArgs {
 /// # Errors
 /// When the file cannot be written.
 pub(crate) fn run(args: &KstatusArgs) -> anyhow::Result<ExitCode> {
-    component::write(&args.out, kindsight_conversion::kstatus().to_vec())?;
+    component::write(&args.output, kindsight_conversion::kstatus().to_vec())?;
     Ok(ExitCode::SUCCESS)
 }
