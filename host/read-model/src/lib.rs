@@ -28,5 +28,5 @@ mod writer;
 mod tests;
 
 pub use reader::{ReadModel, VisibleModel};
-pub use subscription::{Changed, Lagged, SUBSCRIPTION_CHANGES_MAX, Subscription};
+pub use subscription::{Changed, ChangedSubjects, Lagged, SUBSCRIPTION_CHANGES_MAX, Subscription};
 pub use writer::ReadModelWriter;

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use kindsight_api::history::TransitionCause;
 use kindsight_model::{ContextId, Phase};
@@ -78,6 +79,26 @@ async fn a_subscriber_that_falls_behind_learns_how_many_changes_it_missed_and_co
     }
     assert_eq!(subscription.next().await, Err(Lagged::Missed(3)));
     assert_eq!(subscription.next().await, Ok(changed(4, FIRST)));
+}
+
+#[tokio::test]
+async fn changes_are_gathered_and_missed_changes_concern_every_subject() {
+    const GATHER: Duration = Duration::from_millis(1);
+    let mut writer = ReadModelWriter::default();
+    let ((), mut subscription) = writer.read_model().subscribe(|_| ());
+    writer.publish(&key(FIRST), view(FIRST, "Instantiated"), Vec::new());
+    writer.publish(&key(FIRST), view(FIRST, "Terminated"), Vec::new());
+    let changed = subscription.gathered(GATHER).await.unwrap();
+    assert!(changed.contains(&ChangedSubject::Application(key(FIRST))));
+    assert!(!changed.contains(&ChangedSubject::Application(key(SECOND))));
+    for _ in 0..=SUBSCRIPTION_CHANGES_MAX {
+        writer.publish(&key(FIRST), view(FIRST, "Instantiated"), Vec::new());
+        writer.remove(&key(FIRST));
+    }
+    let missed = subscription.gathered(GATHER).await;
+    assert_eq!(missed, Some(ChangedSubjects::All));
+    drop(writer);
+    assert_eq!(subscription.gathered(GATHER).await, None);
 }
 
 #[tokio::test]
