@@ -29,7 +29,7 @@ const APPLICATIONS: usize = 100;
 /// Resources of each application in each cluster: 30 ConfigMaps, 10 Services and 10 Deployments.
 const RESOURCES: usize = 50;
 /// Interval of the measurements of memory.
-const PERIOD: Duration = Duration::from_millis(50);
+const PERIOD: Duration = Duration::from_millis(250);
 
 fn main() {
     if kindsight_server::is_compiler() {

@@ -21,6 +21,7 @@ mod place;
 mod present;
 mod preview;
 mod recent;
+mod refusals;
 mod status;
 #[cfg(test)]
 mod tests;

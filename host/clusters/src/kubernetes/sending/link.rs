@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::ObjectError;
 use super::failure::paused;
+use super::refusals::Refusals;
 use super::status::Status;
 use crate::NamespacedName;
 use crate::kubernetes::Access;
@@ -82,6 +83,7 @@ impl<'a> Call<'a> {
 /// The way to an API server.
 pub(super) struct Link {
     client: KeptClient,
+    refusals: Refusals,
     /// The end of the time for which the server wants no requests.
     paused_until: Mutex<Option<Instant>>,
 }
@@ -98,18 +100,22 @@ impl Link {
     pub(super) fn new(access: Access) -> Self {
         Self {
             client: KeptClient::new(access),
+            refusals: Refusals::default(),
             paused_until: Mutex::default(),
         }
     }
 
     /// The answer to a request, with any status. A starting server refuses requests, so a refusal counts only if it is
-    /// repeated.
+    /// repeated, now or within the last minute.
     ///
     /// # Errors
     /// [`ObjectError::Unreachable`] if there is no answer, if the credentials are not accepted, or if the server is
     /// starting. [`ObjectError::Refused`] if the request cannot be made.
     pub(super) async fn call(&self, call: &Call<'_>) -> Result<Reply, ObjectError> {
         let mut reply = self.authenticated(call).await?;
+        if needs_confirmation(&reply) && self.refusals.has(call, reply.code, Instant::now()) {
+            return Ok(reply);
+        }
         for _ in 0..CONFIRMATIONS_MAX {
             if !needs_confirmation(&reply) {
                 break;
@@ -124,6 +130,9 @@ impl Link {
             if matches!(readiness, Readiness::Ready) {
                 break;
             }
+        }
+        if needs_confirmation(&reply) {
+            self.refusals.note(call, reply.code, Instant::now());
         }
         Ok(reply)
     }

@@ -219,6 +219,24 @@ async fn a_starting_server_refuses_nothing() {
     assert_eq!(api.changes(), 2);
 }
 
+#[tokio::test]
+async fn a_refusal_is_repeated_once_for_all_objects_of_a_kind() {
+    let forbidden = |request: &str| {
+        let is_change = request.starts_with("PATCH ");
+        is_change.then(|| (403, "", json!({"kind": "Status", "message": "no rules"})))
+    };
+    let api = Api::new(forbidden);
+    let sender = api.sender();
+    for changes in [2, 1, 1] {
+        let applied = apply(&sender).await;
+        assert!(
+            matches!(applied, Err(ObjectError::Refused(_))),
+            "{applied:?}"
+        );
+        assert_eq!(api.changes(), changes);
+    }
+}
+
 #[test]
 fn members_that_the_api_server_sets_are_refused_by_their_names() {
     for member in ["managedFields", "resourceVersion", "uid"] {
