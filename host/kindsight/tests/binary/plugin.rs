@@ -1,5 +1,6 @@
 //! `kindsight plugin`: from an empty folder to a live rule, as the documentation has it.
 
+mod dev;
 mod tools;
 
 use std::fs;

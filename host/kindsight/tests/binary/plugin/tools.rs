@@ -7,7 +7,7 @@ use std::process::Output;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{WIDGET, is_possible};
+use super::is_possible;
 use crate::process::{kindsight, run, text};
 
 /// A component of Things, and a folder for files.
@@ -156,59 +156,6 @@ fn lint_names_undeclared_fields_and_wrong_greens() {
         printed.contains("FAILED  fixtures: an object without a status: expected state Pending"),
         "{printed}"
     );
-}
-
-#[test]
-fn dev_builds_and_judges_the_objects_of_kubectl() {
-    if !is_possible("dev of a rule in C", &["clang", "wasm-ld"]) {
-        return;
-    }
-    let place = tempfile::tempdir().unwrap();
-    let parent = str(place.path());
-    run(
-        &[
-            "plugin",
-            "new",
-            "widgets",
-            "--language",
-            "c",
-            "--parent",
-            parent,
-        ],
-        "",
-    );
-    let project = place.path().join("widgets");
-    let binary = place.path().join("bin");
-    fs::create_dir(&binary).unwrap();
-    let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{WIDGET}]}}"#);
-    let script = format!(
-        "#!/bin/sh\necho \"$@\" > '{}/asked'\ncat <<'END'\n{list}\nEND\n",
-        place.path().display()
-    );
-    let kubectl = binary.join("kubectl");
-    fs::write(&kubectl, script).unwrap();
-    fs::set_permissions(
-        &kubectl,
-        std::os::unix::fs::PermissionsExt::from_mode(0o755),
-    )
-    .unwrap();
-    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
-    let mut dev = kindsight(&[
-        "plugin",
-        "dev",
-        str(&project),
-        "--once",
-        "--kubeconfig",
-        "clusters.yaml",
-    ]);
-    let output = dev.env("PATH", path).output().unwrap();
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let printed = text(&output.stdout);
-    let row: Vec<&str> = printed.lines().nth(1).unwrap().split_whitespace().collect();
-    assert_eq!(row[..5], ["Widget", "-", "w", "Ready", "Done"], "{printed}");
-    let asked = fs::read_to_string(place.path().join("asked")).unwrap();
-    let expected = "get Widget.example.com --all-namespaces --output json --ignore-not-found --kubeconfig clusters.yaml\n";
-    assert_eq!(asked, expected);
 }
 
 #[test]
