@@ -27,6 +27,7 @@ pub mod interpret;
 pub mod interpreters;
 pub mod lifecycle;
 mod name_lists;
+pub mod onap;
 pub mod problem;
 pub mod push;
 pub mod registration;

@@ -29,6 +29,7 @@ mod emco;
 mod history;
 mod map;
 mod moment;
+mod onap_state;
 mod problem;
 mod projection;
 mod query;
@@ -63,6 +64,7 @@ pub use history::{
 };
 pub use kindsight_api::clusters::Connection as ConnectionState;
 pub use kindsight_api::history::TransitionCause;
+pub use onap_state::onap_state;
 pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };
