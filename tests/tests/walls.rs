@@ -16,6 +16,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("hashbrown", &["kindsight-cluster-index"]),
     ("kube", &["kindsight-clusters"]),
     ("k8s-openapi", &["kindsight-clusters"]),
+    ("ipnet", &["kindsight-outgoing"]),
     ("notify", &["kindsight-folder"]),
     ("etcd-client", &["kindsight-store"]),
     ("mongodb", &["kindsight-mongodb", "kindsight-cluster"]),
@@ -23,7 +24,12 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("redb", &["kindsight-store"]),
     (
         "rustls",
-        &["kindsight", "kindsight-push", "kindsight-registry"],
+        &[
+            "kindsight",
+            "kindsight-outgoing",
+            "kindsight-push",
+            "kindsight-registry",
+        ],
     ),
     ("wasmtime", &["kindsight-interpreter"]),
     (
@@ -133,6 +139,7 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     ("kindsight-grpc", &["kindsight-access", "kindsight-model"]),
+    ("kindsight-outgoing", &["kindsight-model"]),
     ("kindsight-registry", &["kindsight-model"]),
     ("kindsight-mongodb", &["kindsight-model"]),
     (
@@ -197,6 +204,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-lifecycle",
             "kindsight-model",
             "kindsight-mongodb",
+            "kindsight-outgoing",
             "kindsight-pipeline",
             "kindsight-plugins",
             "kindsight-push",

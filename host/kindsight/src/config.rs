@@ -11,6 +11,7 @@ mod kubeconfig;
 mod limits;
 pub(crate) mod mongodb;
 mod oidc;
+mod outgoing_table;
 mod password;
 mod project_table;
 pub(crate) mod registry;
@@ -21,6 +22,7 @@ mod watch;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -29,6 +31,7 @@ use clap::{Arg, ArgAction, Args};
 use kindsight_api::status::Dialect;
 use kindsight_server::clusters::{ClusterSource, ConfigMapRef, Projects};
 use kindsight_server::grpc::Controllers;
+use kindsight_server::outgoing::Destinations;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 use kindsight_server::{LogFormat, RegistrySettings, SettingsByName};
 
@@ -40,6 +43,7 @@ use crate::config::interpreter_table::{InterpreterTable, interpreter_settings};
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 use crate::config::mongodb::MongodbArgs;
+use crate::config::outgoing_table::OutgoingTable;
 use crate::config::project_table::{ProjectTable, projects};
 use crate::config::registry::{ArtifactArgs, InterpreterSource, interpreter_source};
 use crate::config::store::StoreArgs;
@@ -120,6 +124,9 @@ pub(crate) struct ServeArgs {
     /// A `[[controller]]` of the configuration file, as JSON.
     #[arg(long = "controller-table", hide = true, value_name = "JSON")]
     pub(crate) controller_tables: Vec<ControllerTable>,
+    /// The `[outgoing]` of the configuration file, as JSON.
+    #[arg(long = "outgoing-table", hide = true, value_name = "JSON")]
+    pub(crate) outgoing_table: Option<OutgoingTable>,
     /// An `[[interpreter]]` of the configuration file, as JSON.
     #[arg(long = "interpreter-table", hide = true, value_name = "JSON")]
     pub(crate) interpreter_tables: Vec<InterpreterTable>,
@@ -305,6 +312,11 @@ impl ServeArgs {
         let clusters = clusters.into_iter();
         let clusters = clusters.map(|cluster| cluster.with_applications(&applications));
         Ok(clusters.collect())
+    }
+
+    /// The destinations that requests may go to.
+    pub(crate) fn destinations(&self) -> Arc<Destinations> {
+        OutgoingTable::destinations(self.outgoing_table.as_ref())
     }
 
     /// The rights of projects.

@@ -100,7 +100,16 @@ fn is_setting(arg: &Arg) -> bool {
 }
 
 /// Settings that have only tables. Each table is passed in a hidden flag.
-const TABLES: [&str; 4] = ["application", "controller", "interpreter", "project"];
+const TABLES: [&str; 5] = [
+    "application",
+    "controller",
+    "interpreter",
+    "outgoing",
+    "project",
+];
+
+/// Settings that are one table.
+const SINGLE_TABLES: [&str; 1] = ["outgoing"];
 
 /// The flag of a setting.
 fn flag_of(name: &str) -> String {
@@ -115,10 +124,12 @@ fn flag(name: &str, value: &toml::Value) -> anyhow::Result<Vec<String>> {
         toml::Value::String(_) | toml::Value::Integer(_) | toml::Value::Boolean(_)
             if TABLES.contains(&name) =>
         {
-            anyhow::bail!(
-                "`{name}` is a {}; write `[[{name}]]` tables",
-                value.type_str()
-            )
+            let correction = if SINGLE_TABLES.contains(&name) {
+                format!("write a table `[{name}]`")
+            } else {
+                format!("write `[[{name}]]` tables")
+            };
+            anyhow::bail!("`{name}` is a {}; {correction}", value.type_str())
         }
         toml::Value::String(text) => vec![format!("--{name}={text}")],
         toml::Value::Integer(number) => vec![format!("--{name}={number}")],
@@ -131,6 +142,9 @@ fn flag(name: &str, value: &toml::Value) -> anyhow::Result<Vec<String>> {
         toml::Value::Table(table) if TABLES.contains(&name) => {
             let json = serde_json::to_string(table)?;
             vec![format!("--{name}-table={json}")]
+        }
+        toml::Value::Array(_) if SINGLE_TABLES.contains(&name) => {
+            anyhow::bail!("`{name}` is a list; write one table `[{name}]`")
         }
         toml::Value::Array(items) => {
             let flags = items.iter().map(|item| flag(name, item));

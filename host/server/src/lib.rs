@@ -65,8 +65,9 @@ mod tests;
 /// embeds or follows a server needs only this crate.
 pub use {
     kindsight_access as access, kindsight_catalog as catalog, kindsight_clusters as clusters,
-    kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_registry as oci,
-    kindsight_rest as rest, kindsight_status as status, kindsight_store as store,
+    kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_outgoing as outgoing,
+    kindsight_registry as oci, kindsight_rest as rest, kindsight_status as status,
+    kindsight_store as store,
 };
 
 pub use argo_cm::{ArgoCm, ArgoCmError};

@@ -12,6 +12,7 @@ use kindsight_catalog::{ArtifactSource, CatalogLimits, ComponentDirectory};
 use kindsight_clusters::{ClusterSource, Projects};
 use kindsight_grpc::Controllers;
 use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
+use kindsight_outgoing::Destinations;
 use kindsight_pipeline::{KIND_GRACE, RememberedFile, Timeouts};
 use kindsight_rest::AllowedNames;
 use kindsight_store::Store;
@@ -83,6 +84,8 @@ pub struct Settings {
     pub projects: watch::Receiver<Projects>,
     /// Controllers, which change the context of each instance in [`Self::store`] before its resources are sent.
     pub controllers: Controllers,
+    /// The destinations of requests to configured receivers.
+    pub outgoing: Arc<Destinations>,
     /// The address of rsync's gRPC server, for an orchestrator that writes into [`Self::store`]; port 0 takes a free one.
     pub rsync_listen: Option<SocketAddr>,
     /// The wire dialect of answers to status queries that do not select a dialect.
@@ -185,6 +188,7 @@ impl Settings {
             lifecycle_retries_max: None,
             projects: watch::channel(Projects::default()).1,
             controllers: Controllers::default(),
+            outgoing: Arc::default(),
             rsync_listen: None,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),

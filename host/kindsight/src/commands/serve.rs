@@ -145,6 +145,7 @@ fn settings(
     let clusters = cluster_changes.borrow().clone();
     let registry = args.registry()?;
     let controllers = args.controllers()?;
+    let outgoing = args.destinations();
     let interpreter_settings = args.interpreter_settings()?;
     let access = args.access.settings(&args.tls, &clusters)?;
     Ok(Settings {
@@ -182,6 +183,7 @@ fn settings(
         lifecycle_instances_kept: args.lifecycle_instances_kept.get(),
         lifecycle_retries_max: args.lifecycle_retries_max,
         projects,
+        outgoing,
         rsync_listen: args.rsync_listen,
         controllers,
         dialect: args.dialect,
