@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
-use kindsight_model::{ContextId, DigName, RecordSubject, SubjectSet};
+use kindsight_model::{ContextId, DigName, Phase, RecordSubject, SubjectSet};
 
 use crate::history::ApplicationKey;
 use crate::record::RecordView;
 use crate::snapshot::ChangedSubject;
 use crate::store::StoreAway;
+use crate::tally::Tally;
 use crate::view::ContextView;
 
 /// The input of one answer. Immutable, so the answer is consistent.
@@ -73,6 +74,21 @@ impl Subject {
             ChangedSubject::Store => !self.is_found,
             ChangedSubject::StateStore => !self.is_found && !self.record.is_own,
         }
+    }
+
+    /// The view of the instance; `None` if the subject was never instantiated or the context is no longer stored.
+    pub fn view(&self) -> Option<&Arc<ContextView>> {
+        self.context.as_ref()
+    }
+
+    /// The phase of all resources together, as in an answer without filters. `None` without a view.
+    pub fn phase(&self) -> Option<Phase> {
+        let context = self.context.as_deref()?;
+        let mut all = Tally::<(), ()>::default();
+        for view in context.clusters() {
+            all.merge(&view.phases());
+        }
+        Some(all.rollup().result(context.desired()).phase)
     }
 
     /// Returns whether it is a found application, so that no resource was sent.
