@@ -39,6 +39,7 @@ mod cluster;
 mod container;
 mod etcd;
 mod image;
+mod inventory;
 mod issuer;
 mod kubeconfig;
 #[cfg(feature = "mongodb")]
@@ -61,6 +62,7 @@ pub use cluster::Cluster;
 pub use container::{Container, Mount, Sockets};
 pub use etcd::{Etcd, EtcdKeys, KeyValue};
 pub use image::Image;
+pub use inventory::{Inventory, InventoryFault, InventoryWrite};
 pub use issuer::{Issuer, IssuerPrograms};
 pub use kubeconfig::write_kubeconfig;
 #[cfg(feature = "mongodb")]
