@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 /// Libraries, and the only crates that may name them. These tests may name all of them.
 const NAMED_BY: &[(&str, &[&str])] = &[
     ("backon", &["kindsight-clusters", "kindsight-push"]),
-    ("fastrand", &["kindsight-clusters", "kindsight-push"]),
+    (
+        "fastrand",
+        &["kindsight-aai", "kindsight-clusters", "kindsight-push"],
+    ),
     (
         "flate2",
         &["kindsight", "kindsight-authoring", "kindsight-push"],
@@ -140,6 +143,17 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     ("kindsight-grpc", &["kindsight-access", "kindsight-model"]),
     ("kindsight-outgoing", &["kindsight-model"]),
+    (
+        "kindsight-aai",
+        &[
+            "kindsight-api",
+            "kindsight-model",
+            "kindsight-outgoing",
+            "kindsight-read-model",
+            "kindsight-status",
+            "kindsight-store",
+        ],
+    ),
     ("kindsight-registry", &["kindsight-model"]),
     ("kindsight-mongodb", &["kindsight-model"]),
     (
@@ -193,6 +207,7 @@ const CRATES: &[(&str, &[&str])] = &[
     (
         "kindsight-server",
         &[
+            "kindsight-aai",
             "kindsight-access",
             "kindsight-api",
             "kindsight-appcontext",

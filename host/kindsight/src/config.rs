@@ -1,5 +1,6 @@
 //! Configuration of `kindsight serve`: its flags, which are the only list of settings.
 
+mod aai_table;
 pub(crate) mod access;
 mod application_table;
 mod cluster_table;
@@ -29,12 +30,14 @@ use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args};
 use kindsight_api::status::Dialect;
+use kindsight_server::aai::AaiSettings;
 use kindsight_server::clusters::{ClusterSource, ConfigMapRef, Projects};
 use kindsight_server::grpc::Controllers;
 use kindsight_server::outgoing::Destinations;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 use kindsight_server::{LogFormat, RegistrySettings, SettingsByName};
 
+use crate::config::aai_table::AaiTable;
 use crate::config::access::AccessArgs;
 use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::cluster_table::ClusterTable;
@@ -124,6 +127,9 @@ pub(crate) struct ServeArgs {
     /// A `[[controller]]` of the configuration file, as JSON.
     #[arg(long = "controller-table", hide = true, value_name = "JSON")]
     pub(crate) controller_tables: Vec<ControllerTable>,
+    /// The `[aai]` of the configuration file, as JSON.
+    #[arg(long = "aai-table", hide = true, value_name = "JSON")]
+    pub(crate) aai_table: Option<AaiTable>,
     /// The `[outgoing]` of the configuration file, as JSON.
     #[arg(long = "outgoing-table", hide = true, value_name = "JSON")]
     pub(crate) outgoing_table: Option<OutgoingTable>,
@@ -317,6 +323,16 @@ impl ServeArgs {
     /// The destinations that requests may go to.
     pub(crate) fn destinations(&self) -> Arc<Destinations> {
         OutgoingTable::destinations(self.outgoing_table.as_ref())
+    }
+
+    /// The inventory A&AI. Reads its files of TLS.
+    ///
+    /// # Errors
+    /// A file cannot be read, or the URL is invalid or not permitted.
+    pub(crate) fn aai(&self) -> anyhow::Result<Option<AaiSettings>> {
+        let table = self.aai_table.as_ref();
+        let settings = table.map(|table| table.settings(&self.destinations()));
+        settings.transpose()
     }
 
     /// The rights of projects.

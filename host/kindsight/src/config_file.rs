@@ -100,7 +100,8 @@ fn is_setting(arg: &Arg) -> bool {
 }
 
 /// Settings that have only tables. Each table is passed in a hidden flag.
-const TABLES: [&str; 5] = [
+const TABLES: [&str; 6] = [
+    "aai",
     "application",
     "controller",
     "interpreter",
@@ -109,7 +110,7 @@ const TABLES: [&str; 5] = [
 ];
 
 /// Settings that are one table.
-const SINGLE_TABLES: [&str; 1] = ["outgoing"];
+const SINGLE_TABLES: [&str; 2] = ["aai", "outgoing"];
 
 /// The flag of a setting.
 fn flag_of(name: &str) -> String {

@@ -34,6 +34,7 @@ mod error;
 mod inspection;
 mod interpret_api;
 mod interpreter_sources;
+mod inventory;
 mod known_objects;
 mod lifecycle;
 mod listeners;
@@ -64,10 +65,10 @@ mod tests;
 /// The crates with the types of [`Settings`], and the crate that answers queries. With these exports, a program that
 /// embeds or follows a server needs only this crate.
 pub use {
-    kindsight_access as access, kindsight_catalog as catalog, kindsight_clusters as clusters,
-    kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_outgoing as outgoing,
-    kindsight_registry as oci, kindsight_rest as rest, kindsight_status as status,
-    kindsight_store as store,
+    kindsight_aai as aai, kindsight_access as access, kindsight_catalog as catalog,
+    kindsight_clusters as clusters, kindsight_grpc as grpc, kindsight_interpreter as interpreter,
+    kindsight_outgoing as outgoing, kindsight_registry as oci, kindsight_rest as rest,
+    kindsight_status as status, kindsight_store as store,
 };
 
 pub use argo_cm::{ArgoCm, ArgoCmError};

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use kindsight_aai::Health;
 use kindsight_access::AccessControl;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
@@ -24,6 +25,7 @@ use crate::engine;
 use crate::error::Error;
 use crate::interpret_api::InterpretApi;
 use crate::interpreter_sources::InterpreterSources;
+use crate::inventory;
 use crate::known_objects::ReportedReader;
 use crate::lifecycle;
 use crate::listeners::Listeners;
@@ -123,6 +125,7 @@ impl Loaded {
         events_tx: &mpsc::Sender<QueuedEvent>,
         slots: &Slots,
         unsynced: &Arc<Unsynced>,
+        aai: Option<Health>,
     ) -> ServerMetrics {
         let sources = MetricsSources {
             read_model: self.pipeline.read_model().clone(),
@@ -132,6 +135,7 @@ impl Loaded {
             slots: slots.clone(),
             unsynced: Arc::clone(unsynced),
             names_applications: self.settings.metrics.names_applications,
+            aai,
             clock: now_ms,
         };
         ServerMetrics::new(self.recorded.clone(), sources)
@@ -166,7 +170,8 @@ impl Loaded {
         let groups = lifecycle::begin(tasks, &self.settings, &read_model, needs.absences.clone());
         let access = self.access.as_ref();
         rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
-        let metrics = self.metrics(&events_tx, &slots, &unsynced);
+        let aai = inventory::begin(tasks, &self.settings, &read_model, &unsynced);
+        let metrics = self.metrics(&events_tx, &slots, &unsynced, aai.clone());
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         let changes = self.settings.cluster_changes;
@@ -201,7 +206,7 @@ impl Loaded {
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),
             missing: readiness::missing(&unsynced, &read_model),
-            notes: readiness::notes(self.catalog, read_model),
+            notes: readiness::notes(self.catalog, read_model, aai),
             clock: Arc::new(now_ms),
             access: self.access,
             allowed_names: Arc::new(self.settings.allowed_names),

@@ -8,6 +8,7 @@ mod applications;
 mod clusters;
 mod host;
 mod interpreters;
+mod inventory;
 mod recorded;
 mod samples;
 mod store;
@@ -18,6 +19,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use kindsight_aai::Health;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::SubjectSet;
 use kindsight_pipeline::{BundleQueue, QueuedEvent, Unsynced};
@@ -31,6 +33,7 @@ use applications::ApplicationCollector;
 use clusters::ClusterCollector;
 use host::{MemoryCollector, QueueCollector, StateCollector};
 use interpreters::InterpreterCollector;
+use inventory::InventoryCollector;
 pub(crate) use recorded::Recorded;
 pub(crate) use store::metered;
 
@@ -59,6 +62,8 @@ pub(crate) struct MetricsSources {
     pub(crate) unsynced: Arc<Unsynced>,
     /// Adds a series for each application.
     pub(crate) names_applications: bool,
+    /// The updates of A&AI, if it is configured.
+    pub(crate) aai: Option<Health>,
     /// The time, in Unix milliseconds.
     pub(crate) clock: fn() -> i64,
 }
@@ -73,6 +78,7 @@ impl ServerMetrics {
             slots,
             unsynced,
             names_applications,
+            aai,
             clock,
         } = sources;
         let mut registry = Registry::with_prefix(PREFIX);
@@ -100,6 +106,9 @@ impl ServerMetrics {
             all: read_model.visible_to(&SubjectSet::Everything),
             names_applications,
         }));
+        if let Some(health) = aai {
+            registry.register_collector(Box::new(InventoryCollector(health)));
+        }
         Self { registry, recorded }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kindsight_aai::Health;
 use kindsight_catalog::Catalog;
 use kindsight_model::{ClusterName, Coverage};
 use kindsight_pipeline::Unsynced;
@@ -44,10 +45,11 @@ fn unanswered(connection: &ConnectionView) -> Vec<String> {
 }
 
 /// Answers `GET /readyz` with 200: Kinds that clusters have not answered for, findings of the circuit breaker,
-/// interpreters that could not be loaded, and stores that are away.
+/// interpreters that could not be loaded, stores that are away, and problems of the inventory A&AI.
 pub(crate) fn notes(
     catalog: Arc<Catalog>,
     read_model: ReadModel,
+    aai: Option<Health>,
 ) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
     Arc::new(move || {
         let stores = read_model.inspect(|snapshot| {
@@ -72,6 +74,7 @@ pub(crate) fn notes(
             unanswered.map(note).collect()
         });
         let (breaker, unavailable) = (catalog.breaker_notes(), catalog.unavailable_notes());
-        [stores, clusters, breaker, unavailable].concat()
+        let aai = aai.as_ref().map(Health::notes).unwrap_or_default();
+        [stores, clusters, breaker, unavailable, aai].concat()
     })
 }

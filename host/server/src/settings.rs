@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kindsight_aai::AaiSettings;
 use kindsight_access::{AccessSettings, TlsSettings};
 use kindsight_api::status::Dialect;
 use kindsight_catalog::{ArtifactSource, CatalogLimits, ComponentDirectory};
@@ -86,6 +87,8 @@ pub struct Settings {
     pub controllers: Controllers,
     /// The destinations of requests to configured receivers.
     pub outgoing: Arc<Destinations>,
+    /// The inventory A&AI, which is updated. Without this setting, nothing is sent.
+    pub aai: Option<AaiSettings>,
     /// The address of rsync's gRPC server, for an orchestrator that writes into [`Self::store`]; port 0 takes a free one.
     pub rsync_listen: Option<SocketAddr>,
     /// The wire dialect of answers to status queries that do not select a dialect.
@@ -189,6 +192,7 @@ impl Settings {
             projects: watch::channel(Projects::default()).1,
             controllers: Controllers::default(),
             outgoing: Arc::default(),
+            aai: None,
             rsync_listen: None,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),

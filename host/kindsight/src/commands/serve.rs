@@ -146,6 +146,7 @@ fn settings(
     let registry = args.registry()?;
     let controllers = args.controllers()?;
     let outgoing = args.destinations();
+    let aai = args.aai()?;
     let interpreter_settings = args.interpreter_settings()?;
     let access = args.access.settings(&args.tls, &clusters)?;
     Ok(Settings {
@@ -184,6 +185,7 @@ fn settings(
         lifecycle_retries_max: args.lifecycle_retries_max,
         projects,
         outgoing,
+        aai,
         rsync_listen: args.rsync_listen,
         controllers,
         dialect: args.dialect,

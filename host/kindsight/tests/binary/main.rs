@@ -4,6 +4,7 @@
     reason = "a step that fails ends the test that took it"
 )]
 
+mod aai;
 mod access;
 mod applications;
 mod backup;

@@ -1,0 +1,156 @@
+//! Plans: the items that A&AI should have for one application.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use kindsight_model::{ClusterName, DigName, Object};
+use kindsight_status::{ContextView, Report, ResourceView, Role, Subject, onap_state};
+
+use crate::item::{Content, ItemKey, Vserver};
+use crate::settings::{AaiSettings, CloudPlace};
+
+/// The label with the id of the VNF that an object belongs to.
+const VNF_LABEL: &str = "generic-vnf-id";
+/// The label with the id of the module of this VNF.
+const VF_MODULE_LABEL: &str = "vfmodule-id";
+
+/// An item of one application.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Planned {
+    /// The cluster of a vserver; `None` for a VNF.
+    pub(crate) cluster: Option<ClusterName>,
+    /// The content; `None` to keep the item as it is.
+    pub(crate) content: Option<Content>,
+}
+
+/// The items of one application, by their keys.
+pub(crate) type Plan = BTreeMap<ItemKey, Planned>;
+
+/// Makes the plan for an application. `held` are the items of the previous plan or of the ledger. `subject` is the
+/// application in the read model, if it has it. `heard` are the clusters that are connected and were listed completely.
+/// Returns also whether an item is kept because its cluster is not among them.
+pub(crate) fn plan(
+    name: &DigName,
+    subject: Option<&Subject>,
+    held: &Plan,
+    settings: &AaiSettings,
+    heard: &BTreeSet<ClusterName>,
+) -> (Plan, bool) {
+    let view = subject.and_then(Subject::view);
+    let (mut plan, unproven) = match view {
+        Some(view) => vservers(name, view, settings),
+        None => (Plan::new(), BTreeSet::new()),
+    };
+    let clusters: BTreeSet<&ClusterName> = view
+        .iter()
+        .flat_map(|view| &view.apps)
+        .flat_map(|app| app.clusters.iter().map(|cluster| cluster.cluster()))
+        .collect();
+    let proves_absence = |cluster: &ClusterName| {
+        if clusters.contains(cluster) {
+            !unproven.contains(cluster)
+        } else {
+            heard.contains(cluster)
+        }
+    };
+    let (mut is_complete, mut is_unheard) = (unproven.is_empty(), false);
+    for (key, item) in held {
+        let Some(cluster) = &item.cluster else {
+            continue;
+        };
+        if !plan.contains_key(key) && !proves_absence(cluster) {
+            is_complete = false;
+            is_unheard |= !heard.contains(cluster);
+            plan.insert(key.clone(), item.clone());
+        }
+    }
+    let vnfs: BTreeSet<String> = plan
+        .values()
+        .filter_map(|item| match &item.content {
+            Some(Content::Vserver(vserver)) => Some(vserver.vnf.clone()),
+            _ => None,
+        })
+        .collect();
+    let phase = subject.filter(|_| is_complete).and_then(Subject::phase);
+    for id in vnfs {
+        let key = ItemKey::Vnf { id };
+        let state = phase.map(onap_state);
+        let content = state.map(|state| Content::Vnf { state });
+        let held = held.get(&key).and_then(|held| held.content.clone());
+        let item = Planned {
+            cluster: None,
+            content: content.or(held),
+        };
+        plan.insert(key, item);
+    }
+    if !is_complete {
+        let vnfs = held.iter().filter(|(_, item)| item.cluster.is_none());
+        for (key, item) in vnfs {
+            plan.entry(key.clone()).or_insert_with(|| item.clone());
+        }
+    }
+    (plan, is_unheard)
+}
+
+/// The vservers of an application in clusters with current reports, and the clusters without a current report.
+fn vservers(
+    name: &DigName,
+    view: &ContextView,
+    settings: &AaiSettings,
+) -> (Plan, BTreeSet<ClusterName>) {
+    let (mut plan, mut unproven) = (Plan::new(), BTreeSet::new());
+    for cluster in view.apps.iter().flat_map(|app| &app.clusters) {
+        let Some(place) = settings.clusters.get(cluster.cluster()) else {
+            continue;
+        };
+        if !matches!(cluster.report(), Report::Received { stale: None }) {
+            unproven.insert(cluster.cluster().clone());
+            continue;
+        }
+        for resource in cluster.resources().iter() {
+            if let Some((key, vserver)) =
+                vserver(name, cluster.cluster(), place, resource, settings)
+            {
+                let item = Planned {
+                    cluster: Some(cluster.cluster().clone()),
+                    content: Some(Content::Vserver(vserver)),
+                };
+                plan.insert(key, item);
+            }
+        }
+    }
+    (plan, unproven)
+}
+
+/// The vserver of an object of a reported Kind with both labels.
+fn vserver(
+    name: &DigName,
+    cluster: &ClusterName,
+    place: &CloudPlace,
+    resource: &ResourceView,
+    settings: &AaiSettings,
+) -> Option<(ItemKey, Vserver)> {
+    if resource.role == Role::Gone || !settings.reports(&resource.gvk) {
+        return None;
+    }
+    let object = resource.object.as_ref().filter(|it| !it.uid.is_empty())?;
+    let (namespace, kind) = (&resource.namespace, &resource.gvk.kind);
+    let vserver = Vserver {
+        name: resource.name.to_string(),
+        name2: name.composite_app.to_string(),
+        self_link: format!("kindsight:{cluster}/{namespace}/{kind}/{}", resource.name),
+        state: onap_state(resource.verdict.phase),
+        address: address(object),
+        vnf: object.label(VNF_LABEL)?.to_owned(),
+        vf_module: object.label(VF_MODULE_LABEL)?.to_owned(),
+    };
+    Some((ItemKey::vserver(place, &object.uid), vserver))
+}
+
+/// `status.podIP` of a Pod.
+fn address(object: &Object) -> Option<IpAddr> {
+    let tree = object.tree();
+    let document = tree.document(&object.json);
+    let address = document.root().get("status").get("podIP");
+    address.text()?.parse().ok()
+}
