@@ -3,6 +3,7 @@
 //! A snapshot is plain data. `kindsight-read-model` holds the current snapshot, lends it to readers, and
 //! gives access to its setters to one writer.
 
+mod current;
 mod lookup;
 mod missing;
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use kindsight_api::history::TransitionCause;
 use kindsight_model::{ClusterName, Digest, Gvk, InterpretedBy, Object, Phase};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use diff::identity;
 pub use diff::{Before, awaits_reports, mark_left, transitions};
@@ -55,7 +56,7 @@ impl Hash for ResourceId {
 }
 
 /// A phase, with the interpreter's word for the state.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseState {
     /// The phase.
     pub phase: Phase,
