@@ -28,6 +28,7 @@ pub mod interpreters;
 pub mod lifecycle;
 mod name_lists;
 pub mod onap;
+pub mod notify;
 pub mod problem;
 pub mod push;
 pub mod registration;
