@@ -13,6 +13,11 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         &["kindsight-aai", "kindsight-clusters", "kindsight-push"],
     ),
     (
+        "backon",
+        &["kindsight-clusters", "kindsight-notify", "kindsight-push"],
+    ),
+    ("fastrand", &["kindsight-clusters", "kindsight-push"]),
+    (
         "flate2",
         &["kindsight", "kindsight-authoring", "kindsight-push"],
     ),
@@ -53,7 +58,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         ],
     ),
     ("jsonschema", &["kindsight-settings"]),
-    ("hmac", &["kindsight-code-cache"]),
+    ("hmac", &["kindsight-code-cache", "kindsight-notify"]),
     ("hyper", &["kindsight-rest"]),
     (
         "hyper-rustls",
@@ -183,6 +188,17 @@ const CRATES: &[(&str, &[&str])] = &[
         &["kindsight-model", "kindsight-status"],
     ),
     (
+        "kindsight-notify",
+        &[
+            "kindsight-api",
+            "kindsight-model",
+            "kindsight-outgoing",
+            "kindsight-read-model",
+            "kindsight-status",
+            "kindsight-store",
+        ],
+    ),
+    (
         "kindsight-pipeline",
         &[
             "kindsight-appcontext",
@@ -219,6 +235,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-lifecycle",
             "kindsight-model",
             "kindsight-mongodb",
+            "kindsight-notify",
             "kindsight-outgoing",
             "kindsight-pipeline",
             "kindsight-plugins",

@@ -1,0 +1,181 @@
+//! The answers about receivers, and tests of them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kindsight_api::notify::{
+    DeadLetter, NotifyReceiver, NotifyReceiverList, NotifyRefusal, NotifyTest,
+};
+use kindsight_store::{Store, chain};
+
+use crate::event::GivenUp;
+use crate::keys::Keys;
+use crate::receiver::Receiver;
+
+/// The counts of one receiver since the start, for answers and metrics.
+#[derive(Debug, Default)]
+pub struct Counts {
+    waiting: AtomicUsize,
+    delivered: AtomicU64,
+    failed: AtomicU64,
+    merged: AtomicU64,
+    dead_letters: AtomicU64,
+    /// The failure of the last request.
+    error: Mutex<Option<String>>,
+}
+
+impl Counts {
+    /// Events that wait for delivery by this server.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Events that were delivered.
+    pub fn delivered(&self) -> u64 {
+        self.delivered.load(Ordering::Relaxed)
+    }
+
+    /// Requests that failed.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Events that were merged into later events.
+    pub fn merged(&self) -> u64 {
+        self.merged.load(Ordering::Relaxed)
+    }
+
+    /// Events that were given up.
+    pub fn dead_letters(&self) -> u64 {
+        self.dead_letters.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_waiting(&self, count: usize) {
+        self.waiting.store(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_delivered(&self, count: usize) {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        self.delivered.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_merged(&self, count: u64) {
+        self.merged.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_dead_letter(&self) {
+        self.dead_letters.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a failed request. Returns whether the request before succeeded.
+    pub(crate) fn add_failed(&self, why: &str) -> bool {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        self.error().replace(why.to_owned()).is_none()
+    }
+
+    /// Notes a successful request. Returns whether the request before failed.
+    pub(crate) fn succeed(&self) -> bool {
+        self.error().take().is_some()
+    }
+
+    fn error(&self) -> std::sync::MutexGuard<'_, Option<String>> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The receivers of a server, for the REST API and for metrics. Clones share the receivers.
+#[derive(Clone)]
+pub struct Notifications {
+    pub(crate) receivers: Arc<[(Arc<Receiver>, Arc<Counts>)]>,
+    pub(crate) store: Arc<dyn Store>,
+    /// True while this server has the lease and knows the present states.
+    pub(crate) sends: Arc<AtomicBool>,
+}
+
+impl Notifications {
+    /// The receivers with their queues and dead letters in the store. Blocks until the store answers.
+    ///
+    /// # Errors
+    /// [`NotifyRefusal::Unavailable`] if the store does not answer.
+    pub fn list(&self) -> Result<NotifyReceiverList, NotifyRefusal> {
+        let receivers = self.receivers.iter();
+        let receivers = receivers.map(|(receiver, counts)| self.receiver(receiver, counts));
+        let receivers = receivers.collect::<kindsight_store::Result<Vec<_>>>();
+        let receivers = receivers.map_err(|error| NotifyRefusal::Unavailable(chain(&error)))?;
+        Ok(NotifyReceiverList { receivers })
+    }
+
+    /// Sends a test event to a receiver, also from a server that does not send. Blocks until the receiver answers, at
+    /// most for its timeout. The event does not pass the queue, and it is not tried again.
+    ///
+    /// # Errors
+    /// [`NotifyRefusal::NotFound`].
+    pub fn test(&self, name: &str) -> Result<NotifyTest, NotifyRefusal> {
+        let mut receivers = self.receivers.iter();
+        let found = receivers.find(|(receiver, _)| receiver.name == name);
+        let Some((receiver, _)) = found else {
+            let known: Vec<String> = self
+                .receivers
+                .iter()
+                .map(|(receiver, _)| format!("`{}`", receiver.name))
+                .collect();
+            let why = format!("the receivers are {}", known.join(", "));
+            return Err(NotifyRefusal::NotFound(why));
+        };
+        Ok(receiver.test())
+    }
+
+    /// The counts of each receiver by its name.
+    pub fn counts(&self) -> impl Iterator<Item = (&str, &Counts)> {
+        self.receivers
+            .iter()
+            .map(|(receiver, counts)| (&*receiver.name, &**counts))
+    }
+
+    fn receiver(
+        &self,
+        receiver: &Receiver,
+        counts: &Counts,
+    ) -> kindsight_store::Result<NotifyReceiver> {
+        let keys = Keys::of(&receiver.name);
+        let sends = self.sends.load(Ordering::Relaxed);
+        // The store may still have events that were delivered half a second ago.
+        let waiting = if sends {
+            counts.waiting()
+        } else {
+            self.store.keys(&keys.events())?.keys.len()
+        };
+        let dead = self.store.range(&keys.dead_letters())?.entries;
+        let dead = dead
+            .iter()
+            .filter_map(|entry| serde_json::from_slice::<GivenUp>(&entry.value).ok());
+        Ok(NotifyReceiver {
+            name: receiver.name.clone(),
+            format: receiver.format,
+            transitions: receiver.filter.subjects.clone(),
+            sends,
+            waiting,
+            delivered: counts.delivered(),
+            failed: counts.failed(),
+            merged: counts.merged(),
+            error: counts.error().clone(),
+            dead_letters: dead.map(dead_letter).collect(),
+        })
+    }
+}
+
+fn dead_letter(given_up: GivenUp) -> DeadLetter {
+    let GivenUp {
+        event,
+        attempts,
+        error,
+    } = given_up;
+    DeadLetter {
+        id: event.id,
+        subject: event.subject.to_string(),
+        phase: event.to.state.map(|state| state.phase),
+        at: jiff::Timestamp::from_millisecond(event.to.at_ms).ok(),
+        attempts,
+        error,
+    }
+}

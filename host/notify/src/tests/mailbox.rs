@@ -1,0 +1,136 @@
+//! The mailbox at given times.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kindsight_model::Phase;
+use kindsight_outgoing::Destinations;
+use kindsight_status::PhaseState;
+use tokio::time::Instant;
+
+use super::receiver::{HttpReceiver, Reply};
+use super::stage::{now_ms, settings};
+use crate::event::Observed;
+use crate::mailbox::Mailbox;
+use crate::receiver::{Outcome, Receiver};
+use crate::subject::Subject;
+use crate::unsaved::Unsaved;
+
+const HOLD: Duration = Duration::from_secs(30);
+
+fn observed(phase: Phase) -> Observed {
+    Observed {
+        state: Some(PhaseState {
+            phase,
+            state: phase.state().into(),
+        }),
+        at_ms: 0,
+        reason: "".into(),
+        message: "".into(),
+    }
+}
+
+fn subject(cluster: &str) -> Subject {
+    Subject::Connection(format!("p+{cluster}").parse().unwrap())
+}
+
+/// A mailbox with one subject that is ready.
+fn mailbox(now: Instant, unsaved: &mut Unsaved) -> Mailbox {
+    let http = HttpReceiver::start(|_| Reply::status(204));
+    let mut settings = settings("ops", &http);
+    settings.hold = HOLD;
+    let destinations = Destinations {
+        addresses: vec!["127.0.0.0/8".parse().unwrap()],
+        ..Destinations::default()
+    };
+    let receiver = Receiver::new(settings, &Arc::new(destinations), now_ms).unwrap();
+    let mut mailbox = Mailbox::load(Arc::new(receiver), Arc::default(), &[], now, unsaved);
+    let present = [(subject("a"), observed(Phase::Ready))];
+    mailbox.begin(&present, now, 0, unsaved);
+    mailbox
+}
+
+/// The phases of the next request, which the receiver accepts.
+fn sent(mailbox: &mut Mailbox, now: Instant, unsaved: &mut Unsaved) -> Option<(String, String)> {
+    mailbox.add_due(now, 1, unsaved);
+    let message = mailbox.next_request(now, 1)?;
+    mailbox.sent(Outcome::Delivered, now, unsaved);
+    let event: serde_json::Value = serde_json::from_slice(&message.body).unwrap();
+    let phase = |of: &str| event["data"][of]["phase"].as_str().unwrap().to_owned();
+    Some((phase("from"), phase("to")))
+}
+
+#[test]
+fn only_a_state_that_holds_is_sent() {
+    let (begin, mut unsaved) = (Instant::now(), Unsaved::default());
+    let mut mailbox = mailbox(begin, &mut unsaved);
+    let at = |seconds| begin + Duration::from_secs(seconds);
+    let a = subject("a");
+    // Ten changes of a flapping subject. Each state ends before the hold time.
+    for change in 0..10 {
+        let phase = if change % 2 == 0 {
+            Phase::Failed
+        } else {
+            Phase::Ready
+        };
+        mailbox.observe(&a, &observed(phase), at(20 * change));
+        assert_eq!(sent(&mut mailbox, at(20 * change + 19), &mut unsaved), None);
+    }
+    assert_eq!(sent(&mut mailbox, at(1000), &mut unsaved), None);
+    mailbox.observe(&a, &observed(Phase::Pending), at(1000));
+    mailbox.observe(&a, &observed(Phase::Failed), at(1010));
+    assert_eq!(mailbox.wake_at(), Some(at(1040)));
+    assert_eq!(sent(&mut mailbox, at(1039), &mut unsaved), None);
+    let expected = Some(("ready".to_owned(), "failed".to_owned()));
+    assert_eq!(sent(&mut mailbox, at(1040), &mut unsaved), expected);
+    assert_eq!(mailbox.wake_at(), None);
+}
+
+#[test]
+fn a_failure_delays_the_next_request_and_requests_wait_as_long_as_the_receiver_asks() {
+    let (begin, mut unsaved) = (Instant::now(), Unsaved::default());
+    let mut mailbox = mailbox(begin, &mut unsaved);
+    mailbox.observe(&subject("a"), &observed(Phase::Failed), begin);
+    let now = begin + HOLD;
+    mailbox.add_due(now, 1, &mut unsaved);
+    let first = mailbox.next_request(now, 1).unwrap();
+    assert_eq!(mailbox.next_request(now, 1), None, "one request at a time");
+    let wait = Duration::from_secs(40);
+    let failed = |wait| Outcome::Failed("the receiver answered 503".to_owned(), wait);
+    mailbox.sent(failed(Some(wait)), now, &mut unsaved);
+    assert_eq!(mailbox.wake_at(), Some(now + wait));
+    assert_eq!(mailbox.next_request(now + wait / 2, 1), None);
+    let second = mailbox.next_request(now + wait, 1).unwrap();
+    assert_eq!((second.id, second.body), (first.id, first.body));
+    let mut waits = Vec::new();
+    let mut now = now + wait;
+    for _ in 0..12 {
+        mailbox.sent(failed(None), now, &mut unsaved);
+        let next = mailbox.wake_at().unwrap();
+        waits.push(next - now);
+        now = next;
+        mailbox.next_request(now, 1).unwrap();
+    }
+    assert!(waits[0] < Duration::from_secs(8), "{waits:?}");
+    let last = waits.last().unwrap();
+    let longest = Duration::from_mins(5)..=Duration::from_mins(10);
+    assert!(longest.contains(last), "{waits:?}");
+}
+
+#[test]
+fn an_event_is_given_up_after_many_requests() {
+    let (begin, mut unsaved) = (Instant::now(), Unsaved::default());
+    let mut mailbox = mailbox(begin, &mut unsaved);
+    mailbox.observe(&subject("a"), &observed(Phase::Failed), begin);
+    let mut now = begin + HOLD;
+    mailbox.add_due(now, 1, &mut unsaved);
+    for _ in 0..crate::ATTEMPTS_MAX {
+        mailbox.next_request(now, 1).unwrap();
+        let failed = Outcome::Failed("the receiver answered 503".to_owned(), None);
+        mailbox.sent(failed, now, &mut unsaved);
+        now += Duration::from_mins(10);
+    }
+    assert_eq!(mailbox.next_request(now, 1), None);
+    let hours = (now - begin).as_secs() / 3600;
+    assert!(hours > 24, "{hours}");
+}
