@@ -11,6 +11,7 @@ mod interpreter_table;
 mod kubeconfig;
 mod limits;
 pub(crate) mod mongodb;
+mod notify_table;
 mod oidc;
 mod outgoing_table;
 mod password;
@@ -33,6 +34,7 @@ use kindsight_api::status::Dialect;
 use kindsight_server::aai::AaiSettings;
 use kindsight_server::clusters::{ClusterSource, ConfigMapRef, Projects};
 use kindsight_server::grpc::Controllers;
+use kindsight_server::notify::ReceiverSettings;
 use kindsight_server::outgoing::Destinations;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
 use kindsight_server::{LogFormat, RegistrySettings, SettingsByName};
@@ -46,6 +48,7 @@ use crate::config::interpreter_table::{InterpreterTable, interpreter_settings};
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 use crate::config::mongodb::MongodbArgs;
+use crate::config::notify_table::{NotifyTable, receivers};
 use crate::config::outgoing_table::OutgoingTable;
 use crate::config::project_table::{ProjectTable, projects};
 use crate::config::registry::{ArtifactArgs, InterpreterSource, interpreter_source};
@@ -130,6 +133,9 @@ pub(crate) struct ServeArgs {
     /// The `[aai]` of the configuration file, as JSON.
     #[arg(long = "aai-table", hide = true, value_name = "JSON")]
     pub(crate) aai_table: Option<AaiTable>,
+    /// A `[[notify]]` of the configuration file, as JSON.
+    #[arg(long = "notify-table", hide = true, value_name = "JSON")]
+    pub(crate) notify_tables: Vec<NotifyTable>,
     /// The `[outgoing]` of the configuration file, as JSON.
     #[arg(long = "outgoing-table", hide = true, value_name = "JSON")]
     pub(crate) outgoing_table: Option<OutgoingTable>,
@@ -333,6 +339,12 @@ impl ServeArgs {
         let table = self.aai_table.as_ref();
         let settings = table.map(|table| table.settings(&self.destinations()));
         settings.transpose()
+    /// The receivers of notifications. Reads the files with their URLs.
+    ///
+    /// # Errors
+    /// A file cannot be read, or there are too many receivers.
+    pub(crate) fn receivers(&self) -> anyhow::Result<Vec<ReceiverSettings>> {
+        receivers(&self.notify_tables)
     }
 
     /// The rights of projects.

@@ -105,6 +105,7 @@ const TABLES: [&str; 6] = [
     "application",
     "controller",
     "interpreter",
+    "notify",
     "outgoing",
     "project",
 ];

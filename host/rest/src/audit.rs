@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use kindsight_api::interpreters::{CommandAnswer, LiveCondition, Outcome, Refusal, RemovedNames};
 use kindsight_api::lifecycle::GroupRefusal;
+use kindsight_api::notify::{NotifyRefusal, NotifyTest};
 use kindsight_api::registration::RegistrationRefusal;
 use kindsight_model::{ClusterName, Digest, InterpreterName, RecordSubject};
 use serde_json::Value;
@@ -213,6 +214,22 @@ pub(crate) fn log_cluster(
         ) => refused(why),
     };
     tracing::info!(target: "audit", user, action, cluster = %name, outcome, "command");
+}
+
+/// Logs a test of a receiver of notifications.
+pub(crate) fn log_notify_test(
+    user: &str,
+    receiver: &str,
+    tested: &Result<NotifyTest, NotifyRefusal>,
+) {
+    let outcome = match tested {
+        Ok(NotifyTest { error: None, .. }) => "done".to_owned(),
+        Ok(NotifyTest {
+            error: Some(why), ..
+        })
+        | Err(NotifyRefusal::NotFound(why) | NotifyRefusal::Unavailable(why)) => refused(why),
+    };
+    tracing::info!(target: "audit", user, action = "test-receiver", receiver, outcome, "command");
 }
 
 fn text(refusal: &GroupRefusal) -> &str {

@@ -34,6 +34,7 @@ mod lifecycle;
 mod limits;
 mod metrics;
 mod middleware;
+mod notifications;
 mod problem;
 mod push;
 mod registry;
@@ -72,6 +73,7 @@ pub use limits::{
 };
 pub use metrics::{AnsweredRequest, Metrics};
 pub use middleware::REQUEST_ID_BYTES_MAX;
+pub use notifications::Notifications;
 pub use push::TakePush;
 pub use registry::ClusterRegistry;
 pub use router::{metrics_router, openapi, router};
@@ -96,6 +98,8 @@ pub struct AppState {
     pub lifecycle: Option<Arc<dyn GroupLifecycle>>,
     /// The clusters that operators register; `None` if the registration is disabled.
     pub clusters: Option<Arc<dyn ClusterRegistry>>,
+    /// The receivers of notifications; `None` if there are none.
+    pub notifications: Option<Arc<dyn Notifications>>,
     /// Lists the missing parts as texts until queries can be answered; empty when the server is ready.
     /// Called on every `GET /readyz`, so it must be quick.
     pub missing: Arc<dyn Fn() -> Vec<String> + Send + Sync>,

@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kindsight_api::interpreters::Refusal;
 use kindsight_api::lifecycle::GroupRefusal;
+use kindsight_api::notify::NotifyRefusal;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::push::{FORMAT, PushRefusal};
 use kindsight_api::registration::RegistrationRefusal;
@@ -202,6 +203,18 @@ impl From<RegistrationRefusal> for Problem {
                 tracing::error!(error = why, "a registration failed");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL)
             }
+        }
+    }
+}
+
+impl From<NotifyRefusal> for Problem {
+    fn from(refusal: NotifyRefusal) -> Self {
+        match refusal {
+            NotifyRefusal::NotFound(why) => Self::new(StatusCode::NOT_FOUND, why),
+            NotifyRefusal::Unavailable(why) => Self {
+                retry_after: Some(RETRY_AFTER_S),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
+            },
         }
     }
 }

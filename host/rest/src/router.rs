@@ -28,8 +28,8 @@ use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::lifecycle::network_intents;
 use crate::routes::{
-    applications, confirmation, history, interpret, interpreters, lifecycle, page, push, recorded,
-    registration, service, session, status, watch,
+    applications, confirmation, history, interpret, interpreters, lifecycle, notify, page, push,
+    recorded, registration, service, session, status, watch,
 };
 use crate::slots::permits;
 use crate::stream::Streams;
@@ -201,6 +201,8 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .routes(routes!(interpreters::list))
         .routes(routes!(interpreters::inspect))
         .routes(routes!(recorded::fixture))
+        .routes(routes!(notify::list))
+        .routes(routes!(notify::test))
         .layer(slots!(&requests))
         .merge(judging(limits, &bodies, &requests))
         .merge(groups(&bodies, &requests))

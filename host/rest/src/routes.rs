@@ -8,6 +8,7 @@ pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
 pub(crate) mod lifecycle;
+pub(crate) mod notify;
 pub(crate) mod page;
 mod paths;
 pub(crate) mod push;

@@ -36,6 +36,7 @@ mod documented;
 mod interpreters;
 mod limited;
 mod metrics;
+mod notify;
 mod page;
 mod pushes;
 mod request_ids;
@@ -154,6 +155,7 @@ fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
         catalog: Arc::new(SampleCatalog::default()),
         lifecycle: None,
         clusters: None,
+        notifications: None,
         missing: Arc::new(Vec::new),
         notes: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),

@@ -51,6 +51,9 @@ pub enum Error {
     /// The store cannot be observed.
     #[error("nothing to observe: {0}")]
     NotObserved(&'static str),
+    /// The receivers of notifications cannot be used.
+    #[error(transparent)]
+    Notify(#[from] kindsight_notify::SettingsError),
     /// The states in a MongoDB cannot be read at all.
     #[error(transparent)]
     Mongodb(#[from] MongodbError),

@@ -41,6 +41,7 @@ mod listeners;
 mod loaded;
 mod metrics;
 mod mongodb;
+mod notifications;
 mod open_files;
 mod push_api;
 mod readiness;
@@ -67,6 +68,8 @@ mod tests;
 pub use {
     kindsight_aai as aai, kindsight_access as access, kindsight_catalog as catalog,
     kindsight_clusters as clusters, kindsight_grpc as grpc, kindsight_interpreter as interpreter,
+    kindsight_access as access, kindsight_catalog as catalog, kindsight_clusters as clusters,
+    kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_notify as notify,
     kindsight_outgoing as outgoing, kindsight_registry as oci, kindsight_rest as rest,
     kindsight_status as status, kindsight_store as store,
 };

@@ -8,6 +8,7 @@ use kindsight_access::AccessControl;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
 use kindsight_clusters::{ClusterSource, RemoteInventories};
+use kindsight_notify::{Notifications, Notifier};
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
     StoreReader, Stores, Unsynced, follow,
@@ -31,6 +32,7 @@ use crate::lifecycle;
 use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
+use crate::notifications::{self, NotifyApi};
 use crate::push_api::PushApi;
 use crate::readiness;
 use crate::registry::{self, Registry};
@@ -63,6 +65,7 @@ pub(crate) struct Loaded {
     /// Registered clusters, if clusters can be registered.
     registry: Option<Arc<Registry>>,
     interpreter_sources: InterpreterSources,
+    notifier: Option<Notifier>,
 }
 
 impl Loaded {
@@ -96,6 +99,7 @@ impl Loaded {
             pipeline.remember(file, now_ms());
         }
         let reader = pipeline.load(now_ms()).map_err(Error::Load)?;
+        let notifier = notifications::open(&mut settings, pipeline.read_model(), &unsynced)?;
         Ok(Self {
             settings,
             access: access.map(Arc::new),
@@ -109,6 +113,7 @@ impl Loaded {
             unsynced,
             registry,
             interpreter_sources,
+            notifier,
         })
     }
 
@@ -126,6 +131,7 @@ impl Loaded {
         slots: &Slots,
         unsynced: &Arc<Unsynced>,
         aai: Option<Health>,
+        notifications: Option<&Notifications>,
     ) -> ServerMetrics {
         let sources = MetricsSources {
             read_model: self.pipeline.read_model().clone(),
@@ -134,6 +140,7 @@ impl Loaded {
             events_tx: events_tx.clone(),
             slots: slots.clone(),
             unsynced: Arc::clone(unsynced),
+            notifications: notifications.cloned(),
             names_applications: self.settings.metrics.names_applications,
             aai,
             clock: now_ms,
@@ -143,7 +150,7 @@ impl Loaded {
 
     /// Begins every task, in the order of the flow; answers with the clusters that are not listed yet.
     pub(crate) fn run(
-        self,
+        mut self,
         tasks: &Tasks,
         mut listeners: Listeners,
         states: Option<StatesSource>,
@@ -172,6 +179,8 @@ impl Loaded {
         rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
         let aai = inventory::begin(tasks, &self.settings, &read_model, &unsynced);
         let metrics = self.metrics(&events_tx, &slots, &unsynced, aai.clone());
+        let notifications = notifications::begin(tasks, self.notifier.take());
+        let metrics = self.metrics(&events_tx, &slots, &unsynced, notifications.as_ref());
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         let changes = self.settings.cluster_changes;
@@ -205,6 +214,7 @@ impl Loaded {
             catalog: Arc::new(catalog_api),
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),
+            notifications: notifications.map(|it| Arc::new(NotifyApi(it)) as Arc<_>),
             missing: readiness::missing(&unsynced, &read_model),
             notes: readiness::notes(self.catalog, read_model, aai),
             clock: Arc::new(now_ms),

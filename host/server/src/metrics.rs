@@ -9,6 +9,7 @@ mod clusters;
 mod host;
 mod interpreters;
 mod inventory;
+mod notify;
 mod recorded;
 mod samples;
 mod store;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use kindsight_aai::Health;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::SubjectSet;
+use kindsight_notify::Notifications;
 use kindsight_pipeline::{BundleQueue, QueuedEvent, Unsynced};
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{AnsweredRequest, Metrics, Slots};
@@ -34,6 +36,7 @@ use clusters::ClusterCollector;
 use host::{MemoryCollector, QueueCollector, StateCollector};
 use interpreters::InterpreterCollector;
 use inventory::InventoryCollector;
+use notify::NotifyCollector;
 pub(crate) use recorded::Recorded;
 pub(crate) use store::metered;
 
@@ -60,6 +63,8 @@ pub(crate) struct MetricsSources {
     pub(crate) slots: Slots,
     /// The clusters that were not listed yet.
     pub(crate) unsynced: Arc<Unsynced>,
+    /// The receivers of notifications, if there are any.
+    pub(crate) notifications: Option<Notifications>,
     /// Adds a series for each application.
     pub(crate) names_applications: bool,
     /// The updates of A&AI, if it is configured.
@@ -77,6 +82,7 @@ impl ServerMetrics {
             events_tx,
             slots,
             unsynced,
+            notifications,
             names_applications,
             aai,
             clock,
@@ -109,6 +115,7 @@ impl ServerMetrics {
         if let Some(health) = aai {
             registry.register_collector(Box::new(InventoryCollector(health)));
         }
+        registry.register_collector(Box::new(NotifyCollector(notifications)));
         Self { registry, recorded }
     }
 }

@@ -13,6 +13,7 @@ use kindsight_catalog::{ArtifactSource, CatalogLimits, ComponentDirectory};
 use kindsight_clusters::{ClusterSource, Projects};
 use kindsight_grpc::Controllers;
 use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
+use kindsight_notify::ReceiverSettings;
 use kindsight_outgoing::Destinations;
 use kindsight_pipeline::{KIND_GRACE, RememberedFile, Timeouts};
 use kindsight_rest::AllowedNames;
@@ -85,6 +86,8 @@ pub struct Settings {
     pub projects: watch::Receiver<Projects>,
     /// Controllers, which change the context of each instance in [`Self::store`] before its resources are sent.
     pub controllers: Controllers,
+    /// The receivers of notifications.
+    pub notify: Vec<ReceiverSettings>,
     /// The destinations of requests to configured receivers.
     pub outgoing: Arc<Destinations>,
     /// The inventory A&AI, which is updated. Without this setting, nothing is sent.
@@ -191,6 +194,7 @@ impl Settings {
             lifecycle_retries_max: None,
             projects: watch::channel(Projects::default()).1,
             controllers: Controllers::default(),
+            notify: Vec::new(),
             outgoing: Arc::default(),
             aai: None,
             rsync_listen: None,

@@ -160,6 +160,7 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
         ("GET", "/v2/interpreters/{name}") => matches!(user, "everything" | "operator"),
         (_, path) if path.starts_with("/v2/interpreters") => user == "operator",
         ("POST", "/v2/compare") => user == "operator",
+        (_, path) if path.starts_with("/v2/notify") => user == "operator",
         ("GET", path) if path.ends_with(GROUP) => {
             is_viewer || matches!(user, "approver" | "deployer")
         }
@@ -190,6 +191,7 @@ fn filled(path: &str, application: &str) -> String {
         ("{cluster}", application),
         ("{logical-cloud}", application),
         ("{name}", "apps"),
+        ("{receiver}", "ops"),
     ];
     let fill = |path: String, (name, value): &(&str, &str)| path.replace(name, value);
     names.iter().fold(path.to_owned(), fill)

@@ -23,10 +23,16 @@ const DOCUMENT: &str = "docs/metrics.md";
 const BEGIN: &str = "<!-- metrics: made from a running server by tests/tests/metrics -->\n";
 const END: &str = "<!-- end of metrics -->\n";
 
-/// Metrics without a series in these tests, with their labels: nothing fails, and no cluster is watched.
+/// Metrics without a series in these tests, with their labels: nothing fails, no cluster is watched, and there is no
+/// receiver of notifications.
 const WITHOUT_SERIES: &[(&str, &str)] = &[
     ("kindsight_cluster_kinds", "cluster, coverage"),
     ("kindsight_interpreter_faults_total", "interpreter, reason"),
+    ("kindsight_notification_requests_failed_total", "receiver"),
+    ("kindsight_notifications_delivered_total", "receiver"),
+    ("kindsight_notifications_given_up_total", "receiver"),
+    ("kindsight_notifications_merged_total", "receiver"),
+    ("kindsight_notifications_waiting", "receiver"),
 ];
 
 fn root() -> PathBuf {

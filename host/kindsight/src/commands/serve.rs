@@ -145,6 +145,7 @@ fn settings(
     let clusters = cluster_changes.borrow().clone();
     let registry = args.registry()?;
     let controllers = args.controllers()?;
+    let notify = args.receivers()?;
     let outgoing = args.destinations();
     let aai = args.aai()?;
     let interpreter_settings = args.interpreter_settings()?;
@@ -184,6 +185,7 @@ fn settings(
         lifecycle_instances_kept: args.lifecycle_instances_kept.get(),
         lifecycle_retries_max: args.lifecycle_retries_max,
         projects,
+        notify,
         outgoing,
         aai,
         rsync_listen: args.rsync_listen,

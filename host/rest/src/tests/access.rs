@@ -112,7 +112,7 @@ fn filled(path: &str, names: &[(&str, &str)]) -> String {
     names.iter().fold(path.to_owned(), fill)
 }
 
-const HIDDEN: [(&str, &str); 8] = [
+const HIDDEN: [(&str, &str); 9] = [
     ("{project}", "testvfw"),
     ("{composite-app}", "compositevfw"),
     ("{version}", "v1"),
@@ -121,6 +121,7 @@ const HIDDEN: [(&str, &str); 8] = [
     ("{cluster}", "edge01"),
     ("{logical-cloud}", "lc1"),
     ("{name}", "apps"),
+    ("{receiver}", "ops"),
 ];
 
 #[test]

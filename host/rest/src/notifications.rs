@@ -1,0 +1,19 @@
+//! The interface to the receivers of notifications.
+
+use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyTest};
+
+/// The receivers of notifications. The server passes an implementation in [`AppState`](crate::AppState), if the
+/// configuration has receivers. Calls block, so they are made on blocking threads.
+pub trait Notifications: Send + Sync {
+    /// The receivers with their queues and dead letters. Blocks until the store answers.
+    ///
+    /// # Errors
+    /// See [`NotifyRefusal`].
+    fn list(&self) -> Result<NotifyReceiverList, NotifyRefusal>;
+
+    /// Sends a test event to a receiver. Blocks until the receiver answers, at most for its timeout.
+    ///
+    /// # Errors
+    /// See [`NotifyRefusal`].
+    fn test(&self, receiver: &str) -> Result<NotifyTest, NotifyRefusal>;
+}

@@ -1,0 +1,91 @@
+//! Receivers of notifications.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyTest};
+use kindsight_api::problem::ProblemDocument;
+
+use crate::AppState;
+use crate::answer::internal;
+use crate::audit;
+use crate::blocking::spawn_blocking;
+use crate::caller::Sender;
+use crate::command::{NoBody, NoParameters};
+use crate::notifications::Notifications;
+use crate::problem::Problem;
+use crate::routes::errors::CommonErrors;
+
+/// Receivers of notifications
+///
+/// Every receiver of the configuration with the length of its queue, its counts, and the events that were given up.
+#[utoipa::path(
+    get,
+    path = "/v2/notify",
+    operation_id = "list_receivers",
+    tag = "notify",
+    responses(
+        (status = 200, description = "The receivers, in order of their names.", body = NotifyReceiverList),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn list(
+    State(app): State<AppState>,
+    _: NoParameters,
+) -> Result<Json<NotifyReceiverList>, Problem> {
+    let Some(notifications) = app.notifications else {
+        return Ok(Json(NotifyReceiverList::default()));
+    };
+    run(notifications, |notifications| notifications.list())
+        .await
+        .map(Json)
+}
+
+/// Test a receiver of notifications
+///
+/// Sends a test event to a receiver at once, and answers with the result. The event is not repeated if it fails.
+#[utoipa::path(
+    post,
+    path = "/v2/notify/{receiver}/test",
+    operation_id = "test_receiver",
+    tag = "notify",
+    params(("receiver" = String, Path, description = "Name of the receiver in the configuration.", example = "ops")),
+    responses(
+        (status = 200, description = "The receiver was asked; the result says whether it accepted the event.", body = NotifyTest),
+        (status = 404, description = "There is no such receiver; the problem lists the receivers.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn test(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<String>, PathRejection>,
+    _: NoParameters,
+    _: NoBody,
+) -> Result<Json<NotifyTest>, Problem> {
+    let Path(receiver) = path?;
+    let Some(notifications) = app.notifications else {
+        let detail =
+            "there are no receivers: add `[[notify]]` to the configuration file of the server";
+        return Err(Problem::new(StatusCode::NOT_FOUND, detail));
+    };
+    let user = sender.user_name().to_owned();
+    let tested = run(notifications, move |notifications| {
+        let tested = notifications.test(&receiver);
+        audit::log_notify_test(&user, &receiver, &tested);
+        tested
+    });
+    tested.await.map(Json)
+}
+
+/// Calls the receivers on a blocking thread.
+async fn run<T: Send + 'static>(
+    notifications: Arc<dyn Notifications>,
+    call: impl FnOnce(&dyn Notifications) -> Result<T, NotifyRefusal> + Send + 'static,
+) -> Result<T, Problem> {
+    let called = spawn_blocking(move || call(&*notifications)).await;
+    called.map_err(|_| internal())?.map_err(Problem::from)
+}

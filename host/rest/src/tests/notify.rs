@@ -1,0 +1,61 @@
+//! Receivers of notifications.
+
+use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyTest};
+
+use super::*;
+use crate::Notifications;
+
+const TEST: &str = "/v2/notify/ops/test";
+
+/// Receivers over a store that does not answer.
+struct Away;
+
+impl Notifications for Away {
+    fn list(&self) -> Result<NotifyReceiverList, NotifyRefusal> {
+        Err(NotifyRefusal::Unavailable("the store is away".to_owned()))
+    }
+
+    fn test(&self, receiver: &str) -> Result<NotifyTest, NotifyRefusal> {
+        match receiver {
+            "ops" => Ok(NotifyTest {
+                error: Some("the receiver answered 403".to_owned()),
+                status: Some(403),
+                delivered: false,
+            }),
+            _ => Err(NotifyRefusal::NotFound(
+                "the receivers are `ops`".to_owned(),
+            )),
+        }
+    }
+}
+
+fn routes() -> Router {
+    router(AppState {
+        notifications: Some(Arc::new(Away)),
+        ..state(Limits::default())
+    })
+}
+
+#[tokio::test]
+async fn a_server_without_receivers_has_an_empty_list_and_no_test() {
+    let list = get("/v2/notify").await;
+    assert_eq!(list.json(), serde_json::json!({"receivers": []}));
+    let detail = post(TEST, "").await.problem(StatusCode::NOT_FOUND);
+    assert!(detail.contains("add `[[notify]]`"), "{detail}");
+}
+
+#[tokio::test]
+async fn a_test_answers_with_the_result_and_a_refusal_with_its_reason() {
+    let tested = send(routes(), "POST", TEST, Body::empty()).await;
+    assert_eq!(tested.status, StatusCode::OK);
+    assert_eq!(tested.json()["delivered"], false);
+    assert_eq!(tested.json()["status"], 403);
+    let other = send(routes(), "POST", "/v2/notify/other/test", Body::empty()).await;
+    let detail = other.problem(StatusCode::NOT_FOUND);
+    assert_eq!(detail, "the receivers are `ops`");
+    let with_body = send(routes(), "POST", TEST, "{}").await;
+    with_body.problem(StatusCode::BAD_REQUEST);
+    let list = send(routes(), "GET", "/v2/notify", Body::empty()).await;
+    list.problem(StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!list.header(header::RETRY_AFTER).is_empty());
+}
