@@ -23,6 +23,7 @@ use crate::commands::lifecycle::{
 };
 use crate::commands::login::LoginArgs;
 use crate::commands::man::ManArgs;
+use crate::commands::notify::NotifyArgs;
 use crate::commands::plugin::PluginArgs;
 use crate::commands::store::StoreArgs;
 use crate::commands::token::TokenArgs;
@@ -125,6 +126,8 @@ pub(crate) enum Command {
     Restore(RestoreArgs),
     /// Shows and changes the interpreters of a running server.
     Interpreters(InterpretersArgs),
+    /// Shows and tests the receivers of notifications of a running server.
+    Notify(NotifyArgs),
     /// Writes, builds, tests and inspects interpreters, without a server.
     Plugin(PluginArgs),
     /// Logs in at the OIDC issuer of a server, with a code that is approved in a browser.

@@ -11,6 +11,7 @@ pub(crate) mod interpreters;
 pub(crate) mod lifecycle;
 pub(crate) mod login;
 pub(crate) mod man;
+pub(crate) mod notify;
 pub(crate) mod plugin;
 pub(crate) mod serve;
 pub(crate) mod status;

@@ -84,6 +84,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Backup(args) => commands::backup::back_up(&args)?,
         Command::Restore(args) => commands::backup::restore(&args)?,
         Command::Interpreters(args) => return interpreters::run(&args),
+        Command::Notify(args) => return commands::notify::run(&args),
         Command::Plugin(args) => return commands::plugin::run(&args),
         Command::Login(args) => commands::login::log_in(&args)?,
         Command::Logout(args) => commands::login::log_out(&args)?,
