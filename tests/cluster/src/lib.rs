@@ -22,12 +22,13 @@
 //! built once from the Go modules beside this crate.
 //!
 //! A MongoDB (`MongoServer`, with the feature `mongodb`) is a `mongod` if one is available, or else
-//! an in-memory server that Java runs. An [`Issuer`] is a script that Node runs. An [`OciRegistry`] is the registry of Debian. A [`ChromeDriver`]
+//! an in-memory server that Java runs. An [`Issuer`] is a script that Node runs. An [`OciRegistry`] is the registry of Debian, and an [`Alertmanager`] is Debian's. A [`ChromeDriver`]
 //! controls Chromium through `WebDriver`. A [`Container`] runs an unpacked [`Image`].
 //!
 //! Every process is stopped when its owner is dropped, even if a test panics. A watchdog stops the
 //! processes of a test that was killed.
 
+mod alertmanager;
 mod api_server;
 mod authority;
 mod axe;
@@ -53,6 +54,7 @@ mod proxy;
 mod registry;
 mod watchdog;
 
+pub use alertmanager::Alertmanager;
 pub use authority::{Authority, Identity};
 pub use axe::axe_or_skip;
 pub use binaries::{Binaries, Binary, Unavailable};

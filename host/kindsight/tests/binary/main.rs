@@ -26,6 +26,7 @@ mod kubectl;
 mod lifecycle;
 mod local;
 mod monitor;
+mod notify;
 mod old_stores;
 mod plugin;
 mod process;
