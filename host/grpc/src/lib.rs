@@ -1,6 +1,6 @@
 //! gRPC of orchestrators: the server of rsync, and the client of controllers.
 //!
-//! access -> **grpc** -> server
+//! access -> **grpc** -> status-notify, server
 //!
 //! ```text
 //! orchestrator ──installapp──▶ Listener ─▶ Rsync ─▶ ContextWork
@@ -22,12 +22,14 @@
     clippy::print_stdout
 )]
 
+mod client;
 mod controllers;
 mod limits;
 mod listener;
 pub mod proto;
 mod rsync;
 
+pub use client::Client;
 pub use controllers::{
     Controller, ControllerFailed, ControllerKind, ControllerSettings, ControllerSettingsError,
     ControllerTls, Controllers,
@@ -36,5 +38,5 @@ pub use limits::{
     CALL_SECONDS_MAX, CALLS_MAX, CONNECTION_CALLS_MAX, CONNECTIONS_MAX, HANDSHAKE_SECONDS_MAX,
     MESSAGE_BYTES_MAX,
 };
-pub use listener::Listener;
+pub use listener::{Listener, ListenerLimits};
 pub use rsync::{ContextWork, Rsync, WorkError, WorkSubject};

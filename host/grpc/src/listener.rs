@@ -13,38 +13,67 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tonic::service::Routes;
 use tonic::transport::Server;
 
 use crate::limits::{
     CALL_SECONDS_MAX, CONNECTION_CALLS_MAX, CONNECTIONS_MAX, DRAIN_SECONDS_MAX,
     HANDSHAKE_SECONDS_MAX, HEADERS_BYTES_MAX, KEEPALIVE_ANSWER_SECONDS_MAX, KEEPALIVE_SECONDS,
 };
-use crate::rsync::{Rsync, UpdateApp};
-pub(crate) use connection::Client;
 use connection::Connection;
 
 /// The pause after the system refused a connection, for example because of too many open files.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
-/// The listener of the server of rsync.
+/// The listener of a gRPC server.
 pub struct Listener {
     tcp: TcpListener,
     tls: Option<Arc<TlsServer>>,
+    limits: ListenerLimits,
+}
+
+/// Limits of a listener. The default is for an orchestrator, which has one connection and few calls at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListenerLimits {
+    /// Maximum number of open connections. Further connections wait in the system.
+    pub connections_max: usize,
+    /// Maximum number of calls at a time over one connection. Further calls wait for the client.
+    pub connection_calls_max: u32,
+}
+
+impl Default for ListenerLimits {
+    fn default() -> Self {
+        Self {
+            connections_max: CONNECTIONS_MAX,
+            connection_calls_max: CONNECTION_CALLS_MAX,
+        }
+    }
 }
 
 impl Listener {
     /// Takes connections of `tcp`. With `tls`, each client must have a trusted certificate.
     pub fn new(tcp: TcpListener, tls: Option<Arc<TlsServer>>) -> Self {
-        Self { tcp, tls }
+        Self {
+            tcp,
+            tls,
+            limits: ListenerLimits::default(),
+        }
     }
 
-    /// Answers calls until `shutdown` is done, then waits for the calls in progress, for some seconds at most.
+    /// The same listener with other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: ListenerLimits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Answers calls of these services until `shutdown` is done, then waits for the calls in progress, for some seconds
+    /// at most. A call that answers with a stream must end its stream at the stop itself.
     ///
     /// # Errors
     /// If the server of tonic fails. A failing connection is not an error.
     pub async fn serve(
         self,
-        rsync: Rsync,
+        services: Routes,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), tonic::transport::Error> {
         let (opened_tx, opened_rx) = mpsc::channel(1);
@@ -58,13 +87,12 @@ impl Listener {
             let _ = stop_rx.changed().await;
         };
         let serving = Server::builder()
-            .max_concurrent_streams(CONNECTION_CALLS_MAX)
+            .max_concurrent_streams(self.limits.connection_calls_max)
             .http2_max_header_list_size(HEADERS_BYTES_MAX)
             .http2_keepalive_interval(Some(Duration::from_secs(KEEPALIVE_SECONDS)))
             .http2_keepalive_timeout(Some(Duration::from_secs(KEEPALIVE_ANSWER_SECONDS_MAX)))
             .timeout(Duration::from_secs(CALL_SECONDS_MAX))
-            .add_service(rsync.service())
-            .add_service(UpdateApp)
+            .add_routes(services)
             .serve_with_incoming_shutdown(opened, stopped);
         let mut serving = std::pin::pin!(serving);
         tokio::select! {
@@ -79,7 +107,7 @@ impl Listener {
 
     /// Accepts connections, and passes them on after their handshakes. Does not end.
     async fn accept(self, opened: mpsc::Sender<Connection>) {
-        let slots = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let slots = Arc::new(Semaphore::new(self.limits.connections_max));
         let mut handshakes = JoinSet::new();
         loop {
             // The semaphore is never closed.
@@ -95,9 +123,9 @@ impl Listener {
                     // Fails only at the stop.
                     Ok(Ok(connection)) => drop(opened.send(connection).await),
                     Ok(Err(error)) => {
-                        tracing::debug!(%peer, %error, "a client of rsync could not connect");
+                        tracing::debug!(%peer, %error, "a client of gRPC could not connect");
                     }
-                    Err(_) => tracing::debug!(%peer, "a handshake of rsync took too long"),
+                    Err(_) => tracing::debug!(%peer, "a handshake of gRPC took too long"),
                 }
             });
         }
@@ -115,7 +143,7 @@ async fn accepted(tcp: &TcpListener) -> (TcpStream, SocketAddr) {
                 return (stream, peer);
             }
             Err(error) => {
-                tracing::debug!(%error, "the machine refused a connection of rsync");
+                tracing::debug!(%error, "the machine refused a connection of gRPC");
                 sleep(REFUSED_PAUSE).await;
             }
         }

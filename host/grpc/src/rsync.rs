@@ -3,26 +3,26 @@
 mod refused;
 mod work;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kindsight_access::{AccessControl, Caller, Credential, Refusal, Role};
+use kindsight_access::{AccessControl, Caller, Role};
 use kindsight_model::ContextId;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use tonic::service::Routes;
 use tonic::{Request, Response, Status};
 
+use crate::client::Client;
 use crate::limits::{CALL_SECONDS_MAX, CALLS_MAX, MESSAGE_BYTES_MAX};
-use crate::listener::Client;
 use crate::proto::installapp_server::{Installapp, InstallappServer};
 use crate::proto::{
     InstallAppRequest, InstallAppResponse, ReadAppContextRequest, ReadAppContextResponse,
     UninstallAppRequest, UninstallAppResponse,
 };
 
-pub(crate) use refused::UpdateApp;
+use refused::UpdateApp;
 pub use work::{ContextWork, WorkError, WorkSubject};
 
 /// Answers the calls of an orchestrator. Cheap to clone.
@@ -67,11 +67,12 @@ impl Rsync {
         }
     }
 
-    /// The service for a server of tonic.
-    pub(crate) fn service(self) -> InstallappServer<Self> {
-        InstallappServer::new(self)
+    /// The services of rsync for a [`Listener`](crate::Listener).
+    pub fn services(self) -> Routes {
+        let installapp = InstallappServer::new(self)
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
-            .max_encoding_message_size(MESSAGE_BYTES_MAX)
+            .max_encoding_message_size(MESSAGE_BYTES_MAX);
+        Routes::new(installapp).add_service(UpdateApp)
     }
 
     /// Authenticates the client, records the work on a blocking thread, and writes a line to the audit log. The work is
@@ -81,7 +82,7 @@ impl Rsync {
         let permit = permit.map_err(|_| {
             Status::resource_exhausted(format!("{CALLS_MAX} calls are in progress; try again"))
         })?;
-        let caller = self.caller(&client).await?;
+        let caller = client.authenticate(self.access.as_ref()).await?;
         let Ok(id) = text.parse::<ContextId>() else {
             return Ok(Err(
                 "`app_context` is not the ID of an AppContext".to_owned()
@@ -104,21 +105,6 @@ impl Rsync {
             Err(WorkError::Denied(why)) => Err(Status::permission_denied(why)),
             Err(error) => Ok(Err(error.to_string())),
         }
-    }
-
-    /// Finds out who calls. A client without a certificate connected to a loopback address, where every client may do
-    /// everything.
-    async fn caller(&self, client: &Client) -> Result<Caller, Status> {
-        let (Some(access), Some(certificate)) = (&self.access, &client.certificate) else {
-            return Ok(Caller::anyone());
-        };
-        let credential = Credential::Certificate(Arc::clone(certificate));
-        let from: IpAddr = client.address;
-        let caller = access.authenticate(&credential, from).await;
-        caller.map_err(|refusal| match refusal {
-            Refusal::Unavailable => Status::unavailable(refusal.to_string()),
-            refusal => Status::unauthenticated(refusal.to_string()),
-        })
     }
 }
 
@@ -158,12 +144,6 @@ fn log(user: &str, call: Call, context: &ContextId, error: Option<&WorkError>) {
     tracing::info!(target: "audit", user, action, %context, outcome, "command");
 }
 
-/// The client of a request.
-fn client<T>(request: &Request<T>) -> Result<Client, Status> {
-    let client = request.extensions().get::<Client>().cloned();
-    client.ok_or_else(|| Status::internal("the connection is not known"))
-}
-
 /// The members of an answer.
 fn members(answer: Answer) -> (bool, String) {
     match answer {
@@ -178,7 +158,7 @@ impl Installapp for Rsync {
         &self,
         request: Request<InstallAppRequest>,
     ) -> Result<Response<InstallAppResponse>, Status> {
-        let client = client(&request)?;
+        let client = Client::of(&request)?;
         let id = request.into_inner().app_context;
         let answer = self.call(Call::Install, client, &id).await?;
         let (app_context_installed, app_context_install_message) = members(answer);
@@ -192,7 +172,7 @@ impl Installapp for Rsync {
         &self,
         request: Request<UninstallAppRequest>,
     ) -> Result<Response<UninstallAppResponse>, Status> {
-        let client = client(&request)?;
+        let client = Client::of(&request)?;
         let id = request.into_inner().app_context;
         let answer = self.call(Call::Uninstall, client, &id).await?;
         let (app_context_uninstalled, app_context_uninstall_message) = members(answer);
@@ -206,7 +186,7 @@ impl Installapp for Rsync {
         &self,
         request: Request<ReadAppContextRequest>,
     ) -> Result<Response<ReadAppContextResponse>, Status> {
-        let client = client(&request)?;
+        let client = Client::of(&request)?;
         let id = request.into_inner().app_context;
         let answer = self.call(Call::Read, client, &id).await?;
         let (app_context_read_successful, app_context_read_message) = members(answer);

@@ -246,6 +246,12 @@ pub(crate) struct ServeArgs {
     /// --roles are set: then each client needs a certificate with the role `deployer`. Port 0 picks a free port.
     #[arg(long, env = "KINDSIGHT_RSYNC_LISTEN", value_name = "ADDRESS", value_parser = address)]
     pub(crate) rsync_listen: Option<SocketAddr>,
+    /// Additional address that serves EMCO's `StatusNotify` over gRPC, which notifies clients of statuses.
+    ///
+    /// It must be a loopback address, where every local client sees every status, unless --tls-client-ca and --roles
+    /// are set: then each client needs a certificate with the role `viewer`. Port 0 picks a free port.
+    #[arg(long, env = "KINDSIGHT_STATUS_NOTIFY_LISTEN", value_name = "ADDRESS", value_parser = address)]
+    pub(crate) status_notify_listen: Option<SocketAddr>,
     /// Wire dialect of answers to status queries: the dialect of the specification, or the dialect of EMCO up to
     /// v22.09 for its own clients. A request can select the other dialect.
     #[arg(long, env = "KINDSIGHT_DIALECT", value_parser = dialect(), default_value = Dialect::default().as_str())]

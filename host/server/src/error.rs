@@ -122,6 +122,11 @@ pub enum Error {
         "other machines reach {0}, so --rsync-listen needs certificates of clients: set `tls-cert`, `tls-key`, `tls-client-ca` and `roles`, or listen on a loopback address"
     )]
     OpenRsync(SocketAddr),
+    /// Other machines reach the address, and every client could read statuses.
+    #[error(
+        "other machines reach {0}, so --status-notify-listen needs certificates of clients: set `tls-cert`, `tls-key`, `tls-client-ca` and `roles`, or listen on a loopback address"
+    )]
+    OpenStatusNotify(SocketAddr),
     /// The files of access control cannot be used.
     #[error("access control")]
     AccessControl(#[from] AccessControlError),

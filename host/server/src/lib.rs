@@ -52,6 +52,7 @@ mod server;
 mod settings;
 mod shadow;
 mod sources;
+mod status_notify;
 mod stop;
 mod store_check;
 mod sweeping;

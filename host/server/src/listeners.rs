@@ -4,10 +4,10 @@ use std::io;
 use std::sync::Arc;
 
 use kindsight_access::TlsServer;
+use kindsight_grpc::Listener;
 use kindsight_rest::{AppState, Ended, Limits, Slots};
 use tokio::net::TcpListener;
 
-use crate::rsync::RsyncListener;
 use crate::tasks::Tasks;
 
 /// Maximum number of connections to the listener of metrics: some scrapers, and health checks.
@@ -19,7 +19,9 @@ pub(crate) struct Listeners {
     /// The additional listener of metrics.
     pub(crate) metrics: Option<TcpListener>,
     /// The server of rsync.
-    pub(crate) rsync: Option<RsyncListener>,
+    pub(crate) rsync: Option<Listener>,
+    /// The server of notifications.
+    pub(crate) status_notify: Option<Listener>,
     /// TLS of the REST API; `None` for HTTP.
     pub(crate) tls: Option<Arc<TlsServer>>,
 }

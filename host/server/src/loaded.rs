@@ -39,8 +39,9 @@ use crate::registry::{self, Registry};
 use crate::rsync;
 use crate::settings::{ClusterChanges, Settings};
 use crate::sources::Sources;
+use crate::status_notify;
 use crate::sweeping::sweep;
-use crate::tasks::Tasks;
+use crate::tasks::{Tasks, infallible};
 
 /// Maximum number of events that wait for the pipeline. A cluster that sends further events waits.
 const EVENTS_MAX: usize = 64;
@@ -181,6 +182,8 @@ impl Loaded {
         let metrics = self.metrics(&events_tx, &slots, &unsynced, aai.clone());
         let notifications = notifications::begin(tasks, self.notifier.take());
         let metrics = self.metrics(&events_tx, &slots, &unsynced, notifications.as_ref());
+        status_notify::begin(tasks, listeners.status_notify.take(), &read_model, access);
+        let metrics = self.metrics(&events_tx, &slots, &unsynced);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         let changes = self.settings.cluster_changes;
@@ -331,10 +334,5 @@ async fn until(
 ) -> Result<(), Infallible> {
     // None at the stop.
     let _ = shutdown.run_until_cancelled(task).await;
-    Ok(())
-}
-
-async fn infallible(task: impl Future<Output = ()>) -> Result<(), Infallible> {
-    task.await;
     Ok(())
 }

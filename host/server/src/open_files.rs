@@ -8,10 +8,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const OTHER_FILES: u64 = 256;
 
 /// Raises the limit of open files to the number that the connections need, as far as the system permits. If the limit
-/// is still too low, lowers the limit of connections.
-pub(crate) fn make_room(limits: &mut Limits) {
+/// is still too low, lowers the limit of connections. `others` are the connections of other listeners.
+pub(crate) fn make_room(limits: &mut Limits, others: usize) {
     let connections = limits.connections_max as u64;
-    let needed = connections.saturating_add(OTHER_FILES);
+    let others = OTHER_FILES.saturating_add(others as u64);
+    let needed = connections.saturating_add(others);
     let open = getrlimit(Resource::Nofile);
     let (soft, hard) = (open.current.unwrap_or(u64::MAX), open.maximum);
     if soft >= needed {
@@ -26,7 +27,7 @@ pub(crate) fn make_room(limits: &mut Limits) {
         Ok(()) => most,
         Err(_) => soft,
     };
-    let fits = fitting(connections, files);
+    let fits = fitting(connections, files, others);
     if fits < connections {
         tracing::warn!(
             connections_max = connections,
@@ -37,9 +38,9 @@ pub(crate) fn make_room(limits: &mut Limits) {
     }
 }
 
-/// The number of connections that fit into `files` open files: at least half of `files`.
-fn fitting(connections: u64, files: u64) -> u64 {
-    let left = files.saturating_sub(OTHER_FILES).max(files / 2).max(1);
+/// The number of connections that fit into `files` open files beside the other files: at least half of `files`.
+fn fitting(connections: u64, files: u64, others: u64) -> u64 {
+    let left = files.saturating_sub(others).max(files / 2).max(1);
     connections.min(left)
 }
 
@@ -58,7 +59,7 @@ mod tests {
             (10, 0, 1),
         ] {
             assert_eq!(
-                fitting(connections, files),
+                fitting(connections, files, OTHER_FILES),
                 expected,
                 "{connections} {files}"
             );

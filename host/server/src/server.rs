@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kindsight_grpc::Listener;
 use kindsight_pipeline::Unsynced;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::spawn_blocking;
@@ -14,7 +15,6 @@ use crate::listeners::Listeners;
 use crate::loaded::Loaded;
 use crate::mongodb;
 use crate::open_files;
-use crate::rsync::RsyncListener;
 use crate::settings::Settings;
 use crate::tasks::{Running, Tasks};
 use crate::tls;
@@ -24,6 +24,7 @@ pub struct Server {
     address: SocketAddr,
     metrics_address: Option<SocketAddr>,
     rsync_address: Option<SocketAddr>,
+    status_notify_address: Option<SocketAddr>,
     interpreters: Vec<String>,
     tasks: Tasks,
     unsynced: Arc<Unsynced>,
@@ -73,11 +74,12 @@ impl Server {
         settings.check()?;
         settings.warn_insecure();
         let mut settings = settings;
-        open_files::make_room(&mut settings.rest_limits);
+        let grpc_connections = settings.grpc_connections();
+        open_files::make_room(&mut settings.rest_limits, grpc_connections);
         kindsight_model::set_tree_budget(settings.parsed_bytes_max);
         let (address, metrics_address) = (settings.listen, settings.metrics.listen);
-        let rsync_address = settings.rsync_listen;
-        let rsync_has_certificates = settings.rsync_has_certificates();
+        let grpc_addresses = [settings.rsync_listen, settings.status_notify_listen];
+        let has_certificates = settings.grpc_has_certificates();
         let stop_max = settings.rest_limits.drain_max.saturating_add(STOP_GRACE);
         let tls = tls::open(settings.tls.take()).await?;
         let states = mongodb::open(settings.mongodb.take()).await?;
@@ -86,12 +88,14 @@ impl Server {
         let (rest, address) = listen(address)?;
         let metrics = metrics_address.map(listen).transpose()?;
         let (metrics, metrics_address) = metrics.unzip();
-        let rsync = rsync_address.map(listen).transpose()?;
-        let (rsync, rsync_address) = rsync.unzip();
-        let rsync = rsync.map(|tcp| RsyncListener {
-            tcp,
-            tls: tls.clone().filter(|_| rsync_has_certificates),
-        });
+        let grpc_tls = tls.clone().filter(|_| has_certificates);
+        let grpc = |address: Option<SocketAddr>| -> Result<_, Error> {
+            let (tcp, address) = address.map(listen).transpose()?.unzip();
+            Ok((tcp.map(|tcp| Listener::new(tcp, grpc_tls.clone())), address))
+        };
+        let [rsync, status_notify] = grpc_addresses.map(grpc);
+        let ((rsync, rsync_address), (status_notify, status_notify_address)) =
+            (rsync?, status_notify?);
         let interpreters = loaded.interpreters();
         let tasks = Tasks::default();
         tls::begin(tls.as_ref(), &tasks);
@@ -99,6 +103,7 @@ impl Server {
             rest,
             metrics,
             rsync,
+            status_notify,
             tls,
         };
         let unsynced = loaded.run(&tasks, listeners, states);
@@ -106,6 +111,7 @@ impl Server {
             address,
             metrics_address,
             rsync_address,
+            status_notify_address,
             interpreters,
             tasks,
             unsynced,
@@ -126,6 +132,11 @@ impl Server {
     /// The address of rsync's server; `None` if it is not configured.
     pub fn rsync_address(&self) -> Option<SocketAddr> {
         self.rsync_address
+    }
+
+    /// The address of the server of notifications; `None` if it is not configured.
+    pub fn status_notify_address(&self) -> Option<SocketAddr> {
+        self.status_notify_address
     }
 
     /// The interpreters that were live at the start, as `name@version`.

@@ -11,12 +11,13 @@ use kindsight_access::{AccessSettings, TlsSettings};
 use kindsight_api::status::Dialect;
 use kindsight_catalog::{ArtifactSource, CatalogLimits, ComponentDirectory};
 use kindsight_clusters::{ClusterSource, Projects};
-use kindsight_grpc::Controllers;
+use kindsight_grpc::{CONNECTIONS_MAX, Controllers};
 use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
 use kindsight_notify::ReceiverSettings;
 use kindsight_outgoing::Destinations;
 use kindsight_pipeline::{KIND_GRACE, RememberedFile, Timeouts};
 use kindsight_rest::AllowedNames;
+use kindsight_status_notify::LISTENER_LIMITS;
 use kindsight_store::Store;
 use tokio::sync::watch;
 
@@ -94,6 +95,8 @@ pub struct Settings {
     pub aai: Option<AaiSettings>,
     /// The address of rsync's gRPC server, for an orchestrator that writes into [`Self::store`]; port 0 takes a free one.
     pub rsync_listen: Option<SocketAddr>,
+    /// The address of EMCO's `StatusNotify` over gRPC; port 0 takes a free one.
+    pub status_notify_listen: Option<SocketAddr>,
     /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits of interpreters.
@@ -198,6 +201,7 @@ impl Settings {
             outgoing: Arc::default(),
             aai: None,
             rsync_listen: None,
+            status_notify_listen: None,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),
@@ -217,6 +221,7 @@ impl Settings {
         self.check_exposure()?;
         self.check_lifecycle()?;
         self.check_rsync()?;
+        self.check_status_notify()?;
         let limits = self.limits_of_requests().into_iter();
         let limits = limits.chain(self.limits_of_interpreters());
         let mut zeros = limits.filter(|(_, value)| *value == 0);
@@ -288,16 +293,37 @@ impl Settings {
         if !Arc::ptr_eq(&self.contexts, &self.store) {
             return Err(Error::RsyncObserves);
         }
-        if !self.rsync_has_certificates() && !listen.ip().to_canonical().is_loopback() {
+        if !self.grpc_has_certificates() && !listen.ip().to_canonical().is_loopback() {
             return Err(Error::OpenRsync(listen));
         }
         Ok(())
     }
 
-    /// Returns whether each client of rsync's server must have a certificate.
-    pub(crate) fn rsync_has_certificates(&self) -> bool {
+    /// Each client that is notified has a certificate, or connects from this machine.
+    fn check_status_notify(&self) -> Result<(), Error> {
+        match self.status_notify_listen {
+            Some(listen)
+                if !self.grpc_has_certificates() && !listen.ip().to_canonical().is_loopback() =>
+            {
+                Err(Error::OpenStatusNotify(listen))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether each client of gRPC must have a certificate.
+    pub(crate) fn grpc_has_certificates(&self) -> bool {
         let tls = self.tls.as_ref();
         self.access.is_some() && tls.is_some_and(|tls| tls.client_ca.is_some())
+    }
+
+    /// Maximum number of connections to the listeners of gRPC.
+    pub(crate) fn grpc_connections(&self) -> usize {
+        let rsync = self.rsync_listen.map_or(0, |_| CONNECTIONS_MAX);
+        let notified = self
+            .status_notify_listen
+            .map_or(0, |_| LISTENER_LIMITS.connections_max);
+        rsync + notified
     }
 
     /// Limits of the REST API by the names of their flags.

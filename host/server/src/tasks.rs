@@ -1,6 +1,7 @@
 //! Tasks of a server: each runs until the stop, and one that ends early stops the others.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -122,9 +123,14 @@ impl Tasks {
     }
 }
 
+/// A task that does not fail.
+pub(crate) async fn infallible(task: impl Future<Output = ()>) -> Result<(), Infallible> {
+    task.await;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
     use std::io;
 
     use super::*;

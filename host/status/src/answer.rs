@@ -83,6 +83,21 @@ impl Subject {
         Ok(StatusAnswer::Status(Box::new(status)))
     }
 
+    /// The status for a query, as [`Self::answer`] has it. A name that does not exist selects nothing.
+    ///
+    /// For subscriptions: they may begin before a name exists, and continue after it is gone.
+    pub fn selected(&self, query: &StatusQuery) -> Status<'_, Resources<'_>> {
+        let mut status = self.status();
+        match &self.context {
+            Some(context) => {
+                let kind = query.kind.unwrap_or(self.default_kind());
+                fill(&mut status, context, query, kind);
+            }
+            None => status.message = self.no_context().map(Cow::Owned),
+        }
+        status
+    }
+
     /// The reason why the subject has no context; `None` if it has one.
     pub(crate) fn no_context(&self) -> Option<String> {
         match (&self.context, &self.instance) {

@@ -22,7 +22,7 @@ use crate::store::StoreAway;
 use crate::subject::Subject;
 use crate::tally::{ResourcePlace, Tally};
 use crate::transition::Transition;
-use crate::view::{ClusterView, ContextView};
+use crate::view::ContextView;
 
 use near::near;
 pub use query::ApplicationQuery;
@@ -194,6 +194,11 @@ impl Applications {
         })
     }
 
+    /// Every application that matches the name of the query, in order, with the subject of a query about it.
+    pub fn subjects(&self) -> impl Iterator<Item = (&DigName, &Subject)> {
+        self.listed().map(|(name, listed)| (name, &listed.subject))
+    }
+
     /// Every application that matches the name of the query, in order.
     pub(crate) fn listed(&self) -> impl Iterator<Item = (&DigName, &Listed)> {
         let listed = self.listed.iter();
@@ -216,12 +221,6 @@ impl Applications {
 }
 
 impl Subject {
-    /// The clusters of its placements, with repetitions.
-    fn clusters(&self) -> impl Iterator<Item = &ClusterName> {
-        let contexts = self.context.iter();
-        contexts.flat_map(|context| context.clusters().map(ClusterView::cluster))
-    }
-
     /// The application as an item of the list, with the start of its state according to its resources; `None`
     /// for a context with a cluster's own resources.
     fn application(&self) -> Option<Application<'_>> {

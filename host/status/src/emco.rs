@@ -54,12 +54,12 @@ pub(crate) fn ready_status(resource: &ResourceView) -> ReadyStatus {
     if resource.role == Role::Gone || is_unreported(resource) {
         ReadyStatus::NotPresent
     } else {
-        of_phase(resource.verdict.phase)
+        emco_ready_status(resource.verdict.phase)
     }
 }
 
-/// The word for a phase.
-fn of_phase(phase: Phase) -> ReadyStatus {
+/// EMCO's word for the phase of a resource, or for a rolled-up phase.
+pub fn emco_ready_status(phase: Phase) -> ReadyStatus {
     match phase {
         Phase::Ready | Phase::Present | Phase::Suspended | Phase::Degraded => ReadyStatus::Ready,
         Phase::NotPresent => ReadyStatus::NotPresent,
@@ -71,7 +71,7 @@ fn of_phase(phase: Phase) -> ReadyStatus {
 
 /// The word for a rolled-up phase.
 fn of_rollup(phase: Phase) -> ReadyStatus {
-    match of_phase(phase) {
+    match emco_ready_status(phase) {
         ReadyStatus::Ready => ReadyStatus::Ready,
         ReadyStatus::NotReady | ReadyStatus::NotPresent => ReadyStatus::NotReady,
     }

@@ -56,7 +56,7 @@ pub use applications::{
 pub use change::{apply, change};
 pub use clusters::Clusters;
 pub use connection::ConnectionView;
-pub use emco::{EmcoError, EmcoQuery, EmcoResources, EmcoSubject};
+pub use emco::{EmcoError, EmcoQuery, EmcoResources, EmcoSubject, emco_ready_status};
 pub use history::{
     ApplicationHistory, ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, Histories, HistoryAnswer,
     HistoryQuery, Recorded, SelectedTransitions, TRANSITIONS_BYTES_MAX,

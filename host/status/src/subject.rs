@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
 use kindsight_model::{ContextId, DigName, Phase, RecordSubject, SubjectSet};
+use kindsight_model::{ClusterName, ContextId, DigName, RecordSubject, SubjectSet};
 
 use crate::history::ApplicationKey;
 use crate::record::RecordView;
+use crate::resource_view::ResourceView;
 use crate::snapshot::ChangedSubject;
 use crate::store::StoreAway;
 use crate::tally::Tally;
 use crate::view::ContextView;
+use crate::view::{ClusterView, ContextView};
 
 /// The input of one answer. Immutable, so the answer is consistent.
 #[derive(Debug)]
@@ -92,7 +95,7 @@ impl Subject {
     }
 
     /// Returns whether it is a found application, so that no resource was sent.
-    pub(crate) fn is_found(&self) -> bool {
+    pub fn is_found(&self) -> bool {
         self.is_found
     }
 
@@ -103,6 +106,27 @@ impl Subject {
         } else {
             QueryType::default()
         }
+    }
+
+    /// The composite profile of the deployment; `None` without one.
+    pub fn profile(&self) -> Option<&str> {
+        self.record.profile.as_deref()
+    }
+
+    /// All resources of its placements with their clusters, in the order of an answer. Does not build an answer, for
+    /// callers that read objects.
+    pub fn resources(&self) -> impl Iterator<Item = (&ClusterName, &ResourceView)> {
+        let clusters = self.context.iter().flat_map(|context| context.clusters());
+        clusters.flat_map(|view| {
+            let resources = view.resources().iter();
+            resources.map(|resource| (view.cluster(), resource))
+        })
+    }
+
+    /// The clusters of its placements, with repetitions.
+    pub fn clusters(&self) -> impl Iterator<Item = &ClusterName> {
+        let contexts = self.context.iter();
+        contexts.flat_map(|context| context.clusters().map(ClusterView::cluster))
     }
 
     /// Number of placements (apps in clusters) that an answer may contain. The caller uses it to decide

@@ -1,16 +1,18 @@
 //! An open connection, with the certificate of its client.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use kindsight_access::{ClientCertificate, TlsServer, TlsStream, VerifiedClient};
+use kindsight_access::{TlsServer, TlsStream, VerifiedClient};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::transport::server::Connected;
+
+use crate::client::Client;
 
 /// A connection after its handshake. Holds a slot for connections.
 pub(crate) struct Connection {
@@ -24,15 +26,6 @@ pub(crate) struct Connection {
 enum Stream {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
-}
-
-/// The client of a connection.
-#[derive(Debug, Clone)]
-pub(crate) struct Client {
-    /// The verified certificate; `None` without TLS.
-    pub(crate) certificate: Option<Arc<ClientCertificate>>,
-    /// The address that the client connects from.
-    pub(crate) address: IpAddr,
 }
 
 impl Connection {

@@ -80,7 +80,7 @@ impl Stage {
         let shutdown = CancellationToken::new();
         let stopped = shutdown.clone().cancelled_owned();
         let work: Arc<dyn ContextWork> = Arc::clone(&contexts) as _;
-        let serving = Listener::new(tcp, tls).serve(Rsync::new(work, access), stopped);
+        let serving = Listener::new(tcp, tls).serve(Rsync::new(work, access).services(), stopped);
         tokio::spawn(serving);
         Self {
             contexts,

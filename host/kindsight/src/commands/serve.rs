@@ -99,7 +99,9 @@ impl Started {
         let rest = format!("{}://{address}", self.scheme);
         let rsync = server.rsync_address();
         let rsync = rsync.map(|address| format!("grpc://{address}"));
-        let listeners = [Some(rest.clone()), metrics, rsync];
+        let notify = server.status_notify_address();
+        let notify = notify.map(|address| format!("grpc://{address}"));
+        let listeners = [Some(rest.clone()), metrics, rsync, notify];
         tracing::info!(
             listeners = names(listeners.into_iter().flatten()),
             access_control = self.access_control,
@@ -189,6 +191,7 @@ fn settings(
         outgoing,
         aai,
         rsync_listen: args.rsync_listen,
+        status_notify_listen: args.status_notify_listen,
         controllers,
         dialect: args.dialect,
         catalog_limits: args.interpreter_limits.catalog_limits(),

@@ -141,9 +141,9 @@ impl Server {
         }
     }
 
-    /// The URL of rsync's server.
-    pub(crate) fn rsync(&self) -> String {
-        let begin = self.started.find("grpc://").expect("a server of rsync");
+    /// The URL of the server of gRPC.
+    pub(crate) fn grpc(&self) -> String {
+        let begin = self.started.find("grpc://").expect("a server of gRPC");
         let address = self.started[begin..].trim_start_matches("grpc://");
         let end = address.find([',', '"', ' ']).unwrap_or(address.len());
         format!("http://{}", &address[..end])

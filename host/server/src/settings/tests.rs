@@ -86,6 +86,17 @@ fn the_server_of_rsync_needs_the_lifecycle_its_own_store_and_certificates_or_loo
 }
 
 #[test]
+fn the_server_of_notifications_needs_certificates_or_loopback() {
+    let mut settings = settings();
+    settings.status_notify_listen = "127.0.0.1:0".parse().ok();
+    settings.check().unwrap();
+    settings.status_notify_listen = "0.0.0.0:0".parse().ok();
+    let error = chain(&settings.check().unwrap_err());
+    assert!(error.contains("--status-notify-listen"), "{error}");
+    assert!(error.contains("tls-client-ca"), "{error}");
+}
+
+#[test]
 fn a_limit_of_zero_is_refused_with_its_name() {
     let check = |change: fn(&mut Settings), name: &str| {
         let mut settings = settings();

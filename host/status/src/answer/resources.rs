@@ -60,7 +60,7 @@ impl<'a> Resources<'a> {
     }
 
     /// The resources in the form that the query requests, without resources that this form omits.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Resource<'a>> {
+    pub fn iter(&self) -> impl Iterator<Item = Resource<'a>> {
         self.selected().filter_map(|view| self.resource(view))
     }
 

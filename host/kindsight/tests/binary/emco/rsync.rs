@@ -68,7 +68,7 @@ impl Stage {
         let request = InstallAppRequest {
             app_context: id.to_owned(),
         };
-        let url = server.rsync();
+        let url = server.grpc();
         let answer = self.runtime.block_on(async {
             let mut client = InstallappClient::connect(url).await.unwrap();
             client.install_app(request).await.unwrap().into_inner()
@@ -84,7 +84,7 @@ impl Stage {
         let request = UninstallAppRequest {
             app_context: id.to_owned(),
         };
-        let url = server.rsync();
+        let url = server.grpc();
         let answer = self.runtime.block_on(async {
             let mut client = InstallappClient::connect(url).await.unwrap();
             client.uninstall_app(request).await.unwrap().into_inner()
@@ -100,7 +100,7 @@ impl Stage {
         let request = ReadAppContextRequest {
             app_context: id.to_owned(),
         };
-        let url = server.rsync();
+        let url = server.grpc();
         let answer = self.runtime.block_on(async {
             let mut client = InstallappClient::connect(url).await.unwrap();
             client.read_app_context(request).await.unwrap().into_inner()

@@ -7,7 +7,7 @@ use kindsight_model::SubjectSet;
 #[test]
 fn the_word_of_every_phase() {
     let lines = Phase::ALL.iter().map(|phase| {
-        let (one, rollup) = (of_phase(*phase), of_rollup(*phase));
+        let (one, rollup) = (emco_ready_status(*phase), of_rollup(*phase));
         format!("{phase}: {one}, rolled up {rollup}\n")
     });
     expect![[r#"
