@@ -1,6 +1,6 @@
 //! The application of an object, as its deployer marked it.
 //!
-//! Argo CD, Flux and Helm each mark the objects that they deploy. Other objects may have the labels that Kubernetes
+//! Argo CD, Flux, Helm and ONAP's Kubernetes plugin each mark the objects that they deploy. Other objects may have the labels that Kubernetes
 //! recommends. The first rule that applies decides: charts contain the recommended labels with every deployer, so
 //! these labels alone would split a release. Applications of the configuration precede these rules, and deployments
 //! of an `AppContext` precede the configuration.
@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kindsight_contract::Node;
-use kindsight_model::{DeploymentId, DigName, Gvk, LabelSelector, is_label_value};
+use kindsight_model::{DeploymentId, DigName, Gvk, INSTANCE_LABEL, LabelSelector, is_label_value};
 
 use crate::configured::ConfiguredApplication;
 use tracking_id::TrackingId;
@@ -25,6 +25,8 @@ pub enum ApplicationRule {
     Flux,
     /// Helm's annotations for a release and its namespace.
     Helm,
+    /// The label of ONAP's Kubernetes plugin for an instance, over all namespaces.
+    K8splugin,
     /// `app.kubernetes.io/part-of`, over all namespaces.
     PartOf,
     /// `app.kubernetes.io/instance`, separately in each namespace.
@@ -32,8 +34,8 @@ pub enum ApplicationRule {
 }
 
 impl ApplicationRule {
-    /// All rules, in the order of precedence.
-    pub const ALL: [Self; 5] = [
+    /// The rules of a server without a setting, in the order of precedence. [`Self::K8splugin`] is not one of them.
+    pub const DEFAULT: [Self; 5] = [
         Self::ArgoCd,
         Self::Flux,
         Self::Helm,
@@ -47,6 +49,9 @@ impl ApplicationRule {
             Self::ArgoCd => argo_cd(metadata),
             Self::Flux => FLUX.iter().find_map(|pair| metadata.release(pair)),
             Self::Helm => metadata.release(&HELM),
+            Self::K8splugin => metadata
+                .label(INSTANCE_LABEL)
+                .and_then(|id| Named::of(id, None, "label k8splugin.io/rb-instance-id")),
             Self::PartOf => metadata
                 .label("app.kubernetes.io/part-of")
                 .and_then(|name| Named::of(name, None, "label app.kubernetes.io/part-of")),
@@ -69,11 +74,11 @@ pub struct MembershipRules {
 }
 
 impl Default for MembershipRules {
-    /// No application of the configuration, and all rules.
+    /// No application of the configuration, and [`ApplicationRule::DEFAULT`].
     fn default() -> Self {
         Self {
             configured: Arc::default(),
-            found: ApplicationRule::ALL.into(),
+            found: ApplicationRule::DEFAULT.into(),
             selector: None,
         }
     }

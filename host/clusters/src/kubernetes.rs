@@ -159,7 +159,7 @@ impl Default for WatchOptions {
             namespaces: BTreeSet::new(),
             selection: None,
             left_out: LEFT_OUT.into_iter().map(Arc::from).collect(),
-            rules: ApplicationRule::ALL.into(),
+            rules: ApplicationRule::DEFAULT.into(),
             applications: Arc::default(),
             kubeconfigs: BTreeSet::new(),
             mode: ReportMode::default(),

@@ -71,8 +71,8 @@ pub use label_selector::{SELECTOR_BYTES_MAX, SelectorError, parse_selector};
 pub use lifecycle::{ContextStatus, LifecycleState};
 pub use name_pattern::{NamePattern, NamePatternError};
 pub use names::{
-    ClusterName, ContextId, DeploymentId, DigName, Gvk, LABEL_VALUE_GRAMMAR, LogicalCloudName,
-    NAME_BYTES_MAX, NAME_GRAMMAR, NameError, is_label_value, is_name,
+    ClusterName, ContextId, DeploymentId, DigName, Gvk, INSTANCE_LABEL, LABEL_VALUE_GRAMMAR,
+    LogicalCloudName, NAME_BYTES_MAX, NAME_GRAMMAR, NameError, is_label_value, is_name,
 };
 pub use object::{
     OBJECT_BYTES_MAX, Object, ObjectError, ObjectFields, Owner, PARSED_BYTES_MAX, ScaleTarget,

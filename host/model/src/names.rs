@@ -25,6 +25,9 @@ pub const NAME_GRAMMAR: &str =
 pub const LABEL_VALUE_GRAMMAR: &str =
     "1 to 63 letters, digits, `-`, `_` or `.`, with a letter or digit at both ends";
 
+/// The label with which ONAP's Kubernetes plugin marks the objects of an instance. Its value is the ID of the instance.
+pub const INSTANCE_LABEL: &str = "k8splugin.io/rb-instance-id";
+
 /// The reason why a name is invalid; the message gives the valid form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {

@@ -59,6 +59,24 @@ fn the_deployer_decides_before_the_labels_of_the_chart() {
     assert_eq!(application(&metadata), None);
 }
 
+#[test]
+fn the_label_of_an_instance_names_an_application_only_if_its_rule_is_there() {
+    let metadata = json!({"namespace": "web", "name": "front", "labels": {
+        "k8splugin.io/rb-instance-id": "serene_mcnulty", "app.kubernetes.io/instance": "vfw",
+    }});
+    assert_eq!(application(&metadata).unwrap(), "-/vfw/-/web");
+    let rules = MembershipRules {
+        found: [ApplicationRule::K8splugin, ApplicationRule::Instance].into(),
+        ..MembershipRules::default()
+    };
+    let text = metadata.to_string();
+    let tree = Tree::read(&text).unwrap();
+    let document = tree.document(&text);
+    let claims = Membership::of(&front(), document.root(), &rules).claims;
+    let names: Vec<String> = claims.iter().map(|it| it.application.to_string()).collect();
+    assert_eq!(names, ["-/serene_mcnulty/-/-", "-/vfw/-/web"]);
+}
+
 /// The Argo CD Application of an object with this tracking id.
 fn tracked(gvk: &Gvk, namespace: &str, name: &str, id: &str) -> Option<String> {
     let text = json!({
