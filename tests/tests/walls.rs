@@ -202,6 +202,15 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-read-model",
             "kindsight-status",
             "kindsight-store",
+        "kindsight-k8splugin",
+        &[
+            "kindsight-api",
+            "kindsight-model",
+            "kindsight-read-model",
+            "kindsight-status",
+        ],
+    ),
+    (
         "kindsight-status-notify",
         &[
             "kindsight-access",
@@ -246,6 +255,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-conversion",
             "kindsight-grpc",
             "kindsight-interpreter",
+            "kindsight-k8splugin",
             "kindsight-lifecycle",
             "kindsight-model",
             "kindsight-mongodb",

@@ -25,6 +25,7 @@ pub mod explanation;
 pub mod history;
 pub mod interpret;
 pub mod interpreters;
+pub mod k8splugin;
 pub mod lifecycle;
 mod name_lists;
 pub mod onap;

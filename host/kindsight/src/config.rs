@@ -8,6 +8,7 @@ mod controller_table;
 pub(crate) mod etcd;
 pub(crate) mod follow;
 mod interpreter_table;
+mod k8splugin;
 mod kubeconfig;
 mod limits;
 pub(crate) mod mongodb;
@@ -45,6 +46,7 @@ use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::cluster_table::ClusterTable;
 use crate::config::controller_table::{ControllerTable, controllers};
 use crate::config::interpreter_table::{InterpreterTable, interpreter_settings};
+use crate::config::k8splugin::K8spluginArgs;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 use crate::config::mongodb::MongodbArgs;
@@ -274,6 +276,8 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
     #[command(flatten)]
+    pub(crate) k8splugin: K8spluginArgs,
+    #[command(flatten)]
     pub(crate) artifacts: ArtifactArgs,
     #[command(flatten)]
     pub(crate) interpreter_limits: InterpreterArgs,
@@ -308,7 +312,8 @@ impl ServeArgs {
     /// A table is invalid, or this process does not run in a Pod.
     pub(crate) fn registry(&self) -> anyhow::Result<RegistrySettings> {
         let applications = applications(&self.application_tables).map_err(anyhow::Error::msg)?;
-        let settings = self.watch.registry(applications);
+        let has_k8splugin = self.k8splugin.is_enabled();
+        let settings = self.watch.registry(applications, has_k8splugin);
         settings.context("cluster-secrets")
     }
 
@@ -317,7 +322,7 @@ impl ServeArgs {
     /// # Errors
     /// A kubeconfig cannot be read, or a table is invalid.
     pub(crate) fn sources(&self) -> anyhow::Result<Vec<ClusterSource>> {
-        let options = self.watch.options();
+        let options = self.watch.options(self.k8splugin.is_enabled());
         let mut clusters = self.clusters.clone();
         for table in &self.cluster_tables {
             let source = table.source(&options);

@@ -137,9 +137,10 @@ fn flag(name: &str, value: &toml::Value) -> anyhow::Result<Vec<String>> {
         toml::Value::Integer(number) => vec![format!("--{name}={number}")],
         toml::Value::Boolean(true) => vec![format!("--{name}")],
         toml::Value::Boolean(false) => Vec::new(),
-        // `[[cluster]]`, where `cluster = […]` has texts.
-        toml::Value::Table(table) if name == "cluster" => {
-            vec![format!("--cluster-table={}", serde_json::to_string(table)?)]
+        // `[[cluster]]`, where `cluster = […]` has texts; `[k8splugin]`, where `k8splugin = true` enables the defaults.
+        toml::Value::Table(table) if ["cluster", "k8splugin"].contains(&name) => {
+            let json = serde_json::to_string(table)?;
+            vec![format!("--{name}-table={json}")]
         }
         toml::Value::Table(table) if TABLES.contains(&name) => {
             let json = serde_json::to_string(table)?;

@@ -29,6 +29,7 @@ mod command;
 mod confirm;
 mod connections;
 mod dialect;
+mod instances;
 mod judge;
 mod lifecycle;
 mod limits;
@@ -60,6 +61,7 @@ pub use allowed::{AllowedHost, AllowedNameError, AllowedNames, AllowedOrigin};
 pub use blocking::spawn_blocking;
 pub use catalog::{Command, InterpreterCatalog, Promote, Upload};
 pub use confirm::Confirm;
+pub use instances::RbInstances;
 pub use judge::Judge;
 pub use lifecycle::{GroupCommand, GroupLifecycle};
 pub use limits::{
@@ -100,6 +102,8 @@ pub struct AppState {
     pub clusters: Option<Arc<dyn ClusterRegistry>>,
     /// The receivers of notifications; `None` if there are none.
     pub notifications: Option<Arc<dyn Notifications>>,
+    /// Applications in the form of ONAP's Kubernetes plugin; `None` if its routes are disabled.
+    pub instances: Option<Arc<dyn RbInstances>>,
     /// Lists the missing parts as texts until queries can be answered; empty when the server is ready.
     /// Called on every `GET /readyz`, so it must be quick.
     pub missing: Arc<dyn Fn() -> Vec<String> + Send + Sync>,

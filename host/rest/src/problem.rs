@@ -7,6 +7,7 @@ use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kindsight_api::interpreters::Refusal;
+use kindsight_api::k8splugin::RbInstanceRefusal;
 use kindsight_api::lifecycle::GroupRefusal;
 use kindsight_api::notify::NotifyRefusal;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
@@ -136,6 +137,11 @@ impl Problem {
 }
 
 impl Problem {
+    /// The status code.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// The document that is answered.
     pub(crate) fn document(self) -> ProblemDocument {
         ProblemDocument {
@@ -215,6 +221,11 @@ impl From<NotifyRefusal> for Problem {
                 retry_after: Some(RETRY_AFTER_S),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
             },
+impl From<RbInstanceRefusal> for Problem {
+    fn from(refusal: RbInstanceRefusal) -> Self {
+        match refusal {
+            RbInstanceRefusal::NotFound(why) => Self::new(StatusCode::NOT_FOUND, why),
+            RbInstanceRefusal::Ambiguous(why) => Self::new(StatusCode::CONFLICT, why),
         }
     }
 }

@@ -29,6 +29,7 @@ use crate::routes::interpreters::commands;
 use crate::routes::lifecycle::network_intents;
 use crate::routes::{
     applications, confirmation, history, interpret, interpreters, lifecycle, notify, page, push,
+    applications, confirmation, history, interpret, interpreters, k8splugin, lifecycle, page, push,
     recorded, registration, service, session, status, watch,
 };
 use crate::slots::permits;
@@ -203,6 +204,9 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .routes(routes!(recorded::fixture))
         .routes(routes!(notify::list))
         .routes(routes!(notify::test))
+        .routes(routes!(k8splugin::list))
+        .routes(routes!(k8splugin::get))
+        .routes(routes!(k8splugin::status))
         .layer(slots!(&requests))
         .merge(judging(limits, &bodies, &requests))
         .merge(groups(&bodies, &requests))

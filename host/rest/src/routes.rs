@@ -7,6 +7,7 @@ pub(crate) mod errors;
 pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;
+pub(crate) mod k8splugin;
 pub(crate) mod lifecycle;
 pub(crate) mod notify;
 pub(crate) mod page;

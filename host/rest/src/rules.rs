@@ -77,6 +77,7 @@ impl Rule {
 const GROUP: &str = "/v2/projects/{project}/composite-apps/{composite-app}/{version}/deployment-intent-groups/{deployment-intent-group}";
 const CLUSTER: &str = "/v2/cluster-providers/{cluster-provider}/clusters/{cluster}";
 const LOGICAL_CLOUD: &str = "/v2/projects/{project}/logical-clouds/{logical-cloud}";
+const INSTANCE: &str = "/v1/instance/{id}";
 const INTERPRETERS: &str = "/v2/interpreters";
 const INTERPRETER: &str = "/v2/interpreters/{name}";
 
@@ -134,6 +135,9 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("GET", LOGICAL_CLOUD, "/status", Rule::Viewer),
     ("GET", LOGICAL_CLOUD, "/status/watch", Rule::Viewer),
     ("GET", LOGICAL_CLOUD, "/status/confirmation", Rule::Viewer),
+    ("GET", "/v1/instance", "", Rule::Viewer),
+    ("GET", INSTANCE, "", Rule::Viewer),
+    ("GET", INSTANCE, "/status", Rule::Viewer),
     ("GET", CLUSTER, "/fixture", Rule::ViewerOfEverything),
     ("POST", "/v2/interpret", "", Rule::Viewer),
     ("POST", "/v2/compare", "", Rule::Operator),

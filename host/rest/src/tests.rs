@@ -34,6 +34,7 @@ mod cross_origin;
 mod dialect;
 mod documented;
 mod interpreters;
+mod k8splugin;
 mod limited;
 mod metrics;
 mod notify;
@@ -156,6 +157,7 @@ fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
         lifecycle: None,
         clusters: None,
         notifications: None,
+        instances: None,
         missing: Arc::new(Vec::new),
         notes: Arc::new(Vec::new),
         clock: Arc::new(|| 1_597_988_400_000),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kindsight_access::{AccessControlError, TlsError};
 use kindsight_interpreter::{LoadError, PublishError, StartError};
+use kindsight_k8splugin::InstanceSettingsError;
 use kindsight_model::{ClusterName, InterpreterName, LifecycleState, NameError};
 
 use crate::argo_cm::ArgoCmError;
@@ -127,6 +128,9 @@ pub enum Error {
         "other machines reach {0}, so --status-notify-listen needs certificates of clients: set `tls-cert`, `tls-key`, `tls-client-ca` and `roles`, or listen on a loopback address"
     )]
     OpenStatusNotify(SocketAddr),
+    /// The configuration of instances is not valid.
+    #[error("k8splugin")]
+    K8splugin(#[from] InstanceSettingsError),
     /// The files of access control cannot be used.
     #[error("access control")]
     AccessControl(#[from] AccessControlError),

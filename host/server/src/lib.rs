@@ -35,6 +35,7 @@ mod inspection;
 mod interpret_api;
 mod interpreter_sources;
 mod inventory;
+mod k8splugin_api;
 mod known_objects;
 mod lifecycle;
 mod listeners;
@@ -73,6 +74,9 @@ pub use {
     kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_notify as notify,
     kindsight_outgoing as outgoing, kindsight_registry as oci, kindsight_rest as rest,
     kindsight_status as status, kindsight_store as store,
+    kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_k8splugin as k8splugin,
+    kindsight_registry as oci, kindsight_rest as rest, kindsight_status as status,
+    kindsight_store as store,
 };
 
 pub use argo_cm::{ArgoCm, ArgoCmError};

@@ -15,7 +15,7 @@ use kindsight_pipeline::{
 };
 use kindsight_push::Intakes;
 use kindsight_read_model::ReadModel;
-use kindsight_rest::{AppState, GroupLifecycle, Slots};
+use kindsight_rest::{AppState, GroupLifecycle, RbInstances, Slots};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::interpret_api::InterpretApi;
 use crate::interpreter_sources::InterpreterSources;
 use crate::inventory;
+use crate::k8splugin_api::K8spluginApi;
 use crate::known_objects::ReportedReader;
 use crate::lifecycle;
 use crate::listeners::Listeners;
@@ -67,12 +68,14 @@ pub(crate) struct Loaded {
     registry: Option<Arc<Registry>>,
     interpreter_sources: InterpreterSources,
     notifier: Option<Notifier>,
+    instances: Option<Arc<dyn RbInstances>>,
 }
 
 impl Loaded {
     /// Loads the contents of the stores and the interpreters. Blocks.
     pub(crate) fn from_settings(mut settings: Settings) -> Result<Self, Error> {
         let interpreter_sources = InterpreterSources::of(&mut settings)?;
+        let instances = K8spluginApi::of(settings.k8splugin.take())?;
         let access = settings.access.take().map(AccessControl::new).transpose()?;
         let recorded = Recorded::default();
         meter_stores(&mut settings, &recorded);
@@ -115,6 +118,7 @@ impl Loaded {
             registry,
             interpreter_sources,
             notifier,
+            instances,
         })
     }
 
@@ -218,6 +222,7 @@ impl Loaded {
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),
             notifications: notifications.map(|it| Arc::new(NotifyApi(it)) as Arc<_>),
+            instances: self.instances,
             missing: readiness::missing(&unsynced, &read_model),
             notes: readiness::notes(self.catalog, read_model, aai),
             clock: Arc::new(now_ms),

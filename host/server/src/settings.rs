@@ -12,6 +12,7 @@ use kindsight_api::status::Dialect;
 use kindsight_catalog::{ArtifactSource, CatalogLimits, ComponentDirectory};
 use kindsight_clusters::{ClusterSource, Projects};
 use kindsight_grpc::{CONNECTIONS_MAX, Controllers};
+use kindsight_k8splugin::InstanceSettings;
 use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
 use kindsight_notify::ReceiverSettings;
 use kindsight_outgoing::Destinations;
@@ -97,6 +98,8 @@ pub struct Settings {
     pub rsync_listen: Option<SocketAddr>,
     /// The address of EMCO's `StatusNotify` over gRPC; port 0 takes a free one.
     pub status_notify_listen: Option<SocketAddr>,
+    /// Applications in the form of ONAP's Kubernetes plugin. Without this setting, its routes are disabled.
+    pub k8splugin: Option<InstanceSettings>,
     /// The wire dialect of answers to status queries that do not select a dialect.
     pub dialect: Dialect,
     /// Limits of interpreters.
@@ -202,6 +205,7 @@ impl Settings {
             aai: None,
             rsync_listen: None,
             status_notify_listen: None,
+            k8splugin: None,
             dialect: Dialect::default(),
             interpreter_limits: kindsight_interpreter::Limits::default(),
             catalog_limits: CatalogLimits::default(),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use kindsight_model::DigName;
 use kindsight_server::access::TokenFile;
+use kindsight_server::k8splugin::{ConfiguredInstance, InstanceSettings};
 use serde_json::Value;
 
 use crate::http::{self, Answer, Request};
@@ -74,6 +75,19 @@ struct Walk {
     tokens: Vec<String>,
 }
 
+/// Each application as an instance with its name as the ID.
+fn instances() -> InstanceSettings {
+    let instances = APPLICATIONS.map(|name| ConfiguredInstance {
+        id: name.to_owned(),
+        application: DigName::new("p", name, "v1", "d").ok(),
+        ..ConfiguredInstance::default()
+    });
+    InstanceSettings {
+        instances: instances.into(),
+        ..InstanceSettings::default()
+    }
+}
+
 impl Walk {
     fn start(transport: Transport) -> Self {
         let mut tokens = Vec::new();
@@ -82,6 +96,7 @@ impl Walk {
                 let name = DigName::new("p", name, "v1", "d").expect("a name");
                 crate::stage::fill(&settings.store, &name, id, 1);
             }
+            settings.k8splugin = Some(instances());
             let access = settings.access.as_ref().expect("access control");
             let own = fs::read_to_string(&access.roles).expect("a role file");
             fs::write(&access.roles, own + ROLES).expect("a file");
@@ -175,6 +190,7 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
         ("GET", path) if path.ends_with("/fixture") => user == "everything",
         (_, path) if path.ends_with("/clusters/{cluster}") => user == "operator",
         ("GET", path) if path.starts_with("/v2/") => is_viewer,
+        ("GET", path) if path.starts_with("/v1/instance") => is_viewer,
         ("POST", "/v2/interpret") => is_viewer,
         _ => panic!("state in this function who may use {method} {path}"),
     }
@@ -192,6 +208,7 @@ fn filled(path: &str, application: &str) -> String {
         ("{logical-cloud}", application),
         ("{name}", "apps"),
         ("{receiver}", "ops"),
+        ("{id}", application),
     ];
     let fill = |path: String, (name, value): &(&str, &str)| path.replace(name, value);
     names.iter().fold(path.to_owned(), fill)
@@ -227,7 +244,8 @@ pub(crate) fn each_role_uses_only_its_routes_and_sees_only_its_applications(tran
                 assert_alike(path, &hidden, &absent, &what);
                 assert!(!visible.body.contains("hidden"), "{what} {visible:?}");
             }
-            if path.contains("{composite-app}") && !path.ends_with(GROUP) && method == "GET" {
+            let is_group = path.contains("{composite-app}") && !path.ends_with(GROUP);
+            if (is_group || path.starts_with("/v1/instance/")) && method == "GET" {
                 let [visible, hidden] = [&visible, &hidden].map(|it| it.status);
                 match *user {
                     "one" => assert_eq!((visible, hidden), (200, 404), "{what}"),

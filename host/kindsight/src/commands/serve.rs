@@ -192,6 +192,7 @@ fn settings(
         aai,
         rsync_listen: args.rsync_listen,
         status_notify_listen: args.status_notify_listen,
+        k8splugin: args.k8splugin.settings(),
         controllers,
         dialect: args.dialect,
         catalog_limits: args.interpreter_limits.catalog_limits(),

@@ -54,6 +54,48 @@ fn a_flag_beats_the_file_and_the_file_beats_the_default() {
 }
 
 #[test]
+fn the_plugin_of_onap_is_enabled_by_a_flag_or_a_table_and_adds_its_rule() {
+    let rules = |args: &ServeArgs| {
+        let rules = args.watch.options(args.k8splugin.is_enabled()).rules;
+        rules
+            .iter()
+            .map(|rule| format!("{rule:?}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let off = serve("", &[]).unwrap();
+    assert_eq!(off.k8splugin.settings(), None);
+    assert_eq!(rules(&off), "ArgoCd,Flux,Helm,PartOf,Instance");
+    for (file, args) in [
+        ("", &["--k8splugin"][..]),
+        ("k8splugin = true", &[]),
+        ("[k8splugin]", &[]),
+    ] {
+        let on = serve(file, args).unwrap();
+        assert!(on.k8splugin.settings().unwrap().instances.is_empty());
+        assert_eq!(rules(&on), "ArgoCd,Flux,Helm,K8splugin,PartOf,Instance");
+    }
+    let table = "[k8splugin.cloud-regions]\nkrd = \"onap+krd\"\n[[k8splugin.instance]]\nid = \"a\"";
+    let own = serve(table, &["--application-rule=instance,k8splugin"]).unwrap();
+    let settings = own.k8splugin.settings().unwrap();
+    assert_eq!(
+        (settings.cloud_regions.len(), settings.instances.len()),
+        (1, 1)
+    );
+    assert_eq!(rules(&own), "Instance,K8splugin");
+    let only_helm = serve(table, &["--application-rule=helm"]).unwrap();
+    assert_eq!(rules(&only_helm), "Helm,K8splugin");
+    let error = format!(
+        "{:#}",
+        serve("[k8splugin]\ninstances = 1", &[]).unwrap_err()
+    );
+    assert!(
+        error.contains("[k8splugin]: unknown field `instances`"),
+        "{error}"
+    );
+}
+
+#[test]
 fn an_invalid_file_is_reported_with_the_reason() {
     for (file, expected) in [
         ("lissten = \"x\"", "unknown setting `lissten`"),

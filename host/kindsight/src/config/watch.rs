@@ -24,7 +24,7 @@ pub(crate) struct WatchArgs {
         env = "KINDSIGHT_APPLICATION_RULE",
         value_name = "RULE",
         value_delimiter = ',',
-        default_values_t = Rule::value_variants().iter().copied()
+        default_values_t = Rule::DEFAULT
     )]
     application_rules: Vec<Rule>,
     /// Kind that is not watched, as `Kind`, or `Kind.group` outside of the core group; can be repeated. A Kind that a
@@ -59,10 +59,27 @@ enum Rule {
     Flux,
     /// Helm's annotations for a release.
     Helm,
+    /// The label of ONAP's Kubernetes plugin for an instance. --k8splugin adds this rule.
+    K8splugin,
     /// `app.kubernetes.io/part-of`, over all namespaces.
     PartOf,
     /// `app.kubernetes.io/instance`; each namespace has its own applications.
     Instance,
+}
+
+impl Rule {
+    const DEFAULT: [Self; 5] = [
+        Self::ArgoCd,
+        Self::Flux,
+        Self::Helm,
+        Self::PartOf,
+        Self::Instance,
+    ];
+
+    /// Returns whether the rule reads the labels that charts contain with every deployer.
+    fn is_of_charts(self) -> bool {
+        matches!(self, Self::PartOf | Self::Instance)
+    }
 }
 
 impl From<Rule> for ApplicationRule {
@@ -71,6 +88,7 @@ impl From<Rule> for ApplicationRule {
             Rule::ArgoCd => Self::ArgoCd,
             Rule::Flux => Self::Flux,
             Rule::Helm => Self::Helm,
+            Rule::K8splugin => Self::K8splugin,
             Rule::PartOf => Self::PartOf,
             Rule::Instance => Self::Instance,
         }
@@ -92,19 +110,26 @@ impl WatchArgs {
     pub(crate) fn registry(
         &self,
         applications: Vec<ConfiguredApplication>,
+        has_k8splugin: bool,
     ) -> Result<RegistrySettings, NoHostSecrets> {
         let secrets = self.cluster_secrets.then(HostSecrets::of_pod);
         Ok(RegistrySettings {
             folder: self.cluster_kubeconfigs.clone(),
             secrets: secrets.transpose()?,
-            options: self.options(),
+            options: self.options(has_k8splugin),
             applications,
         })
     }
 
-    /// The options of each watched cluster.
-    pub(crate) fn options(&self) -> WatchOptions {
-        let rules = self.application_rules.iter().copied();
+    /// The options of each watched cluster. With `has_k8splugin`, the label of an instance names an application. Its
+    /// rule precedes the rules for labels that charts contain.
+    pub(crate) fn options(&self, has_k8splugin: bool) -> WatchOptions {
+        let mut rules = self.application_rules.clone();
+        if has_k8splugin && !rules.contains(&Rule::K8splugin) {
+            let at = rules.iter().position(|rule| rule.is_of_charts());
+            rules.insert(at.unwrap_or(rules.len()), Rule::K8splugin);
+        }
+        let rules = rules.into_iter();
         let left_out = self.left_out_kinds.iter();
         WatchOptions {
             watch_lifetime: self.watch_lifetime,

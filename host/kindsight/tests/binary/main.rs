@@ -28,6 +28,7 @@ mod local;
 mod monitor;
 mod notify;
 mod old_stores;
+mod onap;
 mod plugin;
 mod process;
 mod registry;

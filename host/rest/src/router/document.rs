@@ -16,6 +16,7 @@ use utoipa::OpenApi;
         (name = "lifecycle", description = "Content and lifecycle of deployment intent groups: create, approve, instantiate, update, roll back, terminate, stop, delete. Network intents of clusters: store, apply, terminate, delete."),
         (name = "interpreters", description = "Interpreters, which judge the status of resources: list, change, and judge objects with them."),
         (name = "notify", description = "Receivers of notifications of transitions."),
+        (name = "k8splugin", description = "Applications in the form of ONAP's Kubernetes plugin, if the server runs with `--k8splugin`."),
         (name = "service", description = "Health and description of this service."),
     ),
 )]

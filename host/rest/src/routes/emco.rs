@@ -4,9 +4,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kindsight_api::problem::PartialProblem;
 use kindsight_model::clean;
-use kindsight_status::{
-    EmcoError, EmcoQuery, EmcoSubject, QueryError, Staleness, StatusQuery, Subject,
-};
+use kindsight_status::{EmcoError, EmcoQuery, EmcoSubject, QueryError, StatusQuery, Subject};
 
 use crate::answer::{Answers, Chunks};
 use crate::problem::Problem;
@@ -66,7 +64,7 @@ async fn written(
     let is_small = is_probably_small(&subject, &query.selection);
     let warning = subject
         .emco_staleness(&query)
-        .and_then(|text| warning(&text));
+        .and_then(|stale| warning(&stale.reason));
     let kind = query.subject;
     let write = move |to: &mut Chunks| match subject.emco_answer(&query) {
         Ok(answer) => to.go_json(&answer),
@@ -103,8 +101,8 @@ fn status_of(subject: EmcoSubject, error: &EmcoError) -> StatusCode {
 }
 
 /// The value of the header `Warning`, code 110: the answer may be out of date.
-fn warning(stale: &Staleness) -> Option<HeaderValue> {
-    let reason = stale.reason.chars().take(WARNING_CHARS_MAX);
+pub(super) fn warning(reason: &str) -> Option<HeaderValue> {
+    let reason = reason.chars().take(WARNING_CHARS_MAX);
     let reason = reason.map(|char| match char {
         '"' | '\\' => '\'',
         ' '..='~' => char,

@@ -304,7 +304,8 @@ async fn every_member_of_the_lists_of_applications_and_clusters_is_described() {
 fn every_word_that_a_query_knows_is_described() {
     let document: Value = serde_json::from_str(&openapi()).unwrap();
     for (path, routes) in document["paths"].as_object().unwrap() {
-        if !path.ends_with("/status") {
+        // The routes of the plugin have no such query.
+        if !path.ends_with("/status") || path.starts_with("/v1/") {
             continue;
         }
         let parameters = routes["get"]["parameters"].as_array().unwrap();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use kindsight_server::Settings;
 use kindsight_server::rest::Limits;
+use serde_json::json;
 
 use crate::issuer::Issuer;
 
@@ -29,6 +30,14 @@ pub(super) fn flags(settings: &Settings, issuer: Option<&Issuer>, folder: &Path)
         flags.push(format!("--tls-key={}", inside(&tls.key)));
         let client_ca = tls.client_ca.iter();
         flags.extend(client_ca.map(|file| format!("--tls-client-ca={}", inside(file))));
+    }
+    if let Some(k8splugin) = &settings.k8splugin {
+        let instances = k8splugin.instances.iter().map(|instance| {
+            let application = instance.application.as_ref().map(ToString::to_string);
+            json!({"id": instance.id, "application": application})
+        });
+        let table = json!({"instance": instances.collect::<Vec<_>>()});
+        flags.push(format!("--k8splugin-table={table}"));
     }
     if let Some(access) = &settings.access {
         flags.push(format!("--roles={}", inside(&access.roles)));
