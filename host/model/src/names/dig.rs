@@ -25,9 +25,12 @@ pub struct DigName {
 impl DigName {
     /// Placeholder for the parts that a found application does not have. Recorded names never contain it.
     pub const NONE: &str = "-";
+    /// Version in the name of a health scope. A found application has [`DigName::NONE`] there, so the two never have the
+    /// same name.
+    pub const HEALTH_SCOPE: &str = "health-scope";
 
     /// A name from its four parts. If project and version are [`DigName::NONE`], it is the name of a found
-    /// application.
+    /// application. If the version is [`DigName::HEALTH_SCOPE`] instead, it is the name of a health scope.
     ///
     /// # Errors
     /// [`NameError::NotAName`] with the first invalid part, else as [`DigName::found`].
@@ -39,6 +42,9 @@ impl DigName {
     ) -> Result<Self, NameError> {
         if project == Self::NONE && version == Self::NONE {
             return Self::found(composite_app, Some(dig).filter(|dig| *dig != Self::NONE));
+        }
+        if project == Self::NONE && version == Self::HEALTH_SCOPE {
+            return Self::health_scope(composite_app, dig);
         }
         for part in [project, composite_app, version, dig] {
             if !is_name(part) {
@@ -73,9 +79,26 @@ impl DigName {
         })
     }
 
-    /// Returns whether this is the name of a found application, not of a recorded one.
+    /// The name of a health scope, an application that an object of the Kind `HealthScope` selects in its namespace:
+    /// `-/<name>/health-scope/<namespace>`. Both parts are label values, because a label of an object can name the scope.
+    ///
+    /// # Errors
+    /// [`NameError::NotALabelValue`] with the first invalid part.
+    pub fn health_scope(name: &str, namespace: &str) -> Result<Self, NameError> {
+        Ok(Self {
+            version: Self::HEALTH_SCOPE.into(),
+            ..Self::found(name, Some(namespace))?
+        })
+    }
+
+    /// Returns whether this is the name of a found application, not of a recorded one. A health scope is found.
     pub fn is_found(&self) -> bool {
         &*self.project == Self::NONE
+    }
+
+    /// Returns whether this is the name of a health scope.
+    pub fn is_health_scope(&self) -> bool {
+        self.is_found() && &*self.version == Self::HEALTH_SCOPE
     }
 }
 
@@ -118,6 +141,13 @@ mod tests {
         assert_eq!(anywhere, DigName::found("shop", None).unwrap());
         assert!(shop.is_found() && anywhere.is_found());
         assert!(!DigName::new("p", "shop", "v1", "web").unwrap().is_found());
+        let scope = DigName::health_scope("shop", "web").unwrap();
+        assert_eq!(scope.to_string(), "-/shop/health-scope/web");
+        assert_eq!("-/shop/health-scope/web".parse(), Ok(scope.clone()));
+        assert!(scope.is_found() && scope.is_health_scope() && scope != shop);
+        assert!(!shop.is_health_scope() && DigName::health_scope("a b", "web").is_err());
+        let recorded = DigName::new("p", "shop", "health-scope", "web").unwrap();
+        assert!(!recorded.is_health_scope() && !recorded.is_found());
         for (project, application, version) in
             [("-", "shop", "v1"), ("p", "shop", "-"), ("-", "-", "-")]
         {
