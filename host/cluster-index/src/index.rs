@@ -15,6 +15,7 @@ mod deployments;
 mod descent;
 mod entry;
 mod groups;
+mod health_scopes;
 mod inventories;
 mod links;
 mod missing;
@@ -43,6 +44,7 @@ use crate::uid::Uid;
 
 pub use comparison::ConsistentList;
 use groups::Groups;
+use health_scopes::HealthScopes;
 use inventories::Inventories;
 pub use missing::Needed;
 use missing::{Missing, NeededOf, ScopeNamespace};
@@ -77,6 +79,7 @@ pub struct ClusterIndex {
     floating: HashMap<Arc<str>, BTreeSet<Id>>,
     groups: Groups,
     inventories: Inventories,
+    health_scopes: HealthScopes,
     remote_inventories: RemoteInventories,
     missing: Missing,
     /// Recorded deployments; true if kindsight reports them from their objects.
@@ -305,7 +308,7 @@ impl ClusterIndex {
         self.is_over.then(text)
     }
 
-    /// Number of objects of applications.
+    /// Number of objects of applications. Counts an object again for each of its health scopes.
     pub fn members(&self) -> usize {
         self.groups.members()
     }
@@ -323,11 +326,15 @@ impl ClusterIndex {
         self.missing.remove(id, entry);
         let uid = entry.uid;
         let GroupPlace {
-            group, is_anchor, ..
+            group,
+            is_anchor,
+            scopes,
+            ..
         } = entry.set_place(GroupPlace::default());
         if let Some(group) = &group {
             self.note_removed(id, group, removal);
         }
+        self.move_scopes(id, &scopes, &[], removal);
         self.move_to(id, group, None, is_anchor);
         self.objects.remove(id);
         // Kubernetes deletes the objects that a deleted object owned.

@@ -5,6 +5,7 @@
 //! | `Application` (`argoproj.io`) | `status.resources` | the Application, as in tracking ids |
 //! | `Kustomization` (`kustomize.toolkit.fluxcd.io`) | `status.inventory.entries` | its name and namespace |
 //! | `HelmRelease` (`helm.toolkit.fluxcd.io`) | `status.inventory.entries` | its name and namespace |
+//! | `HealthScope` (`core.oam.dev`) | `spec.workloadRefs` | the health scope, if scopes are followed |
 //!
 //! Argo CD and Flux can deploy to other clusters than their own. The [`Destination`] names the cluster with the
 //! resources. The inventory of an object that is being deleted does not count, because its resources are being deleted
@@ -13,6 +14,7 @@
 
 mod argo_cd;
 mod flux;
+mod oam;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,29 +81,31 @@ impl Inventory {
         if is_deleted || !is_selected {
             return None;
         }
-        let at = rules
-            .found
-            .iter()
-            .position(|rule| *rule == deployer.rule())?;
         let (namespace, name) = (metadata.get("namespace"), metadata.get("name"));
         let (namespace, name) = (namespace.text_or_empty(), name.text_or_empty());
         let application = deployer.application(root, namespace, name)?;
         let text = format!("{} {namespace}/{name}", gvk.kind);
         let text: Arc<str> = text.into();
+        let evidence = deployer.evidence(rules, &text)?;
         let destination = deployer.destination(root, namespace)?;
-        let (listed, is_cut) = deployer.listed(root);
+        let (listed, is_cut) = deployer.listed(root, namespace);
         Some(Self {
             kind: Arc::clone(&gvk.kind),
             claim: Claim {
                 application,
                 is_of_any_namespace: false,
-                evidence: Evidence::Rule(at, Found::Inventory(Arc::clone(&text))),
+                evidence,
             },
             text,
             listed,
             destination,
             is_cut,
         })
+    }
+
+    /// Returns whether objects of a Kind define health scopes.
+    pub(super) fn is_of_scope(gvk: &Gvk) -> bool {
+        matches!(Deployer::of(gvk), Some(Deployer::HealthScope))
     }
 
     /// Returns whether objects of a Kind have inventories.
@@ -150,6 +154,8 @@ fn is_word(text: &str) -> bool {
 enum Deployer {
     ArgoCd,
     Flux,
+    /// A user, who lists the workloads of a scope.
+    HealthScope,
 }
 
 impl Deployer {
@@ -158,16 +164,24 @@ impl Deployer {
             ("argoproj.io", "Application") => Some(Self::ArgoCd),
             ("kustomize.toolkit.fluxcd.io", "Kustomization")
             | ("helm.toolkit.fluxcd.io", "HelmRelease") => Some(Self::Flux),
+            ("core.oam.dev", "HealthScope") => Some(Self::HealthScope),
             _ => None,
         }
     }
 
-    /// The rule that finds the same application by the marks of objects.
-    fn rule(self) -> ApplicationRule {
-        match self {
+    /// The reason of a claim by an inventory; none if the configuration does not use such inventories. Inventories of
+    /// Argo CD and Flux need the rule that finds the same application by the marks of objects.
+    fn evidence(self, rules: &MembershipRules, text: &Arc<str>) -> Option<Evidence> {
+        let rule = match self {
             Self::ArgoCd => ApplicationRule::ArgoCd,
             Self::Flux => ApplicationRule::Flux,
-        }
+            Self::HealthScope => {
+                let scope = || Evidence::Scope(Arc::clone(text));
+                return rules.health_scopes.then(scope);
+            }
+        };
+        let at = rules.found.iter().position(|known| *known == rule)?;
+        Some(Evidence::Rule(at, Found::Inventory(Arc::clone(text))))
     }
 
     /// The cluster with the resources.
@@ -175,25 +189,33 @@ impl Deployer {
         match self {
             Self::ArgoCd => argo_cd::destination(root),
             Self::Flux => Some(flux::destination(root, namespace)),
+            Self::HealthScope => Some(Destination::Own),
         }
     }
 
     fn application(self, root: Node<'_>, namespace: &str, name: &str) -> Option<DigName> {
-        let namespace = match self {
-            Self::ArgoCd => argo_cd::namespace_in_name(root, namespace),
-            Self::Flux => Some(namespace),
+        let name = match self {
+            Self::ArgoCd => DigName::found(name, argo_cd::namespace_in_name(root, namespace)),
+            Self::Flux => DigName::found(name, Some(namespace)),
+            Self::HealthScope => DigName::health_scope(name, namespace),
         };
-        DigName::found(name, namespace).ok()
+        name.ok()
     }
 
     /// The valid entries, each resource once, and whether there are more entries than are read.
-    fn listed(self, root: Node<'_>) -> (Arc<[ListedResource]>, bool) {
-        let (entries, read): (Node<'_>, fn(Node<'_>) -> Option<ListedResource>) = match self {
-            Self::ArgoCd => (root.at("/status/resources"), argo_cd::entry),
-            Self::Flux => (root.at("/status/inventory/entries"), flux::entry),
+    fn listed(self, root: Node<'_>, namespace: &str) -> (Arc<[ListedResource]>, bool) {
+        let (pointer, max) = match self {
+            Self::ArgoCd => ("/status/resources", ENTRIES_MAX),
+            Self::Flux => ("/status/inventory/entries", ENTRIES_MAX),
+            Self::HealthScope => ("/spec/workloadRefs", oam::WORKLOADS_MAX),
         };
-        let mut entries = entries.items();
-        let listed = entries.by_ref().take(ENTRIES_MAX);
+        let read = |entry| match self {
+            Self::ArgoCd => argo_cd::entry(entry),
+            Self::Flux => flux::entry(entry),
+            Self::HealthScope => oam::entry(entry, namespace),
+        };
+        let mut entries = root.at(pointer).items();
+        let listed = entries.by_ref().take(max);
         let listed = listed.filter_map(read).map(|listed| {
             let Gvk { group, kind, .. } = &listed.gvk;
             let key = (Arc::clone(kind), Arc::clone(group));

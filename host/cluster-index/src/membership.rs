@@ -14,6 +14,7 @@ use kindsight_model::{DeploymentId, DigName, Gvk, INSTANCE_LABEL, LabelSelector,
 use crate::configured::ConfiguredApplication;
 use tracking_id::TrackingId;
 
+mod health_scope;
 mod tracking_id;
 
 /// One rule that finds the application of an object.
@@ -71,6 +72,8 @@ pub struct MembershipRules {
     pub found: Arc<[ApplicationRule]>,
     /// The labels of objects that may name an application themselves; none for all objects.
     pub selector: Option<LabelSelector>,
+    /// True if objects of the Kind `HealthScope` select applications, and labels name them.
+    pub health_scopes: bool,
 }
 
 impl Default for MembershipRules {
@@ -80,6 +83,7 @@ impl Default for MembershipRules {
             configured: Arc::default(),
             found: ApplicationRule::DEFAULT.into(),
             selector: None,
+            health_scopes: false,
         }
     }
 }
@@ -106,6 +110,8 @@ pub(super) enum Evidence {
     /// An inventory of another cluster, as text for readers. It decides only on objects without any other claim:
     /// another cluster cannot take objects out of an application.
     Received(Arc<str>),
+    /// A health scope, as text for readers. It never decides: its objects keep their application.
+    Scope(Arc<str>),
 }
 
 /// The source in which a rule found an application.
@@ -125,6 +131,7 @@ impl fmt::Display for Evidence {
             Self::Rule(_, Found::Inventory(inventory)) | Self::Received(inventory) => {
                 write!(f, "the inventory of {inventory}")
             }
+            Self::Scope(scope) => f.write_str(scope),
         }
     }
 }
@@ -135,7 +142,7 @@ impl Claim {
         match self.evidence {
             Evidence::Selector => 2,
             Evidence::Rule(..) => 1,
-            Evidence::Received(_) => 0,
+            Evidence::Received(_) | Evidence::Scope(_) => 0,
         }
     }
 }
@@ -170,6 +177,8 @@ pub(super) struct Membership {
     pub(super) app: Option<Arc<str>>,
     /// True for a hook of Helm or Argo CD.
     pub(super) is_hook: bool,
+    /// The health scopes that its labels name, in order. They are in the namespace of the object.
+    pub(super) scopes: Box<[Arc<str>]>,
 }
 
 impl Membership {
@@ -186,6 +195,7 @@ impl Membership {
             claims,
             app,
             is_hook: hooks.any(|hook| hook.is_some()),
+            scopes: metadata.scopes(rules),
         }
     }
 }

@@ -129,6 +129,8 @@ pub struct WatchOptions {
     /// True if a deployment that only a label names is reported like a recorded one. A monitor uses it to find apps
     /// without a ResourceBundleState.
     pub are_labels_records: bool,
+    /// True if objects of the Kind `HealthScope` of OAM select applications, and their status is written.
+    pub health_scopes: bool,
     /// Time until a watch is renewed. A renewal shows withdrawn permissions.
     pub watch_lifetime: Duration,
 }
@@ -143,6 +145,7 @@ impl WatchOptions {
                 .selection
                 .as_ref()
                 .map(|selection| selection.selector.clone()),
+            health_scopes: self.health_scopes,
         }
     }
 
@@ -164,6 +167,7 @@ impl Default for WatchOptions {
             kubeconfigs: BTreeSet::new(),
             mode: ReportMode::default(),
             are_labels_records: false,
+            health_scopes: false,
             watch_lifetime: Duration::from_mins(5),
         }
     }
@@ -247,6 +251,11 @@ impl KubernetesCluster {
     /// Name of the cluster.
     pub fn name(&self) -> &ClusterName {
         &self.name
+    }
+
+    /// Returns whether its health scopes are followed.
+    pub fn has_health_scopes(&self) -> bool {
+        self.options.health_scopes
     }
 
     /// Its name in its configuration, such as a context of a kubeconfig.

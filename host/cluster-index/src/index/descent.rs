@@ -128,7 +128,7 @@ impl ClusterIndex {
             groups.extend(
                 owners
                     .iter()
-                    .filter_map(|owner| owner.place().group.clone()),
+                    .flat_map(|owner| owner.place().groups().cloned()),
             );
             waiting = owners
                 .iter()

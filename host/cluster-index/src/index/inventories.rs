@@ -20,6 +20,9 @@ use crate::remote_inventory::UncomparedInventories;
 const LISTED_MAX: usize = 200_000;
 /// The limit in force; tests have a smaller one.
 pub(super) const LISTED: usize = if cfg!(test) { 50 } else { LISTED_MAX };
+/// Maximum number of workloads that all health scopes of a cluster list. The users of a cluster write these lists, so they
+/// do not use up the limit of the inventories.
+const LISTED_BY_SCOPES: usize = LISTED / 4;
 
 /// The inventories of a cluster.
 #[derive(Debug, Default)]
@@ -31,8 +34,12 @@ pub(super) struct Inventories {
     by_application: HashMap<DigName, BTreeSet<InventoryId>>,
     /// The entries that list a name: the object with the inventory, and the position of the entry.
     by_name: HashMap<Arc<str>, Vec<ListingEntry>>,
-    /// Number of all entries of the inventories of this cluster.
+    /// Number of all entries of the inventories of this cluster, without health scopes.
     listed: usize,
+    /// Number of all entries of the health scopes.
+    listed_by_scopes: usize,
+    /// Number of health scopes.
+    scope_count: usize,
     /// The applications whose missing resources may have changed.
     changed: BTreeMap<DigName, Compared>,
     /// The missing resources that were last taken, for each application with any.
@@ -78,9 +85,10 @@ impl Inventories {
         self.scopes.iter()
     }
 
-    /// Notes a Kind in a scope.
-    pub(super) fn watch(&mut self, scope: ScopeId, kind: &ApiKind) {
-        if Inventory::is_in(&kind.gvk) {
+    /// Notes a Kind in a scope. `are_scopes_followed` says whether the objects that define health scopes are read.
+    pub(super) fn watch(&mut self, scope: ScopeId, kind: &ApiKind, are_scopes_followed: bool) {
+        let is_wanted = are_scopes_followed || !Inventory::is_of_scope(&kind.gvk);
+        if is_wanted && Inventory::is_in(&kind.gvk) {
             self.scopes.insert(scope);
         }
         self.compare_all();
@@ -150,6 +158,25 @@ impl Inventories {
         self.by_name.contains_key(name)
     }
 
+    /// Returns whether there is a health scope.
+    pub(super) fn have_scopes(&self) -> bool {
+        self.scope_count > 0
+    }
+
+    /// Returns whether an application has an inventory.
+    pub(super) fn has(&self, application: &DigName) -> bool {
+        self.by_application.contains_key(application)
+    }
+
+    /// The number of entries of the inventories of this cluster that share a limit with an inventory, and this limit.
+    fn listed_with(&mut self, inventory: &Inventory) -> (&mut usize, usize) {
+        if inventory.claim.application.is_health_scope() {
+            (&mut self.listed_by_scopes, LISTED_BY_SCOPES)
+        } else {
+            (&mut self.listed, LISTED)
+        }
+    }
+
     /// The inventories of an application.
     fn of(&self, application: &DigName) -> impl Iterator<Item = &Inventory> {
         let objects = self.by_application.get(application);
@@ -208,17 +235,21 @@ impl Inventories {
                     self.by_name.remove(&listed.name);
                 }
             }
-            if id.is_own() {
-                self.listed = self.listed.saturating_sub(1);
-            }
+        }
+        if let Some(before) = before.as_ref().filter(|_| id.is_own()) {
+            let (listed, _) = self.listed_with(before);
+            *listed = listed.saturating_sub(before.listed.len());
         }
         let after = inventory.map(|mut inventory| {
             // The other cluster has cut its inventories.
             if id.is_own() {
-                inventory.cut(LISTED.saturating_sub(self.listed));
+                let (listed, max) = self.listed_with(&inventory);
+                let left = max.saturating_sub(*listed);
+                inventory.cut(left);
             }
             inventory
         });
+        self.count_scopes(before.as_ref(), after.as_ref());
         let claims = before.iter().chain(&after).map(|it| &it.claim);
         let changed = claims.map(|claim| (claim.application.clone(), Compared::All));
         self.changed.extend(changed);
@@ -228,7 +259,8 @@ impl Inventories {
                 entries.push((id.clone(), at));
             }
             if id.is_own() {
-                self.listed += after.listed.len();
+                let (listed, _) = self.listed_with(&after);
+                *listed += after.listed.len();
             }
             let application = after.claim.application.clone();
             self.by_application
@@ -238,6 +270,14 @@ impl Inventories {
             self.by_object.insert(id.clone(), after);
         }
         before
+    }
+
+    /// Counts the health scopes after an inventory replaced another one.
+    fn count_scopes(&mut self, before: Option<&Inventory>, after: Option<&Inventory>) {
+        let is_scope = |it: Option<&Inventory>| {
+            usize::from(it.is_some_and(|it| it.claim.application.is_health_scope()))
+        };
+        self.scope_count = (self.scope_count + is_scope(after)).saturating_sub(is_scope(before));
     }
 }
 
@@ -249,6 +289,10 @@ impl ClusterIndex {
         }
         let before = self.inventories.replace(id, inventory);
         let after = self.inventories.by_object.get(id);
+        let scopes = [before.as_ref(), after].into_iter();
+        let labelled: Vec<Id> = scopes
+            .flat_map(|it| self.labelled_with_scope_of(it))
+            .collect();
         if before.as_ref().is_some_and(|it| it.is_cut) != after.is_some_and(|it| it.is_cut) {
             self.groups.note_all_changed();
         }
@@ -265,10 +309,13 @@ impl ClusterIndex {
         } else {
             &before | &after
         };
-        let objects: Vec<Id> = changed
+        let mut objects: Vec<Id> = changed
             .iter()
             .flat_map(|listed| self.listed_as(listed))
             .collect();
+        if !is_same_claim {
+            objects.extend(labelled);
+        }
         for object in objects {
             self.place(object, Removal::LeftApplication);
             self.place_owned(object, Removal::LeftApplication);

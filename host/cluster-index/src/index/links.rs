@@ -37,8 +37,9 @@ impl ClusterIndex {
         }
     }
 
-    /// Notes the deployment that the label of an object names.
+    /// Notes the deployment and the health scopes that labels of an object name.
     pub(super) fn label(&mut self, id: Id) {
+        self.label_scopes(id);
         let membership = self.objects.get(id).map(Entry::membership);
         if let Some(deployment) = membership.and_then(|membership| membership.deployment.as_deref())
         {
@@ -47,8 +48,9 @@ impl ClusterIndex {
         }
     }
 
-    /// Forgets the deployment that the label of an object named.
+    /// Forgets the deployment and the health scopes that labels of an object named.
     pub(super) fn unlabel(&mut self, id: Id) {
+        self.unlabel_scopes(id);
         let membership = self.objects.get(id).map(Entry::membership);
         let Some(deployment) = membership.and_then(|membership| membership.deployment.as_deref())
         else {

@@ -43,8 +43,8 @@ impl ClusterIndex {
         };
         let before = entry.set_place(place.clone());
         let has_inventory = self.inventories.are_in(entry.scope());
-        let is_needed =
-            place.group.is_some() || has_inventory || self.queries.need_content_of(id, entry);
+        let is_member = place.is_any();
+        let is_needed = is_member || has_inventory || self.queries.need_content_of(id, entry);
         let is_whole = matches!(entry.body(), Body::Whole(_));
         match (entry.body(), is_needed) {
             _ if is_needed && entry.lacks_body() => self.missing.add(id, entry),
@@ -58,7 +58,7 @@ impl ClusterIndex {
         if let Some(name) = entry.floats_to() {
             self.floating.entry(name).or_default().insert(id);
         }
-        if place.group.is_none() {
+        if !is_member {
             entry.seek(None);
         } else if is_whole && entry.sought().is_none() {
             self.read_sought(id);
@@ -69,6 +69,7 @@ impl ClusterIndex {
         }
         // The application counts the objects whose own metadata names it.
         let is_moved = before != place;
+        self.move_scopes(id, &before.scopes, &place.scopes, removal);
         let GroupPlace {
             group, is_anchor, ..
         } = place;
@@ -113,7 +114,7 @@ impl ClusterIndex {
         }
     }
 
-    fn identity_of(&self, id: Id) -> Option<Identity> {
+    pub(super) fn identity_of(&self, id: Id) -> Option<Identity> {
         let entry = self.objects.get(id)?;
         let Gvk { group, kind, .. } = &self.scopes.get(&entry.scope())?.kind.gvk;
         Some(Identity {
@@ -162,19 +163,25 @@ impl ClusterIndex {
     /// The place of an object; none if the index does not have the object.
     fn place_of(&self, id: Id) -> Option<GroupPlace> {
         self.objects.get(id)?;
-        let Some(Claimed { by, entry }) = self.claimed_of(id) else {
-            return Some(GroupPlace::default());
-        };
-        Some(match by {
-            Claimant::Recorded(deployment) => GroupPlace {
+        let scopes = self.scopes_of(id);
+        let place = match self.claimed_of(id) {
+            None => GroupPlace::default(),
+            Some(Claimed {
+                by: Claimant::Recorded(deployment),
+                ..
+            }) => GroupPlace {
                 group: self
                     .direct_group(deployment)
                     .map(|group| self.groups.known(group)),
-                is_anchor: false,
                 is_recorded: true,
+                ..GroupPlace::default()
             },
-            Claimant::Application(claim) => self.application_place(claim, entry),
-        })
+            Some(Claimed {
+                by: Claimant::Application(claim),
+                entry,
+            }) => self.application_place(claim, entry),
+        };
+        Some(GroupPlace { scopes, ..place })
     }
 
     /// The claim that decides on an object: the claim of the highest rank, and of the topmost owner among claims of
@@ -202,7 +209,7 @@ impl ClusterIndex {
         GroupPlace {
             group: Some(self.groups.known(group)),
             is_anchor: !claim.is_of_any_namespace,
-            is_recorded: false,
+            ..GroupPlace::default()
         }
     }
 
@@ -215,12 +222,14 @@ impl ClusterIndex {
         only.flatten().unwrap_or_else(|| claim.application.clone())
     }
 
-    /// The claims by the object's own metadata and by inventories, in the order of precedence.
+    /// The claims by the object's own metadata and by inventories, in the order of precedence. A health scope claims
+    /// nothing.
     pub(super) fn claims_of<'e>(&'e self, entry: &'e Entry) -> impl Iterator<Item = Claimed<'e>> {
         let membership = entry.membership();
         let deployment = membership.deployment.as_deref();
         let deployment = deployment.filter(|deployment| self.is_recorded(deployment));
         let listed = self.inventories_of(entry).map(|it| &it.claim);
+        let listed = listed.filter(|claim| !claim.application.is_health_scope());
         let mut claims: Vec<&Claim> = listed.chain(&membership.claims).collect();
         // Applications of the configuration keep their order.
         claims.sort_by(|left, right| left.evidence.cmp(&right.evidence));
@@ -239,6 +248,20 @@ pub(super) struct GroupPlace {
     pub(super) is_anchor: bool,
     /// True if it belongs to a recorded deployment, including a deployment that a monitor reports.
     pub(super) is_recorded: bool,
+    /// The health scopes that it belongs to in addition, each as a group.
+    pub(super) scopes: Box<[Arc<GroupId>]>,
+}
+
+impl GroupPlace {
+    /// Its group and its health scopes.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &Arc<GroupId>> {
+        self.group.iter().chain(&self.scopes)
+    }
+
+    /// Returns whether it belongs to a reported group.
+    pub(super) fn is_any(&self) -> bool {
+        self.groups().next().is_some()
+    }
 }
 
 /// A claim on an object or on one of its owners.

@@ -9,6 +9,7 @@ use super::descent::Descent;
 use super::entry::Entry;
 use super::missing::ScopeNamespace;
 use super::objects::Id;
+use super::place::GroupPlace;
 use super::queries::{Found, Query, QueryId};
 use super::relations::{Asker, Rule, rules_of, sought};
 use super::reports::rank;
@@ -40,7 +41,7 @@ impl ClusterIndex {
         self.rules = rules;
         self.resolve();
         let members = self.objects.iter();
-        let members = members.filter(|(_, entry)| entry.place().group.is_some());
+        let members = members.filter(|(_, entry)| entry.place().is_any());
         let members: Vec<Id> = members.map(|(id, _)| id).collect();
         for id in members {
             self.read_sought(id);
@@ -150,8 +151,8 @@ impl ClusterIndex {
     /// related: its owners decide on its application, and readers of one application may not see the other one.
     fn is_of_another_application(&self, id: Id, group: &GroupId) -> bool {
         let place = self.objects.get(id).map(Entry::place);
-        let own = place.and_then(|place| place.group.as_ref());
-        own.is_some_and(|own| !own.is_same_application(group))
+        let is_own = |place: &GroupPlace| place.groups().any(|own| own.is_same_application(group));
+        place.is_some_and(|place| place.group.is_some() && !is_own(place))
     }
 
     /// Returns whether a search that found an object needs its content.
@@ -181,7 +182,7 @@ impl ClusterIndex {
     /// Drops the body of an object that no group and no search needs.
     fn drop_unneeded(&mut self, id: Id) {
         if let Some(entry) = self.objects.get_mut(id)
-            && entry.place().group.is_none()
+            && !entry.place().is_any()
         {
             self.missing.remove(id, entry);
             entry.drop_body();

@@ -2,7 +2,7 @@
 
 mod content;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
@@ -135,7 +135,13 @@ impl ClusterIndex {
         let Beside { ids, covered } = beside.ok_or(NotRead)?;
         let entries = |ids| <[Id]>::iter(ids).filter_map(|id| self.objects.get(*id));
         let changes = |ids| -> Vec<u64> { entries(ids).map(Entry::change).collect() };
-        let contested = self.contested(members);
+        // A scope claims nothing, so several claims on its objects concern their applications.
+        let contested = match &**id {
+            GroupId::Application { application, .. } if application.is_health_scope() => {
+                BTreeMap::new()
+            }
+            _ => self.contested(members),
+        };
         let (origin, faults) = match &**id {
             GroupId::Application { application, .. } => {
                 (Origin::Found, self.inventories.faults(application))

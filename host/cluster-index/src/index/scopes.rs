@@ -33,7 +33,8 @@ impl ClusterIndex {
             watched.labels = labels.clone();
             if watched.kind != *kind {
                 watched.kind = Arc::clone(kind);
-                self.inventories.watch(id, kind);
+                self.inventories
+                    .watch(id, kind, self.health_scopes.are_followed());
                 self.forget_versions(id);
                 self.resolve();
             }
@@ -53,7 +54,8 @@ impl ClusterIndex {
             coverage: None,
         };
         self.scopes.insert(id, watched);
-        self.inventories.watch(id, kind);
+        self.inventories
+            .watch(id, kind, self.health_scopes.are_followed());
         self.relate_scopes(kind);
         if self.rules.with(kind.names()).next().is_some() {
             self.resolve();
@@ -63,7 +65,7 @@ impl ClusterIndex {
 
     /// Forgets which version of each object was read: the server sends the same version in another form if the Kind
     /// has another API version.
-    fn forget_versions(&mut self, scope: ScopeId) {
+    pub(super) fn forget_versions(&mut self, scope: ScopeId) {
         let all: Vec<_> = self.objects.of_scope(scope).map(|(id, _)| id).collect();
         for id in all {
             if let Some(entry) = self.objects.get_mut(id) {

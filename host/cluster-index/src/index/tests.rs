@@ -1,5 +1,6 @@
 mod comparisons;
 mod descent;
+mod health_scopes;
 mod identities;
 mod inventories;
 mod memory;

@@ -14,7 +14,7 @@ impl ClusterIndex {
             return false;
         };
         let is_read = matches!(entry.body(), Body::Whole(_)) && !entry.lacks_body();
-        let is_member = entry.place().group.is_some();
+        let is_member = entry.place().is_any();
         if !(is_read && is_member && entry.is_same_relative(decoded)) {
             return false;
         }
@@ -37,16 +37,16 @@ impl ClusterIndex {
         let sought = entry.take_sought();
         entry.replace(decoded, self.changes, &mut self.texts);
         entry.seek(sought);
-        let own = entry.place().group.clone();
+        let own: Vec<_> = entry.place().groups().cloned().collect();
         let entry = self.objects.get(id);
         let finders = entry.map(|entry| self.queries.finders(id, entry));
         for group in finders.unwrap_or_default() {
-            if Some(&group) != own.as_ref() {
+            if !own.contains(&group) {
                 self.groups.note_changed(group);
             }
         }
-        if let Some(own) = own {
-            self.groups.note_updated(own, id);
+        for group in own {
+            self.groups.note_updated(group, id);
         }
     }
 }

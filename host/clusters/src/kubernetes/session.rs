@@ -275,6 +275,7 @@ impl Session {
         let options = &self.cluster.options;
         known.index.begin_session();
         known.index.set_labels_record(options.are_labels_records);
+        known.index.follow_health_scopes(options.health_scopes);
         known.deployments.set_mode(options.mode);
         self.follow_needs(known);
         self.record(known);
