@@ -26,6 +26,7 @@ mod known;
 mod kubeconfig;
 mod list;
 mod news;
+mod object_watch;
 mod plugin;
 mod registered;
 mod run;
@@ -57,11 +58,12 @@ use run::Run;
 pub use config_map_watch::{ConfigMapRef, ConfigMapRefError, ConfigMapState, ConfigMapWatch};
 pub use identity::Identities;
 pub use kubeconfig::{KubeconfigError, kubeconfig_clusters};
+pub use object_watch::{ObjectWatch, WatchedObjects};
 pub use registered::{BareName, BareNameError, HostSecrets, NoHostSecrets, RegisteredKubeconfig};
 pub use selection::{CHILD_KINDS, Selection};
 pub use sending::{
     ApiAnswer, ApiRequest, ApiServer, ApiVerb, AppliedObject, ObjectDeletion, ObjectError,
-    ObjectPreview, ObjectSender, SentObject,
+    ObjectPreview, ObjectSender, ObjectStatus, SentObject,
 };
 pub use start::Starts;
 pub use state_watch::{BundleStateEvent, BundleStateWatch, StateMetadata, StatusManager};

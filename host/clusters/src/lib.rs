@@ -40,10 +40,10 @@ pub use kubernetes::{
     BundleStateEvent, BundleStateWatch, CHILD_KINDS, ConfigMapRef, ConfigMapRefError,
     ConfigMapState, ConfigMapWatch, HostSecrets, Identities, IssuedToken, KubeconfigError,
     KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets, ObjectDeletion,
-    ObjectError, ObjectPreview, ObjectSender, ProxiedService, RegisteredKubeconfig, ReviewedUser,
-    Selection, SentObject, ServiceAnswer, ServiceName, Starts, StateMetadata, StatusManager,
-    TokenReviewError, TokenReviewer, UserCluster, UserClusterError, WatchOptions,
-    kubeconfig_clusters,
+    ObjectError, ObjectPreview, ObjectSender, ObjectStatus, ObjectWatch, ProxiedService,
+    RegisteredKubeconfig, ReviewedUser, Selection, SentObject, ServiceAnswer, ServiceName, Starts,
+    StateMetadata, StatusManager, TokenReviewError, TokenReviewer, UserCluster, UserClusterError,
+    WatchOptions, WatchedObjects, kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use project_rights::{ProjectRights, Projects, RightsError, SentKind};

@@ -31,6 +31,24 @@ pub struct SentResource<'a> {
     pub force: bool,
 }
 
+/// The status of an object that another client created.
+#[derive(Debug, Clone, Copy)]
+pub struct SentStatus<'a> {
+    /// The cluster.
+    pub cluster: &'a ClusterName,
+    /// `group/version` of the Kind.
+    pub api_version: &'a str,
+    /// The plural of the Kind in paths.
+    pub plural: &'a str,
+    /// The namespace.
+    pub namespace: &'a str,
+    /// The name.
+    pub name: &'a str,
+    /// Complete bodies of an application, as JSON. The next one is sent if the schema of the Kind does not declare a member
+    /// of the previous one.
+    pub forms: &'a [String],
+}
+
 /// A resource that was applied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
@@ -153,6 +171,12 @@ pub trait Sender: Send + Sync {
     /// # Errors
     /// [`SendError`] with the reaction to the failure.
     fn announce(&self, target: &Target) -> Result<(), SendError>;
+
+    /// Applies the status of an object, as the only owner of its members. Changes nothing else.
+    ///
+    /// # Errors
+    /// [`SendError`] with the reaction to the failure, also if the object does not exist.
+    fn apply_status(&self, status: &SentStatus<'_>) -> Result<(), SendError>;
 
     /// Removes the remains of an app, after each of its resources was removed.
     ///

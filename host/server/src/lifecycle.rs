@@ -31,7 +31,7 @@ use answers::{actions, draft, dry_run, problem, refusal, shown, state};
 use controllers::CalledControllers;
 pub use deployer::{DeployError, Deployer};
 use readiness::ObservedStates;
-use sender::ConfiguredClusters;
+pub(crate) use sender::ConfiguredClusters;
 use worker::{Pending, Worker};
 
 /// The groups and the network intents of a server.

@@ -17,6 +17,7 @@ mod failure;
 mod kinds;
 mod link;
 mod manifest;
+mod object_status;
 mod place;
 mod present;
 mod preview;
@@ -39,6 +40,7 @@ pub use api_server::{ApiAnswer, ApiRequest, ApiServer, ApiVerb};
 use custom_kinds::AwaitedGroups;
 use kinds::Kinds;
 use link::Link;
+pub use object_status::ObjectStatus;
 use recent::Recent;
 
 /// Name under which kindsight owns fields.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Applied, CannotSend, Change, Deletion, NotPrepared, Preparation, Preview, Readiness, Result,
-    SendError, Sender, SentResource, Target,
+    SendError, Sender, SentResource, SentStatus, Target,
 };
 
 /// Called with the cluster and the name of a resource.
@@ -188,6 +188,10 @@ impl Sender for Clusters {
     fn announce(&self, _: &Target) -> Result<(), SendError> {
         self.state().announced += 1;
         Ok(())
+    }
+
+    fn apply_status(&self, _: &SentStatus<'_>) -> Result<(), SendError> {
+        Err(SendError::Refused("no group has a status".to_owned()))
     }
 
     fn removed(&self, _: &Target) -> Result<(), SendError> {

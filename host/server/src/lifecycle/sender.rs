@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use kindsight_clusters::{Absences, ClusterSource, ProjectRights, Projects};
 use kindsight_lifecycle::{
-    Applied, CannotSend, Deletion, Preview, SendError, Sender, SentResource, Target,
+    Applied, CannotSend, Deletion, Preview, SendError, Sender, SentResource, SentStatus, Target,
 };
 use kindsight_model::ClusterName;
 use tokio::sync::watch;
@@ -17,7 +17,7 @@ use crate::settings::{ClusterChanges, Settings};
 use api_server::ApiServers;
 
 /// The clusters and the rights of projects, as they are in the configuration at the time of each call.
-pub(super) struct ConfiguredClusters {
+pub(crate) struct ConfiguredClusters {
     clusters: Configured,
     projects: watch::Receiver<Projects>,
     api_servers: ApiServers,
@@ -51,7 +51,7 @@ trait Receiver {
 
 impl ConfiguredClusters {
     /// The clusters of these settings, whose sources know `absences`. Calls end at `shutdown`.
-    pub(super) fn of(settings: &Settings, absences: Absences, shutdown: CancellationToken) -> Self {
+    pub(crate) fn of(settings: &Settings, absences: Absences, shutdown: CancellationToken) -> Self {
         let changes = settings.cluster_changes.clone();
         Self {
             clusters: changes.map_or_else(
@@ -173,6 +173,20 @@ impl Sender for ConfiguredClusters {
     fn announce(&self, target: &Target) -> Result<(), SendError> {
         let announced = self.receiver(target).and_then(|to| to.announce(target));
         logged(target, None, announced)
+    }
+
+    /// The caller logs a failure.
+    fn apply_status(&self, status: &SentStatus<'_>) -> Result<(), SendError> {
+        let source = self.source(status.cluster);
+        match source.map_err(|error| SendError::Unreachable(error.to_string()))? {
+            ClusterSource::Kubernetes(cluster) => {
+                let to = self.api_servers.of(&cluster, || self.names())?;
+                to.apply_status(status)
+            }
+            ClusterSource::Folder(_) | ClusterSource::Pushed(_) => Err(SendError::Refused(
+                "only a watched cluster has an API server".to_owned(),
+            )),
+        }
     }
 
     fn removed(&self, target: &Target) -> Result<(), SendError> {

@@ -4,9 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kindsight_clusters::{
-    Absences, KubernetesCluster, ObjectDeletion, ObjectError, ObjectSender, SentObject,
+    Absences, KubernetesCluster, ObjectDeletion, ObjectError, ObjectSender, ObjectStatus,
+    SentObject,
 };
-use kindsight_lifecycle::{Applied, Change, Deletion, Preview, SendError, Target, differences};
+use kindsight_lifecycle::{
+    Applied, Change, Deletion, Preview, SendError, SentStatus, Target, differences,
+};
 use kindsight_model::ClusterName;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -71,6 +74,18 @@ impl ApiServers {
 }
 
 impl ApiServer {
+    /// Applies the status of an object.
+    pub(super) fn apply_status(&self, status: &SentStatus<'_>) -> Result<(), SendError> {
+        let status = ObjectStatus {
+            api_version: status.api_version,
+            plural: status.plural,
+            namespace: status.namespace,
+            name: status.name,
+            forms: status.forms,
+        };
+        self.wait(self.sender.apply_status(&status))
+    }
+
     /// Waits for a call. A stop of this process ends the wait: the call is repeated after the start.
     fn wait<T>(&self, call: impl Future<Output = Result<T, ObjectError>>) -> Result<T, SendError> {
         let called = self
