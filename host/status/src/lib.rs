@@ -23,6 +23,7 @@
 mod answer;
 mod applications;
 mod change;
+mod cluster_rollup;
 mod clusters;
 mod connection;
 mod emco;
@@ -54,6 +55,7 @@ pub use applications::{
     APPLICATIONS_SHOWN_MAX, ApplicationLookup, ApplicationPhases, ApplicationQuery, Applications,
 };
 pub use change::{apply, change};
+pub use cluster_rollup::ClusterRollup;
 pub use clusters::Clusters;
 pub use connection::ConnectionView;
 pub use emco::{EmcoError, EmcoQuery, EmcoResources, EmcoSubject, emco_ready_status};
