@@ -163,6 +163,13 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-read-model",
             "kindsight-status",
             "kindsight-store",
+    (
+        "kindsight-health-scope",
+        &[
+            "kindsight-api",
+            "kindsight-model",
+            "kindsight-read-model",
+            "kindsight-status",
         ],
     ),
     ("kindsight-registry", &["kindsight-model"]),
@@ -254,6 +261,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-clusters",
             "kindsight-conversion",
             "kindsight-grpc",
+            "kindsight-health-scope",
             "kindsight-interpreter",
             "kindsight-k8splugin",
             "kindsight-lifecycle",

@@ -22,6 +22,7 @@ pub mod applications;
 pub mod clusters;
 pub mod emco;
 pub mod explanation;
+pub mod health_scopes;
 pub mod history;
 pub mod interpret;
 pub mod interpreters;
