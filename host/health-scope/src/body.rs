@@ -12,8 +12,8 @@ use crate::{API_VERSION, KIND};
 /// The message about active probes.
 const NO_PROBES: &str = "kindsight sends no active probes, and `probe-method` and `probe-endpoint` have no effect: the users of the cluster would choose the requests that kindsight sends with its own network access. The health follows from the objects of the workloads.";
 
-/// The forms of a status, in the order in which they are tried: the schema of kindsight's definition, and the schema of
-/// OAM's runtime. An API server refuses a form with members that the schema of the Kind does not declare.
+/// The forms of a status in the order of the attempts: for the schema of kindsight's definition, and for the schema of OAM's
+/// runtime. An API server refuses a form with members that the schema of the Kind does not declare.
 pub(crate) fn forms(scope: &HealthScope, status: &ScopeStatus) -> [Value; 2] {
     let conditions = conditions(scope, status);
     [own(scope, status, &conditions), oam(status, &conditions)]

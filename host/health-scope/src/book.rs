@@ -67,8 +67,8 @@ enum Needed {
 pub struct StatusUpdate {
     /// The scope.
     pub place: ScopePlace,
-    /// The bodies of the application, in the order in which they are tried. The next one is for an API server whose schema
-    /// of the Kind does not declare members of the previous one.
+    /// The bodies in the order of the attempts. The next body is for an API server whose schema of the Kind does not declare
+    /// members of the previous body.
     pub bodies: [String; 2],
     forms: [u64; 2],
 }
@@ -116,7 +116,7 @@ impl ScopeBook {
         }
     }
 
-    /// Computes the status of each scope that changed, and returns those that differ from the objects.
+    /// Computes the status of each changed scope, and returns the writes for objects with another status.
     ///
     /// The caller sends them, and calls [`written`](Self::written) with each result. It calls this method after each
     /// change, and every few seconds.
@@ -165,7 +165,7 @@ impl ScopeBook {
 }
 
 impl Followed {
-    /// The time from which a status may be written, in Unix milliseconds.
+    /// The earliest time for a write of a status, in Unix milliseconds.
     fn settled_ms(&self, status: &ScopeStatus, is_connected: bool) -> i64 {
         match (status.stale_since_ms, status.is_reported) {
             (Some(since_ms), _) => since_ms.max(self.seen_ms).saturating_add(SETTLE_MS),

@@ -5,8 +5,8 @@
 //! read-model ─▶ ContextView ──────┘ └─▶ ScopeHealths ─▶ rest, metrics
 //! ```
 //!
-//! The index of the cluster selects the workloads of a scope, and the pipeline judges and rolls them up like those of any
-//! other application. This crate turns the result into the words of OAM. It has no I/O and no clock.
+//! The index of the cluster selects the workloads of a scope. The pipeline judges them and rolls them up, as for any other
+//! application. This crate turns the result into the words of OAM. It has no I/O and no clock.
 
 #![warn(
     clippy::expect_used,

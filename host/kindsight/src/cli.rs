@@ -15,6 +15,7 @@ use crate::commands::backup::{BackupArgs, RestoreArgs};
 use crate::commands::clusters::ClustersArgs;
 use crate::commands::completion::CompletionArgs;
 use crate::commands::demo::DemoArgs;
+use crate::commands::health_scope::HealthScopeArgs;
 use crate::commands::history::HistoryArgs;
 use crate::commands::interpret::input::InputCoverage;
 use crate::commands::interpreters::args::InterpretersArgs;
@@ -102,6 +103,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Shows how the state of an application came about: its transitions, newest first.
     History(HistoryArgs),
+    /// Installs the Kind HealthScope of OAM in clusters, whose objects select applications.
+    HealthScope(HealthScopeArgs),
     /// Creates an application on a running server, or replaces its content; or sends the network intents of a cluster.
     Apply(ApplyArgs),
     /// Approves the content of an application.

@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod clusters;
 pub(crate) mod completion;
 pub(crate) mod demo;
+pub(crate) mod health_scope;
 pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;

@@ -10,6 +10,7 @@ pub(crate) mod follow;
 mod interpreter_table;
 mod k8splugin;
 mod kubeconfig;
+pub(crate) mod kubeconfig;
 mod limits;
 pub(crate) mod mongodb;
 mod notify_table;

@@ -70,6 +70,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Clusters(args) => clusters::run(&args)?,
         Command::Status(args) => return status::run(&args),
         Command::History(args) => return history::run(&args),
+        Command::HealthScope(args) => commands::health_scope::run(&args)?,
         Command::Apply(args) => return commands::lifecycle::apply(&args),
         Command::Approve(args) => return commands::lifecycle::approve(&args),
         Command::Instantiate(args) => {

@@ -30,6 +30,7 @@ mod confirm;
 mod connections;
 mod dialect;
 mod instances;
+mod health_scopes;
 mod judge;
 mod lifecycle;
 mod limits;
@@ -62,6 +63,7 @@ pub use blocking::spawn_blocking;
 pub use catalog::{Command, InterpreterCatalog, Promote, Upload};
 pub use confirm::Confirm;
 pub use instances::RbInstances;
+pub use health_scopes::ReadHealthScopes;
 pub use judge::Judge;
 pub use lifecycle::{GroupCommand, GroupLifecycle};
 pub use limits::{
@@ -94,6 +96,8 @@ pub struct AppState {
     pub confirm: Arc<dyn Confirm>,
     /// The clusters whose agents push.
     pub pushes: Arc<dyn TakePush>,
+    /// The health scopes.
+    pub scopes: Arc<dyn ReadHealthScopes>,
     /// The catalog of interpreters.
     pub catalog: Arc<dyn InterpreterCatalog>,
     /// The lifecycle of groups; `None` if changes of groups are disabled.

@@ -6,6 +6,7 @@
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use kindsight_api::health_scopes::ScopeRefusal;
 use kindsight_api::interpreters::Refusal;
 use kindsight_api::k8splugin::RbInstanceRefusal;
 use kindsight_api::lifecycle::GroupRefusal;
@@ -226,6 +227,25 @@ impl From<RbInstanceRefusal> for Problem {
         match refusal {
             RbInstanceRefusal::NotFound(why) => Self::new(StatusCode::NOT_FOUND, why),
             RbInstanceRefusal::Ambiguous(why) => Self::new(StatusCode::CONFLICT, why),
+impl From<ScopeRefusal> for Problem {
+    fn from(refusal: ScopeRefusal) -> Self {
+        match refusal {
+            ScopeRefusal::NotFound(why) => Self::new(StatusCode::NOT_FOUND, why),
+            ScopeRefusal::Several {
+                namespaces,
+                clusters,
+            } => {
+                let choices = [("namespace", namespaces), ("cluster", clusters)].into_iter();
+                let choices = choices.filter(|(_, values)| values.len() > 1);
+                let problems = choices.map(|(parameter, values)| {
+                    let detail = format!("the scopes of this name differ in the {parameter}");
+                    PartialProblem::new(parameter, detail, one_of(values))
+                });
+                Self {
+                    problems: problems.collect(),
+                    ..Self::new(StatusCode::CONFLICT, "several health scopes have this name")
+                }
+            }
         }
     }
 }

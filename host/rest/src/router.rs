@@ -31,6 +31,8 @@ use crate::routes::{
     applications, confirmation, history, interpret, interpreters, lifecycle, notify, page, push,
     applications, confirmation, history, interpret, interpreters, k8splugin, lifecycle, page, push,
     recorded, registration, service, session, status, watch,
+    applications, confirmation, health_scopes, history, interpret, interpreters, lifecycle, page,
+    push, recorded, registration, service, session, status, watch,
 };
 use crate::slots::permits;
 use crate::stream::Streams;
@@ -193,6 +195,7 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .routes(routes!(confirmation::cluster_confirmation))
         .routes(routes!(confirmation::logical_cloud_confirmation))
         .routes(routes!(history::dig_history))
+        .routes(routes!(health_scopes::health))
         .routes(routes!(applications::applications))
         .routes(routes!(applications::clusters))
         .routes(routes!(watch::watch_status))

@@ -4,6 +4,7 @@ pub(crate) mod applications;
 pub(crate) mod confirmation;
 mod emco;
 pub(crate) mod errors;
+pub(crate) mod health_scopes;
 pub(crate) mod history;
 pub(crate) mod interpret;
 pub(crate) mod interpreters;

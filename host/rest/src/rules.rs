@@ -89,6 +89,7 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("GET", "/readyz", "", Rule::Open),
     ("GET", "/metrics", "", Rule::ViewerOfEverything),
     ("GET", "/openapi.json", "", Rule::User),
+    ("GET", "/scopes/{name}", "", Rule::Viewer),
     ("GET", "/v2/session", "", Rule::Open),
     ("POST", "/v2/session", "", Rule::Open),
     ("DELETE", "/v2/session", "", Rule::Open),

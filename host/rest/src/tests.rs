@@ -41,6 +41,7 @@ mod notify;
 mod page;
 mod pushes;
 mod request_ids;
+mod scopes;
 mod session;
 mod session_oidc;
 mod streams;
@@ -153,6 +154,7 @@ fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
         judge: Arc::new(AlwaysReady),
         confirm: Arc::new(confirmations::SampleClusters),
         pushes: Arc::new(pushes::SamplePushes),
+        scopes: Arc::new(scopes::SampleScopes),
         catalog: Arc::new(SampleCatalog::default()),
         lifecycle: None,
         clusters: None,

@@ -31,6 +31,7 @@ mod demo;
 mod documents;
 mod engine;
 mod error;
+mod health_scopes;
 mod inspection;
 mod interpret_api;
 mod interpreter_sources;
@@ -91,6 +92,7 @@ pub use engine::{
     start_interpreters,
 };
 pub use error::{ApplicationError, Error, TaskError};
+pub use health_scopes::{InstallDefinitionError, InstalledDefinition, install_health_scopes};
 pub use inspection::inspect_component;
 pub use kindsight_model::PARSED_BYTES_MAX;
 pub use kindsight_pipeline::Timeouts;

@@ -9,6 +9,7 @@ use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
 use kindsight_clusters::{ClusterSource, RemoteInventories};
 use kindsight_notify::{Notifications, Notifier};
+use kindsight_health_scope::ScopeHealths;
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
     StoreReader, Stores, Unsynced, follow,
@@ -24,6 +25,7 @@ use crate::clock::now_ms;
 use crate::confirm_api::ConfirmApi;
 use crate::engine;
 use crate::error::Error;
+use crate::health_scopes::{self, HealthScopeApi};
 use crate::interpret_api::InterpretApi;
 use crate::interpreter_sources::InterpreterSources;
 use crate::inventory;
@@ -137,6 +139,7 @@ impl Loaded {
         unsynced: &Arc<Unsynced>,
         aai: Option<Health>,
         notifications: Option<&Notifications>,
+        scopes: &ScopeHealths,
     ) -> ServerMetrics {
         let sources = MetricsSources {
             read_model: self.pipeline.read_model().clone(),
@@ -146,6 +149,7 @@ impl Loaded {
             slots: slots.clone(),
             unsynced: Arc::clone(unsynced),
             notifications: notifications.cloned(),
+            scopes: scopes.clone(),
             names_applications: self.settings.metrics.names_applications,
             aai,
             clock: now_ms,
@@ -188,6 +192,9 @@ impl Loaded {
         let metrics = self.metrics(&events_tx, &slots, &unsynced, notifications.as_ref());
         status_notify::begin(tasks, listeners.status_notify.take(), &read_model, access);
         let metrics = self.metrics(&events_tx, &slots, &unsynced);
+        let absences = needs.absences.clone();
+        let scopes = health_scopes::begin(tasks, &self.settings, &read_model, absences);
+        let metrics = self.metrics(&events_tx, &slots, &unsynced, &scopes);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         let changes = self.settings.cluster_changes;
@@ -218,6 +225,7 @@ impl Loaded {
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
             confirm: Arc::new(confirm_api),
             pushes: Arc::new(pushes),
+            scopes: Arc::new(HealthScopeApi(scopes)),
             catalog: Arc::new(catalog_api),
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),

@@ -6,6 +6,7 @@
 
 mod applications;
 mod clusters;
+mod health_scopes;
 mod host;
 mod interpreters;
 mod inventory;
@@ -21,6 +22,7 @@ mod tests;
 use std::sync::Arc;
 
 use kindsight_aai::Health;
+use kindsight_health_scope::ScopeHealths;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::SubjectSet;
 use kindsight_notify::Notifications;
@@ -33,6 +35,7 @@ use tokio::sync::mpsc;
 
 use applications::ApplicationCollector;
 use clusters::ClusterCollector;
+use health_scopes::HealthScopeCollector;
 use host::{MemoryCollector, QueueCollector, StateCollector};
 use interpreters::InterpreterCollector;
 use inventory::InventoryCollector;
@@ -65,6 +68,8 @@ pub(crate) struct MetricsSources {
     pub(crate) unsynced: Arc<Unsynced>,
     /// The receivers of notifications, if there are any.
     pub(crate) notifications: Option<Notifications>,
+    /// The health of health scopes.
+    pub(crate) scopes: ScopeHealths,
     /// Adds a series for each application.
     pub(crate) names_applications: bool,
     /// The updates of A&AI, if it is configured.
@@ -83,6 +88,7 @@ impl ServerMetrics {
             slots,
             unsynced,
             notifications,
+            scopes,
             names_applications,
             aai,
             clock,
@@ -116,6 +122,10 @@ impl ServerMetrics {
             registry.register_collector(Box::new(InventoryCollector(health)));
         }
         registry.register_collector(Box::new(NotifyCollector(notifications)));
+        registry.register_collector(Box::new(HealthScopeCollector {
+            healths: scopes,
+            names_scopes: names_applications,
+        }));
         Self { registry, recorded }
     }
 }

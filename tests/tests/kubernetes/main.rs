@@ -5,6 +5,7 @@ mod argo_cm;
 mod context;
 mod cuts;
 mod faults;
+mod health_scopes;
 mod history;
 mod inventories;
 mod kubectl;

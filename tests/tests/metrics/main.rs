@@ -26,6 +26,10 @@ const END: &str = "<!-- end of metrics -->\n";
 /// Metrics without a series in these tests, with their labels: nothing fails, no cluster is watched, and there is no
 /// receiver of notifications.
 const WITHOUT_SERIES: &[(&str, &str)] = &[
+    (
+        "kindsight_health_scope_health",
+        "cluster, health, namespace, scope",
+    ),
     ("kindsight_cluster_kinds", "cluster, coverage"),
     ("kindsight_interpreter_faults_total", "interpreter, reason"),
     ("kindsight_notification_requests_failed_total", "receiver"),

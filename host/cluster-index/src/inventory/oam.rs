@@ -4,8 +4,8 @@ use kindsight_contract::Node;
 
 use super::ListedResource;
 
-/// Maximum number of workloads that one scope lists. Further ones are left out, and the scope has a fault. The users of a
-/// cluster write these lists, and an application rarely has a hundred workloads.
+/// Maximum number of workloads in the list of one scope. Further workloads are left out, and the scope has a fault. The users
+/// of a cluster write these lists, and an application rarely has a hundred workloads.
 pub(super) const WORKLOADS_MAX: usize = 1_000;
 
 /// One of `spec.workloadRefs`: an `apiVersion`, a `kind` and a `name` in the namespace of the scope.

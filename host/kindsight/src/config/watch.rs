@@ -37,6 +37,10 @@ pub(crate) struct WatchArgs {
         default_values = LEFT_OUT
     )]
     left_out_kinds: Vec<String>,
+    /// Follows the objects of the Kind HealthScope (`core.oam.dev`) in watched clusters: each selects an application, and
+    /// its status is written. This needs the right to patch `healthscopes/status`.
+    #[arg(long, env = "KINDSIGHT_HEALTH_SCOPES")]
+    health_scopes: bool,
     /// Directory of the kubeconfigs of clusters that operators register over the REST API. A registration names a file
     /// in it.
     #[arg(long, env = "KINDSIGHT_CLUSTER_KUBECONFIGS", value_name = "DIR")]
@@ -47,8 +51,12 @@ pub(crate) struct WatchArgs {
 }
 
 /// Settings among these, as the configuration file names them.
-pub(crate) const WATCH_SETTINGS: [&str; 3] =
-    ["watch-lifetime", "application-rule", "left-out-kind"];
+pub(crate) const WATCH_SETTINGS: [&str; 4] = [
+    "watch-lifetime",
+    "application-rule",
+    "left-out-kind",
+    "health-scopes",
+];
 
 /// A label or an annotation that identifies the application of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -135,6 +143,7 @@ impl WatchArgs {
             watch_lifetime: self.watch_lifetime,
             rules: rules.map(ApplicationRule::from).collect(),
             left_out: left_out.map(|kind| kind.as_str().into()).collect(),
+            health_scopes: self.health_scopes,
             ..WatchOptions::default()
         }
     }

@@ -8,8 +8,8 @@ use super::manifest::escaped;
 use super::status::Status;
 use super::{ObjectError, ObjectSender};
 
-/// Name under which kindsight owns members of a status. Another name than that of sent resources, so that an application of
-/// the object does not remove its status.
+/// Name under which kindsight owns members of a status. Sent resources have another manager, so that an application of the
+/// object does not remove its status.
 const STATUS_MANAGER: &str = "kindsight-status";
 
 /// The status of an object in a namespace.

@@ -1,0 +1,219 @@
+//! The health scopes of one cluster.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kindsight_clusters::{KubernetesCluster, ObjectWatch, WatchedObjects};
+use kindsight_health_scope::{
+    API_VERSION, HealthScope, PLURAL, SCOPES_MAX, ScopeBook, ScopeHealths, StatusUpdate,
+};
+use kindsight_lifecycle::{SendError, Sender, SentStatus};
+use kindsight_model::{ClusterName, DigName};
+use kindsight_read_model::{Changed, Lagged, ReadModel, Subscription};
+use kindsight_status::{ApplicationKey, ChangedSubject};
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::now_ms;
+
+/// Time for which changes are gathered. A scope is written at most once in this time, so a workload that flaps does not
+/// load the API server.
+const GATHER: Duration = Duration::from_secs(1);
+/// Interval at which statuses that wait are compared again.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// A step panicked. The log contains the place.
+#[derive(Debug, thiserror::Error)]
+#[error("a write of health scopes panicked; see the log")]
+pub(super) struct Panicked;
+
+/// Follows the scopes of one cluster.
+pub(super) struct Follower {
+    cluster: ClusterName,
+    book: ScopeBook,
+    read_model: ReadModel,
+    healths: ScopeHealths,
+    sender: Arc<dyn Sender>,
+    /// The problems that were logged last.
+    logged: Vec<String>,
+    is_over: bool,
+}
+
+/// The applications that changed: health scopes, or all after missed changes.
+#[derive(Default)]
+struct Changes {
+    names: HashSet<DigName>,
+    is_all: bool,
+}
+
+impl Changes {
+    /// Notes a change. Returns whether it is about a health scope.
+    fn note(&mut self, changed: Result<Changed, Lagged>) -> bool {
+        match changed {
+            Ok(Changed {
+                subject: ChangedSubject::Application(ApplicationKey::Found(name)),
+                ..
+            }) if name.is_health_scope() => {
+                self.names.insert(name);
+                true
+            }
+            Ok(_) | Err(Lagged::Closed) => false,
+            Err(Lagged::Missed(_)) => {
+                self.is_all = true;
+                true
+            }
+        }
+    }
+}
+
+impl Follower {
+    pub(super) fn new(
+        cluster: &KubernetesCluster,
+        read_model: ReadModel,
+        healths: ScopeHealths,
+        sender: Arc<dyn Sender>,
+    ) -> Self {
+        Self {
+            cluster: cluster.name().clone(),
+            book: ScopeBook::new(cluster.name().clone()),
+            read_model,
+            healths,
+            sender,
+            logged: Vec::new(),
+            is_over: false,
+        }
+    }
+
+    /// Follows the scopes until `stop`.
+    pub(super) async fn run(
+        self,
+        cluster: KubernetesCluster,
+        stop: CancellationToken,
+    ) -> Result<(), Panicked> {
+        let (state, states) = watch::channel(WatchedObjects::default());
+        let kind = (API_VERSION, PLURAL);
+        let watch = ObjectWatch::new(&cluster, kind, SCOPES_MAX, HealthScope::read).run(state);
+        let following = self.follow(states);
+        tokio::select! {
+            // A stop does not wait for a write.
+            () = stop.cancelled() => Ok(()),
+            () = watch => Ok(()),
+            followed = following => followed,
+        }
+    }
+
+    async fn follow(
+        mut self,
+        mut states: watch::Receiver<WatchedObjects<HealthScope>>,
+    ) -> Result<(), Panicked> {
+        let ((), mut changed) = self.read_model.subscribe(|_| ());
+        loop {
+            let mut changes = Changes::default();
+            // Waiting for a change marks it as seen.
+            let mut are_scopes_changed = false;
+            tokio::select! {
+                () = first(&mut changed, &mut changes) => {}
+                // The watch ends only with this follower.
+                _ = states.changed() => are_scopes_changed = true,
+                () = sleep(EVERY) => {}
+            }
+            sleep(GATHER).await;
+            drain(&mut changed, &mut changes);
+            if are_scopes_changed || states.has_changed().unwrap_or_default() {
+                self.take_scopes(&mut states);
+            }
+            let step = spawn_blocking(move || {
+                self.step(&changes);
+                self
+            });
+            self = step.await.map_err(|_| Panicked)?;
+        }
+    }
+
+    /// Takes the scopes, and logs why they cannot be read.
+    fn take_scopes(&mut self, states: &mut watch::Receiver<WatchedObjects<HealthScope>>) {
+        let (scopes, problems): (Vec<Arc<HealthScope>>, Vec<String>) = {
+            let state = states.borrow_and_update();
+            let scopes = state.objects.values().cloned().collect();
+            (scopes, state.away.values().cloned().collect())
+        };
+        let cluster = &self.cluster;
+        if self.logged != problems {
+            for why in &problems {
+                tracing::warn!(%cluster, why, "the health scopes cannot be read");
+            }
+            self.logged = problems;
+        }
+        let is_over = self.book.set_scopes(&scopes, now_ms()) || scopes.len() >= SCOPES_MAX;
+        if is_over && !self.is_over {
+            tracing::warn!(%cluster, max = SCOPES_MAX, "the cluster may have more health scopes than are followed");
+        }
+        self.is_over = is_over;
+    }
+
+    /// Computes the status of changed scopes, and writes each status that differs from its object. Blocks.
+    fn step(&mut self, changes: &Changes) {
+        if changes.is_all {
+            self.book.note_changed(None);
+        } else if !changes.names.is_empty() {
+            self.book.note_changed(Some(&changes.names));
+        }
+        let updates = self.book.updates(&self.read_model, now_ms());
+        self.healths.set(&self.cluster, &self.book);
+        let mut failures = 0_usize;
+        let mut failed: Option<(StatusUpdate, SendError)> = None;
+        for update in updates {
+            let sent = self.sender.apply_status(&SentStatus {
+                cluster: &self.cluster,
+                api_version: API_VERSION,
+                plural: PLURAL,
+                namespace: &update.place.namespace,
+                name: &update.place.name,
+                forms: &update.bodies,
+            });
+            self.book.written(&update, sent.is_ok(), now_ms());
+            if let Err(error) = sent {
+                failures += 1;
+                let is_away = matches!(error, SendError::Unreachable(_));
+                failed.get_or_insert((update, error));
+                // The others would wait for the same API server.
+                if is_away {
+                    break;
+                }
+            }
+        }
+        if let Some((update, error)) = failed {
+            let (cluster, scope) = (&self.cluster, &update.place);
+            tracing::warn!(%cluster, %scope, %error, failures, "the status of health scopes was not written; trying again");
+        }
+    }
+}
+
+/// Waits for a change of a health scope. Cancel-safe.
+async fn first(changed: &mut Subscription, changes: &mut Changes) {
+    loop {
+        let next = changed.next().await;
+        if next == Err(Lagged::Closed) {
+            // The read model is dropped, because the server stops.
+            std::future::pending::<()>().await;
+        }
+        if changes.note(next) {
+            return;
+        }
+    }
+}
+
+/// Notes the changes that there are already.
+fn drain(changed: &mut Subscription, changes: &mut Changes) {
+    loop {
+        let next = match changed.next_now() {
+            Ok(Some(next)) => Ok(next),
+            Err(Lagged::Missed(missed)) => Err(Lagged::Missed(missed)),
+            Ok(None) | Err(Lagged::Closed) => return,
+        };
+        changes.note(next);
+    }
+}
