@@ -601,3 +601,29 @@ fn files_of_the_host_are_short() {
         assert!(lines <= LINES_MAX, "{path} has {lines} lines: split it");
     }
 }
+
+/// `.ci/run` packs each crate that is published, so that a missing file or version is found before a release.
+#[test]
+fn every_published_crate_is_packed() {
+    let script = fs::read_to_string(root().join(".ci/run")).expect("the script");
+    let mut lines = script.lines();
+    let packs = lines.find(|line| line.starts_with("step \"packages\""));
+    let packs = packs.expect("the step of the packages");
+    let mut words = packs.split_whitespace();
+    let mut packed = Vec::new();
+    while let Some(word) = words.next() {
+        if word == "-p" {
+            packed.extend(words.next().map(str::to_owned));
+        }
+    }
+    packed.sort();
+    let is_published = |member: &Member| {
+        let publish = member.manifest["package"].get("publish");
+        publish.and_then(toml::Value::as_bool) == Some(true)
+    };
+    let members = members();
+    let published = members.iter().filter(|member| is_published(member));
+    let mut published: Vec<String> = published.map(|member| member.name.clone()).collect();
+    published.sort();
+    assert_eq!(packed, published);
+}
