@@ -1,6 +1,7 @@
 //! Interpreters: the list, one interpreter in full, commands and their results.
 
 mod detail;
+mod missing;
 mod recorded;
 mod refusal;
 mod requests;
@@ -17,6 +18,7 @@ pub use detail::{
     CallLimits, CallStatistics, DeclaredReason, DeclaredState, Faulting, HandledKind,
     InterpreterDetail, Latency,
 };
+pub use missing::{KindWithoutRule, MissingRules, StateCount};
 pub use recorded::{RecordRefusal, Recorded, RecordedObject};
 pub use refusal::{LiveCondition, Refusal};
 pub use requests::{

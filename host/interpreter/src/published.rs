@@ -160,6 +160,17 @@ impl Published {
         kinds.map(|kind| &kind.pattern)
     }
 
+    /// Returns whether a live interpreter has a rule for this Kind: a pattern other than `*/*/*`,
+    /// which matches the Kinds of all groups. A rule that requires a field of the object counts too.
+    /// Searches the set: called once per Kind, for reports to users.
+    pub fn has_rule(&self, gvk: &Gvk) -> bool {
+        let mut kinds = self.kinds();
+        kinds.any(|pattern| {
+            let is_general = pattern.group == "*" && pattern.kind == "*";
+            !is_general && pattern.matches(&gvk.group, &gvk.version, &gvk.kind)
+        })
+    }
+
     /// The rules for related objects of all live interpreters, each with the declaration of its
     /// Kind.
     pub fn related_rules(&self) -> impl Iterator<Item = (&HandledKind, &RelatedRule)> {

@@ -160,6 +160,7 @@ Examples:
   kindsight interpret --interpreter my-widgets.wasm --settings widgets=settings.json dump/
   kindsight interpret --interpreter my-widgets.wasm --show-input -o json widget.yaml
   kubectl get all -o json | kindsight interpret --fail-on failed,fault
+  kindsight interpret --missing dump/
 
 Exit codes: 0 all input was read and judged, whatever the verdicts; 1 some input could not be
 read, or an interpreter or its settings were refused; 2 invalid command line; 3 a verdict is one
@@ -194,6 +195,9 @@ pub(crate) struct InterpretArgs {
     /// related objects, the settings and, if the interpreter uses it, the time.
     #[arg(long)]
     pub(crate) show_input: bool,
+    /// Shows the Kinds without a rule of their own, most objects first, instead of the verdicts.
+    #[arg(long, conflicts_with_all = ["explain", "show_input"])]
+    pub(crate) missing: bool,
     /// Files, directories (their *.json, *.jsonl, *.ndjson, *.yaml and *.yml files, recursively), or
     /// `-` for standard input, which is the default.
     #[arg(value_name = "FILE|DIR|-")]

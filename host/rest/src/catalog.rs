@@ -4,8 +4,8 @@ use std::fmt;
 use std::pin::Pin;
 
 use kindsight_api::interpreters::{
-    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, RecordRefusal, Recorded,
-    RecordedObject, Refusal, RemovedNames, ShadowBase, ShadowReport, ShadowRun,
+    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, MissingRules, RecordRefusal,
+    Recorded, RecordedObject, Refusal, RemovedNames, ShadowBase, ShadowReport, ShadowRun,
 };
 use kindsight_model::{ClusterName, Digest, InterpreterName, SubjectSet};
 use serde_json::{Map, Value};
@@ -67,6 +67,16 @@ pub trait InterpreterCatalog: Send + Sync {
         cluster: ClusterName,
         object: RecordedObject,
     ) -> Pin<Box<dyn Future<Output = Result<Recorded, RecordRefusal>> + Send + '_>>;
+
+    /// The Kinds of known objects of subjects in `visible` that have no rule of their own. Dropped like
+    /// [`run`](Self::run).
+    ///
+    /// # Errors
+    /// The reason why they were not counted; see [`Refusal`].
+    fn missing_rules(
+        &self,
+        visible: &SubjectSet,
+    ) -> Pin<Box<dyn Future<Output = Result<MissingRules, Refusal>> + Send + '_>>;
 
     /// Records that an upload was not read because it is larger than `bytes_max`, so that it is in the list of refused
     /// components. The name is the one in the path, if there is one. Does not wait.

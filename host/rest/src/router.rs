@@ -32,6 +32,7 @@ use crate::routes::{
     applications, confirmation, history, interpret, interpreters, k8splugin, lifecycle, page, push,
     recorded, registration, service, session, status, watch,
     applications, confirmation, health_scopes, history, interpret, interpreters, lifecycle, page,
+    applications, confirmation, history, interpret, interpreters, lifecycle, missing_rules, page,
     push, recorded, registration, service, session, status, watch,
 };
 use crate::slots::permits;
@@ -204,6 +205,7 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .routes(routes!(watch::watch_applications))
         .routes(routes!(interpreters::list))
         .routes(routes!(interpreters::inspect))
+        .routes(routes!(missing_rules::missing_rules))
         .routes(routes!(recorded::fixture))
         .routes(routes!(notify::list))
         .routes(routes!(notify::test))

@@ -11,6 +11,7 @@ pub(crate) mod interpreters;
 pub(crate) mod k8splugin;
 pub(crate) mod lifecycle;
 pub(crate) mod notify;
+pub(crate) mod missing_rules;
 pub(crate) mod page;
 mod paths;
 pub(crate) mod push;

@@ -142,6 +142,7 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("GET", CLUSTER, "/fixture", Rule::ViewerOfEverything),
     ("POST", "/v2/interpret", "", Rule::Viewer),
     ("POST", "/v2/compare", "", Rule::Operator),
+    ("GET", "/v2/missing-rules", "", Rule::Viewer),
     ("GET", INTERPRETERS, "", Rule::OperatorOrAnyViewer),
     ("POST", INTERPRETERS, "", Rule::Operator),
     ("DELETE", INTERPRETERS, "", Rule::Operator),

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_api::interpreters::{
-    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, Outcome, RecordRefusal,
-    Recorded, RecordedObject, Refusal, RemovedNames, ShadowBase, ShadowReport,
+    CommandAnswer, InterpreterDetail, InterpreterList, LiveCondition, MissingRules, Outcome,
+    RecordRefusal, Recorded, RecordedObject, Refusal, RemovedNames, ShadowBase, ShadowReport,
 };
 use kindsight_catalog::{Catalog, Conditional, IncomingComponent, Promote};
 use kindsight_interpreter::{Limits, ReportedGroup};
@@ -22,6 +22,7 @@ use kindsight_rest::{Command, InterpreterCatalog, Upload};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::missing_rules;
 use shadowing::Tried;
 
 /// Maximum number of concurrent loads, including loads whose client has disconnected: each may compile, in a
@@ -34,6 +35,10 @@ const SHADOWS_MAX: usize = 1;
 /// Maximum number of concurrent trials of settings and of promotions: each takes a processor for two or ten seconds at
 /// most. Further ones wait.
 const TRIALS_MAX: usize = 1;
+
+/// Maximum number of requests that count the Kinds without a rule at a time: each reads all rows of the read model.
+/// Further ones wait, and delay no command.
+const COUNTS_MAX: usize = 1;
 
 /// Maximum number of concurrent other commands, including commands whose client has disconnected. They do not wait for
 /// loads and shadow runs. Each takes one of the 64 threads for blocking steps.
@@ -52,6 +57,7 @@ pub(crate) struct CatalogApi {
     loads: Arc<Semaphore>,
     shadows: Arc<Semaphore>,
     trials: Arc<Semaphore>,
+    counts: Arc<Semaphore>,
     quick: Arc<Semaphore>,
     shutdown: CancellationToken,
 }
@@ -75,6 +81,7 @@ impl CatalogApi {
             loads: Arc::new(Semaphore::new(LOADS_MAX)),
             shadows: Arc::new(Semaphore::new(SHADOWS_MAX)),
             trials: Arc::new(Semaphore::new(TRIALS_MAX)),
+            counts: Arc::new(Semaphore::new(COUNTS_MAX)),
             quick: Arc::new(Semaphore::new(QUICK_COMMANDS_MAX)),
             shutdown,
         }
@@ -251,6 +258,17 @@ impl InterpreterCatalog for CatalogApi {
         object: RecordedObject,
     ) -> Pin<Box<dyn Future<Output = Result<Recorded, RecordRefusal>> + Send + '_>> {
         Box::pin(self.recorded(cluster, object))
+    }
+
+    fn missing_rules(
+        &self,
+        visible: &SubjectSet,
+    ) -> Pin<Box<dyn Future<Output = Result<MissingRules, Refusal>> + Send + '_>> {
+        let set = self.catalog.interpreters().published();
+        let model = self.read_model.clone();
+        let visible = self.read_model.visible_to(visible);
+        let step = move || Ok(missing_rules::in_clusters(set, &model, &visible));
+        Box::pin(self.blocking(&self.counts, step))
     }
 
     fn note_too_large(&self, name: Option<InterpreterName>, bytes_max: usize) {

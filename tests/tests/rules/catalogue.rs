@@ -103,6 +103,14 @@ fn problems(engine: &Interpreters, together: &[Project]) -> Vec<String> {
         Some(format!("{}: {what}", fixture.name))
     });
     let mut problems: Vec<String> = broken.collect();
+    if examination
+        .interpreter()
+        .description()
+        .settings_schema
+        .is_some()
+    {
+        problems.push("a rule has settings: list them in the page of the catalogue".to_owned());
+    }
     let found = findings(&examination).expect("lints");
     let found = found.iter().filter(|finding| {
         !IMPOSSIBLE_DAMAGES
@@ -124,11 +132,8 @@ fn the_page_of_the_catalogue_is_current() {
     let mut page = format!(
         "# The catalogue\n\n\
          Rules for {kinds} Kinds of {} projects, in [the format for rules in YAML](declarative.md), a file for each Kind. \
-         A folder becomes an interpreter, which replaces the verdicts by conventions:\n\n\
-         ```sh\n\
-         kindsight plugin from-yaml catalogue/cert-manager --name cert-manager --version 1.0.0 -o cert-manager.wasm\n\
-         kindsight interpreters load cert-manager.wasm\n\
-         ```\n\n\
+         Each project becomes an interpreter, which replaces the verdicts by conventions. [Use the catalogue](catalogue-use.md) \
+         describes how a server loads all projects or some.\n\n\
          No rule of the catalogue has settings. This page is generated from the rules.\n",
         projects.len()
     );
@@ -141,8 +146,11 @@ fn the_page_of_the_catalogue_is_current() {
     expect_file![root().join("docs/catalogue.md")].assert_eq(&page);
 }
 
+/// Stands for reasons that the object has, such as the reason of a condition.
+const OF_OBJECT: &str = "reasons of the object";
+
 /// The head of the table of a project.
-const HEAD: &str = "| Kind | states | reasons of the rule | sources |\n|---|---|---|---|\n";
+const HEAD: &str = "| Kind | states | reasons | sources |\n|---|---|---|---|\n";
 
 fn row(rules: &RuleSet) -> String {
     let kinds: BTreeSet<String> = rules
@@ -157,10 +165,17 @@ fn row(rules: &RuleSet) -> String {
         })
     };
     let states: BTreeSet<&str> = outcomes().map(|outcome| outcome.state.as_str()).collect();
-    // A reason with an expression comes from the object.
     let reasons: BTreeSet<&str> = outcomes()
         .map(|outcome| outcome.reason.as_str())
-        .filter(|reason| !reason.is_empty() && !reason.contains("${"))
+        .filter(|reason| !reason.is_empty())
+        // An expression in a reason reads the object.
+        .map(|reason| {
+            if reason.contains("${") {
+                OF_OBJECT
+            } else {
+                reason
+            }
+        })
         .collect();
     let joined = |words: BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(", ");
     format!(
@@ -170,4 +185,18 @@ fn row(rules: &RuleSet) -> String {
         joined(reasons),
         rules.sources.join("; ")
     )
+}
+
+/// `UPDATE_EXPECT=1 cargo test -p kindsight-tests --test rules catalogue` writes the list again.
+#[test]
+fn the_list_of_kinds_of_the_catalogue_is_current() {
+    let mut lines = BTreeSet::new();
+    for project in projects() {
+        for rule in project.rules.iter().flat_map(|rules| &rules.rules) {
+            let (group, version, kind) = (&rule.group, &rule.version, &rule.kind);
+            lines.insert(format!("{} {group}/{version}/{kind}\n", project.name));
+        }
+    }
+    let list: String = lines.into_iter().collect();
+    expect_file![root().join("catalogue/kinds.txt")].assert_eq(&list);
 }

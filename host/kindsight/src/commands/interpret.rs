@@ -6,6 +6,7 @@ mod findings;
 pub(crate) mod input;
 pub(crate) mod judged;
 pub(crate) mod output;
+mod shown;
 
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ use kindsight_server::{
 use crate::cli::{self, InterpretArgs, SettingsFile};
 use crate::commands::interpret::findings::Findings;
 use crate::commands::interpret::judged::{Show, judged};
-use crate::commands::interpret::output::Printer;
+use crate::commands::interpret::shown::Shown;
 use crate::commands::interpreters::{requests, tables};
 use crate::progress::{self, LogLines};
 
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
         explain: args.explain,
         input: args.show_input,
     };
-    let mut printer = Printer::new(anstream::stdout().lock(), args.output, args.explain);
+    let mut shown = Shown::new(anstream::stdout().lock(), args, &local.interpreters);
     let mut findings = Findings::new(&args.fail_on);
     let mut unread = 0;
     for source in input::sources(&args.inputs) {
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
             source.read(|group| {
                 let judged = judged(&local.interpreters, group, &coverage, now_ms, show)?;
                 findings.add(&judged);
-                printer.print(&judged)
+                shown.take(&judged)
             })
         });
         if let Err(error) = outcome {
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
             cli::complain(&error);
         }
     }
-    printer.finish()?;
+    shown.finish()?;
     let dropped = dropped_lines(&local.interpreters);
     if findings.is_empty() && unread == 0 {
         cli::hint("the input holds no document: there is nothing to judge");

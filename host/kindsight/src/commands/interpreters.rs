@@ -8,6 +8,7 @@ pub(crate) mod args;
 pub(crate) mod component;
 pub(crate) mod diff;
 mod digest;
+pub(crate) mod missing;
 pub(crate) mod requests;
 pub(crate) mod tables;
 
@@ -16,8 +17,8 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 use kindsight_api::interpreters::{
-    InterpreterDetail, InterpreterList, Outcome, OutcomeStatus, Promotion, Recorded, RemovedNames,
-    ShadowReport,
+    InterpreterDetail, InterpreterList, MissingRules, Outcome, OutcomeStatus, Promotion, Recorded,
+    RemovedNames, ShadowReport,
 };
 use serde::de::DeserializeOwned;
 
@@ -42,6 +43,9 @@ pub(crate) fn run(args: &InterpretersArgs) -> anyhow::Result<ExitCode> {
         Action::Diff(args) => return diff::run(args, to.output.into()),
         Action::List => show(to, &requests::list(), |out, answer: &InterpreterList| {
             tables::list(out, answer)
+        })?,
+        Action::Missing => show(to, &requests::missing(), |out, answer: &MissingRules| {
+            missing::table(out, answer)
         })?,
         Action::Check(args) => component::check(args, to.output)?,
         Action::Inspect(of) => {

@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use kindsight_api::interpreters::{
     CallLimits, CallStatistics, ChangeSample, ChangedBy, CommandAnswer, DeclaredReason,
     DeclaredState, Faulting, HandledKind, HistoryEntry, InterpreterDetail, InterpreterList,
-    InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, LiveCondition, Outcome,
-    OutcomeStatus, RecordRefusal, Recorded, RecordedObject, Refusal, RefusedUpload, RemovedNames,
-    SampledVerdict, ShadowBase, ShadowFaults, ShadowLatency, ShadowReport, ShadowedApplication,
-    ShadowedVersion, Takeover, VerdictChange,
+    InterpreterStatus, InterpreterSummary, InterpreterVersion, Latency, LiveCondition,
+    MissingRules, Outcome, OutcomeStatus, RecordRefusal, Recorded, RecordedObject, Refusal,
+    RefusedUpload, RemovedNames, SampledVerdict, ShadowBase, ShadowFaults, ShadowLatency,
+    ShadowReport, ShadowedApplication, ShadowedVersion, Takeover, VerdictChange,
 };
 use kindsight_model::{
     CatalogAction, ClusterName, Digest, InterpreterName, LoadStep, Source, SubjectSet,
@@ -151,6 +151,13 @@ impl InterpreterCatalog for SampleCatalog {
                 }),
             }
         })
+    }
+
+    fn missing_rules(
+        &self,
+        _: &SubjectSet,
+    ) -> Pin<Box<dyn Future<Output = Result<MissingRules, Refusal>> + Send + '_>> {
+        Box::pin(async { Ok(MissingRules::default()) })
     }
 
     fn note_too_large(&self, name: Option<InterpreterName>, bytes_max: usize) {

@@ -20,6 +20,7 @@ stays, and the error names the step and the reason.
 
 Examples:
   kindsight interpreters list
+  kindsight interpreters missing
   kindsight interpreters load widgets.wasm --candidate
   kindsight interpreters shadow widgets
   kindsight interpreters promote widgets
@@ -52,6 +53,11 @@ pub(crate) struct To {
 pub(crate) enum Action {
     /// Lists all interpreters with version, source, calls and faults.
     List,
+    /// Lists the Kinds of known objects that have no rule of their own, most objects first.
+    ///
+    /// The conventions of all controllers judge these objects. The last column is the project of the catalogue of rules
+    /// that has a rule for the Kind.
+    Missing,
     /// Shows one interpreter: Kinds, states, settings, limits, statistics, versions and history.
     ///
     /// With a file (a name with `/` or the ending `.wasm`), shows the component in it, without a server.

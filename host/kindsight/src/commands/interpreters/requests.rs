@@ -20,6 +20,7 @@ use crate::commands::interpreters::digest;
 const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 const INTERPRETERS: &str = "/v2/interpreters";
+const MISSING_RULES: &str = "/v2/missing-rules";
 const COMPARE: &str = "/v2/compare";
 const WASM: &str = "application/wasm";
 const JSON: &str = "application/json";
@@ -27,6 +28,11 @@ const JSON: &str = "application/json";
 /// Request for all interpreters.
 pub(crate) fn list() -> Request {
     Request::get(INTERPRETERS.to_owned())
+}
+
+/// Request for the Kinds without a rule.
+pub(crate) fn missing() -> Request {
+    Request::get(MISSING_RULES.to_owned())
 }
 
 /// Request for one interpreter.
