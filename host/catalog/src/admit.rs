@@ -75,7 +75,8 @@ impl Catalog {
             );
             return Err(Refusal::at(LoadStep::Tried, why));
         }
-        if !component.replaces_built_in {
+        // A component of the catalogue ranks below a built-in one, and so replaces none.
+        if !component.replaces_built_in && component.source > Source::BuiltIn {
             self.refuse_lost_kinds(component.source, &interpreter)?;
         }
         let note = self.try_incoming(component, &interpreter)?;

@@ -1,6 +1,7 @@
 //! Artifacts of OCI registries and of layout folders: pulled, verified, and admitted to the catalog.
 
 mod cache;
+mod in_turn;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ use crate::follow::Panicked;
 use crate::incoming::IncomingComponent;
 use cache::Cache;
 
+pub use in_turn::follow_artifacts_in_turn;
+
 /// The time after the first failure until an artifact is pulled again. It doubles with each
 /// failure.
 const RETRY_MIN: Duration = Duration::from_secs(1);
@@ -28,6 +31,8 @@ const RETRY_MAX: Duration = Duration::from_mins(5);
 /// Artifacts that are admitted to the catalog.
 #[derive(Debug, Clone)]
 pub struct ArtifactSource {
+    /// The source of their versions: [`Source::Registry`] or [`Source::Catalogue`].
+    pub rank: Source,
     /// The client of the registries.
     pub client: Client,
     /// The artifacts.
@@ -53,10 +58,10 @@ pub struct ArtifactSource {
 pub fn forget_artifacts(catalog: &Catalog, source: &ArtifactSource) {
     let configured = source.references.iter().map(ToString::to_string);
     let configured: Vec<String> = configured.collect();
-    for known in catalog.files(Source::Registry) {
+    for known in catalog.files(source.rank) {
         if !configured.contains(&known) {
             let why = "the configuration does not name it any more";
-            take_out(catalog, &known, why);
+            take_out(catalog, source.rank, &known, why);
         }
     }
     if source.keys.is_empty() {
@@ -68,25 +73,25 @@ pub fn forget_artifacts(catalog: &Catalog, source: &ArtifactSource) {
         let signed = artifact
             .cached()
             .map(|pulled| Digest::of(&pulled.component));
-        let names = catalog.names_in(Source::Registry, file).into_iter();
+        let names = catalog.names_in(source.rank, file).into_iter();
         let is_signed = names.map(|name| catalog.entry(&name)).all(|entry| {
             let versions = entry
                 .as_ref()
-                .and_then(|entry| entry.sources.get(&Source::Registry));
+                .and_then(|entry| entry.sources.get(&source.rank));
             let live = versions.and_then(|versions| versions.with(VersionOutcome::Live));
             live.is_none_or(|live| Some(&live.digest) == signed.as_ref().ok())
         });
         if !is_signed {
             let why = "no valid signature of it is stored; it is live again after it was pulled";
-            take_out(catalog, file, why);
+            take_out(catalog, source.rank, file, why);
         }
     }
 }
 
 /// Removes the versions of a reference.
-fn take_out(catalog: &Catalog, file: &str, why: &str) {
-    for name in catalog.names_in(Source::Registry, file) {
-        match catalog.remove(&name, Source::Registry) {
+fn take_out(catalog: &Catalog, rank: Source, file: &str, why: &str) {
+    for name in catalog.names_in(rank, file) {
+        match catalog.remove(&name, rank) {
             Ok(_) => {
                 tracing::warn!(artifact = file, %name, why, "an artifact is not live any more");
             }
@@ -112,18 +117,11 @@ pub async fn follow_artifact(
 ) -> Result<(), Panicked> {
     let mut follower = ArtifactFollower::new(&source, reference);
     loop {
-        let catalog = Arc::clone(&catalog);
-        let look = move || {
-            let next = follower.look(&catalog);
-            (follower, next)
-        };
-        // A pull and a compilation block for minutes. A stop does not wait for them.
-        let looked = tokio::task::spawn_blocking(look);
-        let Some(looked) = shutdown.run_until_cancelled(looked).await else {
+        let Some(looked) = looked(follower, &catalog, &shutdown).await else {
             return Ok(());
         };
         let next;
-        (follower, next) = looked.map_err(|_| Panicked)?;
+        (follower, next) = looked?;
         let wait = async {
             match next {
                 Some(next) => tokio::time::sleep(next).await,
@@ -134,6 +132,24 @@ pub async fn follow_artifact(
             return Ok(());
         }
     }
+}
+
+/// Looks at an artifact on a thread for blocking steps. Returns `None` at `shutdown`, and otherwise
+/// the follower with the time until its next look.
+async fn looked(
+    mut follower: ArtifactFollower,
+    catalog: &Arc<Catalog>,
+    shutdown: &CancellationToken,
+) -> Option<Result<(ArtifactFollower, Option<Duration>), Panicked>> {
+    let catalog = Arc::clone(catalog);
+    let look = move || {
+        let next = follower.look(&catalog);
+        (follower, next)
+    };
+    // A pull and a compilation block for minutes. A stop does not wait for them.
+    let looked = tokio::task::spawn_blocking(look);
+    let looked = shutdown.run_until_cancelled(looked).await?;
+    Some(looked.map_err(|_| Panicked))
 }
 
 /// The reason why an artifact is not live.
@@ -261,7 +277,7 @@ impl ArtifactFollower {
         let signed = pulled.signed.map(|signed| signed.to_string());
         let manifest = pulled.digest;
         let component = IncomingComponent {
-            source: Source::Registry,
+            source: self.source.rank,
             name: None,
             file: Some(self.file.clone()),
             gone: std::collections::BTreeSet::new(),
@@ -287,7 +303,7 @@ impl ArtifactFollower {
     /// Admits the artifact that was admitted last, if the catalog does not have it: its store is
     /// new, or the version was removed because its signature was not known.
     fn admit_cached(&self, catalog: &Catalog) {
-        if !catalog.names_in(Source::Registry, &self.file).is_empty() {
+        if !catalog.names_in(self.source.rank, &self.file).is_empty() {
             return;
         }
         let Ok(pulled) = self.cached() else { return };
@@ -319,7 +335,7 @@ impl ArtifactFollower {
                     "the artifact was not admitted; trying again later"
                 );
             }
-            Failure::Pull(_) => catalog.refuse_unread(Source::Registry, &self.file, &why),
+            Failure::Pull(_) => catalog.refuse_unread(self.source.rank, &self.file, &why),
         }
         self.reported = Some(why);
     }

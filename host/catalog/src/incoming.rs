@@ -9,8 +9,7 @@ use crate::declared::DeclaredSettings;
 /// A component to admit.
 #[derive(Debug, Clone)]
 pub struct IncomingComponent {
-    /// Its source: [`Source::ConfigMap`], [`Source::Registry`], [`Source::Directory`] or
-    /// [`Source::Upload`].
+    /// Its source: any but [`Source::BuiltIn`].
     pub source: Source,
     /// The name that the component must declare, or `None` for any name. The name of a file has no
     /// meaning.

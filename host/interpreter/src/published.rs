@@ -210,8 +210,9 @@ impl Published {
 
     /// The interpreters to call for objects of this Kind, in order: the most specific pattern
     /// first, and at equal specificity the later source. As in Argo CD, also the patterns of its
-    /// ConfigMap come before built-in interpreters. A built-in interpreter that is replaced
-    /// follows its replacement, for the objects that the replacement declines.
+    /// ConfigMap come before built-in interpreters and the interpreters of the catalogue. A built-in
+    /// interpreter that is replaced follows its replacement, for the objects that the replacement
+    /// declines.
     pub(crate) fn routes(&self, gvk: &Gvk) -> Vec<Route> {
         let mut routes: Vec<Route> = self
             .live
@@ -224,7 +225,7 @@ impl Published {
         });
         let first = routes
             .iter()
-            .position(|route| route.live.source == Source::BuiltIn);
+            .position(|route| route.live.source <= Source::BuiltIn);
         let (above, below): (Vec<Route>, Vec<Route>) = routes
             .split_off(first.unwrap_or(routes.len()))
             .into_iter()

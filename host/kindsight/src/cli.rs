@@ -28,6 +28,7 @@ use crate::commands::notify::NotifyArgs;
 use crate::commands::plugin::PluginArgs;
 use crate::commands::store::StoreArgs;
 use crate::commands::token::TokenArgs;
+use crate::config::catalogue::CatalogueArgs;
 use crate::config::{ServeArgs, duration};
 use crate::kubectl;
 use crate::output_format::OutputFormat;
@@ -198,6 +199,8 @@ pub(crate) struct InterpretArgs {
     /// Shows the Kinds without a rule of their own, most objects first, instead of the verdicts.
     #[arg(long, conflicts_with_all = ["explain", "show_input"])]
     pub(crate) missing: bool,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
     /// Files, directories (their *.json, *.jsonl, *.ndjson, *.yaml and *.yml files, recursively), or
     /// `-` for standard input, which is the default.
     #[arg(value_name = "FILE|DIR|-")]

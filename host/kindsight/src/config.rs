@@ -3,6 +3,7 @@
 mod aai_table;
 pub(crate) mod access;
 mod application_table;
+pub(crate) mod catalogue;
 mod cluster_table;
 mod controller_table;
 pub(crate) mod etcd;
@@ -44,6 +45,7 @@ use kindsight_server::{LogFormat, RegistrySettings, SettingsByName};
 use crate::config::aai_table::AaiTable;
 use crate::config::access::AccessArgs;
 use crate::config::application_table::{ApplicationTable, applications};
+use crate::config::catalogue::CatalogueArgs;
 use crate::config::cluster_table::ClusterTable;
 use crate::config::controller_table::{ControllerTable, controllers};
 use crate::config::interpreter_table::{InterpreterTable, interpreter_settings};
@@ -280,6 +282,8 @@ pub(crate) struct ServeArgs {
     pub(crate) k8splugin: K8spluginArgs,
     #[command(flatten)]
     pub(crate) artifacts: ArtifactArgs,
+    #[command(flatten)]
+    pub(crate) catalogue: CatalogueArgs,
     #[command(flatten)]
     pub(crate) interpreter_limits: InterpreterArgs,
     #[command(flatten)]

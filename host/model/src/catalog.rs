@@ -2,8 +2,10 @@
 
 crate::words! {
     /// Source of a component, lowest precedence first: a later one overrides an earlier one of the same
-    /// name.
+    /// name, and judges a Kind for which both have an equally specific pattern.
     Source {
+        /// An artifact of the catalogue of rules that a release has beside the binary.
+        Catalogue = "catalogue",
         /// Ships inside the binary.
         BuiltIn = "built-in",
         /// Was made from a ConfigMap of a running Argo CD.

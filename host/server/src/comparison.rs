@@ -49,7 +49,7 @@ impl ComponentComparer {
     ) -> Result<Self, Error> {
         let limits = Limits::default();
         let none = SettingsByName::new();
-        let started = start_interpreters(limits.clone(), cache, &[], &none, on_loaded)?;
+        let started = start_interpreters(limits.clone(), cache, &[], &[], &none, on_loaded)?;
         let interpreters = started.interpreters;
         let (new, after) = set(&interpreters, new)?;
         let (old, before) = if let Some(old) = old {

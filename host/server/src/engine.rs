@@ -14,6 +14,7 @@ use kindsight_interpreter::{
 use kindsight_model::{InterpreterName, Source};
 use serde_json::{Map, Value};
 
+use crate::comparison::{ComponentFile, load};
 use crate::error::Error;
 
 /// The argument with which a program starts itself to compile one component. Users do not need it.
@@ -55,7 +56,7 @@ pub struct LocalInterpreters {
 }
 
 /// Starts the engine of a program without a server. The interpreters in `files` take precedence over the built-in
-/// ones. All get these settings and the defaults of their schemas.
+/// ones, and those over the ones of the `catalogue` of rules. All get these settings and the defaults of their schemas.
 ///
 /// Compiled components are kept in `cache`. If the cache cannot be used, this is logged and everything is compiled
 /// again. The start takes milliseconds with a filled cache, and seconds otherwise.
@@ -66,6 +67,7 @@ pub fn start_interpreters(
     limits: Limits,
     cache: Option<&Path>,
     files: &[PathBuf],
+    catalogue: &[ComponentFile],
     settings: &SettingsByName,
     on_loaded: &OnLoaded,
 ) -> Result<LocalInterpreters, Error> {
@@ -76,6 +78,8 @@ pub fn start_interpreters(
         .iter()
         .map(|file| load_file(&interpreters, file, bytes_max));
     let from_files: Vec<_> = from_files.collect::<Result<_, Error>>()?;
+    let catalogue = catalogue.iter().map(|file| load(&interpreters, file));
+    let catalogue: Vec<_> = catalogue.collect::<Result<_, Error>>()?;
     let hidden = hidden(&built_in, &from_files);
     let loaded = from_files
         .iter()
@@ -83,7 +87,10 @@ pub fn start_interpreters(
     let built_in = built_in
         .into_iter()
         .map(|interpreter| (Source::BuiltIn, interpreter));
-    let loaded: Vec<_> = built_in.chain(loaded).collect();
+    let catalogue = catalogue
+        .into_iter()
+        .map(|interpreter| (Source::Catalogue, interpreter));
+    let loaded: Vec<_> = catalogue.chain(built_in).chain(loaded).collect();
     refuse_unknown(settings, &loaded)?;
     let members = loaded.iter().map(|(source, interpreter)| {
         // Of two interpreters with one name, the interpreter of the later source is live.

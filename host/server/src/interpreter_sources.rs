@@ -1,9 +1,11 @@
-//! The tasks that bring interpreters into the catalog: from the directory, from registries, and from Argo CD.
+//! The tasks that bring interpreters into the catalog: from the directory, from registries, from the catalogue of rules,
+//! and from Argo CD.
 
 use std::sync::Arc;
 
 use kindsight_catalog::{
-    ArtifactSource, Catalog, ComponentDirectory, follow_artifact, forget_artifacts, watch_directory,
+    ArtifactSource, Catalog, ComponentDirectory, follow_artifact, follow_artifacts_in_turn,
+    forget_artifacts, watch_directory,
 };
 
 use crate::argo_cm::{self, Followed};
@@ -15,6 +17,7 @@ use crate::tasks::Tasks;
 pub(crate) struct InterpreterSources {
     directory: Option<ComponentDirectory>,
     artifacts: Option<ArtifactSource>,
+    catalogue: Option<ArtifactSource>,
     argo_cm: Option<Followed>,
 }
 
@@ -27,13 +30,14 @@ impl InterpreterSources {
         Ok(Self {
             directory: settings.component_directory(),
             artifacts: settings.artifacts.take(),
+            catalogue: settings.catalogue.take(),
             argo_cm: Followed::of(settings)?,
         })
     }
 
     /// Removes versions of sources that are not configured any more. Called before the first request. Blocks.
     pub(crate) fn forget(&self, catalog: &Catalog) {
-        if let Some(artifacts) = &self.artifacts {
+        for artifacts in [&self.artifacts, &self.catalogue].into_iter().flatten() {
             forget_artifacts(catalog, artifacts);
         }
         argo_cm::forget(catalog, self.argo_cm.as_ref());
@@ -51,6 +55,11 @@ impl InterpreterSources {
                 let following = follow_artifact(catalog, artifacts, reference, tasks.shutdown());
                 tasks.spawn("follower of an artifact", following);
             }
+        }
+        if let Some(catalogue) = self.catalogue {
+            let following =
+                follow_artifacts_in_turn(Arc::clone(catalog), catalogue, tasks.shutdown());
+            tasks.spawn("follower of the catalogue of rules", following);
         }
         if let Some(followed) = self.argo_cm {
             argo_cm::begin(tasks, catalog, followed);

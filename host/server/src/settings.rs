@@ -47,6 +47,8 @@ pub struct Settings {
     pub interpreters: Option<PathBuf>,
     /// The interpreters in registries and layout folders.
     pub artifacts: Option<ArtifactSource>,
+    /// The chosen projects of the catalogue of rules, in a layout folder.
+    pub catalogue: Option<ArtifactSource>,
     /// The ConfigMap of a running Argo CD whose health scripts are followed.
     pub argo_cm: Option<ArgoCm>,
     /// Lets a file of that directory take the name of a built-in interpreter without judging all of its
@@ -181,6 +183,7 @@ impl Settings {
             cache: None,
             interpreters: None,
             artifacts: None,
+            catalogue: None,
             argo_cm: None,
             replace_built_in: false,
             interpreter_settings: SettingsByName::new(),

@@ -186,3 +186,26 @@ fn a_disabled_interpreter_claims_no_kinds() {
     expect!["Live: a is enabled"]
         .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), false)));
 }
+
+#[test]
+fn the_catalogue_of_rules_is_below_every_other_source() {
+    let host = Host::over(Arc::default(), &[component("a", "1.0.0")]);
+    let of_catalogue = |stem: &str, bytes| IncomingComponent {
+        source: Source::Catalogue,
+        ..file(stem, bytes)
+    };
+    // The name of a built-in interpreter.
+    expect!["Live: a 2.0.0 is accepted; the version from built-in overrides it"]
+        .assert_eq(&host.load(&of_catalogue("a", component("a", "2.0.0"))));
+    assert_eq!(host.live(), ["a 1.0.0 BuiltIn"]);
+    // Kinds of two others, and a Kind of its own.
+    let wider = kindsight_tests::hostile(
+        r#"{"name": "wider", "version": "1.0.0", "kinds": [["a", "*", "Thing"], ["b", "*", "Thing"], ["c", "*", "Thing"]]}"#,
+    );
+    host.load(&of_catalogue("wider", wider));
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    assert_eq!(host.judges("b"), "wider 1.0.0");
+    host.load(&file("b", component("b", "1.0.0")));
+    assert_eq!(host.judges("b"), "b 1.0.0");
+    assert_eq!(host.judges("c"), "wider 1.0.0");
+}

@@ -18,6 +18,8 @@ words! {
 words! {
     /// The origin of a change: one of the sources of components, or the host itself.
     ChangedBy {
+        /// The catalogue beside the binary.
+        Catalogue = "catalogue",
         /// The binary.
         BuiltIn = "built-in",
         /// The followed ConfigMap of Argo CD.
@@ -55,6 +57,7 @@ impl From<Option<Source>> for ChangedBy {
     fn from(source: Option<Source>) -> Self {
         match source {
             None => Self::Host,
+            Some(Source::Catalogue) => Self::Catalogue,
             Some(Source::BuiltIn) => Self::BuiltIn,
             Some(Source::ConfigMap) => Self::ConfigMap,
             Some(Source::Registry) => Self::Registry,

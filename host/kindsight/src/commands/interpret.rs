@@ -36,6 +36,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
         Limits::default(),
         cache.as_deref(),
         &args.interpreters,
+        &args.catalogue.components()?,
         &settings,
         &progress::of_interpreters(),
     )?;

@@ -7,6 +7,7 @@
 mod artifact;
 mod bench;
 mod build;
+mod catalogue;
 mod component;
 mod conversion;
 mod dev;
@@ -61,6 +62,8 @@ enum PluginCommand {
     Bench(bench::BenchArgs),
     /// Builds a project to a component, with the tools of its language.
     Build(build::BuildArgs),
+    /// Makes the catalogue of rules: a folder in OCI layout with a component for each project.
+    Catalogue(catalogue::CatalogueArgs),
     /// Builds a project after each change of its files, and shows the verdicts on the objects of a cluster.
     Dev(dev::DevArgs),
     /// Compares the verdicts of two components on the objects of a server or of files, as a Markdown table for a pull
@@ -106,6 +109,7 @@ pub(crate) fn run(args: &PluginArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
         PluginCommand::Bench(args) => bench::run(args),
         PluginCommand::Build(args) => build::run(args),
+        PluginCommand::Catalogue(args) => catalogue::run(args),
         PluginCommand::Dev(args) => dev::run(args),
         PluginCommand::Diff(args) => diff::run(args),
         PluginCommand::FromArgo(args) => from_argo::run(args),

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use crate::config::ServeArgs;
 use crate::config::follow::follow;
+use crate::config::registry::ArtifactArgs;
 use crate::progress::{self, LogLines, Progress};
 
 /// Maximum number of names of one sort in the line about the start.
@@ -144,6 +145,8 @@ fn settings(
         args.replace_built_in,
         artifacts,
     )?;
+    // Without the flag, it is empty: versions of an earlier start are removed.
+    let catalogue = ArtifactArgs::catalogue(args.catalogue.references()?, &artifacts);
     let clusters = cluster_changes.borrow().clone();
     let registry = args.registry()?;
     let controllers = args.controllers()?;
@@ -160,6 +163,7 @@ fn settings(
         cache: Some(cache),
         interpreters,
         artifacts: Some(artifacts),
+        catalogue: Some(catalogue),
         argo_cm: args.argo_cm.map(|config_map| ArgoCm {
             config_map,
             kept: Some(argo_cm),

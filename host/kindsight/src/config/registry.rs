@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use kindsight_model::Source;
 use kindsight_server::catalog::ArtifactSource;
 use kindsight_server::oci::{Client, ClientOptions, DockerConfig, Place, PublicKey, Reference};
 
@@ -80,8 +81,8 @@ pub(crate) struct ArtifactArgs {
     /// artifact is pulled once at each start.
     #[arg(long, env = "KINDSIGHT_INTERPRETERS_FOLLOW", value_name = "TIME", value_parser = follow_every)]
     interpreters_follow: Option<Duration>,
-    /// PEM file with a public key (ECDSA P-256 or Ed25519) that must have signed each artifact of --interpreters;
-    /// can be repeated, and one of the keys suffices.
+    /// PEM file with a public key (ECDSA P-256 or Ed25519) that must have signed each artifact of --interpreters and
+    /// of --catalogue; can be repeated, and one of the keys suffices.
     ///
     /// A signature is a `.sig` tag of cosign 2 or a bundle of cosign 3. Keyless signatures are not supported. Files
     /// of a directory and uploads are not signed.
@@ -139,6 +140,7 @@ impl ArtifactArgs {
         }
         let keys = self.keys.iter().map(|path| PublicKey::read(path));
         let artifacts = ArtifactSource {
+            rank: Source::Registry,
             client: self.connection.client()?,
             references,
             keys: keys.collect::<Result<_, _>>()?,
@@ -148,5 +150,19 @@ impl ArtifactArgs {
             replaces_built_in,
         };
         Ok((directory, artifacts))
+    }
+
+    /// The catalogue of rules, with the accepted keys and the limits of `artifacts`. Its folder is read at each start.
+    pub(crate) fn catalogue(
+        references: Vec<Reference>,
+        artifacts: &ArtifactSource,
+    ) -> ArtifactSource {
+        ArtifactSource {
+            rank: Source::Catalogue,
+            references,
+            follow_every: None,
+            replaces_built_in: false,
+            ..artifacts.clone()
+        }
     }
 }

@@ -8,6 +8,7 @@ mod aai;
 mod access;
 mod applications;
 mod backup;
+mod catalogue;
 mod children;
 mod client;
 mod demo;

@@ -13,9 +13,9 @@ use crate::server_args::ServerArgs;
 /// `kindsight interpreters`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An interpreter has a name. For each name a server can have components from four sources:
-built-in, registry, watched directory, upload; a later one in this order overrides an earlier
-one. Changes take effect at once and survive a restart. If a component is refused, the live one
+An interpreter has a name. For each name a server can have components from six sources:
+catalogue, built-in, ConfigMap of Argo CD, registry, watched directory, upload; a later one in
+this order overrides an earlier one. Changes take effect at once and survive a restart. If a component is refused, the live one
 stays, and the error names the step and the reason.
 
 Examples:

@@ -84,6 +84,7 @@ fn show(args: &DevArgs, project: &Project) -> anyhow::Result<()> {
         Limits::default(),
         cache_folder().as_deref(),
         &[file],
+        &[],
         &none,
         &progress::of_interpreters(),
     )?;

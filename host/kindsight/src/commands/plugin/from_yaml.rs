@@ -57,12 +57,19 @@ fn read(file: &Path) -> anyhow::Result<RuleSet> {
     Ok(declarative::read(&file.display().to_string(), &text)?)
 }
 
-/// The rules of all files in a folder.
+/// The rules of all files in the folder of the arguments.
 fn joined(args: &FromYamlArgs) -> anyhow::Result<RuleSet> {
     let (Some(name), Some(version)) = (&args.name, &args.version) else {
         anyhow::bail!("the files of a folder become one interpreter: give it --name and --version");
     };
-    let folder = &args.input;
+    rules_of(&args.input, name, version)
+}
+
+/// The rules of all files in a folder, as one interpreter.
+///
+/// # Errors
+/// When a file cannot be read, or a rule is invalid.
+pub(super) fn rules_of(folder: &Path, name: &str, version: &str) -> anyhow::Result<RuleSet> {
     let failed = || format!("cannot list {}", folder.display());
     let entries = fs::read_dir(folder).with_context(failed)?;
     let mut files = Vec::new();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
+use kindsight_api::interpreters::InterpreterDetail;
 use kindsight_server::oci::{Annotations, Reference, Repository, Version, copy, push};
 use kindsight_server::{
     ComponentFile, LogFormat, cache_folder, inspect_component, interpreter, start_logging,
@@ -110,13 +111,7 @@ fn push_component(
     };
     let detail = inspect_component(cache_folder().as_deref(), &file)?;
     drop(progress);
-    let of = |key: &str, value: String| (format!("{PREFIX}.{key}"), value);
-    let mut annotations = Annotations::from([
-        of("title", detail.name.to_string()),
-        of("version", detail.version.unwrap_or_default()),
-        of("description", detail.summary),
-    ]);
-    annotations.retain(|_, value| !value.is_empty());
+    let mut annotations = annotations(detail);
     annotations.extend(args.annotations.iter().cloned());
     let progress = Progress::waiting(&format!("pushing to {}", args.to));
     // A core module is stored as the component that a server would make of it.
@@ -124,4 +119,16 @@ fn push_component(
     let pushed = push(target, tag, &component, &created()?, annotations)?;
     drop(progress);
     Ok(pushed.digest)
+}
+
+/// The annotations of an artifact with this component: its name, its version and its summary.
+pub(super) fn annotations(detail: InterpreterDetail) -> Annotations {
+    let of = |key: &str, value: String| (format!("{PREFIX}.{key}"), value);
+    let mut annotations = Annotations::from([
+        of("title", detail.name.to_string()),
+        of("version", detail.version.unwrap_or_default()),
+        of("description", detail.summary),
+    ]);
+    annotations.retain(|_, value| !value.is_empty());
+    annotations
 }
