@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs kindsight from a release: checks the SHA-256, then copies the executable, its man pages and its completions.
+# Installs kindsight from a release: checks the SHA-256, then copies the executable, its man pages, its completions and the
+# catalogue of rules.
 #
 #   install.sh [--from DIRECTORY_OR_URL] [--prefix DIRECTORY]
 #
@@ -72,6 +73,16 @@ copy_all "$folder/files/man" "$prefix/share/man/man1"
 copy_all "$folder/files/completions/bash" "$prefix/share/bash-completion/completions"
 copy_all "$folder/files/completions/zsh" "$prefix/share/zsh/site-functions"
 copy_all "$folder/files/completions/fish" "$prefix/share/fish/vendor_completions.d"
+if [ -d "$folder/files/catalogue" ]; then
+    catalogue=$prefix/share/kindsight/catalogue
+    mkdir -p "$prefix/share/kindsight"
+    rm -rf "$catalogue.new"
+    cp -r "$folder/files/catalogue" "$catalogue.new"
+    chmod -R u=rwX,go=rX "$catalogue.new"
+    # A server reads the catalogue at its start only.
+    rm -rf "$catalogue"
+    mv "$catalogue.new" "$catalogue"
+fi
 echo "kindsight is installed in $prefix/bin"
 case :$PATH: in
     *:"$prefix/bin":*) ;;

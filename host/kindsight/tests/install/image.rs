@@ -37,6 +37,16 @@ fn pack_refuses_files_that_cannot_run_in_the_image() {
     refused(&[image, executable], "is a dynamic executable");
     refused(&[image, "/etc/passwd"], "is not a 64-bit executable");
     refused(
+        &[
+            "--with-libraries",
+            "--catalogue",
+            "/etc",
+            image,
+            "/bin/true",
+        ],
+        "/etc is not a catalogue",
+    );
+    refused(
         &[executable],
         "give either the folder IMAGE or `--layer FILE`",
     );

@@ -44,7 +44,8 @@ impl Release {
         let archive = folder.path().join(&name);
         let mut pack = Command::new(root().join("deploy/release/pack"));
         let pack = pack.arg(&executable).arg(env!("CARGO_BIN_EXE_kindsight"));
-        let packed = pack.arg(&archive).output().expect("bash");
+        let packed = pack.arg(&archive).arg(catalogue(folder.path()));
+        let packed = packed.output().expect("bash");
         assert!(packed.status.success(), "{packed:?}");
         let mut sum = Command::new("sha256sum");
         let sum = sum.arg(&name).current_dir(&folder).output();
@@ -93,8 +94,14 @@ impl Release {
             let text = fs::read_to_string(&file).expect("an installed file");
             assert!(text.contains(part), "{}: {text}", file.display());
         }
-        let folder = fs::read_dir(self.prefix.path().join("bin")).expect("a folder");
-        assert_eq!(folder.count(), 1, "a temporary file is left over");
+        for (folder, count) in [
+            ("bin", 1),
+            ("share/kindsight", 1),
+            ("share/kindsight/catalogue", 1),
+        ] {
+            let files = fs::read_dir(self.prefix.path().join(folder)).expect("a folder");
+            assert_eq!(files.count(), count, "{folder} has other files");
+        }
     }
 
     /// The installation fails with this reason, and installs no file.
@@ -104,6 +111,14 @@ impl Release {
         let installed = fs::read_dir(self.prefix.path()).expect("a folder");
         assert_eq!(installed.count(), 0);
     }
+}
+
+/// A folder in place of a catalogue. `install.sh` does not read its files.
+fn catalogue(folder: &Path) -> PathBuf {
+    let catalogue = folder.join("catalogue");
+    fs::create_dir(&catalogue).expect("a folder");
+    fs::write(catalogue.join("index.json"), "{}").expect("a file");
+    catalogue
 }
 
 /// A server of a release on loopback, killed when it is dropped.
