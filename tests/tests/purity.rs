@@ -1,11 +1,15 @@
-//! The built-in interpreters: the same verdict every time, and a verdict on every object.
+//! The built-in interpreters and the interpreters of the catalogue: the same verdict every time, and a verdict on every
+//! object.
 
+#[path = "common/catalogue.rs"]
+mod catalogue;
 #[path = "common/plugins.rs"]
 mod plugins;
 
 use std::sync::Arc;
 
 use kindsight_contract::Fixture;
+use kindsight_conversion::cel::RuleSet;
 use kindsight_interpreter::{
     Interpreter, Interpreters, Isolation, Limits, Memo, Published, Siblings, Worker,
 };
@@ -22,6 +26,18 @@ fn built_in() -> Interpreters {
         let loaded = interpreters.load(built_in.wasm);
         let loaded = loaded.unwrap_or_else(|error| panic!("{}: {error}", built_in.name));
         (Source::BuiltIn, loaded)
+    });
+    interpreters.publish(set.collect()).expect("a set");
+    interpreters
+}
+
+/// The interpreters of the catalogue, live.
+fn of_catalogue(rules: &[RuleSet]) -> Interpreters {
+    let interpreters = Interpreters::start(Limits::default(), None).expect("an engine");
+    let set = rules.iter().map(|rules| {
+        let loaded = interpreters.load(&catalogue::component(rules));
+        let loaded = loaded.unwrap_or_else(|error| panic!("{}", error.with_step()));
+        (Source::Catalogue, loaded)
     });
     interpreters.publish(set.collect()).expect("a set");
     interpreters
@@ -309,12 +325,17 @@ fn all_kinds(set: &Published) -> Vec<Gvk> {
 fn any_object_of_any_kind_has_a_verdict() {
     const CASES: u32 = 128;
     let interpreters = built_in();
+    judge_any_object(&interpreters, CASES);
+}
+
+/// Judges objects with any members, of each Kind of the live interpreters.
+fn judge_any_object(interpreters: &Interpreters, cases: u32) {
     let set = interpreters.published();
     let kinds = all_kinds(&set);
     assert!(kinds.len() > 20);
     let worker = std::cell::RefCell::new(forgetful(Isolation::Pooled));
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: CASES,
+        cases,
         failure_persistence: None,
         ..ProptestConfig::default()
     });
@@ -333,4 +354,42 @@ fn any_object_of_any_kind_has_a_verdict() {
     if let Err(error) = outcome {
         panic!("{error}");
     }
+}
+
+/// One test with all properties, because compiling takes most of the time.
+#[test]
+fn the_catalogue_is_pure_and_judges_any_object() {
+    const CASES: u32 = 16;
+    let rules = catalogue::joined_rules();
+    let interpreters = of_catalogue(&rules);
+    let set = interpreters.published();
+    let mut warm = forgetful(Isolation::Pooled);
+    let mut fresh = forgetful(Isolation::PerCall);
+    let fixtures = rules.iter().flat_map(|rules| {
+        let json = Value::from(rules.fixtures.clone()).to_string();
+        Fixture::parse_all(&json).expect("fixtures").0
+    });
+    let fixtures: Vec<Fixture> = fixtures.collect();
+    assert!(fixtures.len() > 700, "{} fixtures", fixtures.len());
+    let judge = |worker: &mut Worker, fixture: &Fixture| {
+        let (object, siblings) = example(fixture);
+        bytes(&worker.judge(&set, &object, &siblings, fixture.now_ms))
+    };
+    let first: Vec<String> = fixtures.iter().map(|it| judge(&mut warm, it)).collect();
+    let mut backwards: Vec<String> = fixtures
+        .iter()
+        .rev()
+        .map(|it| judge(&mut warm, it))
+        .collect();
+    backwards.reverse();
+    let fresh: Vec<String> = fixtures.iter().map(|it| judge(&mut fresh, it)).collect();
+    for ((fixture, first), (again, fresh)) in fixtures
+        .iter()
+        .zip(&first)
+        .zip(backwards.iter().zip(&fresh))
+    {
+        assert_eq!(again, first, "{}: again, in another order", fixture.name);
+        assert_eq!(fresh, first, "{}: in a new instance", fixture.name);
+    }
+    judge_any_object(&interpreters, CASES);
 }

@@ -8,6 +8,7 @@ use kindsight_model::{Object, Phase, Source, Verdict};
 use serde_json::Value;
 
 use crate::cases::NOW_MS;
+use crate::catalogue;
 
 /// Folder of compiled components, kept from one run to the next.
 const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/conformance");
@@ -18,7 +19,7 @@ const GENERIC: &str = "generic";
 /// Bytes of inputs whose verdicts are remembered.
 const MEMO_BYTES: usize = 32 * 1024 * 1024;
 
-/// All built-in interpreters, live.
+/// All built-in interpreters, live. If requested, the interpreters of the catalogue are live too.
 pub(crate) struct Judging {
     interpreters: Interpreters,
     memo: Arc<Memo>,
@@ -38,12 +39,20 @@ pub(crate) struct Answer {
 }
 
 impl Judging {
-    pub(crate) fn start() -> Result<Self, String> {
+    /// Starts the engine. With `has_catalogue`, the interpreters of the catalogue are live too.
+    pub(crate) fn start(has_catalogue: bool) -> Result<Self, String> {
         let cache =
             CodeCache::open(Path::new(CACHE)).map_err(|error| format!("{CACHE}: {error}"))?;
         let interpreters = Interpreters::start(Limits::default(), Some(cache));
         let interpreters = interpreters.map_err(|error| error.to_string())?;
-        let set = load_all(&interpreters)?;
+        let mut set = load_all(&interpreters)?;
+        if has_catalogue {
+            for rules in catalogue::joined_rules() {
+                let loaded = interpreters.load(&catalogue::component(&rules));
+                let loaded = loaded.map_err(|error| format!("the catalogue: {error}"))?;
+                set.push((Source::Catalogue, loaded));
+            }
+        }
         interpreters
             .publish(set)
             .map_err(|error| error.to_string())?;

@@ -7,6 +7,8 @@
 //! every case that is not exact.
 
 mod cases;
+#[path = "../common/catalogue.rs"]
+mod catalogue;
 mod judging;
 mod mutation;
 mod outcome;
@@ -32,6 +34,13 @@ const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/conforman
 const WAIVERS_TRIAL: &str = "every_waiver_is_needed";
 /// The trial of all files together.
 const TOGETHER_TRIAL: &str = "all_files_together";
+/// The trial of damaged objects with the interpreters of the catalogue.
+const CATALOGUE_TRIAL: &str = "the_catalogue_judges_damaged_objects";
+/// A damage that no object in a cluster has, because an API server keeps the spec. A rule reads from the spec whether an
+/// object is suspended.
+const IMPOSSIBLE_DAMAGE: &str = " without spec turned green: ";
+/// The trial of the form of the waivers, which needs no cases.
+const REASONS_TRIAL: &str = "every_waiver_has_a_reason";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -53,12 +62,17 @@ fn trials(folder: &Path, arguments: &Arguments) -> Result<Vec<Trial>, String> {
                  projects' data, not copied into this one)"
             );
         }
-        return Ok(Vec::new());
+        return Ok(vec![reasons_trial()]);
     }
     let files = cases::files(folder)?;
     let mut names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     names.extend([TOGETHER_TRIAL, WAIVERS_TRIAL]);
     let runs = |name: &str| !arguments.list && !arguments.is_filtered_out(&trial(name, Vec::new()));
+    let damaged = if runs(CATALOGUE_TRIAL) {
+        judge_damaged(&files)?
+    } else {
+        Vec::new()
+    };
     let reports = if names.iter().any(|name| runs(name)) {
         judge_all(&files)?
     } else {
@@ -72,7 +86,13 @@ fn trials(folder: &Path, arguments: &Arguments) -> Result<Vec<Trial>, String> {
         };
         Ok(trial(name, problems))
     });
-    trials.collect()
+    let others = [trial(CATALOGUE_TRIAL, damaged), reasons_trial()];
+    trials.chain(others.map(Ok)).collect()
+}
+
+/// The trial of the form of the waivers.
+fn reasons_trial() -> Trial {
+    trial(REASONS_TRIAL, Waivers::read().err().into_iter().collect())
 }
 
 /// A trial that fails with the problems, if there are any.
@@ -89,7 +109,7 @@ fn trial(name: &str, problems: Vec<String>) -> Trial {
 /// Judges all cases regardless of the selection: waivers and totals need all of them, and it takes a
 /// second.
 fn judge_all(files: &[CaseFile]) -> Result<Vec<Report>, String> {
-    let judging = Judging::start()?;
+    let judging = Judging::start(false)?;
     let waivers = Waivers::read()?;
     let reports = files.iter().map(|file| {
         let mut report = Report::of(file, &judging, &waivers)?;
@@ -97,6 +117,19 @@ fn judge_all(files: &[CaseFile]) -> Result<Vec<Report>, String> {
         Ok(report)
     });
     reports.collect()
+}
+
+/// Judges all cases, damaged in each way, with the interpreters of the catalogue. Returns the problems.
+fn judge_damaged(files: &[CaseFile]) -> Result<Vec<String>, String> {
+    let judging = Judging::start(true)?;
+    let mut problems = Vec::new();
+    for file in files {
+        let mutated = mutation::check(file, &judging)?;
+        let found = mutated.problems.into_iter();
+        let found = found.filter(|problem| !problem.contains(IMPOSSIBLE_DAMAGE));
+        problems.extend(found.map(|problem| format!("{}: {problem}", file.name)));
+    }
+    Ok(problems)
 }
 
 /// Prints the report of one trial; returns its problems.

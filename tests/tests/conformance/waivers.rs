@@ -7,6 +7,9 @@ use crate::report::Report;
 
 const FILE: &str = include_str!("waivers.toml");
 
+/// Minimum number of words of a reason: it says what differs and why.
+const REASON_WORDS_MIN: usize = 6;
+
 /// One case whose expected state we knowingly do not give.
 #[derive(Debug, Clone)]
 struct Waiver {
@@ -35,11 +38,18 @@ impl Waivers {
                     "waivers.toml: an entry without `{name}`: {entry:?}"
                 )),
             };
+            let reason = text("reason")?;
+            if reason.split_whitespace().count() < REASON_WORDS_MIN {
+                let id = text("id")?;
+                return Err(format!(
+                    "waivers.toml: {id}: the reason `{reason}` is too short: say what differs and why, in {REASON_WORDS_MIN} words or more"
+                ));
+            }
             Ok(Waiver {
                 file: text("file")?,
                 id: text("id")?,
                 says: text("says")?,
-                reason: text("reason")?,
+                reason,
             })
         });
         Ok(Self(waivers.collect::<Result<_, String>>()?))
