@@ -50,9 +50,7 @@ mod takeover;
 mod version_order;
 mod version_trial;
 
-pub use artifact::{
-    ArtifactSource, follow_artifact, follow_artifacts_in_turn, forget_artifacts,
-};
+pub use artifact::{ArtifactSource, follow_artifact, follow_artifacts_in_turn, forget_artifacts};
 pub use catalog::{Catalog, CatalogLimits, CatalogOptions, Clock};
 pub use check::check_stored;
 pub use circuit_breaker::{BreakerState, Counted, Faulting};

@@ -27,7 +27,7 @@ pub struct RuleGaps {
     /// Whether the set has a rule for a Kind.
     has_rule: HashMap<Gvk, bool>,
     kinds: BTreeMap<GroupKind, Gap>,
-    /// Whether objects come from clusters.
+    /// True if the objects come from clusters.
     is_of_clusters: bool,
 }
 

@@ -10,9 +10,9 @@ use crate::catalog::Catalog;
 use crate::follow::Panicked;
 
 /// Admits the artifacts of a source to the catalog like [`follow_artifact`](super::follow_artifact),
-/// but only one at a time, in the order of their references. At a start, at most one of them is
-/// compiled, so that two dozen artifacts do not take all processors and two dozen times the memory of
-/// a compilation. For artifacts on disk: a slow registry would delay the others.
+/// but only one at a time, in the order of their references. A start compiles at most one component
+/// at a time, so that two dozen artifacts do not take all processors and two dozen times the memory of
+/// a compilation. For artifacts on disk, because a slow registry would delay the other artifacts.
 ///
 /// # Errors
 /// [`Panicked`]: the artifacts are no longer followed.
@@ -27,7 +27,7 @@ pub async fn follow_artifacts_in_turn(
         .map(|reference| (begin, ArtifactFollower::new(&source, reference.clone())))
         .collect();
     loop {
-        // The first one of those that are due at the same time.
+        // Of several that are due at the same time, the first one is next.
         let next = waiting.iter().enumerate();
         let next = next.min_by_key(|(_, (due, _))| *due);
         let Some(position) = next.map(|(position, _)| position) else {

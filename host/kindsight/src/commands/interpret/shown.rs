@@ -12,7 +12,7 @@ use crate::commands::interpret::output::Printer;
 use crate::commands::interpreters::missing;
 use crate::table::clean_lines;
 
-/// What the command prints.
+/// The content that the command prints.
 pub(crate) enum Shown<W: Write> {
     /// The verdicts, as they are made.
     Verdicts(Printer<W>),
