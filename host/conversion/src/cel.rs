@@ -5,6 +5,9 @@
 mod check;
 mod data;
 mod fields;
+mod related;
+
+pub use related::RelatedList;
 
 use kindsight_contract::phase::RESERVED_STATES;
 use kindsight_contract::{Phase, State};
@@ -54,6 +57,8 @@ pub struct Rule {
     /// Whether `conditions` is a variable (the conditions of the present generation by type), and
     /// absent `metadata`, `spec` and `status` are empty maps.
     pub is_extended: bool,
+    /// Lists of related objects, in `related` and `coverage`.
+    pub related: Vec<RelatedList>,
     /// Named expressions. Each can use those before it.
     pub variables: Vec<Variable>,
     /// The cases, in order. The first one whose condition is true determines the verdict.
@@ -121,6 +126,12 @@ pub enum RulesError {
     /// The rules cannot be spliced into the template.
     #[error(transparent)]
     Splice(#[from] SpliceError),
+}
+
+/// The data that the template reads, for tests.
+#[cfg(test)]
+pub(crate) fn data_of(rules: &RuleSet) -> String {
+    data::of(rules)
 }
 
 impl RuleSet {

@@ -2,11 +2,15 @@
 //!
 //! `docs/declarative.md` describes the format, `wit/rules.schema.json` is its schema.
 
+mod related;
+
 use kindsight_contract::{Phase, State};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cel::{Case, GenerationCheck, Outcome, Rule, RuleSet, RulesError, Variable};
+
+use related::FileRelated;
 
 /// Maximum size of a file, in bytes.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -49,6 +53,8 @@ struct FileRule {
     when: Option<String>,
     #[serde(default)]
     checks: Checks,
+    #[serde(default)]
+    related: Vec<FileRelated>,
     #[serde(default)]
     variables: Vec<FileVariable>,
     cases: Vec<FileCase>,
@@ -131,13 +137,15 @@ pub fn read(file: &str, text: &str) -> Result<RuleSet, RulesError> {
     let states = parsed.states.into_iter().map(state);
     let states = states.collect::<Result<Vec<_>, _>>().map_err(refused)?;
     let rules = parsed.rules.into_iter().enumerate();
+    let rules = rules.map(|(index, rule)| rule.read(file, index));
+    let rules = rules.collect::<Result<Vec<_>, _>>().map_err(refused)?;
     Ok(RuleSet {
         name: parsed.name,
         version: parsed.version,
         summary: parsed.summary,
         sources: parsed.sources,
         states,
-        rules: rules.map(|(index, rule)| rule.read(file, index)).collect(),
+        rules,
         fixtures: parsed.fixtures,
     })
 }
@@ -203,7 +211,7 @@ fn state(state: FileState) -> Result<State, String> {
 }
 
 impl FileRule {
-    fn read(self, file: &str, index: usize) -> Rule {
+    fn read(self, file: &str, index: usize) -> Result<Rule, String> {
         let otherwise = self.otherwise.unwrap_or_else(|| FileOutcome {
             state: "Unknown".to_owned(),
             reason: "NoCase".to_owned(),
@@ -215,7 +223,7 @@ impl FileRule {
             name: variable.name,
             expression: variable.expression,
         });
-        Rule {
+        Ok(Rule {
             place: format!("{file}: rules[{index}]"),
             group: self.group,
             version: self.version,
@@ -228,6 +236,7 @@ impl FileRule {
                 GenerationCheck::Off
             },
             is_extended: true,
+            related: related::read(self.related, index)?,
             variables: variables.collect(),
             cases: self.cases.into_iter().map(FileCase::read).collect(),
             otherwise: Outcome {
@@ -236,7 +245,7 @@ impl FileRule {
                 message: otherwise.message,
                 since: otherwise.since,
             },
-        }
+        })
     }
 }
 
@@ -256,3 +265,6 @@ impl FileCase {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod related_tests;

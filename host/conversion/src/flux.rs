@@ -159,6 +159,7 @@ impl HealthCheck {
             checks_deletion: true,
             generation: GenerationCheck::Differs,
             is_extended: false,
+            related: Vec::new(),
             variables: Vec::new(),
             otherwise: outcome("Pending", "InProgress", "no expression is true"),
         }

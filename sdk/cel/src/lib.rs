@@ -25,6 +25,7 @@ mod error;
 mod evaluate;
 mod expression;
 mod functions;
+mod items;
 mod lexer;
 mod literal;
 mod parser;
@@ -36,6 +37,7 @@ mod value;
 pub use budget::{Budget, STEPS_MAX};
 pub use error::{CompileError, EvaluationError};
 pub use evaluate::Variables;
+pub use items::{ItemParts, Shape};
 pub use parser::{DEPTH_MAX, EXPRESSION_BYTES_MAX};
 pub use template::Template;
 pub use time::Timestamp;
@@ -105,6 +107,22 @@ impl Program {
     /// map over which a macro iterates, or with a key that is not a literal, is read completely.
     pub fn pointers(&self, pointers: &mut Vec<String>) {
         pointers::collect(&self.root, pointers);
+    }
+
+    /// Adds the parts of the items of lists that the evaluation reads to `parts`, and returns the shape of the value.
+    /// `variables` gives the shapes of the variables.
+    ///
+    /// If the value of the expression is read too, as the value of a condition is, [`Self::read_item_parts`] adds it.
+    /// Called only when rules are checked, never when an object is judged.
+    pub fn item_parts(&self, variables: &dyn Fn(&str) -> Shape, parts: &mut ItemParts) -> Shape {
+        items::Follower::new(variables, parts).shape(&self.root)
+    }
+
+    /// The same as [`Self::item_parts`], with the value of the expression.
+    pub fn read_item_parts(&self, variables: &dyn Fn(&str) -> Shape, parts: &mut ItemParts) {
+        let mut follower = items::Follower::new(variables, parts);
+        let value = follower.shape(&self.root);
+        follower.read(value);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::functions::shown;
 use crate::literal;
-use crate::{Budget, CompileError, EvaluationError, Program, Variables};
+use crate::{Budget, CompileError, EvaluationError, ItemParts, Program, Shape, Variables};
 
 /// A text with expressions in `${…}`. `$${` is the text `${`.
 #[derive(Debug)]
@@ -83,6 +83,15 @@ impl Template {
         for part in &self.parts {
             if let Part::Expression(program) = part {
                 program.pointers(pointers);
+            }
+        }
+    }
+
+    /// Adds the parts of the items of lists that its expressions read, as [`Program::read_item_parts`] does.
+    pub fn read_item_parts(&self, variables: &dyn Fn(&str) -> Shape, parts: &mut ItemParts) {
+        for part in &self.parts {
+            if let Part::Expression(program) = part {
+                program.read_item_parts(variables, parts);
             }
         }
     }

@@ -221,6 +221,70 @@ fn an_expression_reads_only_its_pointers() {
     }
 }
 
+/// The parts that an expression reads of the items of the lists in `related`, as `name pointer`.
+fn item_parts(expression: &str) -> Vec<String> {
+    let mut parts = ItemParts::new();
+    let shapes = |name: &str| match name {
+        "related" => Shape::Lists,
+        "bad" => Shape::List("pods".to_owned()),
+        _ => Shape::Other,
+    };
+    let program = Program::compile(expression).expect(expression);
+    program.read_item_parts(&shapes, &mut parts);
+    let parts = parts.into_iter();
+    parts.map(|(list, part)| format!("{list} {part}")).collect()
+}
+
+#[test]
+fn an_expression_reads_only_parts_of_items() {
+    let table: [(&str, &[&str]); 14] = [
+        ("size(related.pods) > 0 && has(related.pods)", &[]),
+        (
+            "related.pods.exists(p, p.status.?phase.orValue('') == spec.phase)",
+            &["pods /status/phase"],
+        ),
+        (
+            "related.pods.filter(p, has(p.status.a.b)).map(p, p.metadata.name).join(', ')",
+            &["pods /metadata/name", "pods /status/a"],
+        ),
+        (
+            "related.pods[0].metadata.labels['a/b'] == 'x'",
+            &["pods /metadata/labels/a~1b"],
+        ),
+        (
+            "related.pods[?0].?spec.orValue({}).?a.orValue(1) == 1",
+            &["pods /spec/a"],
+        ),
+        (
+            "related.pods.exists(p, p.status.list.exists(c, c.a == 1))",
+            &["pods /status/list"],
+        ),
+        (
+            "related.pods.exists(p, (p.status.a + p.status.b).exists(c, c.d))",
+            &["pods /status/a", "pods /status/b"],
+        ),
+        ("bad.exists(p, p.spec.x)", &["pods /spec/x"]),
+        (
+            "(related.pods + related.sets).exists(p, p.spec.x)",
+            &["pods ", "sets "],
+        ),
+        (
+            "(spec.on ? related.pods : bad).filter(p, p.a)[0].c",
+            &["pods /a", "pods /c"],
+        ),
+        ("related.pods == []", &["pods "]),
+        ("related.pods.map(p, p)[0].spec", &["pods "]),
+        (
+            "related.pods.first().optMap(p, p.spec.?x).hasValue()",
+            &["pods /spec/x"],
+        ),
+        ("related.pods.exists(p, p.spec[spec.key])", &["pods /spec"]),
+    ];
+    for (expression, expected) in table {
+        assert_eq!(item_parts(expression), expected, "{expression}");
+    }
+}
+
 #[test]
 fn a_template_inserts_values() {
     let object = r#"{"a": "x", "n": 2}"#;

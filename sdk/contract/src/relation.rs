@@ -51,6 +51,14 @@ impl Relation {
             Self::Named(_) => "named",
         }
     }
+
+    /// The JSON pointer or the label key of the relation, if it has one.
+    pub fn by(&self) -> Option<&str> {
+        match self {
+            Self::SelectedBy(by) | Self::Labelled(by) | Self::Named(by) => Some(by),
+            Self::Owned | Self::Descendant | Self::Owner => None,
+        }
+    }
 }
 
 /// Related objects that an interpreter needs for one of its Kinds.
@@ -71,6 +79,18 @@ const MEMBERS: [&str; 8] = [
 ];
 
 impl RelatedRule {
+    /// Reads a rule outside of a description: an object with the members of `kinds[].related[]`.
+    ///
+    /// # Errors
+    /// The problems, each with its place below `place`, for the author.
+    pub fn parse(value: &Value, place: &str) -> Result<Self, Vec<String>> {
+        let mut report = Report::default();
+        match Self::read(value, place, &mut report) {
+            Some(rule) if report.problems.is_empty() => Ok(rule),
+            _ => Err(report.problems),
+        }
+    }
+
     /// Reads the rule at `place`, and adds its problems to the report.
     pub(crate) fn read(value: &Value, place: &str, report: &mut Report) -> Option<Self> {
         let members = Members::of(value, place, &MEMBERS, report)?;

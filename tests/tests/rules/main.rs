@@ -7,6 +7,7 @@ mod examples;
 mod flux;
 mod hostile;
 mod kstatus;
+mod related;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use kindsight_cel::{CompileError, Program, Template};
 use kindsight_contract::{Description, Fixture, HandledKind, KindPattern};
 
-use super::{Outcome, PARTS_MAX, Rule, RuleSet, data, fields};
+use super::{Outcome, PARTS_MAX, Rule, RuleSet, data, fields, related};
 
 /// Names that a variable cannot have, because they are variables already.
 const TAKEN: [&str; 6] = [
@@ -50,7 +50,8 @@ fn of_rule(rules: &RuleSet, rule: &Rule, problem: &mut impl FnMut(&str, &str)) {
             .iter()
             .take(index)
             .any(|other| other.name == name);
-        if TAKEN.contains(&name) || is_repeated {
+        let is_of_related = !rule.related.is_empty() && related::VARIABLES.contains(&name);
+        if TAKEN.contains(&name) || is_repeated || is_of_related {
             problem(
                 &place,
                 &format!("the name `{name}` is taken: choose another one"),
@@ -69,9 +70,11 @@ fn of_rule(rules: &RuleSet, rule: &Rule, problem: &mut impl FnMut(&str, &str)) {
     for (place, outcome) in rule.outcomes() {
         of_outcome(rules, &place, outcome, problem);
     }
+    related::problems(rules, rule, problem);
 }
 
-fn is_identifier(name: &str) -> bool {
+/// Returns whether a text is the name of a variable in CEL.
+pub(super) fn is_identifier(name: &str) -> bool {
     matches!(Program::compile(name), Ok(program) if fields::is_variable(&program, name))
 }
 
@@ -131,7 +134,7 @@ fn of_contract(rules: &RuleSet) -> Vec<String> {
         when: rule.when.clone(),
         fields: fields::of(rule),
         uses_now: rule.checks_deletion,
-        related: Vec::new(),
+        related: related::requests(rule),
     });
     let states = rules.used_states().into_iter();
     let states = states.filter_map(|name| data::state(rules, name));

@@ -3,7 +3,7 @@
 use kindsight_contract::State;
 use serde_json::{Value, json};
 
-use super::{GenerationCheck, Outcome, Rule, RuleSet, fields};
+use super::{GenerationCheck, Outcome, Rule, RuleSet, fields, related};
 
 /// The rules as the JSON text that `sdk/templates/cel/src/rules.rs` reads.
 pub(super) fn of(rules: &RuleSet) -> String {
@@ -67,6 +67,7 @@ fn rule(rule: &Rule) -> Value {
             GenerationCheck::Differs => "differs",
         },
         "extended": rule.is_extended,
+        "related": related::data(rule),
         "variables": variables.collect::<Vec<_>>(),
         "cases": cases.collect::<Vec<_>>(),
         "otherwise": outcome(&rule.otherwise),

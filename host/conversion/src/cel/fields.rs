@@ -3,7 +3,7 @@
 use kindsight_cel::{Program, Template, without_parts};
 use kindsight_contract::limits::{FIELDS_MAX, POINTER_BYTES_MAX};
 
-use super::{GenerationCheck, Rule};
+use super::{GenerationCheck, Rule, related};
 
 /// Fields that every object has, whether they are requested or not.
 const ALWAYS: [&str; 2] = ["/apiVersion", "/kind"];
@@ -34,6 +34,9 @@ pub(super) fn of(rule: &Rule) -> Vec<String> {
         variables.any(|variable| first_token(pointer) == variable.name)
     };
     pointers.retain(|pointer| !is_variable(pointer) && !ALWAYS.contains(&pointer.as_str()));
+    if !rule.related.is_empty() {
+        pointers.retain(|pointer| !related::VARIABLES.contains(&first_token(pointer)));
+    }
     let has_conditions = uses_conditions(rule, &pointers);
     if rule.is_extended {
         pointers.retain(|pointer| first_token(pointer) != "conditions");

@@ -3,6 +3,7 @@
 //! The host splices the rules into this component (`host/conversion`). The rules are compiled once
 //! for each instance.
 
+mod related;
 mod rule;
 mod rules;
 mod scope;

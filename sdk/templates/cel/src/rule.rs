@@ -3,6 +3,7 @@
 use kindsight_cel::{Budget, EvaluationError, Program, Template, Value};
 use kindsight_sdk::prelude::*;
 
+use crate::related::RelatedList;
 use crate::scope::{Named, Scope};
 
 /// A rule for the objects of a Kind.
@@ -13,6 +14,7 @@ pub(crate) struct Rule {
     variables: Vec<Named>,
     /// Whether its expressions have the variables of the declarative format.
     is_extended: bool,
+    related: Vec<RelatedList>,
     cases: Vec<Case>,
     otherwise: Outcome,
 }
@@ -54,11 +56,13 @@ impl Rule {
             _ => GenerationCheck::Off,
         };
         let variables = node.get("variables").items().map(Named::of_node);
+        let related = node.get("related").items().map(RelatedList::of_node);
         Ok(Self {
             checks_deletion: node.get("deletion").is_true(),
             generation,
             variables: variables.collect::<Result<_, _>>()?,
             is_extended: node.get("extended").is_true(),
+            related: related.collect::<Result<_, _>>()?,
             cases: cases.collect::<Result<_, _>>()?,
             otherwise: Outcome::of_node(node.get("otherwise"), states)?,
         })
@@ -68,7 +72,20 @@ impl Rule {
         self.checks_deletion
     }
 
-    pub(crate) fn judge<'a>(&'a self, object: &Object<'a>, input: &Input<'_>) -> Verdict {
+    /// The lists of related objects, in the order of the requests to the host.
+    pub(crate) fn related(&self) -> &[RelatedList] {
+        &self.related
+    }
+
+    pub(crate) fn variables(&self) -> &[Named] {
+        &self.variables
+    }
+
+    pub(crate) fn is_extended(&self) -> bool {
+        self.is_extended
+    }
+
+    pub(crate) fn judge(&self, object: &Object<'_>, input: &Input<'_>) -> Verdict {
         if self.checks_deletion
             && let Some(verdict) = standard::deletion(object, input)
         {
@@ -78,7 +95,8 @@ impl Rule {
             return standard::generation_not_observed(object);
         }
         let budget = Budget::default();
-        let scope = Scope::new(object, &self.variables, self.is_extended, &budget);
+        let (root, conditions) = (object.root(), object.conditions());
+        let scope = Scope::new(self, root, conditions, input, &budget);
         for (index, case) in self.cases.iter().enumerate() {
             match case.condition.is_true(&scope, &budget) {
                 Ok(true) => return case.outcome.verdict(&scope, &budget),

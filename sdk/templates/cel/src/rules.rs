@@ -1,6 +1,6 @@
 //! The rules in the data of the component.
 //!
-//! The data is the JSON text that `host/conversion/src/rules.rs` writes. That crate also checks the
+//! The data is the JSON text that `host/conversion/src/cel/data.rs` writes. That crate also checks the
 //! rules, so an error here means that the data is not of this version.
 
 use kindsight_contract::{Claim, KindPattern, handled};
@@ -73,11 +73,7 @@ impl Rules {
         description.states(&self.states)
     }
 
-    pub(crate) fn judge<'a>(
-        &'a self,
-        object: &Object<'a>,
-        input: &Input<'_>,
-    ) -> Result<Verdict, Failure> {
+    pub(crate) fn judge(&self, object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Failure> {
         let kind = (object.group(), object.version(), object.kind());
         let position = handled(&self.claimed, kind, object.root());
         match position.and_then(|position| self.claimed.get(position)) {
@@ -111,6 +107,8 @@ impl ClaimedRule {
             Some(when) => kind.when(when),
             None => kind,
         };
+        let related = self.rule.related().iter();
+        let kind = related.fold(kind, |kind, list| list.request(kind));
         if self.rule.checks_deletion() {
             kind.uses_now()
         } else {
@@ -135,6 +133,6 @@ fn state(node: Node<'_>) -> State {
 }
 
 /// A text that is kept as long as the instance.
-fn kept(node: Node<'_>) -> &'static str {
+pub(crate) fn kept(node: Node<'_>) -> &'static str {
     node.text_or_empty().to_owned().leak()
 }

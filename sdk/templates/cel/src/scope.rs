@@ -6,7 +6,8 @@ use std::rc::Rc;
 use kindsight_cel::{Budget, EvaluationError, Map, Program, Value, Variables};
 use kindsight_sdk::prelude::*;
 
-use crate::rule::program;
+use crate::related;
+use crate::rule::{Rule, program};
 
 /// An expression with a name.
 pub(crate) struct Named {
@@ -23,36 +24,41 @@ impl Named {
     }
 }
 
-/// The variables of one call: the named expressions of the rule, `conditions` if the rule declares
-/// it, and the top-level fields of the object.
+/// The variables of one call: the named expressions of the rule, `conditions`, `related` and `coverage` if the rule
+/// declares them, and the top-level fields of the object.
 pub(crate) struct Scope<'a, 'c> {
-    object: &'c Object<'a>,
-    variables: &'a [Named],
-    /// Whether `conditions` is a variable, and absent `metadata`, `spec` and `status` are empty.
-    is_extended: bool,
+    rule: &'a Rule,
+    object: Node<'a>,
+    object_conditions: Conditions<'a>,
+    input: &'c Input<'a>,
     budget: &'c Budget,
     /// Number of visible named expressions: all before the expression that is evaluated.
     visible: Cell<usize>,
     /// The values of the named expressions so far.
     values: Vec<OnceCell<Result<Value<'a>, EvaluationError>>>,
     conditions: OnceCell<Value<'a>>,
+    related: OnceCell<Value<'a>>,
 }
 
 impl<'a, 'c> Scope<'a, 'c> {
     pub(crate) fn new(
-        object: &'c Object<'a>,
-        variables: &'a [Named],
-        is_extended: bool,
+        rule: &'a Rule,
+        object: Node<'a>,
+        object_conditions: Conditions<'a>,
+        input: &'c Input<'a>,
         budget: &'c Budget,
     ) -> Self {
+        let variables = rule.variables();
         Self {
+            rule,
             object,
-            variables,
-            is_extended,
+            object_conditions,
+            input,
             budget,
             visible: Cell::new(variables.len()),
             values: variables.iter().map(|_| OnceCell::new()).collect(),
             conditions: OnceCell::new(),
+            related: OnceCell::new(),
         }
     }
 
@@ -73,7 +79,7 @@ impl<'a, 'c> Scope<'a, 'c> {
     /// The conditions of the present generation by their type.
     fn conditions(&self) -> Value<'a> {
         let conditions = || {
-            let conditions = self.object.conditions().iter();
+            let conditions = self.object_conditions.iter();
             let entries = conditions.filter(|condition| !condition.name().is_empty());
             let entries = entries.map(|condition| {
                 (
@@ -85,19 +91,33 @@ impl<'a, 'c> Scope<'a, 'c> {
         };
         self.conditions.get_or_init(conditions).clone()
     }
+
+    fn related(&self) -> Value<'a> {
+        let related = || related::objects(self.rule.related(), self.input);
+        self.related.get_or_init(related).clone()
+    }
 }
 
 impl<'a> Variables<'a> for Scope<'a, '_> {
     fn variable(&self, name: &str) -> Result<Option<Value<'a>>, EvaluationError> {
-        let variables = self.variables.iter().enumerate().take(self.visible.get());
+        let variables = self
+            .rule
+            .variables()
+            .iter()
+            .enumerate()
+            .take(self.visible.get());
         let mut named = variables.filter(|(_, named)| named.name == name);
         if let Some((index, named)) = named.next_back() {
             return self.named(index, named).map(Some);
         }
-        let field = || Value::of_member(self.object.root().get(name));
+        let field = || Value::of_member(self.object.get(name));
+        let has_related = !self.rule.related().is_empty();
+        let is_extended = self.rule.is_extended();
         Ok(match name {
-            "conditions" if self.is_extended => Some(self.conditions()),
-            "metadata" | "spec" | "status" if self.is_extended => {
+            "related" if has_related => Some(self.related()),
+            "coverage" if has_related => Some(related::coverage(self.rule.related(), self.input)),
+            "conditions" if is_extended => Some(self.conditions()),
+            "metadata" | "spec" | "status" if is_extended => {
                 let field = field().filter(|field| matches!(field, Value::Map(_)));
                 Some(field.unwrap_or_else(|| Value::Map(Map::Shared(Rc::new([])))))
             }
