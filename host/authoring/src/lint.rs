@@ -1,5 +1,7 @@
 //! Lints of a component: mistakes that its fixtures show, although they hold.
 
+mod absence;
+
 use std::collections::BTreeSet;
 
 use kindsight_contract::damage::{Promised, damages};
@@ -26,6 +28,8 @@ pub enum Rule {
     NoFixtureWithoutStatus,
     /// A damaged object is ready.
     WrongGreen,
+    /// A verdict is wrong because the host does not know all related objects.
+    WrongByAbsence,
     /// The component fails on a damaged object.
     FailsOnDamage,
 }
@@ -39,6 +43,7 @@ impl Rule {
             Self::UnreachedState => "unreached-state",
             Self::NoFixtureWithoutStatus => "no-fixture-without-status",
             Self::WrongGreen => "wrong-green",
+            Self::WrongByAbsence => "wrong-by-absence",
             Self::FailsOnDamage => "fails-on-damage",
         }
     }
@@ -72,6 +77,7 @@ pub fn findings(examination: &Examination) -> Result<Vec<Finding>, LoadError> {
     linter.undeclared_fields();
     linter.unreached_states();
     linter.objects_without_status();
+    linter.absent_objects();
     linter.damaged_objects();
     Ok(linter.found)
 }
@@ -131,6 +137,20 @@ impl Linter<'_> {
                     kind.pattern
                 );
                 self.add(Rule::NoFixtureWithoutStatus, what);
+            }
+        }
+    }
+
+    fn absent_objects(&mut self) {
+        let kinds = &self.examination.interpreter().description().kinds;
+        for fixture in self.examination.fixtures() {
+            let kind = kind_of(self.examination, fixture).and_then(|kind| kinds.get(kind));
+            if kind.is_none_or(|kind| kind.related.is_empty()) {
+                continue;
+            }
+            if let Some(what) = absence::mistake(&mut self.examiner, fixture) {
+                let what = format!("fixture `{}`: {what}", fixture.name);
+                self.add(Rule::WrongByAbsence, what);
             }
         }
     }

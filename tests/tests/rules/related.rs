@@ -1,8 +1,9 @@
 //! Related objects of declarative rules.
 
+use kindsight_authoring::findings;
 use kindsight_conversion::declarative;
 
-use crate::{component, published};
+use crate::{component, engine, published};
 
 /// A rule about two lists, whose fixtures run when the component is loaded.
 const GATES: &str = r#"
@@ -62,4 +63,46 @@ fixtures:
 fn rules_read_related_objects_and_their_coverage() {
     let rules = declarative::read("gates.yaml", GATES).expect("rules");
     published(&component(&rules));
+}
+
+/// The findings about absence in a variant of the rules.
+fn absences(from: &str, to: &str) -> Vec<String> {
+    assert!(GATES.contains(from), "{from}");
+    let text = GATES.replace(from, to);
+    let rules = declarative::read("gates.yaml", &text).expect("rules");
+    let engine = engine();
+    let examination = engine.examine(&component(&rules)).expect("a component");
+    let found = findings(&examination).expect("lints").into_iter();
+    let found = found.filter(|finding| finding.rule.as_str() == "wrong-by-absence");
+    found.map(|finding| finding.what).collect()
+}
+
+#[test]
+fn conclusions_from_absence_are_found() {
+    assert_eq!(absences("gates", "gates"), [""; 0]);
+    let red = absences(
+        "\"size(failed) > 0\"",
+        "\"size(failed) > 0 || !related.keys.exists(k, k.metadata.name == 'k')\"",
+    );
+    assert!(
+        red.iter()
+            .any(|what| what.contains("without its related objects, it is Failed PodFailed")),
+        "{red:?}"
+    );
+    let broken = absences(
+        "state: Pending, reason: NoKey",
+        "state: Degraded, reason: NoKey",
+    )
+    .into_iter()
+    .chain(absences(
+        "size(related.keys) == 0 && coverage.keys == 'complete'",
+        "related.keys[0].metadata.name == ''",
+    ));
+    let broken: Vec<String> = broken.collect();
+    assert!(
+        broken
+            .iter()
+            .any(|what| what.contains("it is Unknown ExpressionFailed")),
+        "{broken:?}"
+    );
 }

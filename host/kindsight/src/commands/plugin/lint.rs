@@ -19,6 +19,7 @@ Rules:
   unreached-state            no fixture reaches a declared state
   no-fixture-without-status  no fixture of a Kind has an object without a status
   wrong-green                an object is ready although its status, spec or numbers are damaged
+  wrong-by-absence           a verdict is wrong because the host does not know all related objects
   fails-on-damage            the component fails on a damaged object
 
 Exit codes: 0 nothing was found; 1 there are findings, or the component is refused; 2 invalid command
