@@ -294,3 +294,35 @@ fn the_schema_of_rules_accepts_every_example() {
     }
     assert!(examples >= 20, "{examples} examples");
 }
+
+#[test]
+fn the_schema_of_rules_accepts_the_catalogue() {
+    let schema = validator("rules.schema.json");
+    let catalogue = Path::new(env!("CARGO_MANIFEST_DIR")).join("../catalogue");
+    let projects = std::fs::read_dir(catalogue).expect("the catalogue");
+    let projects = projects.map(|entry| entry.expect("an entry").path());
+    let files = projects
+        .filter(|path| path.is_dir())
+        .flat_map(|project| std::fs::read_dir(project).expect("a project"));
+    let mut with_related = 0;
+    for file in files {
+        let path = file.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("text");
+        let mut rules: Value = serde_saphyr::from_str(&text).expect("YAML");
+        let errors = schema.iter_errors(&rules).map(|error| error.to_string());
+        assert_eq!(errors.collect::<Vec<_>>(), [""; 0], "{}", path.display());
+        if let Some(list) = rules.pointer_mut("/rules/0/related/0") {
+            list["fields"] = json!(["/status"]);
+            assert!(
+                !schema.is_valid(&rules),
+                "an unknown member: {}",
+                path.display()
+            );
+            with_related += 1;
+        }
+    }
+    assert!(
+        with_related >= 10,
+        "{with_related} rules with related objects"
+    );
+}
