@@ -2,6 +2,8 @@
 //!
 //! Every test loads the component in the engine of the host.
 
+#[path = "../common/argo_cases.rs"]
+mod argo_cases;
 mod hostile;
 mod meaning;
 mod upstream;

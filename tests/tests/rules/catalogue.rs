@@ -13,12 +13,13 @@ use kindsight_interpreter::Interpreters;
 use crate::{component, engine, root};
 
 /// A project and the rules of its Kinds, in order of their files.
-struct Project {
-    name: String,
-    rules: Vec<RuleSet>,
+pub(crate) struct Project {
+    pub(crate) name: String,
+    pub(crate) rules: Vec<RuleSet>,
 }
 
-fn sorted(folder: &Path) -> Vec<PathBuf> {
+/// The entries of a folder, in order.
+pub(crate) fn sorted(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder");
     let mut paths: Vec<PathBuf> = entries
         .map(|entry| entry.expect("an entry").path())
@@ -27,7 +28,8 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn projects() -> Vec<Project> {
+/// All projects, in order.
+pub(crate) fn projects() -> Vec<Project> {
     let folders = sorted(&root().join("catalogue"));
     let folders = folders.into_iter().filter(|path| path.is_dir());
     let projects = folders.map(|folder| Project {

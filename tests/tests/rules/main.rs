@@ -2,12 +2,15 @@
 //!
 //! Every test loads the component in the engine of the host.
 
+#[path = "../common/argo_cases.rs"]
+mod argo_cases;
 mod catalogue;
 mod examples;
 mod flux;
 mod hostile;
 mod kstatus;
 mod related;
+mod suites;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,0 +1,3 @@
+module kindsight.dev/tests/suites
+
+go 1.26.0

@@ -1,0 +1,128 @@
+//! The meaning of the words of other projects, in states of this project.
+
+/// The words of a suite with the states that have their meaning.
+pub(super) struct Words {
+    /// The suites.
+    pub(super) suites: &'static [&'static str],
+    /// A word, and the states that it allows. A case is exact if the word of the
+    /// suite allows the state of the verdict.
+    pub(super) words: &'static [(&'static str, &'static [&'static str])],
+}
+
+const GREEN: &[&str] = &["Ready", "Succeeded"];
+/// States that report a failure. The words of other projects do not say whether the controller tries again.
+const RED: &[&str] = &["Failed", "Retrying"];
+const RUNNING: &[&str] = &["Pending", "Terminating"];
+/// States that do not say that the object works.
+const NOT_GREEN: &[&str] = &[
+    "Failed",
+    "NotPresent",
+    "Pending",
+    "Present",
+    "Retrying",
+    "Suspended",
+    "Terminating",
+    "Unknown",
+];
+/// States that do not say that the object will not recover.
+const NOT_RED: &[&str] = &[
+    "Degraded",
+    "Pending",
+    "Present",
+    "Ready",
+    "Succeeded",
+    "Suspended",
+    "Terminating",
+    "Unknown",
+];
+
+/// All words. Words that are not here are an error of the test.
+pub(super) const WORDS: &[Words] = &[
+    Words {
+        suites: &["argoproj+argo-cd", "Argo CD 3.1.9", "argocd"],
+        words: &[
+            ("Healthy", GREEN),
+            ("Progressing", RUNNING),
+            ("Degraded", RED),
+            ("Suspended", &["Suspended"]),
+            ("Unknown", &["Unknown"]),
+            ("Missing", &["NotPresent"]),
+        ],
+    },
+    Words {
+        suites: &["karmada-io+karmada", "karmada"],
+        words: &[
+            ("Healthy", &["Present", "Ready", "Succeeded"]),
+            ("Unhealthy", NOT_GREEN),
+        ],
+    },
+    Words {
+        suites: &["flanksource+is-healthy"],
+        words: &[
+            ("healthy", &["Present", "Ready", "Succeeded"]),
+            ("warning", &["Degraded"]),
+            ("unhealthy", RED),
+            // is-healthy's health of objects in progress, and of objects without a status.
+            (
+                "unknown",
+                &["Pending", "Present", "Suspended", "Terminating", "Unknown"],
+            ),
+        ],
+    },
+    Words {
+        suites: &["rancher+wrangler"],
+        words: &[
+            ("transitioning", RUNNING),
+            ("transitioning paused", &["Suspended"]),
+            ("error", RED),
+        ],
+    },
+    Words {
+        suites: &["gardener+gardener", "knative+serving", "tektoncd+pipeline"],
+        words: &[
+            ("ready", GREEN),
+            ("not ready", NOT_GREEN),
+            ("failed", RED),
+            ("not failed", NOT_RED),
+        ],
+    },
+    Words {
+        suites: &["tektoncd+cli"],
+        words: &[
+            ("Succeeded", GREEN),
+            ("Failed", RED),
+            ("Cancelled", RED),
+            ("Running", RUNNING),
+            // A run that waits for a person has this word too.
+            ("Pending", &["Pending", "Suspended"]),
+            ("---", &["Pending"]),
+        ],
+    },
+    Words {
+        suites: &["akuity+kargo"],
+        words: &[
+            ("Healthy", GREEN),
+            // Kargo calls a suspended application progressing.
+            ("Progressing", &["Pending", "Suspended"]),
+            ("Unhealthy", RED),
+            ("Unknown", &["Pending", "Unknown"]),
+        ],
+    },
+];
+
+/// The states that a word of a suite allows. A word of several parts has the meaning of its longest known beginning.
+///
+/// # Panics
+/// If the word has no meaning.
+pub(super) fn allowed(suite: &str, word: &str) -> &'static [&'static str] {
+    let words = WORDS.iter().find(|words| words.suites.contains(&suite));
+    let words = words.unwrap_or_else(|| panic!("no words of {suite}"));
+    let known = words
+        .words
+        .iter()
+        .filter(|(known, _)| word.starts_with(known));
+    let longest = known.max_by_key(|(known, _)| known.len());
+    longest
+        .unwrap_or_else(|| panic!("{suite}: what does `{word}` mean?"))
+        .1
+}
