@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 use kindsight_authoring::findings;
-use kindsight_conversion::cel::RuleSet;
+use kindsight_conversion::cel::{Outcome, RuleSet};
 use kindsight_conversion::declarative;
 use kindsight_interpreter::Interpreters;
 
@@ -51,19 +51,69 @@ fn read(file: &Path) -> RuleSet {
 
 #[test]
 fn every_rule_names_its_sources_and_shows_its_cases() {
-    for rules in projects().iter().flat_map(|project| &project.rules) {
-        let name = &rules.name;
-        assert!(!rules.sources.is_empty(), "{name}: no sources");
-        let fixtures: Vec<&str> = rules
-            .fixtures
-            .iter()
-            .filter_map(|fixture| fixture["name"].as_str())
-            .collect();
-        for word in ["ready", "in progress", "no status", "stale", "trap"] {
-            let is_there = fixtures.iter().any(|fixture| fixture.contains(word));
-            assert!(is_there, "{name}: no fixture has `{word}` in its name");
+    let projects = projects();
+    let rules = projects.iter().flat_map(|project| &project.rules);
+    let problems: Vec<String> = rules.flat_map(incomplete).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Fixtures that each rule has: a word in the name, and the states that the fixture shows. A rule that cannot give any of
+/// these states needs no such fixture.
+const FIXTURES: [(&str, &[&str]); 7] = [
+    ("ready", &["Ready", "Succeeded", "Present"]),
+    ("in progress", &["Pending"]),
+    ("failed", &["Failed", "Retrying"]),
+    ("suspended", &["Suspended"]),
+    ("no status", &[]),
+    ("stale", &[]),
+    ("trap", &[]),
+];
+
+/// Parts that a rule lacks: sources, their versions, fixtures.
+fn incomplete(rules: &RuleSet) -> Vec<String> {
+    let mut problems = Vec::new();
+    if rules.sources.is_empty() {
+        problems.push("no sources".to_owned());
+    }
+    let unversioned = rules
+        .sources
+        .iter()
+        .filter(|source| !source.contains(|letter: char| letter.is_ascii_digit()));
+    problems.extend(unversioned.map(|source| format!("{source}: no version")));
+    let given: BTreeSet<&str> = outcomes(rules)
+        .map(|outcome| outcome.state.as_str())
+        .collect();
+    for (word, states) in FIXTURES {
+        let is_given = states.is_empty() || states.iter().any(|state| given.contains(state));
+        let mut fixtures = rules.fixtures.iter();
+        let is_there =
+            fixtures.any(|fixture| fixture["name"].as_str().unwrap_or_default().contains(word));
+        if is_given && !is_there {
+            problems.push(format!("no fixture has `{word}` in its name"));
         }
     }
+    let shown: BTreeSet<&str> = rules
+        .fixtures
+        .iter()
+        .filter_map(|fixture| fixture.pointer("/expect/state")?.as_str())
+        .collect();
+    let hidden = ["Failed", "Retrying", "Suspended", "Degraded"];
+    let hidden = hidden
+        .iter()
+        .filter(|state| given.contains(*state) && !shown.contains(*state));
+    problems.extend(hidden.map(|state| format!("no fixture shows {state}")));
+    let named = problems.into_iter();
+    named
+        .map(|problem| format!("{}: {problem}", rules.name))
+        .collect()
+}
+
+/// The outcomes of all cases.
+fn outcomes(rules: &RuleSet) -> impl Iterator<Item = &Outcome> {
+    rules.rules.iter().flat_map(|rule| {
+        let cases = rule.cases.iter().map(|case| &case.outcome);
+        cases.chain([&rule.otherwise])
+    })
 }
 
 #[test]
@@ -168,6 +218,11 @@ fn row(rules: &RuleSet) -> String {
     };
     let states: BTreeSet<&str> = outcomes().map(|outcome| outcome.state.as_str()).collect();
     let reasons: BTreeSet<&str> = outcomes()
+    let states: BTreeSet<&str> = outcomes(rules)
+        .map(|outcome| outcome.state.as_str())
+        .collect();
+    // A reason with an expression comes from the object.
+    let reasons: BTreeSet<&str> = outcomes(rules)
         .map(|outcome| outcome.reason.as_str())
         .filter(|reason| !reason.is_empty())
         // An expression in a reason reads the object.
