@@ -159,10 +159,14 @@ pub(crate) fn shown(value: &Value<'_>, budget: &Budget) -> Evaluated<String> {
     })
 }
 
+/// Steps of an entry of a map, which is looked up and sorted: a text of a large map costs more than a list of the same size.
+const ENTRY_STEPS: usize = 16;
+
 /// A map with its entries in order of their keys.
 fn shown_map(map: &Map<'_>, budget: &Budget) -> Evaluated<String> {
     let mut entries = Vec::new();
     for key in map.keys() {
+        budget.steps(ENTRY_STEPS)?;
         let value = map.get(&key).unwrap_or(Value::Null);
         entries.push((shown(&key, budget)?, shown(&value, budget)?));
     }
