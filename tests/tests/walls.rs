@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 /// Libraries, and the only crates that may name them. These tests may name all of them.
 const NAMED_BY: &[(&str, &[&str])] = &[
-    ("backon", &["kindsight-clusters", "kindsight-push"]),
     (
         "fastrand",
         &["kindsight-aai", "kindsight-clusters", "kindsight-push"],
@@ -16,7 +15,6 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         "backon",
         &["kindsight-clusters", "kindsight-notify", "kindsight-push"],
     ),
-    ("fastrand", &["kindsight-clusters", "kindsight-push"]),
     (
         "flate2",
         &["kindsight", "kindsight-authoring", "kindsight-push"],
@@ -163,6 +161,8 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-read-model",
             "kindsight-status",
             "kindsight-store",
+        ],
+    ),
     (
         "kindsight-health-scope",
         &[
@@ -209,6 +209,9 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-read-model",
             "kindsight-status",
             "kindsight-store",
+        ],
+    ),
+    (
         "kindsight-k8splugin",
         &[
             "kindsight-api",

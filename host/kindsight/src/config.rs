@@ -10,12 +10,12 @@ pub(crate) mod etcd;
 pub(crate) mod follow;
 mod interpreter_table;
 mod k8splugin;
-mod kubeconfig;
 pub(crate) mod kubeconfig;
 mod limits;
 pub(crate) mod mongodb;
 mod notify_table;
 mod oidc;
+mod other_systems;
 mod outgoing_table;
 mod password;
 mod project_table;
@@ -27,22 +27,17 @@ mod watch;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, Args};
 use kindsight_api::status::Dialect;
-use kindsight_server::aai::AaiSettings;
 use kindsight_server::clusters::{ClusterSource, ConfigMapRef, Projects};
 use kindsight_server::grpc::Controllers;
-use kindsight_server::notify::ReceiverSettings;
-use kindsight_server::outgoing::Destinations;
 use kindsight_server::rest::{AllowedHost, AllowedOrigin};
-use kindsight_server::{LogFormat, RegistrySettings, SettingsByName};
+use kindsight_server::{LogFormat, MetricsSettings, RegistrySettings, SettingsByName, Timeouts};
 
-use crate::config::aai_table::AaiTable;
 use crate::config::access::AccessArgs;
 use crate::config::application_table::{ApplicationTable, applications};
 use crate::config::catalogue::CatalogueArgs;
@@ -53,8 +48,7 @@ use crate::config::k8splugin::K8spluginArgs;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::limits::{InterpreterArgs, RestArgs};
 use crate::config::mongodb::MongodbArgs;
-use crate::config::notify_table::{NotifyTable, receivers};
-use crate::config::outgoing_table::OutgoingTable;
+use crate::config::other_systems::OtherSystemsArgs;
 use crate::config::project_table::{ProjectTable, projects};
 use crate::config::registry::{ArtifactArgs, InterpreterSource, interpreter_source};
 use crate::config::store::StoreArgs;
@@ -135,15 +129,8 @@ pub(crate) struct ServeArgs {
     /// A `[[controller]]` of the configuration file, as JSON.
     #[arg(long = "controller-table", hide = true, value_name = "JSON")]
     pub(crate) controller_tables: Vec<ControllerTable>,
-    /// The `[aai]` of the configuration file, as JSON.
-    #[arg(long = "aai-table", hide = true, value_name = "JSON")]
-    pub(crate) aai_table: Option<AaiTable>,
-    /// A `[[notify]]` of the configuration file, as JSON.
-    #[arg(long = "notify-table", hide = true, value_name = "JSON")]
-    pub(crate) notify_tables: Vec<NotifyTable>,
-    /// The `[outgoing]` of the configuration file, as JSON.
-    #[arg(long = "outgoing-table", hide = true, value_name = "JSON")]
-    pub(crate) outgoing_table: Option<OutgoingTable>,
+    #[command(flatten)]
+    pub(crate) other_systems: OtherSystemsArgs,
     /// An `[[interpreter]]` of the configuration file, as JSON.
     #[arg(long = "interpreter-table", hide = true, value_name = "JSON")]
     pub(crate) interpreter_tables: Vec<InterpreterTable>,
@@ -342,25 +329,20 @@ impl ServeArgs {
         Ok(clusters.collect())
     }
 
-    /// The destinations that requests may go to.
-    pub(crate) fn destinations(&self) -> Arc<Destinations> {
-        OutgoingTable::destinations(self.outgoing_table.as_ref())
+    /// Times after which waits of applications end.
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        Timeouts {
+            gone_for: self.gone_for,
+            confirmation: self.confirmation_timeout,
+        }
     }
 
-    /// The inventory A&AI. Reads its files of TLS.
-    ///
-    /// # Errors
-    /// A file cannot be read, or the URL is invalid or not permitted.
-    pub(crate) fn aai(&self) -> anyhow::Result<Option<AaiSettings>> {
-        let table = self.aai_table.as_ref();
-        let settings = table.map(|table| table.settings(&self.destinations()));
-        settings.transpose()
-    /// The receivers of notifications. Reads the files with their URLs.
-    ///
-    /// # Errors
-    /// A file cannot be read, or there are too many receivers.
-    pub(crate) fn receivers(&self) -> anyhow::Result<Vec<ReceiverSettings>> {
-        receivers(&self.notify_tables)
+    /// The settings of the metrics.
+    pub(crate) fn metrics(&self) -> MetricsSettings {
+        MetricsSettings {
+            listen: self.metrics_listen,
+            names_applications: self.metrics_applications,
+        }
     }
 
     /// The rights of projects.

@@ -100,7 +100,7 @@ fn is_setting(arg: &Arg) -> bool {
 }
 
 /// Settings that have only tables. Each table is passed in a hidden flag.
-const TABLES: [&str; 6] = [
+const TABLES: [&str; 7] = [
     "aai",
     "application",
     "controller",

@@ -58,13 +58,13 @@ pub enum Origin {
 /// The reason why an object of the previous report is not in a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removal {
-    /// The cluster deleted it.
+    /// The cluster deleted it: the source sends `Delete`, or a pass ends without the object.
     Deleted,
-    /// It no longer belongs to this application.
+    /// It belongs to another application now, or does not match the selector of the watch any more.
     LeftApplication,
-    /// The configuration excludes it.
+    /// The configuration excludes its Kind or its namespace.
     OutOfScope,
-    /// The cluster removed its Kind.
+    /// The cluster removed its Kind: requests return 404 for ten minutes, and discovery of the group omits the Kind.
     KindRemoved,
 }
 

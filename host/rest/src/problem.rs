@@ -222,11 +222,19 @@ impl From<NotifyRefusal> for Problem {
                 retry_after: Some(RETRY_AFTER_S),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, why)
             },
+        }
+    }
+}
+
 impl From<RbInstanceRefusal> for Problem {
     fn from(refusal: RbInstanceRefusal) -> Self {
         match refusal {
             RbInstanceRefusal::NotFound(why) => Self::new(StatusCode::NOT_FOUND, why),
             RbInstanceRefusal::Ambiguous(why) => Self::new(StatusCode::CONFLICT, why),
+        }
+    }
+}
+
 impl From<ScopeRefusal> for Problem {
     fn from(refusal: ScopeRefusal) -> Self {
         match refusal {

@@ -28,12 +28,9 @@ use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::lifecycle::network_intents;
 use crate::routes::{
-    applications, confirmation, history, interpret, interpreters, lifecycle, notify, page, push,
-    applications, confirmation, history, interpret, interpreters, k8splugin, lifecycle, page, push,
-    recorded, registration, service, session, status, watch,
-    applications, confirmation, health_scopes, history, interpret, interpreters, lifecycle, page,
-    applications, confirmation, history, interpret, interpreters, lifecycle, missing_rules, page,
-    push, recorded, registration, service, session, status, watch,
+    applications, confirmation, health_scopes, history, interpret, interpreters, k8splugin,
+    lifecycle, missing_rules, notify, page, push, recorded, registration, service, session, status,
+    watch,
 };
 use crate::slots::permits;
 use crate::stream::Streams;

@@ -46,6 +46,7 @@ mod missing_rules;
 mod mongodb;
 mod notifications;
 mod open_files;
+mod other_systems;
 mod push_api;
 mod readiness;
 mod registry;
@@ -72,11 +73,7 @@ mod tests;
 pub use {
     kindsight_aai as aai, kindsight_access as access, kindsight_catalog as catalog,
     kindsight_clusters as clusters, kindsight_grpc as grpc, kindsight_interpreter as interpreter,
-    kindsight_access as access, kindsight_catalog as catalog, kindsight_clusters as clusters,
-    kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_notify as notify,
-    kindsight_outgoing as outgoing, kindsight_registry as oci, kindsight_rest as rest,
-    kindsight_status as status, kindsight_store as store,
-    kindsight_grpc as grpc, kindsight_interpreter as interpreter, kindsight_k8splugin as k8splugin,
+    kindsight_k8splugin as k8splugin, kindsight_notify as notify, kindsight_outgoing as outgoing,
     kindsight_registry as oci, kindsight_rest as rest, kindsight_status as status,
     kindsight_store as store,
 };

@@ -3,13 +3,11 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use kindsight_aai::Health;
 use kindsight_access::AccessControl;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
 use kindsight_clusters::{ClusterSource, RemoteInventories};
-use kindsight_notify::{Notifications, Notifier};
-use kindsight_health_scope::ScopeHealths;
+use kindsight_notify::Notifier;
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
     StoreReader, Stores, Unsynced, follow,
@@ -17,6 +15,7 @@ use kindsight_pipeline::{
 use kindsight_push::Intakes;
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{AppState, GroupLifecycle, RbInstances, Slots};
+use kindsight_store::Connection;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -25,10 +24,9 @@ use crate::clock::now_ms;
 use crate::confirm_api::ConfirmApi;
 use crate::engine;
 use crate::error::Error;
-use crate::health_scopes::{self, HealthScopeApi};
+use crate::health_scopes::HealthScopeApi;
 use crate::interpret_api::InterpretApi;
 use crate::interpreter_sources::InterpreterSources;
-use crate::inventory;
 use crate::k8splugin_api::K8spluginApi;
 use crate::known_objects::ReportedReader;
 use crate::lifecycle;
@@ -36,6 +34,7 @@ use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
 use crate::notifications::{self, NotifyApi};
+use crate::other_systems::OtherSystems;
 use crate::push_api::PushApi;
 use crate::readiness;
 use crate::registry::{self, Registry};
@@ -136,10 +135,7 @@ impl Loaded {
         &self,
         events_tx: &mpsc::Sender<QueuedEvent>,
         slots: &Slots,
-        unsynced: &Arc<Unsynced>,
-        aai: Option<Health>,
-        notifications: Option<&Notifications>,
-        scopes: &ScopeHealths,
+        others: &OtherSystems,
     ) -> ServerMetrics {
         let sources = MetricsSources {
             read_model: self.pipeline.read_model().clone(),
@@ -147,14 +143,24 @@ impl Loaded {
             bundles: self.pipeline.bundles().clone(),
             events_tx: events_tx.clone(),
             slots: slots.clone(),
-            unsynced: Arc::clone(unsynced),
-            notifications: notifications.cloned(),
-            scopes: scopes.clone(),
+            unsynced: Arc::clone(&self.unsynced),
+            others: others.clone(),
             names_applications: self.settings.metrics.names_applications,
-            aai,
             clock: now_ms,
         };
         ServerMetrics::new(self.recorded.clone(), sources)
+    }
+
+    /// The commands of the catalog, for the REST API.
+    fn catalog_api(&self, tasks: &Tasks) -> CatalogApi {
+        CatalogApi::new(
+            Arc::clone(&self.catalog),
+            self.settings.interpreter_limits.clone(),
+            self.reported.clone(),
+            self.pipeline.read_model().clone(),
+            self.pipeline.progress(),
+            tasks.shutdown(),
+        )
     }
 
     /// Begins every task, in the order of the flow; answers with the clusters that are not listed yet.
@@ -167,14 +173,7 @@ impl Loaded {
         let read_model = self.pipeline.read_model().clone();
         let unsynced = Arc::clone(&self.unsynced);
         let (events_tx, events_rx) = mpsc::channel(EVENTS_MAX);
-        let catalog_api = CatalogApi::new(
-            Arc::clone(&self.catalog),
-            self.settings.interpreter_limits.clone(),
-            self.reported.clone(),
-            read_model.clone(),
-            self.pipeline.progress(),
-            tasks.shutdown(),
-        );
+        let catalog_api = self.catalog_api(tasks);
         let needs = self.pipeline.needs();
         let confirm_api = ConfirmApi {
             confirmations: needs.confirmations.clone(),
@@ -186,26 +185,22 @@ impl Loaded {
         let groups = lifecycle::begin(tasks, &self.settings, &read_model, needs.absences.clone());
         let access = self.access.as_ref();
         rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
-        let aai = inventory::begin(tasks, &self.settings, &read_model, &unsynced);
-        let metrics = self.metrics(&events_tx, &slots, &unsynced, aai.clone());
-        let notifications = notifications::begin(tasks, self.notifier.take());
-        let metrics = self.metrics(&events_tx, &slots, &unsynced, notifications.as_ref());
         status_notify::begin(tasks, listeners.status_notify.take(), &read_model, access);
-        let metrics = self.metrics(&events_tx, &slots, &unsynced);
-        let absences = needs.absences.clone();
-        let scopes = health_scopes::begin(tasks, &self.settings, &read_model, absences);
-        let metrics = self.metrics(&events_tx, &slots, &unsynced, &scopes);
+        let others = OtherSystems::begin(
+            tasks,
+            &self.settings,
+            self.notifier.take(),
+            (&read_model, &unsynced),
+            needs.absences.clone(),
+        );
+        let metrics = self.metrics(&events_tx, &slots, &others);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         let changes = self.settings.cluster_changes;
         begin_sources(tasks, sources, self.settings.clusters, changes);
-        let stores = Stores {
-            reader: self.reader,
-            connection: self.settings.contexts.connection(),
-            clock: now_ms,
-        };
+        let connection = self.settings.contexts.connection();
         mongodb::begin(states, tasks, events_tx.clone());
-        begin_to_follow_stores(tasks, stores, events_tx);
+        begin_to_follow_stores(tasks, (self.reader, connection), events_tx);
         let run = PipelineRun {
             pipeline: self.pipeline,
             events_rx,
@@ -225,14 +220,16 @@ impl Loaded {
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
             confirm: Arc::new(confirm_api),
             pushes: Arc::new(pushes),
-            scopes: Arc::new(HealthScopeApi(scopes)),
+            scopes: Arc::new(HealthScopeApi(others.scopes)),
             catalog: Arc::new(catalog_api),
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),
-            notifications: notifications.map(|it| Arc::new(NotifyApi(it)) as Arc<_>),
+            notifications: others
+                .notifications
+                .map(|it| Arc::new(NotifyApi(it)) as Arc<_>),
             instances: self.instances,
             missing: readiness::missing(&unsynced, &read_model),
-            notes: readiness::notes(self.catalog, read_model, aai),
+            notes: readiness::notes(self.catalog, read_model, others.aai),
             clock: Arc::new(now_ms),
             access: self.access,
             allowed_names: Arc::new(self.settings.allowed_names),
@@ -302,7 +299,16 @@ fn begin_catalog(tasks: &Tasks, catalog: &Arc<Catalog>) {
 }
 
 /// Begins to pass on changes of the stores.
-fn begin_to_follow_stores(tasks: &Tasks, stores: Stores, events_tx: mpsc::Sender<QueuedEvent>) {
+fn begin_to_follow_stores(
+    tasks: &Tasks,
+    (reader, connection): (StoreReader, watch::Receiver<Connection>),
+    events_tx: mpsc::Sender<QueuedEvent>,
+) {
+    let stores = Stores {
+        reader,
+        connection,
+        clock: now_ms,
+    };
     let stores = follow(stores, events_tx, tasks.shutdown());
     tasks.spawn("follower of the store", stores);
 }

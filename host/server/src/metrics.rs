@@ -21,11 +21,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use kindsight_aai::Health;
-use kindsight_health_scope::ScopeHealths;
 use kindsight_interpreter::Interpreters;
 use kindsight_model::SubjectSet;
-use kindsight_notify::Notifications;
 use kindsight_pipeline::{BundleQueue, QueuedEvent, Unsynced};
 use kindsight_read_model::ReadModel;
 use kindsight_rest::{AnsweredRequest, Metrics, Slots};
@@ -33,6 +30,7 @@ use prometheus_client::encoding::text::encode_registry;
 use prometheus_client::registry::Registry;
 use tokio::sync::mpsc;
 
+use crate::other_systems::OtherSystems;
 use applications::ApplicationCollector;
 use clusters::ClusterCollector;
 use health_scopes::HealthScopeCollector;
@@ -66,14 +64,9 @@ pub(crate) struct MetricsSources {
     pub(crate) slots: Slots,
     /// The clusters that were not listed yet.
     pub(crate) unsynced: Arc<Unsynced>,
-    /// The receivers of notifications, if there are any.
-    pub(crate) notifications: Option<Notifications>,
-    /// The health of health scopes.
-    pub(crate) scopes: ScopeHealths,
+    pub(crate) others: OtherSystems,
     /// Adds a series for each application.
     pub(crate) names_applications: bool,
-    /// The updates of A&AI, if it is configured.
-    pub(crate) aai: Option<Health>,
     /// The time, in Unix milliseconds.
     pub(crate) clock: fn() -> i64,
 }
@@ -87,10 +80,8 @@ impl ServerMetrics {
             events_tx,
             slots,
             unsynced,
-            notifications,
-            scopes,
+            others,
             names_applications,
-            aai,
             clock,
         } = sources;
         let mut registry = Registry::with_prefix(PREFIX);
@@ -118,12 +109,12 @@ impl ServerMetrics {
             all: read_model.visible_to(&SubjectSet::Everything),
             names_applications,
         }));
-        if let Some(health) = aai {
+        if let Some(health) = others.aai {
             registry.register_collector(Box::new(InventoryCollector(health)));
         }
-        registry.register_collector(Box::new(NotifyCollector(notifications)));
+        registry.register_collector(Box::new(NotifyCollector(others.notifications)));
         registry.register_collector(Box::new(HealthScopeCollector {
-            healths: scopes,
+            healths: others.scopes,
             names_scopes: names_applications,
         }));
         Self { registry, recorded }

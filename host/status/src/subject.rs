@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
-use kindsight_model::{ContextId, DigName, Phase, RecordSubject, SubjectSet};
-use kindsight_model::{ClusterName, ContextId, DigName, RecordSubject, SubjectSet};
+use kindsight_model::{ClusterName, ContextId, DigName, Phase, RecordSubject, SubjectSet};
 
 use crate::history::ApplicationKey;
 use crate::record::RecordView;
@@ -12,7 +11,6 @@ use crate::resource_view::ResourceView;
 use crate::snapshot::ChangedSubject;
 use crate::store::StoreAway;
 use crate::tally::Tally;
-use crate::view::ContextView;
 use crate::view::{ClusterView, ContextView};
 
 /// The input of one answer. Immutable, so the answer is consistent.

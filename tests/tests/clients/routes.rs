@@ -191,8 +191,7 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
         (_, path) if path.ends_with("/clusters/{cluster}") => user == "operator",
         ("GET", path) if path.starts_with("/v2/") => is_viewer,
         ("GET", path) if path.starts_with("/v1/instance") => is_viewer,
-        ("GET", "/scopes/{name}") => is_viewer,
-        ("POST", "/v2/interpret") => is_viewer,
+        ("GET", "/scopes/{name}") | ("POST", "/v2/interpret") => is_viewer,
         _ => panic!("state in this function who may use {method} {path}"),
     }
 }

@@ -210,14 +210,6 @@ fn row(rules: &RuleSet) -> String {
         .iter()
         .map(|rule| format!("`{}.{}`", rule.kind, rule.group))
         .collect();
-    let outcomes = || {
-        rules.rules.iter().flat_map(|rule| {
-            let cases = rule.cases.iter().map(|case| &case.outcome);
-            cases.chain([&rule.otherwise])
-        })
-    };
-    let states: BTreeSet<&str> = outcomes().map(|outcome| outcome.state.as_str()).collect();
-    let reasons: BTreeSet<&str> = outcomes()
     let states: BTreeSet<&str> = outcomes(rules)
         .map(|outcome| outcome.state.as_str())
         .collect();

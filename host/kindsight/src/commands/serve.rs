@@ -5,9 +5,7 @@ use std::future;
 
 use kindsight_server::clusters::Projects;
 use kindsight_server::rest::AllowedNames;
-use kindsight_server::{
-    ArgoCm, ClusterChanges, DataDir, MetricsSettings, Server, Settings, Timeouts, start_logging,
-};
+use kindsight_server::{ArgoCm, ClusterChanges, DataDir, Server, Settings, start_logging};
 use tokio::sync::watch;
 
 use crate::config::ServeArgs;
@@ -150,15 +148,17 @@ fn settings(
     let clusters = cluster_changes.borrow().clone();
     let registry = args.registry()?;
     let controllers = args.controllers()?;
-    let notify = args.receivers()?;
-    let outgoing = args.destinations();
-    let aai = args.aai()?;
     let interpreter_settings = args.interpreter_settings()?;
     let access = args.access.settings(&args.tls, &clusters)?;
     Ok(Settings {
         store,
         contexts,
         mongodb,
+        timeouts: args.timeouts(),
+        metrics: args.metrics(),
+        notify: args.other_systems.receivers()?,
+        outgoing: args.other_systems.destinations(),
+        aai: args.other_systems.aai()?,
         remembered,
         cache: Some(cache),
         interpreters,
@@ -173,10 +173,6 @@ fn settings(
         clusters,
         cluster_changes: Some(cluster_changes),
         registry,
-        timeouts: Timeouts {
-            gone_for: args.gone_for,
-            confirmation: args.confirmation_timeout,
-        },
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
         kind_grace: args.kind_grace,
         listen: args.listen,
@@ -191,9 +187,6 @@ fn settings(
         lifecycle_instances_kept: args.lifecycle_instances_kept.get(),
         lifecycle_retries_max: args.lifecycle_retries_max,
         projects,
-        notify,
-        outgoing,
-        aai,
         rsync_listen: args.rsync_listen,
         status_notify_listen: args.status_notify_listen,
         k8splugin: args.k8splugin.settings(),
@@ -201,10 +194,6 @@ fn settings(
         dialect: args.dialect,
         catalog_limits: args.interpreter_limits.catalog_limits(),
         rest_limits: args.rest_limits.limits(&limits),
-        metrics: MetricsSettings {
-            listen: args.metrics_listen,
-            names_applications: args.metrics_applications,
-        },
         interpreter_limits: limits,
         on_loaded: progress::of_interpreters(),
     })
