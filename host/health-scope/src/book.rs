@@ -1,11 +1,11 @@
 //! The scopes of one cluster, and the writes that their status needs.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, DigName};
-use kindsight_read_model::ReadModel;
-use kindsight_status::{ApplicationKey, ConnectionState};
+use kindsight_model::ClusterName;
+use kindsight_read_model::{ChangedSubjects, ReadModel};
+use kindsight_status::{ApplicationKey, ChangedSubject, ConnectionState};
 
 use crate::SCOPES_MAX;
 use crate::body::{body, forms, set_times};
@@ -107,13 +107,19 @@ impl ScopeBook {
         is_over
     }
 
-    /// Notes that applications changed: these scopes, or all if `None`.
-    pub fn note_changed(&mut self, applications: Option<&HashSet<DigName>>) {
+    /// Notes which subjects of the read model changed. Returns whether a scope is among them.
+    pub fn note_changed(&mut self, changed: &ChangedSubjects) -> bool {
+        let mut is_any = false;
         for followed in self.scopes.values_mut() {
             let name = followed.scope.application();
-            let is_in = |names: &HashSet<DigName>| name.is_some_and(|name| names.contains(&name));
-            followed.is_changed |= applications.is_none_or(is_in);
+            let is_in = name.is_some_and(|name| {
+                let key = ApplicationKey::Found(name.clone());
+                changed.contains(&ChangedSubject::Application(key))
+            });
+            followed.is_changed |= is_in;
+            is_any |= is_in;
         }
+        is_any
     }
 
     /// Computes the status of each changed scope, and returns the writes for objects with another status.

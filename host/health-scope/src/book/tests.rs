@@ -1,6 +1,7 @@
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use kindsight_model::{Object, Phase, Verdict};
+use kindsight_model::{DigName, Object, Phase, Verdict};
 use kindsight_read_model::ReadModelWriter;
 use kindsight_status::{
     AppView, ClusterInput, ConnectionView, ContextView, Reported, Staleness, project,
@@ -126,10 +127,10 @@ fn a_status_is_written_once_and_again_when_it_changes() {
         assert_eq!(book.updates(writer.read_model(), NOW_MS), []);
     }
     // A change of another application causes none either.
-    book.note_changed(Some(&HashSet::new()));
+    assert!(!book.note_changed(&ChangedSubjects::Some(HashSet::new())));
     assert_eq!(book.updates(writer.read_model(), NOW_MS), []);
     publish(&mut writer, &[("front", Phase::Failed)], None);
-    book.note_changed(None);
+    book.note_changed(&ChangedSubjects::All);
     let (update, [own, oam]) = only(&book.updates(writer.read_model(), NOW_MS + 1));
     assert_eq!(own["health"], "unhealthy");
     assert_eq!(
@@ -186,7 +187,7 @@ fn the_time_of_a_transition_is_kept_while_the_status_is_the_same() {
         "2026-01-01T00:00:00Z"
     );
     publish(&mut writer, &[("front", Phase::Pending)], None);
-    book.note_changed(None);
+    book.note_changed(&ChangedSubjects::All);
     let (_, [own, _]) = only(&book.updates(writer.read_model(), NOW_MS));
     assert_eq!(own["health"], "progressing");
     assert_eq!(
@@ -227,7 +228,7 @@ fn a_scope_without_workloads_and_a_stale_one_are_unknown_after_a_while() {
         reason: "the cluster cannot be reached".into(),
     };
     publish(&mut writer, &[("front", Phase::Ready)], Some(stale));
-    book.note_changed(None);
+    book.note_changed(&ChangedSubjects::All);
     assert_eq!(book.updates(writer.read_model(), NOW_MS + 1), []);
     let healths: Vec<Health> = book.statuses().map(|(_, status)| status.health).collect();
     assert_eq!(healths, [Health::Unknown]);

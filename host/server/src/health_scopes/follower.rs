@@ -1,6 +1,6 @@
 //! The health scopes of one cluster.
 
-use std::collections::HashSet;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,9 +9,8 @@ use kindsight_health_scope::{
     API_VERSION, HealthScope, PLURAL, SCOPES_MAX, ScopeBook, ScopeHealths, StatusUpdate,
 };
 use kindsight_lifecycle::{SendError, Sender, SentStatus};
-use kindsight_model::{ClusterName, DigName};
-use kindsight_read_model::{Changed, Lagged, ReadModel, Subscription};
-use kindsight_status::{ApplicationKey, ChangedSubject};
+use kindsight_model::ClusterName;
+use kindsight_read_model::ReadModel;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -19,8 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::now_ms;
 
-/// Time for which changes are gathered. A scope is written at most once in this time, so a workload that flaps does not
-/// load the API server.
+/// Time for which changes are gathered, so that a workload that flaps does not load the API server.
 const GATHER: Duration = Duration::from_secs(1);
 /// Interval at which statuses that wait are compared again.
 const EVERY: Duration = Duration::from_secs(5);
@@ -40,33 +38,6 @@ pub(super) struct Follower {
     /// The problems that were logged last.
     logged: Vec<String>,
     is_over: bool,
-}
-
-/// The applications that changed: health scopes, or all after missed changes.
-#[derive(Default)]
-struct Changes {
-    names: HashSet<DigName>,
-    is_all: bool,
-}
-
-impl Changes {
-    /// Notes a change. Returns whether it is about a health scope.
-    fn note(&mut self, changed: Result<Changed, Lagged>) -> bool {
-        match changed {
-            Ok(Changed {
-                subject: ChangedSubject::Application(ApplicationKey::Found(name)),
-                ..
-            }) if name.is_health_scope() => {
-                self.names.insert(name);
-                true
-            }
-            Ok(_) | Err(Lagged::Closed) => false,
-            Err(Lagged::Missed(_)) => {
-                self.is_all = true;
-                true
-            }
-        }
-    }
 }
 
 impl Follower {
@@ -109,28 +80,44 @@ impl Follower {
         mut self,
         mut states: watch::Receiver<WatchedObjects<HealthScope>>,
     ) -> Result<(), Panicked> {
-        let ((), mut changed) = self.read_model.subscribe(|_| ());
+        let ((), mut subscription) = self.read_model.subscribe(|_| ());
         loop {
-            let mut changes = Changes::default();
-            // Waiting for a change marks it as seen.
-            let mut are_scopes_changed = false;
-            tokio::select! {
-                () = first(&mut changed, &mut changes) => {}
-                // The watch ends only with this follower.
-                _ = states.changed() => are_scopes_changed = true,
-                () = sleep(EVERY) => {}
+            let mut gathering = pin!(subscription.gathered(GATHER));
+            let changed = loop {
+                tokio::select! {
+                    gathered = &mut gathering => break gathered,
+                    // The watch ends only with this follower.
+                    _ = states.changed() => {
+                        states.mark_changed();
+                        sleep(GATHER).await;
+                    }
+                    () = sleep(EVERY) => {}
+                }
+                self = self.stepped(&mut states).await?;
+            };
+            let Some(changed) = changed else {
+                // The read model is dropped, because the server stops.
+                return std::future::pending().await;
+            };
+            if self.book.note_changed(&changed) {
+                self = self.stepped(&mut states).await?;
             }
-            sleep(GATHER).await;
-            drain(&mut changed, &mut changes);
-            if are_scopes_changed || states.has_changed().unwrap_or_default() {
-                self.take_scopes(&mut states);
-            }
-            let step = spawn_blocking(move || {
-                self.step(&changes);
-                self
-            });
-            self = step.await.map_err(|_| Panicked)?;
         }
+    }
+
+    /// The follower after a step with the present scopes.
+    async fn stepped(
+        mut self,
+        states: &mut watch::Receiver<WatchedObjects<HealthScope>>,
+    ) -> Result<Self, Panicked> {
+        if states.has_changed().unwrap_or_default() {
+            self.take_scopes(states);
+        }
+        let step = spawn_blocking(move || {
+            self.step();
+            self
+        });
+        step.await.map_err(|_| Panicked)
     }
 
     /// Takes the scopes, and logs why they cannot be read.
@@ -155,12 +142,7 @@ impl Follower {
     }
 
     /// Computes the status of changed scopes, and writes each status that differs from its object. Blocks.
-    fn step(&mut self, changes: &Changes) {
-        if changes.is_all {
-            self.book.note_changed(None);
-        } else if !changes.names.is_empty() {
-            self.book.note_changed(Some(&changes.names));
-        }
+    fn step(&mut self) {
         let updates = self.book.updates(&self.read_model, now_ms());
         self.healths.set(&self.cluster, &self.book);
         let mut failures = 0_usize;
@@ -189,31 +171,5 @@ impl Follower {
             let (cluster, scope) = (&self.cluster, &update.place);
             tracing::warn!(%cluster, %scope, %error, failures, "the status of health scopes was not written; trying again");
         }
-    }
-}
-
-/// Waits for a change of a health scope. Cancel-safe.
-async fn first(changed: &mut Subscription, changes: &mut Changes) {
-    loop {
-        let next = changed.next().await;
-        if next == Err(Lagged::Closed) {
-            // The read model is dropped, because the server stops.
-            std::future::pending::<()>().await;
-        }
-        if changes.note(next) {
-            return;
-        }
-    }
-}
-
-/// Notes the changes that there are already.
-fn drain(changed: &mut Subscription, changes: &mut Changes) {
-    loop {
-        let next = match changed.next_now() {
-            Ok(Some(next)) => Ok(next),
-            Err(Lagged::Missed(missed)) => Err(Lagged::Missed(missed)),
-            Ok(None) | Err(Lagged::Closed) => return,
-        };
-        changes.note(next);
     }
 }
