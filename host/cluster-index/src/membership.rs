@@ -1,8 +1,8 @@
 //! The application of an object, as its deployer marked it.
 //!
-//! Argo CD, Flux, Helm and ONAP's Kubernetes plugin each mark the objects that they deploy. Other objects may have the labels that Kubernetes
-//! recommends. The first rule that applies decides: charts contain the recommended labels with every deployer, so
-//! these labels alone would split a release. Applications of the configuration precede these rules, and deployments
+//! Argo CD, Flux, Helm and ONAP's Kubernetes plugin each mark the objects that they deploy. Other objects may have the
+//! labels that Kubernetes recommends. The first rule that applies decides: charts contain the recommended labels with
+//! every deployer, so these labels alone would split a release. Applications of the configuration precede these rules, and deployments
 //! of an `AppContext` precede the configuration.
 
 use std::fmt;
