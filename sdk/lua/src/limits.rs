@@ -13,6 +13,9 @@ pub(crate) const LOCALS_MAX: usize = 200;
 pub const STEPS_MAX: u32 = 1_000_000;
 /// Number of bytes that a library function handles for the cost of one instruction.
 pub(crate) const BYTES_PER_STEP: usize = 16;
+/// Number of instructions that each match of `gsub` and `gmatch` costs beside its search. A match
+/// makes several values.
+pub(crate) const STEPS_PER_MATCH: u32 = 16;
 /// Maximum size of all values of one run, in bytes.
 pub const MEMORY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Maximum number of active calls of functions, as in gopher-lua.

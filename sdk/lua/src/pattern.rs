@@ -1,7 +1,7 @@
 //! Lua's patterns, by backtracking with a limit of work and depth.
 
 use crate::error::{Failure, OUT_OF_STEPS};
-use crate::limits::{CAPTURES_MAX, PATTERN_DEPTH_MAX};
+use crate::limits::{CAPTURES_MAX, PATTERN_DEPTH_MAX, STEPS_PER_MATCH};
 
 /// A captured part of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,7 @@ impl<'t> Search<'t> {
         while matches.len() < limit
             && let Some(found) = self.find(from)?
         {
+            self.spend(STEPS_PER_MATCH)?;
             from = if found.to > found.from {
                 found.to
             } else {
@@ -82,8 +83,8 @@ impl<'t> Search<'t> {
         Ok(matches)
     }
 
-    fn spend(&mut self) -> Result<(), Failure> {
-        match self.steps.checked_sub(1) {
+    fn spend(&mut self, steps: u32) -> Result<(), Failure> {
+        match self.steps.checked_sub(steps) {
             Some(rest) => {
                 self.steps = rest;
                 Ok(())
@@ -113,7 +114,7 @@ impl<'t> Search<'t> {
 
     fn matches_here(&mut self, mut at: usize, mut code: usize) -> Result<Option<usize>, Failure> {
         loop {
-            self.spend()?;
+            self.spend(1)?;
             match (self.code(code), self.code(code + 1)) {
                 (None, _) => return Ok(Some(at)),
                 (Some(b'$'), None) => return Ok((at == self.text.len()).then_some(at)),
@@ -202,7 +203,7 @@ impl<'t> Search<'t> {
         let mut level = 0usize;
         let mut end = at;
         while let Some(byte) = self.byte(end) {
-            self.spend()?;
+            self.spend(1)?;
             end += 1;
             if byte == close {
                 level = level.saturating_sub(1);
@@ -306,7 +307,7 @@ impl<'t> Search<'t> {
     ) -> Result<Option<usize>, Failure> {
         let mut count = 0;
         while self.is_in(at + count, code, next) {
-            self.spend()?;
+            self.spend(1)?;
             count += 1;
         }
         loop {

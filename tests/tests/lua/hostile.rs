@@ -57,6 +57,10 @@ const SCRIPTS: &[(&str, &str)] = &[
         "local s = ('x'):rep(1e5) while true do s = s:gsub('x', '%0%0') end",
     ),
     (
+        "PlainSearch",
+        "local s = ('a'):rep(1e5) while true do s:find(s .. 'b' .. s, 1, true); (s .. s):find(s .. 'b', 1, true) end",
+    ),
+    (
         "Comparison",
         "local a, b = obj.spec.text .. 'x', obj.spec.text .. 'x' while true do if a ~= b then return end end",
     ),

@@ -109,9 +109,7 @@ fn find(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
     let from = start(arguments, text)?;
     if is_true(arguments.get(4)) && !pattern.is_empty() {
         let rest = text.get(from..).unwrap_or_default();
-        arguments.machine.work(rest.len())?;
-        let found = rest.windows(pattern.len()).position(|part| part == pattern);
-        match found {
+        match position(arguments, rest, &pattern)? {
             Some(at) => {
                 arguments.give_number(number::of(from + at + 1));
                 arguments.give_number(number::of(from + at + pattern.len()));
@@ -128,6 +126,24 @@ fn find(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
         arguments.give(Value::Nil);
         Ok(())
     }
+}
+
+/// The position of a plain text. Each comparison that does not end at the first byte counts as work.
+fn position(
+    arguments: &mut Arguments<'_, '_>,
+    text: &[u8],
+    plain: &[u8],
+) -> Result<Option<usize>, Failure> {
+    arguments.machine.work(text.len())?;
+    for (at, part) in text.windows(plain.len()).enumerate() {
+        if part.first() == plain.first() {
+            arguments.machine.work(plain.len())?;
+            if part == plain {
+                return Ok(Some(at));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Runs a search with the steps that the run has left.
