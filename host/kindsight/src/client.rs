@@ -4,6 +4,7 @@
 //! and often what is expected.
 
 mod cluster_route;
+mod early_answers;
 mod server;
 mod service_account;
 mod tls;

@@ -8,9 +8,12 @@ use anyhow::Context as _;
 use ureq::config::ConfigBuilder;
 use ureq::http::{self, HeaderName, Uri, header};
 use ureq::typestate::AgentScope;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector as _, DefaultConnector};
 use ureq::{AsSendBody, RequestExt as _};
 
 use super::cluster_route::ClusterRoute;
+use super::early_answers::EarlyAnswers;
 use super::tls::{self, TlsFiles};
 use super::token::TokenSource;
 
@@ -75,7 +78,11 @@ impl Server {
         );
         Ok(Self {
             url: url.trim_end_matches('/').to_owned(),
-            route: Route::Direct(agent(host, &tls)?.build().into()),
+            route: Route::Direct(ureq::Agent::with_parts(
+                agent(host, &tls)?.build(),
+                DefaultConnector::default().chain(EarlyAnswers),
+                DefaultResolver::default(),
+            )),
             token,
             has_certificate: tls.client_cert.is_some(),
             login_name,

@@ -100,6 +100,38 @@ fn a_refusal_before_the_body_was_sent_is_reported() {
 }
 
 #[test]
+fn a_refusal_on_a_connection_that_stays_open_is_reported_at_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = Server::open(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+    let body = r#"{"detail": "no token"}"#;
+    let (done, is_done) = std::sync::mpsc::channel::<()>();
+    let peer = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            reader.read_line(&mut head).unwrap();
+        }
+        let length = body.len();
+        let answer = format!("HTTP/1.1 401 Unauthorized\r\ncontent-length: {length}\r\n\r\n{body}");
+        stream.write_all(answer.as_bytes()).unwrap();
+        // The connection stays open longer than the client may wait.
+        let is_late = is_done.recv_timeout(Duration::from_mins(1)).is_err();
+        assert!(!is_late, "the client waits for the end of the connection");
+    });
+    let request = Request::to(Method::PUT, "/v2/x".to_owned())
+        .with_body("application/wasm", vec![b'x'; 1024 * 1024]);
+    let refused = request.ask(&server).unwrap_err().to_string();
+    // Fails if the peer gave up before.
+    done.send(()).unwrap();
+    peer.join().unwrap();
+    assert!(
+        refused.starts_with("the server answers 401: no token"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_server_that_is_not_there_is_named() {
     let request = Request::get("/v2/x".to_owned());
     // Nothing listens on port 1.
