@@ -457,7 +457,7 @@ fn host_crates_name_only_those_in_the_table() {
 }
 
 /// The built-in interpreters that are a library for authors: all of them.
-const RULES: [&str; 14] = [
+const RULES: [&str; 15] = [
     "kindsight-plugin-apiextensions",
     "kindsight-plugin-apiregistration",
     "kindsight-plugin-apps",
@@ -469,6 +469,7 @@ const RULES: [&str; 14] = [
     "kindsight-plugin-generic",
     "kindsight-plugin-networking",
     "kindsight-plugin-nodus",
+    "kindsight-plugin-oam",
     "kindsight-plugin-policy",
     "kindsight-plugin-rbac",
     "kindsight-plugin-storage",

@@ -16,6 +16,7 @@ pub use kindsight_plugin_gateway as gateway;
 pub use kindsight_plugin_generic as generic;
 pub use kindsight_plugin_networking as networking;
 pub use kindsight_plugin_nodus as nodus;
+pub use kindsight_plugin_oam as oam;
 pub use kindsight_plugin_policy as policy;
 pub use kindsight_plugin_rbac as rbac;
 pub use kindsight_plugin_storage as storage;

@@ -25,7 +25,7 @@ macro_rules! plugins {
 }
 
 /// All of them, in order of folder.
-pub(crate) const PLUGINS: [Plugin; 14] = plugins! {
+pub(crate) const PLUGINS: [Plugin; 15] = plugins! {
     "apiextensions" => kindsight_plugin_apiextensions::ApiExtensions,
     "apiregistration" => kindsight_plugin_apiregistration::ApiRegistration,
     "apps" => kindsight_plugin_apps::Apps,
@@ -37,6 +37,7 @@ pub(crate) const PLUGINS: [Plugin; 14] = plugins! {
     "generic" => kindsight_plugin_generic::Generic,
     "networking" => kindsight_plugin_networking::Networking,
     "nodus" => kindsight_plugin_nodus::Nodus,
+    "oam" => kindsight_plugin_oam::Oam,
     "policy" => kindsight_plugin_policy::Policy,
     "rbac" => kindsight_plugin_rbac::Rbac,
     "storage" => kindsight_plugin_storage::Storage,

@@ -265,6 +265,73 @@ fn a_scope_selects_an_application_and_gets_its_health() {
     );
 
     check_definition_of_oam(&stage, oam);
+    check_workload_of_oam(own);
+}
+
+/// A `ContainerizedWorkload` whose controller has applied its Deployment is as healthy as this Deployment.
+fn check_workload_of_oam(cluster: &Cluster) {
+    let workloads = "/apis/core.oam.dev/v1alpha2/namespaces/web/containerizedworkloads";
+    cluster.apply(&workload_definition());
+    cluster.client().wait_for_status(workloads, 200, PATIENCE);
+    let workload = |more: Value| {
+        let mut object = json!({
+            "apiVersion": "core.oam.dev/v1alpha2", "kind": "ContainerizedWorkload",
+            "metadata": {"name": "shop", "namespace": NAMESPACE},
+        });
+        let members = object.as_object_mut().expect("an object");
+        members.extend(more.as_object().expect("members").clone());
+        object
+    };
+    cluster.apply(&workload(json!({"spec": {"containers": []}})));
+    let uid = cluster
+        .get(&format!("{workloads}/shop"))
+        .expect("it exists")["metadata"]["uid"]
+        .clone();
+    cluster.client().apply_status(&workload(json!({"status": {
+        "conditions": [{"type": "Synced", "status": "True", "reason": "ReconcileSuccess",
+            "lastTransitionTime": "2026-01-01T00:00:00Z"}],
+        "resources": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "shop"}],
+    }})));
+    let listed = json!({"workloadRefs": [
+        {"apiVersion": "core.oam.dev/v1alpha2", "kind": "ContainerizedWorkload", "name": "shop"},
+    ]});
+    scope(cluster, "oam", &listed);
+    let worst = |reason: &str| {
+        let status = wait_for(cluster, "oam", "/status/workloads/0/reason", reason);
+        status["status"]["health"].clone()
+    };
+    // It was applied, but its Deployment does not exist.
+    assert_eq!(worst("DeploymentMissing"), "progressing");
+    let own = json!({"metadata": {"ownerReferences": [{
+        "apiVersion": "core.oam.dev/v1alpha2", "kind": "ContainerizedWorkload", "name": "shop",
+        "uid": uid, "controller": true,
+    }]}});
+    deploy(cluster, "shop", 0);
+    let path = "/apis/apps/v1/namespaces/web/deployments/shop";
+    cluster.patch(path, "application/merge-patch+json", &own);
+    assert_eq!(worst("RolloutInProgress"), "progressing");
+    deploy(cluster, "shop", 1);
+    assert_eq!(worst("DeploymentAvailable"), "healthy");
+    assert!(cluster.delete(path));
+    assert_eq!(worst("DeploymentMissing"), "progressing");
+}
+
+/// The definition of OAM's `ContainerizedWorkload`, with any members.
+fn workload_definition() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "containerizedworkloads.core.oam.dev"},
+        "spec": {
+            "group": "core.oam.dev", "scope": "Namespaced",
+            "names": {"plural": "containerizedworkloads", "singular": "containerizedworkload",
+                "kind": "ContainerizedWorkload", "listKind": "ContainerizedWorkloadList"},
+            "versions": [{"name": "v1alpha2", "served": true, "storage": true,
+                "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {
+                    "type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+            }],
+        },
+    })
 }
 
 /// The schema of OAM's runtime has other members.
