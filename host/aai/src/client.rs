@@ -84,7 +84,7 @@ impl Client {
         content: &Content,
         previous: Option<&Content>,
     ) -> Result<(), Failure> {
-        let root = format!("/aai/{}", self.settings.version);
+        let schema = self.settings.schema();
         for _ in 0..CONFLICTS_MAX {
             let present = self.read(key)?;
             if present.is_none() && matches!(key, ItemKey::Vnf { .. }) {
@@ -92,7 +92,7 @@ impl Client {
                 return Err(Failure::Refused(why));
             }
             let before = present.map(|present| present.object);
-            let object = overlaid(key, content, previous, before.clone(), &root);
+            let object = overlaid(key, content, previous, before.clone(), &schema);
             if before.as_ref() == Some(&object) {
                 self.health.count(Counted::Unchanged);
                 return Ok(());

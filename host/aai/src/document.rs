@@ -5,32 +5,30 @@
 
 use std::net::IpAddr;
 
+use kindsight_api::onap::OnapState;
+use kindsight_outgoing::path_segment;
 use serde_json::{Map, Value, json};
 
 use crate::item::{Content, ItemKey, Vserver, operational_status};
-use kindsight_outgoing::path_segment;
+use crate::settings::Schema;
 
 /// The name of the interface with the address of an object. Pods have one interface by default, with this name.
 const INTERFACE: &str = "eth0";
 
 /// The object with the wanted content. `present` is the object that A&AI has, and `previous` the content that kindsight
-/// wrote last, whose relations are replaced. `root` is the path of the API, such as `/aai/v14`.
+/// wrote last, whose relations are replaced.
 pub(crate) fn overlaid(
     key: &ItemKey,
     content: &Content,
     previous: Option<&Content>,
     present: Option<Map<String, Value>>,
-    root: &str,
+    schema: &Schema,
 ) -> Map<String, Value> {
     let mut object = present.unwrap_or_default();
     match content {
         Content::Vnf { state } => {
             set(&mut object, "prov-status", state.as_str());
-            set(
-                &mut object,
-                "operational-status",
-                operational_status(*state),
-            );
+            set_operational(&mut object, *state);
         }
         Content::Vserver(vserver) => {
             if let ItemKey::Vserver { id, .. } = key {
@@ -40,6 +38,9 @@ pub(crate) fn overlaid(
             set(&mut object, "vserver-name2", &vserver.name2);
             set(&mut object, "vserver-selflink", &vserver.self_link);
             set(&mut object, "prov-status", vserver.state.as_str());
+            if schema.has_vserver_status {
+                set_operational(&mut object, vserver.state);
+            }
             // Required; operators change them.
             for flag in ["in-maint", "is-closed-loop-disabled"] {
                 object.entry(flag).or_insert(Value::Bool(false));
@@ -51,7 +52,7 @@ pub(crate) fn overlaid(
                 Some(Content::Vserver(previous)) => Some(previous),
                 _ => None,
             };
-            set_relations(&mut object, vserver, previous, root);
+            set_relations(&mut object, vserver, previous, &schema.root);
         }
     }
     object
@@ -59,6 +60,10 @@ pub(crate) fn overlaid(
 
 fn set(object: &mut Map<String, Value>, name: &str, value: &str) {
     object.insert(name.to_owned(), Value::from(value));
+}
+
+fn set_operational(object: &mut Map<String, Value>, state: OnapState) {
+    set(object, "operational-status", operational_status(state));
 }
 
 /// The list of this name in a container of A&AI: `{"l-interfaces": {"l-interface": […]}}`.
@@ -197,10 +202,8 @@ fn is_same(own: &Value, theirs: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use kindsight_api::onap::OnapState;
-
     use super::*;
-    use crate::settings::CloudPlace;
+    use crate::settings::{CloudPlace, VSERVER_STATUS_VERSION};
 
     fn key() -> ItemKey {
         let place = CloudPlace {
@@ -225,7 +228,38 @@ mod tests {
 
     fn put(content: &Content, previous: Option<&Content>, present: Option<Value>) -> Value {
         let present = present.map(|present| present.as_object().unwrap().clone());
-        Value::Object(overlaid(&key(), content, previous, present, "/aai/v14"))
+        put_to(&schema(14), content, previous, present)
+    }
+
+    fn put_to(
+        schema: &Schema,
+        content: &Content,
+        previous: Option<&Content>,
+        present: Option<Map<String, Value>>,
+    ) -> Value {
+        Value::Object(overlaid(&key(), content, previous, present, schema))
+    }
+
+    fn schema(version: u32) -> Schema {
+        Schema {
+            root: format!("/aai/v{version}"),
+            has_vserver_status: version >= VSERVER_STATUS_VERSION,
+        }
+    }
+
+    #[test]
+    fn a_vserver_has_an_operational_status_if_its_schema_has_one() {
+        let ready = vserver(OnapState::Ready, "m-1");
+        let object = put_to(&schema(19), &ready, None, None);
+        assert_eq!(object.get("operational-status"), None);
+        for (state, operational) in [
+            (OnapState::Ready, "in-service-path"),
+            (OnapState::Pending, "out-of-service-path"),
+            (OnapState::Failed, "out-of-service-path"),
+        ] {
+            let object = put_to(&schema(20), &vserver(state, "m-1"), None, None);
+            assert_eq!(object["operational-status"], operational);
+        }
     }
 
     #[test]
@@ -304,7 +338,7 @@ mod tests {
             (OnapState::Failed, "out-of-service-path"),
         ] {
             let content = Content::Vnf { state };
-            let object = overlaid(&key, &content, None, present.clone(), "/aai/v14");
+            let object = overlaid(&key, &content, None, present.clone(), &schema(14));
             assert_eq!(object["prov-status"], state.as_str());
             assert_eq!(object["operational-status"], operational);
             assert_eq!(object["vnf-name"], "n");

@@ -4,15 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use kindsight_model::{ClusterName, DigName, Object};
-use kindsight_status::{ContextView, Report, ResourceView, Role, Subject, onap_state};
+use kindsight_status::{
+    ContextView, Report, ResourceTable, ResourceView, Role, Subject, onap_state,
+};
 
 use crate::item::{Content, ItemKey, Vserver};
-use crate::settings::{AaiSettings, CloudPlace};
+use crate::settings::AaiSettings;
 
 /// The label with the id of the VNF that an object belongs to.
 const VNF_LABEL: &str = "generic-vnf-id";
 /// The label with the id of the module of this VNF.
 const VF_MODULE_LABEL: &str = "vfmodule-id";
+
+/// Maximum number of an object and its owners whose labels are read. A Pod of a workload of OAM has three owners.
+const OWNERS_MAX: usize = 8;
 
 /// An item of one application.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,10 +112,12 @@ fn vservers(
             unproven.insert(cluster.cluster().clone());
             continue;
         }
-        for resource in cluster.resources().iter() {
-            if let Some((key, vserver)) =
-                vserver(name, cluster.cluster(), place, resource, settings)
-            {
+        let resources = cluster.resources();
+        let reported = resources.iter().filter(|it| settings.reports(&it.gvk));
+        for resource in reported {
+            let vserver = vserver(name, cluster.cluster(), resource, resources);
+            if let Some((id, vserver)) = vserver {
+                let key = ItemKey::vserver(place, &id);
                 let item = Planned {
                     cluster: Some(cluster.cluster().clone()),
                     content: Some(Content::Vserver(vserver)),
@@ -122,15 +129,14 @@ fn vservers(
     (plan, unproven)
 }
 
-/// The vserver of an object of a reported Kind with both labels.
+/// The uid and the vserver of an object that has both labels, or whose owners have them.
 fn vserver(
     name: &DigName,
     cluster: &ClusterName,
-    place: &CloudPlace,
     resource: &ResourceView,
-    settings: &AaiSettings,
-) -> Option<(ItemKey, Vserver)> {
-    if resource.role == Role::Gone || !settings.reports(&resource.gvk) {
+    resources: &ResourceTable,
+) -> Option<(String, Vserver)> {
+    if resource.role == Role::Gone {
         return None;
     }
     let object = resource.object.as_ref().filter(|it| !it.uid.is_empty())?;
@@ -141,10 +147,20 @@ fn vserver(
         self_link: format!("kindsight:{cluster}/{namespace}/{kind}/{}", resource.name),
         state: onap_state(resource.verdict.phase),
         address: address(object),
-        vnf: object.label(VNF_LABEL)?.to_owned(),
-        vf_module: object.label(VF_MODULE_LABEL)?.to_owned(),
+        vnf: label(resource, resources, VNF_LABEL)?,
+        vf_module: label(resource, resources, VF_MODULE_LABEL)?,
     };
-    Some((ItemKey::vserver(place, &object.uid), vserver))
+    Some((object.uid.to_string(), vserver))
+}
+
+/// The value of a label of an object, or else of its nearest owner with this label.
+fn label(resource: &ResourceView, resources: &ResourceTable, name: &str) -> Option<String> {
+    let owner_of = |child: &&ResourceView| resources.get(child.owner?);
+    let owners = std::iter::successors(Some(resource), owner_of);
+    owners.take(OWNERS_MAX).find_map(|it| {
+        let value = it.object.as_ref()?.label(name)?;
+        Some(value.to_owned())
+    })
 }
 
 /// `status.podIP` of a Pod.

@@ -6,14 +6,17 @@
 
 mod graph;
 mod http;
+mod tls;
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::{Authority, Identity};
 use graph::Graph;
 use http::{Answer, Request};
 
@@ -38,7 +41,7 @@ pub enum InventoryFault {
 pub struct InventoryWrite {
     /// `PUT` or `DELETE`.
     pub method: String,
-    /// The path below `/aai/v14/`.
+    /// The path below the version of the API.
     pub path: String,
     /// The object after a `PUT`.
     pub object: Value,
@@ -62,7 +65,7 @@ struct State {
 
 /// A running inventory.
 pub struct Inventory {
-    address: SocketAddr,
+    url: String,
     state: Arc<Mutex<State>>,
 }
 
@@ -70,8 +73,7 @@ impl Inventory {
     /// Starts an inventory with one tenant, a VNF `vnf-1` and its modules `module-1` and `module-2`. Its thread ends with
     /// the process.
     pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("its address");
+        let (listener, address) = listener();
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
         thread::spawn(move || {
@@ -80,12 +82,29 @@ impl Inventory {
                 thread::spawn(move || serve(stream, &shared));
             }
         });
-        Self { address, state }
+        let url = format!("http://{address}");
+        Self { url, state }
+    }
+
+    /// Starts the same inventory over TLS. It accepts only clients with a certificate of an authority.
+    pub fn start_with_tls(identity: &Identity, clients_of: &Authority) -> Self {
+        let config = tls::config(identity, clients_of);
+        let (listener, address) = listener();
+        let state = Arc::new(Mutex::new(State::default()));
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (shared, config) = (Arc::clone(&shared), Arc::clone(&config));
+                thread::spawn(move || serve(tls::accept(stream, config), &shared));
+            }
+        });
+        let url = format!("https://{address}");
+        Self { url, state }
     }
 
     /// The URL, without the path of the API.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.url.clone()
     }
 
     /// Requires this value of the header `Authorization`.
@@ -113,7 +132,7 @@ impl Inventory {
         self.locked().graph.remove(path);
     }
 
-    /// The object with this path below `/aai/v14/`.
+    /// The object with this path below the version of the API.
     pub fn object(&self, path: &str) -> Option<Value> {
         self.locked().graph.object(path)
     }
@@ -143,7 +162,13 @@ impl Inventory {
     }
 }
 
-fn serve(mut stream: TcpStream, shared: &Mutex<State>) {
+fn listener() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("its address");
+    (listener, address)
+}
+
+fn serve(mut stream: impl Read + Write, shared: &Mutex<State>) {
     while let Some(request) = http::read(&mut stream) {
         let mut state = shared.lock().expect("the inventory");
         state.requests.push(Instant::now());
@@ -169,6 +194,12 @@ fn serve(mut stream: TcpStream, shared: &Mutex<State>) {
         }
         http::write(&mut stream, &answer);
     }
+}
+
+/// The version of the API and the path below it.
+fn versioned(path: &str) -> Option<(u32, &str)> {
+    let (version, path) = path.strip_prefix("/aai/v")?.split_once('/')?;
+    Some((version.parse().ok()?, path))
 }
 
 impl State {
@@ -199,7 +230,7 @@ impl State {
         {
             return graph::error(401, "not authorized", &[]);
         }
-        let Some(path) = request.path.strip_prefix("/aai/v14/") else {
+        let Some((version, path)) = versioned(&request.path) else {
             return graph::error(404, "unknown URL", &[]);
         };
         if request.method != "GET"
@@ -210,7 +241,7 @@ impl State {
         }
         let answer = match request.method.as_str() {
             "GET" => self.graph.get(path, request.query("depth").as_deref()),
-            "PUT" => self.graph.put(path, &request.body),
+            "PUT" => self.graph.put(version, path, &request.body),
             "DELETE" => {
                 let version = request.query("resource-version");
                 self.graph.delete(path, version.as_deref())

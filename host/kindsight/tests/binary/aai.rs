@@ -4,15 +4,19 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kindsight_cluster::{Binaries, Binary, Cluster, Etcd, Inventory, InventoryFault, Options};
+use kindsight_cluster::{
+    Authority, Binaries, Binary, Cluster, Etcd, Identity, Inventory, InventoryFault, Options,
+};
 use serde_json::{Value, json};
 
 use crate::process::{Server, kindsight, text};
 
 /// Time in which an update must arrive.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// The header of Basic authentication as `so:secret`.
+const BASIC: &str = "Basic c286c2VjcmV0";
 
-fn pod(name: &str) -> Value {
+pub(crate) fn pod(name: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "namespace": "default", "labels": {
@@ -24,7 +28,7 @@ fn pod(name: &str) -> Value {
 }
 
 /// The status of a Pod that runs, or whose container crashes.
-fn status(name: &str, is_ready: bool) -> Value {
+pub(crate) fn status(name: &str, is_ready: bool) -> Value {
     let ready = if is_ready { "True" } else { "False" };
     let state = if is_ready {
         json!({"running": {"startedAt": "2026-11-27T10:00:00Z"}})
@@ -47,17 +51,27 @@ fn status(name: &str, is_ready: bool) -> Value {
     })
 }
 
-fn configure(file: &Path, cluster: &Cluster, inventory: &Inventory, password: &Path) {
+/// Writes the configuration, with further lines of `[aai]`.
+fn configure(file: &Path, cluster: &Cluster, inventory: &Inventory, more: &str) {
     let kubeconfig = cluster.kubeconfig().display().to_string();
-    let password = password.display().to_string();
     let table = format!(
         "[[cluster]]\nname = \"lab+a\"\nkubeconfig = {kubeconfig:?}\n\
          [outgoing]\naddresses = [\"127.0.0.1\"]\n\
-         [aai]\nurl = \"{}\"\nuser = \"so\"\npassword-file = {password:?}\ntimeout = \"2s\"\n\
+         [aai]\nurl = \"{}\"\ntimeout = \"2s\"\n{more}\n\
          [[aai.cluster]]\nname = \"lab+a\"\ncloud-owner = \"CloudOwner\"\nregion = \"RegionOne\"\ntenant = \"tenant-1\"\n",
         inventory.url(),
     );
     fs::write(file, table).unwrap();
+}
+
+/// The lines of `[aai]` for Basic authentication as `so:secret`.
+fn basic(folder: &Path) -> String {
+    let password = folder.join("password");
+    fs::write(&password, "secret\n").unwrap();
+    format!(
+        "user = \"so\"\npassword-file = {:?}",
+        password.display().to_string()
+    )
 }
 
 fn wait_for(what: &str, inventory: &Inventory, is_so: impl Fn() -> bool) {
@@ -93,15 +107,10 @@ fn pods_become_vservers_through_an_outage_and_a_kill() {
     let etcd = Etcd::start(&binaries);
     let cluster = Cluster::start(&etcd, &Options::api_server("a"));
     let inventory = Inventory::start();
-    // `so:secret`
-    inventory.require_authorization("Basic c286c2VjcmV0");
+    inventory.require_authorization(BASIC);
     let folder = tempfile::tempdir().unwrap();
-    let (config, password) = (
-        folder.path().join("kindsight.toml"),
-        folder.path().join("p"),
-    );
-    fs::write(&password, "secret\n").unwrap();
-    configure(&config, &cluster, &inventory, &password);
+    let config = folder.path().join("kindsight.toml");
+    configure(&config, &cluster, &inventory, &basic(folder.path()));
     let (flag, data) = (
         format!("--config={}", config.display()),
         folder.path().join("data"),
@@ -161,6 +170,57 @@ fn pods_become_vservers_through_an_outage_and_a_kill() {
     let of_vservers = of_vservers.filter(|write| write.path.contains("/vserver/"));
     let methods: Vec<String> = of_vservers.map(|write| write.method).collect();
     assert_eq!(methods, ["PUT", "PUT", "PUT", "DELETE"]);
+}
+
+#[test]
+fn an_inventory_that_demands_a_client_certificate_gets_operational_statuses() {
+    let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
+        return;
+    };
+    let etcd = Etcd::start(&binaries);
+    let cluster = Cluster::start(&etcd, &Options::api_server("a"));
+    let (authority, strangers) = (Authority::new("inventory"), Authority::new("strangers"));
+    let inventory = Inventory::start_with_tls(&authority.server(None), &authority);
+    inventory.require_authorization(BASIC);
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let present = |identity: &Identity| {
+        fs::write(path("client.pem"), &identity.certificate).unwrap();
+        fs::write(path("client-key.pem"), &identity.key).unwrap();
+    };
+    present(&strangers.client("so", "", None));
+    fs::write(path("ca.pem"), authority.certificate()).unwrap();
+    let file = |name: &str| format!("{:?}", path(name).display().to_string());
+    let more = format!(
+        "version = \"v20\"\n{}\nca = {}\nclient-cert = {}\nclient-key = {}",
+        basic(folder.path()),
+        file("ca.pem"),
+        file("client.pem"),
+        file("client-key.pem"),
+    );
+    configure(&path("kindsight.toml"), &cluster, &inventory, &more);
+    cluster.apply(&pod("web-0"));
+    cluster.client().apply_status(&status("web-0", true));
+    let flag = format!("--config={}", path("kindsight.toml").display());
+    let server = Server::start_with(&path("data"), &[], &[&flag]);
+    // The inventory refuses the certificate of another authority.
+    let is_away = || body(&server, "/metrics").contains("\nkindsight_aai_away 1.0\n");
+    wait_for("the refusal", &inventory, is_away);
+    assert_eq!(inventory.requests().len(), 0);
+
+    present(&authority.client("so", "", None));
+    let operational = |name: &str| {
+        let mut known = inventory.vservers().into_iter();
+        let object = known.find(|(known, _)| known == name)?.1;
+        Some(object["operational-status"].as_str()?.to_owned())
+    };
+    let in_service = || operational("web-0").as_deref() == Some("in-service-path");
+    wait_for("the vserver", &inventory, in_service);
+    cluster.client().apply_status(&status("web-0", false));
+    let out = || operational("web-0").as_deref() == Some("out-of-service-path");
+    wait_for("the failure", &inventory, out);
+    assert!(server.stop());
+    assert_eq!(inventory.violations(), Vec::<String>::new());
 }
 
 #[test]

@@ -25,6 +25,9 @@ const VSERVER_MEMBERS: [(&str, bool); 10] = [
     ("relationship-list", false),
 ];
 
+/// First version of the schema with `operational-status` of vservers.
+const VSERVER_STATUS_SINCE: u32 = 20;
+
 /// The objects by their paths.
 pub(super) struct Graph {
     objects: BTreeMap<String, Map<String, Value>>,
@@ -113,7 +116,7 @@ impl Graph {
         }
     }
 
-    pub(super) fn put(&mut self, path: &str, body: &[u8]) -> Answer {
+    pub(super) fn put(&mut self, version: u32, path: &str, body: &[u8]) -> Answer {
         let Ok(Value::Object(mut object)) = serde_json::from_slice(body) else {
             return error(400, "the body is no object", &[]);
         };
@@ -130,7 +133,7 @@ impl Graph {
                 &[path],
             );
         }
-        if is_vserver && let Some(refusal) = refused_vserver(path, &object) {
+        if is_vserver && let Some(refusal) = refused_vserver(version, path, &object) {
             return refusal;
         }
         let relations = object.get("relationship-list").cloned().unwrap_or_default();
@@ -200,7 +203,7 @@ impl Graph {
     /// The path of a related object, if it exists. The link has precedence over the keys.
     fn related(&self, relation: &Value) -> Option<String> {
         let link = relation["related-link"].as_str()?.trim();
-        let path = link.strip_prefix("/aai/v14/")?;
+        let (_, path) = super::versioned(link)?;
         let name = relation["related-to"].as_str()?;
         let is_of_type = path.rsplit('/').nth(1) == Some(name);
         (is_of_type && self.objects.contains_key(path)).then(|| path.to_owned())
@@ -208,9 +211,10 @@ impl Graph {
 }
 
 /// The refusal of a vserver with unknown or missing members, or with another id than its path.
-fn refused_vserver(path: &str, object: &Map<String, Value>) -> Option<Answer> {
+fn refused_vserver(version: u32, path: &str, object: &Map<String, Value>) -> Option<Answer> {
     for name in object.keys() {
-        if !VSERVER_MEMBERS.iter().any(|(known, _)| known == name) {
+        let is_status = name == "operational-status" && version >= VSERVER_STATUS_SINCE;
+        if !is_status && !VSERVER_MEMBERS.iter().any(|(known, _)| known == name) {
             return Some(error(400, "unrecognized property %1", &[name]));
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::TcpStream;
 
 /// One request.
 pub(super) struct Request {
@@ -30,7 +29,7 @@ impl Request {
 }
 
 /// Reads the next request; `None` at the end of the connection.
-pub(super) fn read(stream: &mut TcpStream) -> Option<Request> {
+pub(super) fn read(stream: &mut impl Read) -> Option<Request> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -61,11 +60,12 @@ pub(super) fn read(stream: &mut TcpStream) -> Option<Request> {
 }
 
 /// Writes an answer. The client may have closed the connection.
-pub(super) fn write(stream: &mut TcpStream, answer: &Answer) {
+pub(super) fn write(stream: &mut impl Write, answer: &Answer) {
     let Answer { status, body } = answer;
     let length = body.len();
     let text = format!(
         "HTTP/1.1 {status} Status\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
     );
     let _ = stream.write_all(text.as_bytes());
+    let _ = stream.flush();
 }
