@@ -62,8 +62,8 @@ pub use object_watch::{ObjectWatch, WatchedObjects};
 pub use registered::{BareName, BareNameError, HostSecrets, NoHostSecrets, RegisteredKubeconfig};
 pub use selection::{CHILD_KINDS, Selection};
 pub use sending::{
-    ApiAnswer, ApiRequest, ApiServer, ApiVerb, AppliedObject, ObjectDeletion, ObjectError,
-    ObjectPreview, ObjectSender, ObjectStatus, SentObject,
+    ApiAnswer, ApiRequest, ApiServer, ApiVerb, AppliedObject, KindDefinition, ObjectDeletion,
+    ObjectError, ObjectPreview, ObjectSender, ObjectStatus, SentObject,
 };
 pub use start::Starts;
 pub use state_watch::{BundleStateEvent, BundleStateWatch, StateMetadata, StatusManager};

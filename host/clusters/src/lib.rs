@@ -38,12 +38,12 @@ pub use kindsight_cluster_index::{
 pub use kubernetes::{
     ApiAnswer, ApiRequest, ApiServer, ApiVerb, AppliedObject, BareName, BareNameError,
     BundleStateEvent, BundleStateWatch, CHILD_KINDS, ConfigMapRef, ConfigMapRefError,
-    ConfigMapState, ConfigMapWatch, HostSecrets, Identities, IssuedToken, KubeconfigError,
-    KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets, ObjectDeletion,
-    ObjectError, ObjectPreview, ObjectSender, ObjectStatus, ObjectWatch, ProxiedService,
-    RegisteredKubeconfig, ReviewedUser, Selection, SentObject, ServiceAnswer, ServiceName, Starts,
-    StateMetadata, StatusManager, TokenReviewError, TokenReviewer, UserCluster, UserClusterError,
-    WatchOptions, WatchedObjects, kubeconfig_clusters,
+    ConfigMapState, ConfigMapWatch, HostSecrets, Identities, IssuedToken, KindDefinition,
+    KubeconfigError, KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets,
+    ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, ObjectStatus, ObjectWatch,
+    ProxiedService, RegisteredKubeconfig, ReviewedUser, Selection, SentObject, ServiceAnswer,
+    ServiceName, Starts, StateMetadata, StatusManager, TokenReviewError, TokenReviewer,
+    UserCluster, UserClusterError, WatchOptions, WatchedObjects, kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};
 pub use project_rights::{ProjectRights, Projects, RightsError, SentKind};

@@ -57,8 +57,8 @@ pub use preparation::{NotPrepared, Preparation};
 pub use preview::{DRY_RUN_RESOURCES_MAX, DryRun, PlannedChange, PlannedResource};
 pub use readiness::Readiness;
 pub use sender::{
-    Applied, CannotSend, Change, Deletion, Preview, SendError, Sender, SentResource, SentStatus,
-    Target,
+    Applied, CannotSend, Change, Deletion, InstalledDefinition, Preview, SendError, Sender,
+    SentDefinition, SentResource, SentStatus, Target,
 };
 pub use sequence::{INSTANCES_KEPT, Outcome, Sequence};
 pub use state::{Action, Next, Refusal, Situation};

@@ -49,6 +49,28 @@ pub struct SentStatus<'a> {
     pub forms: &'a [String],
 }
 
+/// The definition of a Kind that an operator installs.
+#[derive(Debug, Clone, Copy)]
+pub struct SentDefinition<'a> {
+    /// The cluster.
+    pub cluster: &'a ClusterName,
+    /// The name of the `CustomResourceDefinition`.
+    pub name: &'a str,
+    /// The `CustomResourceDefinition`, as YAML.
+    pub manifest: &'a str,
+    /// The name of the field manager. A definition that has fields of this manager was installed earlier.
+    pub manager: &'a str,
+}
+
+/// The result of the installation of a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstalledDefinition {
+    /// The cluster has the definition.
+    Own,
+    /// The cluster has a definition of another origin. The installation changed nothing.
+    Kept,
+}
+
 /// A resource that was applied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
@@ -177,6 +199,13 @@ pub trait Sender: Send + Sync {
     /// # Errors
     /// [`SendError`] with the reaction to the failure, also if the object does not exist.
     fn apply_status(&self, status: &SentStatus<'_>) -> Result<(), SendError>;
+
+    /// Installs the definition of a Kind, or brings an earlier installation up to date. Does not change a definition of
+    /// another origin.
+    ///
+    /// # Errors
+    /// [`SendError`] with the reaction to the failure.
+    fn install(&self, definition: &SentDefinition<'_>) -> Result<InstalledDefinition, SendError>;
 
     /// Removes the remains of an app, after each of its resources was removed.
     ///

@@ -13,7 +13,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use kindsight_api::health_scopes::{ScopeParameters, ScopeRefusal};
-use kindsight_clusters::{Absences, ClusterSource, KubernetesCluster};
+use kindsight_clusters::{ClusterSource, KubernetesCluster};
 use kindsight_health_scope::ScopeHealths;
 use kindsight_lifecycle::Sender;
 use kindsight_model::{ClusterName, SubjectSet};
@@ -21,11 +21,11 @@ use kindsight_read_model::ReadModel;
 use kindsight_rest::ReadHealthScopes;
 use tokio_util::sync::CancellationToken;
 
-use crate::lifecycle::ConfiguredClusters;
 use crate::settings::{ClusterChanges, Settings};
 use crate::tasks::Tasks;
 use follower::Follower;
-pub use install::{InstallDefinitionError, InstalledDefinition, install_health_scopes};
+pub use install::{InstallDefinitionError, install_health_scopes};
+pub use kindsight_lifecycle::InstalledDefinition;
 
 /// The health of scopes, for the REST API.
 pub(crate) struct HealthScopeApi(pub(crate) ScopeHealths);
@@ -51,20 +51,19 @@ struct Followers {
     running: BTreeMap<ClusterName, (KubernetesCluster, CancellationToken)>,
 }
 
-/// Begins to follow the health scopes of the clusters with the option. Writes go through the sender of the lifecycle, which
-/// is used for nothing else if the lifecycle is disabled. Returns the health of the scopes, for queries and metrics.
+/// Begins to follow the health scopes of the clusters with the option. Writes go through `sender`,
+/// which the lifecycle uses too. Returns the health of the scopes, for queries and metrics.
 pub(crate) fn begin(
     tasks: &Tasks,
     settings: &Settings,
     read_model: &ReadModel,
-    absences: Absences,
+    sender: &Arc<dyn Sender>,
 ) -> ScopeHealths {
     let healths = ScopeHealths::default();
-    let sender = ConfiguredClusters::of(settings, absences, tasks.shutdown());
     let mut followers = Followers {
         tasks: tasks.clone(),
         healths: healths.clone(),
-        sender: Arc::new(sender),
+        sender: Arc::clone(sender),
         read_model: read_model.clone(),
         running: BTreeMap::new(),
     };

@@ -14,7 +14,6 @@ use jiff::Timestamp;
 use kindsight_api::lifecycle as wire;
 use kindsight_api::lifecycle::{GroupIntent, GroupRefusal, GroupState};
 use kindsight_appcontext::{AppContexts, Records};
-use kindsight_clusters::Absences;
 use kindsight_lifecycle::{
     Command, ContentCondition, Error, Groups, Job, Readiness, Sender, Sequence, Stored,
 };
@@ -47,26 +46,24 @@ pub(crate) struct ServedGroups {
     owns_contexts: bool,
 }
 
-/// Begins the work on groups, if the settings enable the lifecycle. Returns the groups for the REST API.
+/// Begins the work on groups, if the settings enable the lifecycle. Resources go through `sender`. Returns the groups for the REST API.
 pub(crate) fn begin(
     tasks: &Tasks,
     settings: &Settings,
     read_model: &ReadModel,
-    absences: Absences,
+    sender: &Arc<dyn Sender>,
 ) -> Option<Arc<ServedGroups>> {
     if !settings.lifecycle {
         return None;
     }
     let contexts = AppContexts::new(Arc::clone(&settings.contexts));
     let records = Records::new(Arc::clone(&settings.store));
-    let sender: Arc<dyn Sender> =
-        Arc::new(ConfiguredClusters::of(settings, absences, tasks.shutdown()));
     let readiness: Arc<dyn Readiness> = Arc::new(ObservedStates::new(read_model));
     let served = ServedGroups {
         groups: Groups::new(contexts.clone(), records.clone()),
         contexts: contexts.clone(),
         records: records.clone(),
-        sender: Arc::clone(&sender),
+        sender: Arc::clone(sender),
         readiness: Arc::clone(&readiness),
         pending: Pending::default(),
         read_model: read_model.clone(),
@@ -75,10 +72,13 @@ pub(crate) fn begin(
     if served.owns_contexts {
         let worker = Worker {
             groups: served.groups.clone(),
-            sequence: prepared(settings, Sequence::new(contexts, records, sender))
-                .observing(readiness)
-                .keeping(settings.lifecycle_instances_kept)
-                .giving_up_after(settings.lifecycle_retries_max),
+            sequence: prepared(
+                settings,
+                Sequence::new(contexts, records, Arc::clone(sender)),
+            )
+            .observing(readiness)
+            .keeping(settings.lifecycle_instances_kept)
+            .giving_up_after(settings.lifecycle_retries_max),
             pending: served.pending.clone(),
             store: Arc::clone(&settings.store),
         };

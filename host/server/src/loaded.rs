@@ -7,6 +7,7 @@ use kindsight_access::AccessControl;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
 use kindsight_clusters::{ClusterSource, RemoteInventories};
+use kindsight_lifecycle::Sender;
 use kindsight_notify::Notifier;
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
@@ -29,7 +30,7 @@ use crate::interpret_api::InterpretApi;
 use crate::interpreter_sources::InterpreterSources;
 use crate::k8splugin_api::K8spluginApi;
 use crate::known_objects::ReportedReader;
-use crate::lifecycle;
+use crate::lifecycle::{self, ConfiguredClusters};
 use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
@@ -182,7 +183,11 @@ impl Loaded {
         let inventories = needs.inventories.clone();
         let pushes = PushApi(Intakes::new(needs.pushed.clone()));
         let slots = Slots::new(&self.settings.rest_limits);
-        let groups = lifecycle::begin(tasks, &self.settings, &read_model, needs.absences.clone());
+        let absences = needs.absences.clone();
+        // One sender, so that a server that asks to wait waits for all requests of this process.
+        let sender = ConfiguredClusters::of(&self.settings, absences, tasks.shutdown());
+        let sender: Arc<dyn Sender> = Arc::new(sender);
+        let groups = lifecycle::begin(tasks, &self.settings, &read_model, &sender);
         let access = self.access.as_ref();
         rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
         status_notify::begin(tasks, listeners.status_notify.take(), &read_model, access);
@@ -191,7 +196,7 @@ impl Loaded {
             &self.settings,
             self.notifier.take(),
             (&read_model, &unsynced),
-            needs.absences.clone(),
+            &sender,
         );
         let metrics = self.metrics(&events_tx, &slots, &others);
         let sources = Sources::new(tasks, events_tx.clone(), needs);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kindsight_aai::Health;
-use kindsight_clusters::Absences;
 use kindsight_health_scope::ScopeHealths;
+use kindsight_lifecycle::Sender;
 use kindsight_notify::{Notifications, Notifier};
 use kindsight_pipeline::Unsynced;
 use kindsight_read_model::ReadModel;
@@ -25,18 +25,18 @@ pub(crate) struct OtherSystems {
 }
 
 impl OtherSystems {
-    /// Begins the configured parts.
+    /// Begins the configured parts. Writes to clusters go through `sender`.
     pub(crate) fn begin(
         tasks: &Tasks,
         settings: &Settings,
         notifier: Option<Notifier>,
         (read_model, unsynced): (&ReadModel, &Arc<Unsynced>),
-        absences: Absences,
+        sender: &Arc<dyn Sender>,
     ) -> Self {
         Self {
             aai: inventory::begin(tasks, settings, read_model, unsynced),
             notifications: notifications::begin(tasks, notifier),
-            scopes: health_scopes::begin(tasks, settings, read_model, absences),
+            scopes: health_scopes::begin(tasks, settings, read_model, sender),
         }
     }
 }

@@ -10,8 +10,8 @@ use kindsight_store::VALUE_BYTES_MAX;
 use serde_json::{Value, json};
 
 use crate::{
-    Applied, CannotSend, Change, Deletion, NotPrepared, Preparation, Preview, Readiness, Result,
-    SendError, Sender, SentResource, SentStatus, Target,
+    Applied, CannotSend, Change, Deletion, InstalledDefinition, NotPrepared, Preparation, Preview,
+    Readiness, Result, SendError, Sender, SentDefinition, SentResource, SentStatus, Target,
 };
 
 /// Called with the cluster and the name of a resource.
@@ -192,6 +192,10 @@ impl Sender for Clusters {
 
     fn apply_status(&self, _: &SentStatus<'_>) -> Result<(), SendError> {
         Err(SendError::Refused("no group has a status".to_owned()))
+    }
+
+    fn install(&self, _: &SentDefinition<'_>) -> Result<InstalledDefinition, SendError> {
+        Err(SendError::Refused("no group is a definition".to_owned()))
     }
 
     fn removed(&self, _: &Target) -> Result<(), SendError> {

@@ -5,16 +5,17 @@ mod folder;
 
 use std::collections::BTreeSet;
 
-use kindsight_clusters::{Absences, ClusterSource, ProjectRights, Projects};
+use kindsight_clusters::{Absences, ClusterSource, KubernetesCluster, ProjectRights, Projects};
 use kindsight_lifecycle::{
-    Applied, CannotSend, Deletion, Preview, SendError, Sender, SentResource, SentStatus, Target,
+    Applied, CannotSend, Deletion, InstalledDefinition, Preview, SendError, Sender, SentDefinition,
+    SentResource, SentStatus, Target,
 };
 use kindsight_model::ClusterName;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::settings::{ClusterChanges, Settings};
-use api_server::ApiServers;
+use api_server::{ApiServer, ApiServers};
 
 /// The clusters and the rights of projects, as they are in the configuration at the time of each call.
 pub(crate) struct ConfiguredClusters {
@@ -63,6 +64,15 @@ impl ConfiguredClusters {
         }
     }
 
+    /// One cluster, for a command of an operator.
+    pub(crate) fn only(cluster: KubernetesCluster) -> Self {
+        Self {
+            clusters: Configured::Fixed(vec![ClusterSource::Kubernetes(Box::new(cluster))]),
+            projects: watch::channel(Projects::default()).1,
+            api_servers: ApiServers::new(Absences::default(), CancellationToken::new()),
+        }
+    }
+
     /// Reads the clusters of the configuration.
     fn read<T>(&self, read: impl FnOnce(&[ClusterSource]) -> T) -> T {
         match &self.clusters {
@@ -103,6 +113,17 @@ impl ConfiguredClusters {
                 Box::new(self.api_servers.of(&cluster, || self.names())?)
             }
         })
+    }
+
+    /// The API server of a cluster.
+    fn api_server(&self, name: &ClusterName) -> Result<ApiServer, SendError> {
+        let source = self.source(name);
+        match source.map_err(|error| SendError::Unreachable(error.to_string()))? {
+            ClusterSource::Kubernetes(cluster) => self.api_servers.of(&cluster, || self.names()),
+            ClusterSource::Folder(_) | ClusterSource::Pushed(_) => Err(SendError::Refused(
+                "only a watched cluster has an API server".to_owned(),
+            )),
+        }
     }
 
     fn rights(&self, target: &Target) -> Result<ProjectRights, SendError> {
@@ -177,16 +198,12 @@ impl Sender for ConfiguredClusters {
 
     /// The caller logs a failure.
     fn apply_status(&self, status: &SentStatus<'_>) -> Result<(), SendError> {
-        let source = self.source(status.cluster);
-        match source.map_err(|error| SendError::Unreachable(error.to_string()))? {
-            ClusterSource::Kubernetes(cluster) => {
-                let to = self.api_servers.of(&cluster, || self.names())?;
-                to.apply_status(status)
-            }
-            ClusterSource::Folder(_) | ClusterSource::Pushed(_) => Err(SendError::Refused(
-                "only a watched cluster has an API server".to_owned(),
-            )),
-        }
+        self.api_server(status.cluster)?.apply_status(status)
+    }
+
+    /// The caller reports a failure.
+    fn install(&self, definition: &SentDefinition<'_>) -> Result<InstalledDefinition, SendError> {
+        self.api_server(definition.cluster)?.install(definition)
     }
 
     fn removed(&self, target: &Target) -> Result<(), SendError> {

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kindsight_clusters::{
-    Absences, KubernetesCluster, ObjectDeletion, ObjectError, ObjectSender, ObjectStatus,
-    SentObject,
+    Absences, KindDefinition, KubernetesCluster, ObjectDeletion, ObjectError, ObjectSender,
+    ObjectStatus, SentObject,
 };
 use kindsight_lifecycle::{
-    Applied, Change, Deletion, Preview, SendError, SentStatus, Target, differences,
+    Applied, Change, Deletion, InstalledDefinition, Preview, SendError, SentDefinition, SentStatus,
+    Target, differences,
 };
 use kindsight_model::ClusterName;
 use tokio::runtime::Handle;
@@ -84,6 +85,24 @@ impl ApiServer {
             forms: status.forms,
         };
         self.wait(self.sender.apply_status(&status))
+    }
+
+    /// Installs the definition of a Kind.
+    pub(super) fn install(
+        &self,
+        definition: &SentDefinition<'_>,
+    ) -> Result<InstalledDefinition, SendError> {
+        let definition = KindDefinition {
+            name: definition.name,
+            manifest: definition.manifest,
+            manager: definition.manager,
+        };
+        let is_own = self.wait(self.sender.install(&definition))?;
+        Ok(if is_own {
+            InstalledDefinition::Own
+        } else {
+            InstalledDefinition::Kept
+        })
     }
 
     /// Waits for a call. A stop of this process ends the wait: the call is repeated after the start.
