@@ -6,27 +6,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use kindsight_model::{ClusterName, clean};
+use kindsight_model::ClusterName;
 use serde::Deserialize;
-use serde_json::value::RawValue;
-use tokio::sync::watch::Sender;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::sync::watch::{self, Sender};
 
-use super::connection::{ApiError, Line};
-use super::decode::Status;
-use super::jitter::{Backoff, jittered};
-use super::kept_client::KeptClient;
-use super::list::url_encoded;
-use super::{KubernetesCluster, REASON_BYTES_MAX};
+use super::KubernetesCluster;
+use super::object_watch::{ObjectWatch, WatchedObjects};
 use crate::NamespacedName;
-
-const JSON: &str = "application/json";
-/// Time for the server to end a watch after its lifetime. A watch that is still open then is silent.
-const GRACE: Duration = Duration::from_secs(10);
-/// Time before a ConfigMap is read again after its watch ended.
-const REREAD_AFTER: Duration = Duration::from_secs(1);
 
 /// The name of a ConfigMap in a watched cluster: `PROVIDER+CLUSTER/NAMESPACE/NAME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,142 +62,64 @@ pub enum ConfigMapState {
 }
 
 /// Follows one ConfigMap of a cluster.
-pub struct ConfigMapWatch {
-    client: KeptClient,
-    /// The path of the ConfigMaps of the namespace.
-    path: String,
-    /// The part of the query that selects the ConfigMap.
-    selector: String,
-    lifetime: Duration,
-}
+pub struct ConfigMapWatch(ObjectWatch<Data>);
+
+/// The `data` of a ConfigMap.
+type Data = BTreeMap<String, String>;
 
 impl ConfigMapWatch {
     /// The watch of a ConfigMap of a cluster, which connects when it runs. It needs the rights to list and watch this
     /// one ConfigMap.
     pub fn new(cluster: &KubernetesCluster, object: &NamespacedName) -> Self {
-        Self {
-            client: KeptClient::new(cluster.access.clone()),
-            path: format!("/api/v1/namespaces/{}/configmaps", object.namespace()),
-            selector: format!("fieldSelector=metadata.name%3D{}", object.name()),
-            lifetime: cluster.options.watch_lifetime,
-        }
+        let path = format!("/api/v1/namespaces/{}/configmaps", object.namespace());
+        Self(ObjectWatch::of_one(cluster, path, object, data))
     }
 
     /// Sends the state of the ConfigMap after each change, until `state` has no receiver. Retries with backoff.
     pub async fn run(self, state: Sender<ConfigMapState>) {
-        let mut backoff = Backoff::default();
-        while !state.is_closed() {
-            match self.follow(&state).await {
-                Ok(()) => {
-                    backoff = Backoff::default();
-                    sleep(jittered(REREAD_AFTER)).await;
-                }
-                Err(error) => {
-                    self.client.forget().await;
-                    let why = clean(&error.to_string(), REASON_BYTES_MAX).into_owned();
-                    send(&state, ConfigMapState::Away(why));
-                    sleep(backoff.next()).await;
-                }
+        let (objects, mut changes) = watch::channel(WatchedObjects::default());
+        let forwarding = async {
+            while changes.changed().await.is_ok() {
+                let now = ConfigMapState::of(&changes.borrow_and_update());
+                state.send_if_modified(|last| {
+                    let is_changed = *last != now;
+                    *last = now;
+                    is_changed
+                });
             }
-        }
-    }
-
-    /// Reads the ConfigMap, and follows its changes until the watch ends. It must then be read again.
-    async fn follow(&self, state: &Sender<ConfigMapState>) -> Result<(), ApiError> {
-        let client = self.client.get().await?.client;
-        let Self { path, selector, .. } = self;
-        let listed = client.get(&format!("{path}?{selector}"), JSON).await?;
-        let listed: List = serde_json::from_slice(&listed).map_err(|error| unreadable(&error))?;
-        let found = listed.items.into_iter().flatten().next();
-        send(state, found.map_or(ConfigMapState::Missing, present));
-        let lifetime = jittered(self.lifetime);
-        let seconds = lifetime.as_secs().max(1);
-        let from = url_encoded(&listed.metadata.resource_version);
-        let watch =
-            format!("{path}?watch=1&{selector}&timeoutSeconds={seconds}&resourceVersion={from}");
-        let mut lines = client.lines(&watch, JSON).await?;
-        let deadline = Instant::now() + lifetime + GRACE;
-        loop {
-            let line = tokio::select! {
-                line = timeout_at(deadline, lines.next()) => line,
-                () = state.closed() => return Ok(()),
-            };
-            match line {
-                // The server ended the watch, it is silent, or an event was left out.
-                Err(_) | Ok(Ok(None | Some(Line::TooLarge(_)))) => return Ok(()),
-                Ok(Ok(Some(Line::Whole(line)))) => match read_event(&line) {
-                    Ok(change) => change.into_iter().for_each(|change| send(state, change)),
-                    Err(ApiError::Gone(_)) => return Ok(()),
-                    Err(error) => return Err(error),
-                },
-                Ok(Err(error)) => return Err(error),
-            }
+        };
+        tokio::select! {
+            () = self.0.run(objects) => {}
+            () = forwarding => {}
+            () = state.closed() => {}
         }
     }
 }
 
-/// Sends a state that differs from the last one.
-fn send(state: &Sender<ConfigMapState>, now: ConfigMapState) {
-    state.send_if_modified(|last| {
-        let is_changed = *last != now;
-        *last = now;
-        is_changed
-    });
-}
-
-fn present(item: Item) -> ConfigMapState {
-    ConfigMapState::Present(Arc::new(item.data.unwrap_or_default()))
-}
-
-fn unreadable(error: &serde_json::Error) -> ApiError {
-    ApiError::Unreadable(error.to_string())
-}
-
-/// The state of the ConfigMap after an event; none for an event that does not concern it.
-fn read_event(line: &[u8]) -> Result<Option<ConfigMapState>, ApiError> {
-    let event: WatchLine<'_> = serde_json::from_slice(line).map_err(|error| unreadable(&error))?;
-    Ok(match event.kind {
-        "ERROR" => {
-            let status: Status = serde_json::from_str(event.object.get()).unwrap_or_default();
-            return Err(ApiError::of_status(status));
+impl ConfigMapState {
+    /// The state of the only watched object.
+    fn of(watched: &WatchedObjects<Data>) -> Self {
+        if let Some(why) = watched.away.values().next() {
+            return Self::Away(why.clone());
         }
-        "ADDED" | "MODIFIED" => {
-            let item =
-                serde_json::from_str(event.object.get()).map_err(|error| unreadable(&error))?;
-            Some(present(item))
+        match watched.objects.values().next() {
+            Some(data) => Self::Present(Arc::clone(data)),
+            None if watched.is_listed => Self::Missing,
+            None => Self::Unknown,
         }
-        "DELETED" => Some(ConfigMapState::Missing),
-        _ => None,
-    })
+    }
 }
 
-/// A line of a watch.
-#[derive(Deserialize)]
-struct WatchLine<'j> {
-    #[serde(rename = "type")]
-    kind: &'j str,
-    #[serde(borrow)]
-    object: &'j RawValue,
-}
-
-#[derive(Deserialize)]
-struct List {
-    #[serde(default)]
-    metadata: ListMetadata,
-    #[serde(default)]
-    items: Option<Vec<Item>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ListMetadata {
-    resource_version: String,
+/// The `data` of a ConfigMap; empty without `data`.
+fn data(object: &[u8]) -> Option<Data> {
+    let item: Item = serde_json::from_slice(object).ok()?;
+    Some(item.data.unwrap_or_default())
 }
 
 #[derive(Deserialize)]
 struct Item {
     #[serde(default)]
-    data: Option<BTreeMap<String, String>>,
+    data: Option<Data>,
 }
 
 #[cfg(test)]
@@ -236,32 +145,27 @@ mod tests {
     }
 
     #[test]
-    fn an_event_gives_the_state_of_the_config_map() {
-        let present = |data: &[(&str, &str)]| {
-            let data = data
-                .iter()
-                .map(|(key, text)| ((*key).into(), (*text).into()));
-            Some(ConfigMapState::Present(Arc::new(data.collect())))
-        };
-        for (line, state) in [
+    fn the_state_follows_from_the_watched_object() {
+        let mut watched = WatchedObjects::default();
+        assert_eq!(ConfigMapState::of(&watched), ConfigMapState::Unknown);
+        watched.is_listed = true;
+        assert_eq!(ConfigMapState::of(&watched), ConfigMapState::Missing);
+        for (object, expected) in [
             (
-                r#"{"type":"ADDED","object":{"data":{"a":"1"}}}"#,
-                present(&[("a", "1")]),
+                r#"{"data":{"a":"1"}}"#,
+                BTreeMap::from([("a".into(), "1".into())]),
             ),
-            (
-                r#"{"type":"MODIFIED","object":{"data":null}}"#,
-                present(&[]),
-            ),
-            (
-                r#"{"type":"DELETED","object":{}}"#,
-                Some(ConfigMapState::Missing),
-            ),
-            (r#"{"type":"BOOKMARK","object":{}}"#, None),
+            (r#"{"data":null}"#, BTreeMap::new()),
+            ("{}", BTreeMap::new()),
         ] {
-            assert_eq!(read_event(line.as_bytes()), Ok(state), "{line}");
+            let place = ("argocd".into(), "argocd-cm".into());
+            let decoded = Arc::new(data(object.as_bytes()).unwrap());
+            watched.objects.insert(place, decoded);
+            let present = ConfigMapState::Present(Arc::new(expected));
+            assert_eq!(ConfigMapState::of(&watched), present, "{object}");
         }
-        let gone = br#"{"type":"ERROR","object":{"code":410,"message":"old"}}"#;
-        assert!(matches!(read_event(gone), Err(ApiError::Gone(_))));
-        assert!(matches!(read_event(b"{"), Err(ApiError::Unreadable(_))));
+        watched.away.insert("/api".into(), "refused".into());
+        let away = ConfigMapState::Away("refused".into());
+        assert_eq!(ConfigMapState::of(&watched), away);
     }
 }

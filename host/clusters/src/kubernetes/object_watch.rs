@@ -1,4 +1,4 @@
-//! All objects of one Kind of a cluster, each decoded by the caller.
+//! All objects of one Kind of a cluster, or one of them, each decoded by the caller.
 //!
 //! The watch has no [session](super::session): the caller needs parts of the objects that the index does not pass on.
 
@@ -19,6 +19,7 @@ use super::jitter::{Backoff, jittered};
 use super::kept_client::KeptClient;
 use super::list::{SMALLER, url_encoded};
 use super::{KubernetesCluster, REASON_BYTES_MAX};
+use crate::NamespacedName;
 
 const JSON: &str = "application/json";
 /// Number of objects in one page of a list. Fewer than elsewhere, because users may fill these objects.
@@ -37,6 +38,8 @@ pub struct WatchedObjects<T> {
     pub objects: BTreeMap<(Arc<str>, Arc<str>), Arc<T>>,
     /// The reasons why objects cannot be read, by the path of their list.
     pub away: BTreeMap<String, String>,
+    /// True once a list was read.
+    pub is_listed: bool,
 }
 
 impl<T> Default for WatchedObjects<T> {
@@ -44,15 +47,18 @@ impl<T> Default for WatchedObjects<T> {
         Self {
             objects: BTreeMap::new(),
             away: BTreeMap::new(),
+            is_listed: false,
         }
     }
 }
 
-/// Follows all objects of a Kind in the namespaces of a cluster's watch.
+/// Follows all objects of a Kind in the namespaces of a cluster's watch, or one object.
 pub struct ObjectWatch<T> {
     client: KeptClient,
     /// The path of each list, with its namespace; none for the entire cluster.
     lists: Vec<(String, Option<Arc<str>>)>,
+    /// The parameter that selects objects, with a leading `&`; empty for all objects.
+    selector: String,
     lifetime: Duration,
     objects_max: usize,
     decode: fn(&[u8]) -> Option<T>,
@@ -80,8 +86,27 @@ impl<T: PartialEq> ObjectWatch<T> {
         Self {
             client: KeptClient::new(cluster.access.clone()),
             lists,
+            selector: String::new(),
             lifetime: cluster.options.watch_lifetime,
             objects_max,
+            decode,
+        }
+    }
+
+    /// The watch of one object by the path of the objects of its Kind in its namespace. It needs the rights to list and
+    /// watch this object alone.
+    pub(super) fn of_one(
+        cluster: &KubernetesCluster,
+        path: String,
+        object: &NamespacedName,
+        decode: fn(&[u8]) -> Option<T>,
+    ) -> Self {
+        Self {
+            client: KeptClient::new(cluster.access.clone()),
+            lists: vec![(path, None)],
+            selector: format!("&fieldSelector=metadata.name%3D{}", object.name()),
+            lifetime: cluster.options.watch_lifetime,
+            objects_max: 1,
             decode,
         }
     }
@@ -141,12 +166,13 @@ impl<T: PartialEq> ObjectWatch<T> {
         let (listed, version) = self.list(&client, path).await?;
         state.send_if_modified(|state| {
             let was_away = state.away.remove(path).is_some();
+            let was_listed = std::mem::replace(&mut state.is_listed, true);
             let is_of_list = |at: &(Arc<str>, Arc<str>)| namespace.is_none_or(|own| at.0 == *own);
             let before = state.objects.len();
             state
                 .objects
                 .retain(|at, _| !is_of_list(at) || listed.contains_key(at));
-            let mut is_changed = was_away || state.objects.len() != before;
+            let mut is_changed = was_away || !was_listed || state.objects.len() != before;
             for (at, object) in listed {
                 is_changed |= self.put(state, at, object);
             }
@@ -155,7 +181,9 @@ impl<T: PartialEq> ObjectWatch<T> {
         let lifetime = jittered(self.lifetime);
         let seconds = lifetime.as_secs().max(1);
         let from = url_encoded(&version);
-        let watch = format!("{path}?watch=1&timeoutSeconds={seconds}&resourceVersion={from}");
+        let selector = &self.selector;
+        let watch =
+            format!("{path}?watch=1&timeoutSeconds={seconds}&resourceVersion={from}{selector}");
         let mut lines = client.lines(&watch, JSON).await?;
         let deadline = Instant::now() + lifetime + GRACE;
         loop {
@@ -180,9 +208,10 @@ impl<T: PartialEq> ObjectWatch<T> {
     async fn list(&self, client: &ApiClient, path: &str) -> Result<(Listed<T>, String), ApiError> {
         let mut listed = BTreeMap::new();
         let (mut items, mut from) = (PAGE_ITEMS, String::new());
+        let selector = &self.selector;
         loop {
             let bytes = match client
-                .get(&format!("{path}?limit={items}{from}"), JSON)
+                .get(&format!("{path}?limit={items}{selector}{from}"), JSON)
                 .await
             {
                 Err(ApiError::TooLarge(_)) if items > 1 => {
