@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -238,7 +239,27 @@ impl Endpoint {
             why = format!("{why}: {cause}");
         }
         let why = clean(&why, TEXT_BYTES_MAX);
-        RequestError::Unreachable(format!("{place} cannot be reached: {why}"))
+        let text = format!("{place} cannot be reached: {why}");
+        if is_not_connected(error) {
+            RequestError::NotConnected(text)
+        } else {
+            RequestError::Unreachable(text)
+        }
+    }
+}
+
+/// Returns whether no connection was made.
+fn is_not_connected(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => true,
+        ureq::Error::Io(error) => matches!(
+            error.kind(),
+            ErrorKind::ConnectionRefused
+                | ErrorKind::HostUnreachable
+                | ErrorKind::NetworkUnreachable
+                | ErrorKind::AddrNotAvailable
+        ),
+        _ => false,
     }
 }
 

@@ -61,15 +61,18 @@ pub enum Error {
 
 /// The reason why there is no answer to a request.
 ///
-/// After [`Forbidden`](Self::Forbidden), [`Credentials`](Self::Credentials) and [`Invalid`](Self::Invalid), nothing was
-/// sent. After any other error, the receiver may have processed the request. No text contains credentials or the path
+/// After [`Forbidden`](Self::Forbidden), [`NotConnected`](Self::NotConnected), [`Credentials`](Self::Credentials) and
+/// [`Invalid`](Self::Invalid), nothing was sent. After any other error, the receiver may have processed the request. No text contains credentials or the path
 /// of the URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// The host or its address is not permitted.
     #[error("{0}")]
     Forbidden(String),
-    /// The receiver cannot be reached, ended the connection, or does not speak HTTP.
+    /// No connection could be made.
+    #[error("{0}")]
+    NotConnected(String),
+    /// The receiver ended the connection, or does not speak HTTP.
     #[error("{0}")]
     Unreachable(String),
     /// TLS failed: the certificate is not trusted, or the receiver refused the certificate of the client.
@@ -99,7 +102,7 @@ impl RequestError {
     pub fn is_unsent(&self) -> bool {
         matches!(
             self,
-            Self::Forbidden(_) | Self::Credentials(_) | Self::Invalid(_)
+            Self::Forbidden(_) | Self::NotConnected(_) | Self::Credentials(_) | Self::Invalid(_)
         )
     }
 }
