@@ -109,11 +109,23 @@ pub struct NotifyTest {
     pub error: Option<String>,
 }
 
-/// The reason why receivers were not read or tested.
+/// The result of sending dead letters again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct NotifyResend {
+    /// The dead letters of the receiver.
+    pub dead_letters: usize,
+    /// The dead letters that are in the queue again. The others wait in it already, or have no room.
+    pub queued: usize,
+}
+
+/// The reason why receivers were not read or tested, or why dead letters are not sent again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotifyRefusal {
     /// There is no such receiver. The text names the receivers.
     NotFound(String),
+    /// Another server sends.
+    NotSender(String),
     /// The store does not answer: try again.
     Unavailable(String),
 }

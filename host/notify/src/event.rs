@@ -61,6 +61,10 @@ pub(crate) struct Event {
     pub(crate) to: Observed,
     /// Number of earlier events of the subject that are merged into this one.
     pub(crate) merged: u64,
+    /// True if a request with the event may have begun. Stored before the first request to a receiver that does not know
+    /// ids. See [`crate::mailbox`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_begun: bool,
 }
 
 impl Event {
@@ -84,6 +88,7 @@ impl Event {
             from_at_ms: known.map(|known| known.at_ms),
             to,
             merged: 0,
+            is_begun: false,
         }
     }
 
@@ -93,6 +98,7 @@ impl Event {
             from: self.from,
             from_at_ms: self.from_at_ms,
             merged: later.merged + self.merged + 1,
+            is_begun: false,
             ..later
         }
     }

@@ -1,15 +1,18 @@
-//! The answers about receivers, and tests of them.
+//! The answers about receivers, and commands for them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kindsight_api::notify::{
-    DeadLetter, NotifyReceiver, NotifyReceiverList, NotifyRefusal, NotifyTest,
+    DeadLetter, NotifyReceiver, NotifyReceiverList, NotifyRefusal, NotifyResend, NotifyTest,
 };
 use kindsight_store::{Store, chain};
+use tokio::sync::mpsc;
 
-use crate::event::GivenUp;
-use crate::keys::Keys;
+use crate::event::{Event, GivenUp};
+use crate::keys::{self, Keys};
+use crate::limits::COMMAND_WAIT;
 use crate::receiver::Receiver;
 
 /// The counts of one receiver since the start, for answers and metrics.
@@ -83,6 +86,16 @@ impl Counts {
     }
 }
 
+/// A command for the worker: dead letters of a receiver become events again.
+pub(crate) struct Resend {
+    /// The number of the receiver.
+    pub(crate) receiver: usize,
+    /// The events with their positions.
+    pub(crate) letters: Vec<(u64, Event)>,
+    /// Gets the number of events that have room in the queue.
+    pub(crate) answer: SyncSender<usize>,
+}
+
 /// The receivers of a server, for the REST API and for metrics. Clones share the receivers.
 #[derive(Clone)]
 pub struct Notifications {
@@ -90,6 +103,7 @@ pub struct Notifications {
     pub(crate) store: Arc<dyn Store>,
     /// True while this server has the lease and knows the present states.
     pub(crate) sends: Arc<AtomicBool>,
+    pub(crate) commands: mpsc::Sender<Resend>,
 }
 
 impl Notifications {
@@ -111,18 +125,64 @@ impl Notifications {
     /// # Errors
     /// [`NotifyRefusal::NotFound`].
     pub fn test(&self, name: &str) -> Result<NotifyTest, NotifyRefusal> {
-        let mut receivers = self.receivers.iter();
-        let found = receivers.find(|(receiver, _)| receiver.name == name);
-        let Some((receiver, _)) = found else {
-            let known: Vec<String> = self
-                .receivers
-                .iter()
-                .map(|(receiver, _)| format!("`{}`", receiver.name))
-                .collect();
-            let why = format!("the receivers are {}", known.join(", "));
-            return Err(NotifyRefusal::NotFound(why));
-        };
+        let (_, receiver) = self.named(name)?;
         Ok(receiver.test())
+    }
+
+    /// Adds the dead letters of a receiver to its queue again. They keep their ids, and remain dead letters until the
+    /// receiver accepts them. Blocks until the store and the worker answer.
+    ///
+    /// # Errors
+    /// [`NotifyRefusal::NotFound`]; [`NotifyRefusal::NotSender`] if another server sends; [`NotifyRefusal::Unavailable`].
+    pub fn resend(&self, name: &str) -> Result<NotifyResend, NotifyRefusal> {
+        let (number, receiver) = self.named(name)?;
+        if !self.sends.load(Ordering::Relaxed) {
+            let why =
+                "this server does not send: ask the server with `sends: true` in `GET /v2/notify`";
+            return Err(NotifyRefusal::NotSender(why.to_owned()));
+        }
+        let keys = Keys::of(&receiver.name);
+        let stored = self.store.range(&keys.dead_letters());
+        let stored = stored.map_err(|error| NotifyRefusal::Unavailable(chain(&error)))?;
+        let letters = stored.entries.iter().filter_map(|entry| {
+            let Some(keys::Entry::Dead(position)) = keys.read(&entry.key) else {
+                return None;
+            };
+            let letter = serde_json::from_slice::<GivenUp>(&entry.value).ok()?;
+            Some((position, letter.event))
+        });
+        let letters: Vec<(u64, Event)> = letters.collect();
+        let dead_letters = letters.len();
+        let (answer, answers) = sync_channel(1);
+        let command = Resend {
+            receiver: number,
+            letters,
+            answer,
+        };
+        let busy = || {
+            let why = "the sender of notifications does not answer";
+            NotifyRefusal::Unavailable(why.to_owned())
+        };
+        self.commands.try_send(command).map_err(|_| busy())?;
+        let queued = answers.recv_timeout(COMMAND_WAIT).map_err(|_| busy())?;
+        Ok(NotifyResend {
+            dead_letters,
+            queued,
+        })
+    }
+
+    /// The receiver with a name, and its number.
+    fn named(&self, name: &str) -> Result<(usize, &Receiver), NotifyRefusal> {
+        let receivers = self.receivers.iter().map(|(receiver, _)| &**receiver);
+        let mut numbered = receivers.clone().enumerate();
+        numbered
+            .find(|(_, receiver)| receiver.name == name)
+            .ok_or_else(|| {
+                let known: Vec<String> = receivers
+                    .map(|receiver| format!("`{}`", receiver.name))
+                    .collect();
+                NotifyRefusal::NotFound(format!("the receivers are {}", known.join(", ")))
+            })
     }
 
     /// The counts of each receiver by its name.

@@ -19,6 +19,8 @@
 //! - Each receiver has its own thread. A slow receiver delays only itself.
 //! - The last state of each subject is stored with its event, so a change during a downtime is noticed at the start.
 //! - One server at a time sends: the server with the lease `notify`.
+//! - A receiver that does not know ids gets a remark in a repetition, or no repetition: before the first request with an
+//!   event, the store gets a mark that the request may have begun.
 //!
 //! # Writes
 //!

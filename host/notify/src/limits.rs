@@ -46,6 +46,10 @@ pub(crate) const LEASE_RETRY: Duration = Duration::from_secs(3);
 pub(crate) const REMOVAL_DELAY: Duration = Duration::from_millis(500);
 /// The time for which a stop waits for running requests.
 pub(crate) const STOP_WAIT: Duration = Duration::from_secs(1);
+/// Maximum number of commands that wait for the worker. A further command is refused.
+pub(crate) const COMMANDS_MAX: usize = 8;
+/// The time for which a command waits for the worker.
+pub(crate) const COMMAND_WAIT: Duration = Duration::from_secs(10);
 /// The interval at which firing alerts are repeated. An Alertmanager that restarted has forgotten them.
 pub(crate) const REPEAT: Duration = Duration::from_mins(1);
 /// The time after which Alertmanager resolves an alert that is not repeated, in milliseconds.

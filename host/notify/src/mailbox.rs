@@ -50,6 +50,9 @@ pub(crate) struct Mailbox {
     attempts: u32,
     backoff: Backoff,
     paused_until: Option<Instant>,
+    /// The position of the first event, if its mark [`Event::is_begun`] is of this process and each request with the event
+    /// was certainly not accepted.
+    unsent: Option<u64>,
     /// True if the next request has one event only, because a request with several was refused.
     is_single: bool,
     /// Firing alerts that are repeated next.
@@ -240,6 +243,33 @@ impl Mailbox {
             );
         }
         false
+    }
+
+    /// Adds dead letters to the queue again, at their positions and with their ids. They remain dead letters until the
+    /// receiver accepts them. Returns the number of added events; further events have no room.
+    pub(crate) fn resend(&mut self, letters: Vec<(u64, Event)>, unsaved: &mut Unsaved) -> usize {
+        let mut added = 0;
+        for (position, event) in letters {
+            let is_dead = self.dead.contains(&position);
+            if !is_dead || self.queue.get(position).is_some() {
+                continue;
+            }
+            let event = Event {
+                is_begun: false,
+                ..event
+            };
+            if !self.queue.put_back(position, event) {
+                break;
+            }
+            self.store(QueueChange::Put(position), unsaved);
+            added += 1;
+        }
+        if added > 0 {
+            self.attempts = 0;
+            self.unsent = None;
+        }
+        self.counts.set_waiting(self.queue.len());
+        added
     }
 
     /// Adds a change of the queue to the changes for the store.

@@ -41,7 +41,29 @@ pub(crate) fn message(
     match format {
         NotifyFormat::CloudEvents => cloudevents::message(events),
         NotifyFormat::Alertmanager => alertmanager::message(events, phases, now_ms),
-        NotifyFormat::Slack => slack::message(events),
+        NotifyFormat::Slack => slack::message(events, false),
+    }
+}
+
+/// The request with an event that may have arrived before. Receivers that do not know ids get a remark about it.
+pub(crate) fn repetition(
+    format: NotifyFormat,
+    phases: &[Phase],
+    event: &Event,
+    now_ms: i64,
+) -> Message {
+    match format {
+        NotifyFormat::Slack => slack::message(&[event], true),
+        _ => message(format, phases, &[event], now_ms),
+    }
+}
+
+/// Returns whether receivers of a format recognize an event that they have received before.
+pub(crate) fn knows_ids(format: NotifyFormat) -> bool {
+    match format {
+        // An alert is identified by its labels.
+        NotifyFormat::CloudEvents | NotifyFormat::Alertmanager => true,
+        NotifyFormat::Slack => false,
     }
 }
 

@@ -14,9 +14,9 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::handle::{Counts, Notifications};
+use crate::handle::{Counts, Notifications, Resend};
 use crate::keys::{PREFIX, receiver_of};
-use crate::limits::{LEASE_RETRY, RECEIVERS_MAX};
+use crate::limits::{COMMANDS_MAX, LEASE_RETRY, RECEIVERS_MAX};
 use crate::mailbox::Mailbox;
 use crate::receiver::Receiver;
 use crate::sender::{Sender, Sent};
@@ -35,6 +35,7 @@ pub struct Notifier {
     unsynced: watch::Receiver<BTreeSet<ClusterName>>,
     senders: Vec<Sender>,
     results: mpsc::Receiver<Sent>,
+    commands: mpsc::Receiver<Resend>,
     /// The number of leases so far.
     term: u64,
     /// The time, in Unix milliseconds.
@@ -74,6 +75,7 @@ impl Notifier {
         }
         // Each receiver has at most one result at a time.
         let (sent, results) = mpsc::channel(RECEIVERS_MAX);
+        let (command, commands) = mpsc::channel(COMMANDS_MAX);
         let senders = receivers
             .iter()
             .enumerate()
@@ -84,10 +86,12 @@ impl Notifier {
                 receivers: receivers.into(),
                 store,
                 sends: Arc::new(AtomicBool::new(false)),
+                commands: command,
             },
             read_model,
             unsynced,
             results,
+            commands,
             term: 0,
             clock,
         })
@@ -141,6 +145,7 @@ impl Notifier {
             batches: std::collections::VecDeque::new(),
             senders: &self.senders,
             results: &mut self.results,
+            commands: &mut self.commands,
             read_model: &self.read_model,
             clock: self.clock,
             term: self.term,

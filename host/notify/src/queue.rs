@@ -46,6 +46,22 @@ impl Queue {
         self.events.len()
     }
 
+    /// Inserts an event that was removed, at its earlier position. False if the queue is full.
+    pub(crate) fn put_back(&mut self, position: u64, event: Event) -> bool {
+        let has_room = self.events.len() < self.max;
+        if has_room {
+            self.insert(position, event);
+        }
+        has_room
+    }
+
+    /// Marks an event: a request with it may begin. Returns the event.
+    pub(crate) fn begin(&mut self, position: u64) -> Option<&Event> {
+        let event = self.events.get_mut(&position)?;
+        event.is_begun = true;
+        Some(event)
+    }
+
     pub(crate) fn get(&self, position: u64) -> Option<&Event> {
         self.events.get(&position)
     }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use http::Method;
 use kindsight_api::notify::{NotifyFormat, NotifyTest};
 use kindsight_model::{Phase, clean};
-use kindsight_outgoing::{Destinations, Endpoint, Request};
+use kindsight_outgoing::{Destinations, Endpoint, Request, RequestError};
 
 use crate::event::Event;
 use crate::limits::ERROR_BYTES_MAX;
-use crate::message::{Message, message, test_event};
+use crate::message::{Message, message, repetition, test_event};
 use crate::settings::{Filter, ReceiverSettings, SettingsError, read_key};
 use crate::signature::{SIGNATURE_HEADER, sign};
 
@@ -25,6 +25,7 @@ pub(crate) struct Receiver {
     pub(crate) filter: Filter,
     pub(crate) phases: Vec<Phase>,
     pub(crate) hold: Duration,
+    pub(crate) at_most_once: bool,
     endpoint: Endpoint,
     key_file: Option<PathBuf>,
     /// In Unix milliseconds.
@@ -38,8 +39,10 @@ pub(crate) enum Outcome {
     Delivered,
     /// The receiver does not accept this event, also not later.
     Refused(String),
-    /// The receiver may accept the event later, after the time that it asked for.
+    /// The receiver did not accept the event. It may accept the event later, after the time that it asked for.
     Failed(String, Option<Duration>),
+    /// There is no answer, so the receiver may have accepted the event.
+    Uncertain(String),
 }
 
 impl Receiver {
@@ -55,6 +58,7 @@ impl Receiver {
             filter,
             phases,
             hold,
+            at_most_once,
             endpoint,
             key_file,
         } = settings;
@@ -71,6 +75,7 @@ impl Receiver {
             filter,
             phases,
             hold,
+            at_most_once,
             endpoint,
             key_file,
             clock,
@@ -80,6 +85,11 @@ impl Receiver {
     /// The request with some events.
     pub(crate) fn message(&self, events: &[&Event], now_ms: i64) -> Message {
         message(self.format, &self.phases, events, now_ms)
+    }
+
+    /// The request with an event that may have arrived before.
+    pub(crate) fn repetition(&self, event: &Event, now_ms: i64) -> Message {
+        repetition(self.format, &self.phases, event, now_ms)
     }
 
     /// Sends a request. Blocks for at most the timeout of the endpoint.
@@ -94,7 +104,8 @@ impl Receiver {
                     _ => Outcome::Failed(why, retry_after),
                 }
             }
-            Err(why) => Outcome::Failed(why, None),
+            Err(error) if error.is_unsent() => Outcome::Failed(error.to_string(), None),
+            Err(error) => Outcome::Uncertain(error.to_string()),
         }
     }
 
@@ -112,20 +123,21 @@ impl Receiver {
                 }
             }
             Err(error) => NotifyTest {
-                error: Some(error),
+                error: Some(error.to_string()),
                 ..NotifyTest::default()
             },
         }
     }
 
     /// The status, the begin of the body, and the wait that the receiver asks for.
-    fn request(&self, message: &Message) -> Result<(u16, String, Option<Duration>), String> {
+    fn request(&self, message: &Message) -> Result<(u16, String, Option<Duration>), RequestError> {
         let now_ms = (self.clock)();
         let mut headers = vec![("Content-Type", message.content_type)];
         if let Some(id) = &message.id {
             headers.push((ID_HEADER, id));
         }
-        let key = self.key_file.as_deref().map(read_key).transpose()?;
+        let key = self.key_file.as_deref().map(read_key).transpose();
+        let key = key.map_err(RequestError::Credentials)?;
         let signature = key.map(|key| sign(&key, now_ms.div_euclid(1000), &message.body));
         if let Some(signature) = &signature {
             headers.push((SIGNATURE_HEADER, signature));
@@ -137,7 +149,7 @@ impl Receiver {
             headers: &headers,
             body: &message.body,
         });
-        let answer = answer.map_err(|error| error.to_string())?;
+        let answer = answer?;
         let begin = answer.body.get(..ERROR_BYTES_MAX).unwrap_or(&answer.body);
         let text = String::from_utf8_lossy(begin);
         let text = clean(text.trim(), ERROR_BYTES_MAX).into_owned();

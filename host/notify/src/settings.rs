@@ -28,6 +28,8 @@ pub struct ReceiverSettings {
     pub hold: Duration,
     /// The URL, TLS and credentials.
     pub endpoint: EndpointSettings,
+    /// True if an event that may have arrived is given up. Only for receivers that do not know ids.
+    pub at_most_once: bool,
     /// The file with the key of the signatures. It is read for each request. Without it, requests are not signed.
     pub key_file: Option<PathBuf>,
 }

@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::handle::Resend;
 use crate::limits::{GATHER, LEASE_RETRY, REMOVAL_DELAY, STOP_WAIT};
 use crate::mailbox::Mailbox;
 use crate::observer::Observer;
@@ -38,6 +39,7 @@ pub(crate) struct Worker<'n> {
     pub(crate) batches: VecDeque<Batch>,
     pub(crate) senders: &'n [Sender],
     pub(crate) results: &'n mut mpsc::Receiver<Sent>,
+    pub(crate) commands: &'n mut mpsc::Receiver<Resend>,
     pub(crate) read_model: &'n ReadModel,
     pub(crate) clock: fn() -> i64,
     /// The number of the lease.
@@ -116,6 +118,7 @@ impl Worker<'_> {
                     }
                 }
                 Some(sent) = self.results.recv() => self.sent(sent),
+                Some(command) = self.commands.recv() => self.resend(command),
                 () = waiting => {}
             }
         }
@@ -126,6 +129,13 @@ impl Worker<'_> {
         if let Some(mailbox) = mailbox.filter(|_| sent.term == self.term) {
             mailbox.sent(sent.outcome, Instant::now(), &mut self.unsaved);
         }
+    }
+
+    fn resend(&mut self, command: Resend) {
+        let mailbox = self.mailboxes.get_mut(command.receiver);
+        let added = mailbox.map(|mailbox| mailbox.resend(command.letters, &mut self.unsaved));
+        // The caller may have stopped waiting.
+        let _ = command.answer.try_send(added.unwrap_or_default());
     }
 
     /// Waits a moment for the running requests, and writes all changes. An event whose result is missing is sent again
@@ -150,7 +160,7 @@ impl Worker<'_> {
             return;
         }
         for (mailbox, sender) in self.mailboxes.iter_mut().zip(self.senders) {
-            if let Some(message) = mailbox.next_request(now, now_ms)
+            if let Some(message) = mailbox.next_request(now, now_ms, &mut self.unsaved)
                 && !sender.begin(self.term, message)
             {
                 let why = "an earlier request has not ended".to_owned();

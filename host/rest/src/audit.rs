@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use kindsight_api::interpreters::{CommandAnswer, LiveCondition, Outcome, Refusal, RemovedNames};
 use kindsight_api::lifecycle::GroupRefusal;
-use kindsight_api::notify::{NotifyRefusal, NotifyTest};
+use kindsight_api::notify::{NotifyRefusal, NotifyResend, NotifyTest};
 use kindsight_api::registration::RegistrationRefusal;
 use kindsight_model::{ClusterName, Digest, InterpreterName, RecordSubject};
 use serde_json::Value;
@@ -227,9 +227,30 @@ pub(crate) fn log_notify_test(
         Ok(NotifyTest {
             error: Some(why), ..
         })
-        | Err(NotifyRefusal::NotFound(why) | NotifyRefusal::Unavailable(why)) => refused(why),
+        | Err(
+            NotifyRefusal::NotFound(why)
+            | NotifyRefusal::NotSender(why)
+            | NotifyRefusal::Unavailable(why),
+        ) => refused(why),
     };
     tracing::info!(target: "audit", user, action = "test-receiver", receiver, outcome, "command");
+}
+
+/// Logs that dead letters of a receiver of notifications are sent again.
+pub(crate) fn log_notify_resend(
+    user: &str,
+    receiver: &str,
+    resent: &Result<NotifyResend, NotifyRefusal>,
+) {
+    let outcome = match resent {
+        Ok(_) => "done".to_owned(),
+        Err(
+            NotifyRefusal::NotFound(why)
+            | NotifyRefusal::NotSender(why)
+            | NotifyRefusal::Unavailable(why),
+        ) => refused(why),
+    };
+    tracing::info!(target: "audit", user, action = "resend-dead-letters", receiver, outcome, "command");
 }
 
 fn text(refusal: &GroupRefusal) -> &str {

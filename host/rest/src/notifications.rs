@@ -1,6 +1,6 @@
 //! The interface to the receivers of notifications.
 
-use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyTest};
+use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyResend, NotifyTest};
 
 /// The receivers of notifications. The server passes an implementation in [`AppState`](crate::AppState), if the
 /// configuration has receivers. Calls block, so they are made on blocking threads.
@@ -16,4 +16,10 @@ pub trait Notifications: Send + Sync {
     /// # Errors
     /// See [`NotifyRefusal`].
     fn test(&self, receiver: &str) -> Result<NotifyTest, NotifyRefusal>;
+
+    /// Adds the dead letters of a receiver to its queue again. Blocks until the store answers.
+    ///
+    /// # Errors
+    /// See [`NotifyRefusal`].
+    fn resend(&self, receiver: &str) -> Result<NotifyResend, NotifyRefusal>;
 }

@@ -218,6 +218,7 @@ impl From<NotifyRefusal> for Problem {
     fn from(refusal: NotifyRefusal) -> Self {
         match refusal {
             NotifyRefusal::NotFound(why) => Self::new(StatusCode::NOT_FOUND, why),
+            NotifyRefusal::NotSender(why) => Self::new(StatusCode::CONFLICT, why),
             NotifyRefusal::Unavailable(why) => Self {
                 retry_after: Some(RETRY_AFTER_S),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, why)

@@ -206,6 +206,7 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .routes(routes!(recorded::fixture))
         .routes(routes!(notify::list))
         .routes(routes!(notify::test))
+        .routes(routes!(notify::resend))
         .routes(routes!(k8splugin::list))
         .routes(routes!(k8splugin::get))
         .routes(routes!(k8splugin::status))

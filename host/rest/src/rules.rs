@@ -99,6 +99,7 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("GET", "/v2/applications/watch", "", Rule::Viewer),
     ("GET", "/v2/clusters", "", Rule::Viewer),
     ("GET", "/v2/notify", "", Rule::Operator),
+    ("POST", "/v2/notify/{receiver}/resend", "", Rule::Operator),
     ("POST", "/v2/notify/{receiver}/test", "", Rule::Operator),
     ("GET", GROUP, "", Rule::AnyOfGroup),
     ("PUT", GROUP, "", Rule::Deployer),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyTest};
+use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyResend, NotifyTest};
 use kindsight_notify::{Notifications, Notifier};
 use kindsight_pipeline::Unsynced;
 use kindsight_read_model::ReadModel;
@@ -50,5 +50,9 @@ impl kindsight_rest::Notifications for NotifyApi {
 
     fn test(&self, receiver: &str) -> Result<NotifyTest, NotifyRefusal> {
         self.0.test(receiver)
+    }
+
+    fn resend(&self, receiver: &str) -> Result<NotifyResend, NotifyRefusal> {
+        self.0.resend(receiver)
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use kindsight_api::notify::{NotifyReceiver, NotifyReceiverList, NotifyTest};
+use kindsight_api::notify::{NotifyReceiver, NotifyReceiverList, NotifyResend, NotifyTest};
 use kindsight_model::is_label_value;
 use kindsight_server::now_ms;
 use ureq::http::Method;
@@ -31,6 +31,10 @@ enum NotifyCommand {
     /// An Alertmanager shows the alert of the test for 15 minutes.
     #[command(after_help = "Exit codes: 0 the receiver accepted the event; 1 it did not.")]
     Test(TestArgs),
+    /// Sends the events that a receiver did not accept again.
+    ///
+    /// An event is listed as given up until the receiver accepts it.
+    Resend(ResendArgs),
 }
 
 #[derive(Debug, Args)]
@@ -44,6 +48,15 @@ struct ListArgs {
 
 #[derive(Debug, Args)]
 struct TestArgs {
+    /// Name of the receiver in the configuration of the server.
+    #[arg(value_parser = receiver_name)]
+    name: String,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(Debug, Args)]
+struct ResendArgs {
     /// Name of the receiver in the configuration of the server.
     #[arg(value_parser = receiver_name)]
     name: String,
@@ -67,6 +80,7 @@ pub(crate) fn run(args: &NotifyArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
         NotifyCommand::List(args) => list(args).map(|()| ExitCode::SUCCESS),
         NotifyCommand::Test(args) => test(args),
+        NotifyCommand::Resend(args) => resend(args).map(|()| ExitCode::SUCCESS),
     }
 }
 
@@ -93,6 +107,22 @@ fn test(args: &TestArgs) -> anyhow::Result<ExitCode> {
     }
     let why = tested.error.unwrap_or_default();
     anyhow::bail!("{} did not accept the test event: {why}", args.name)
+}
+
+fn resend(args: &ResendArgs) -> anyhow::Result<()> {
+    let path = format!("/v2/notify/{}/resend", args.name);
+    let answer = Request::to(Method::POST, path).ask(&args.server.connect()?)?;
+    let NotifyResend {
+        dead_letters,
+        queued,
+    } = client::read(&answer)?;
+    let mut out = anstream::stdout().lock();
+    writeln!(
+        out,
+        "{}: {queued} of {dead_letters} dead letters are sent again",
+        args.name
+    )?;
+    Ok(())
 }
 
 /// Prints one line per receiver. Lines below it show its last failure and its dead letters. Ages are relative to

@@ -51,6 +51,9 @@ pub(crate) struct NotifyTable {
     phases: Vec<Phase>,
     /// The time for which a state must hold, such as `30s`.
     r#for: Option<String>,
+    /// Gives up an event that may have arrived. Only for `slack`.
+    #[serde(default)]
+    at_most_once: bool,
     /// A file with the key of the signatures.
     key_file: Option<PathBuf>,
     /// A file with a bearer token.
@@ -102,6 +105,11 @@ impl NotifyTable {
         if !self.resources.is_empty() && !self.subjects().contains(&TransitionSubject::Resource) {
             return Err(invalid(
                 "`resources` has an effect only with `transitions = [\"resource\"]`",
+            ));
+        }
+        if self.at_most_once && self.format != NotifyFormat::Slack {
+            return Err(invalid(
+                "`at-most-once` is only for `format = \"slack\"`; receivers of other formats recognize a repetition by its id",
             ));
         }
         self.credentials()?;
@@ -233,6 +241,7 @@ impl NotifyTable {
             filter: self.filter().map_err(anyhow::Error::msg)?,
             phases: self.phases.clone(),
             hold: self.hold().map_err(anyhow::Error::msg)?,
+            at_most_once: self.at_most_once,
             endpoint: EndpointSettings {
                 url: self.address()?,
                 ca: self.ca.clone(),
@@ -287,13 +296,14 @@ mod tests {
     fn every_member_of_a_table_is_read() {
         let more = r#","format":"slack","url":"https://a","transitions":["resource"],"applications":["web/*"],
             "clusters":["kubeconfig+*"],"resources":["Deployment/*"],"phases":["failed","ready"],"for":"5s",
-            "key-file":"/k","user":"me","password-file":"/p","timeout":"2s""#;
+            "key-file":"/k","user":"me","password-file":"/p","timeout":"2s","at-most-once":true"#;
         let settings = receivers(&[table(more).unwrap()]).unwrap();
         let [ops] = settings.as_slice() else {
             panic!("{settings:?}");
         };
         assert_eq!(ops.phases, [Phase::Failed, Phase::Ready]);
         assert_eq!(ops.hold, Duration::from_secs(5));
+        assert!(ops.at_most_once);
         let shop = "-/shop/-/web".parse().unwrap();
         assert!(ops.filter.applications.has_application(&shop));
         let other = "-/shop/-/db".parse().unwrap();
@@ -345,6 +355,10 @@ mod tests {
                 "only with `transitions = [\"resource\"]`",
             ),
             (&format!(r#"{url},"port":1"#), "unknown field `port`"),
+            (
+                &format!(r#"{url},"at-most-once":true"#),
+                "only for `format = \"slack\"`",
+            ),
         ] {
             let error = table(more).unwrap_err();
             assert!(error.contains(part), "{error}");

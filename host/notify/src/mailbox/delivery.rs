@@ -6,9 +6,12 @@ use super::Mailbox;
 use crate::backoff::Backoff;
 use crate::event::{Event, GivenUp, Known};
 use crate::limits::{ALERTS_MAX, ATTEMPTS_MAX, DEAD_LETTERS_MAX, REPEAT, RETRY_AFTER_MAX};
-use crate::message::{Message, events_max, is_problem};
+use crate::message::{Message, events_max, is_problem, knows_ids};
 use crate::receiver::Outcome;
 use crate::unsaved::Unsaved;
+
+/// The reason why an event is given up that an earlier process has begun to send.
+const NOT_REPEATED: &str = "the server ended during a request with the event, so the receiver may have it; `at-most-once` does not repeat it";
 
 /// The content of the running request.
 #[derive(Debug)]
@@ -20,10 +23,19 @@ pub(super) enum InFlight {
 }
 
 impl Mailbox {
-    /// The next request, if there is one and no request runs. Only called while all values are in the store.
-    pub(crate) fn next_request(&mut self, now: Instant, now_ms: i64) -> Option<Message> {
+    /// The next request, if there is one and no request runs. Only called while all values are in the store. Without a
+    /// request, `unsaved` may have a mark that must be stored first.
+    pub(crate) fn next_request(
+        &mut self,
+        now: Instant,
+        now_ms: i64,
+        unsaved: &mut Unsaved,
+    ) -> Option<Message> {
         if self.in_flight.is_some() || self.paused_until.is_some_and(|until| now < until) {
             return None;
+        }
+        if !knows_ids(self.receiver.format) {
+            return self.next_marked(now_ms, unsaved);
         }
         self.next_events(now_ms)
             .or_else(|| self.next_repeated(now_ms))
@@ -62,7 +74,7 @@ impl Mailbox {
                     self.repeated.drain(..sent);
                     self.succeeded();
                 }
-                Outcome::Refused(why) => self.failed(&why, None, now),
+                Outcome::Refused(why) | Outcome::Uncertain(why) => self.failed(&why, None, now),
                 Outcome::Failed(why, wait) => self.failed(&why, wait, now),
             },
             None => {}
@@ -84,6 +96,29 @@ impl Mailbox {
         let positions = first.iter().map(|(position, _)| *position).collect();
         self.queue.send(last);
         self.in_flight = Some(InFlight::Events(positions));
+        Some(message)
+    }
+
+    /// The request with the first event, for a receiver that does not know ids. The event is marked in the store before
+    /// its first request. So a process that finds the mark knows that the event may have arrived.
+    fn next_marked(&mut self, now_ms: i64, unsaved: &mut Unsaved) -> Option<Message> {
+        let (position, event) = self.queue.first(1).next()?;
+        if !event.is_begun {
+            let event = self.queue.begin(position)?;
+            unsaved.put(self.keys.event(position), event);
+            self.unsent = Some(position);
+            return None;
+        }
+        let message = if self.unsent == Some(position) {
+            self.receiver.message(&[event], now_ms)
+        } else if self.receiver.at_most_once {
+            self.give_up(&[position], NOT_REPEATED, unsaved);
+            return None;
+        } else {
+            self.receiver.repetition(event, now_ms)
+        };
+        self.queue.send(position);
+        self.in_flight = Some(InFlight::Events(vec![position]));
         Some(message)
     }
 
@@ -146,6 +181,7 @@ impl Mailbox {
                 for position in positions {
                     self.queue.remove(*position);
                     unsaved.delete(self.keys.event(*position));
+                    self.forget_dead(*position, unsaved);
                 }
                 self.counts.add_delivered(positions.len());
                 self.try_late();
@@ -168,6 +204,23 @@ impl Mailbox {
                 }
                 self.failed(&why, wait, now);
             }
+            Outcome::Uncertain(why) => {
+                self.attempts += 1;
+                self.unsent = None;
+                if self.attempts >= ATTEMPTS_MAX || self.receiver.at_most_once {
+                    self.give_up(positions, &why, unsaved);
+                }
+                self.failed(&why, None, now);
+            }
+        }
+    }
+
+    /// Removes the dead letter of an event that was sent again.
+    fn forget_dead(&mut self, position: u64, unsaved: &mut Unsaved) {
+        let before = self.dead.len();
+        self.dead.retain(|dead| *dead != position);
+        if self.dead.len() != before {
+            unsaved.delete(self.keys.dead(position));
         }
     }
 
@@ -218,6 +271,7 @@ impl Mailbox {
             };
             unsaved.put(self.keys.dead(*position), &given_up);
             unsaved.delete(self.keys.event(*position));
+            self.dead.retain(|dead| dead != position);
             self.dead.push_back(*position);
             self.counts.add_dead_letter();
         }

@@ -14,6 +14,10 @@ use crate::subject::Subject;
 /// Maximum length of a text from a cluster, in bytes.
 const TEXT_BYTES_MAX: usize = 600;
 
+/// The remark in a message that may have arrived before.
+const REPETITION: &str =
+    "\n(this message may be a repetition: the answer to an earlier request is not known)";
+
 #[derive(Serialize)]
 struct Webhook {
     text: String,
@@ -67,12 +71,14 @@ fn text(event: &Event) -> String {
     text
 }
 
-/// The request with one event.
-pub(super) fn message(events: &[&Event]) -> Message {
+/// The request with one event. A repetition has a remark.
+pub(super) fn message(events: &[&Event], is_repetition: bool) -> Message {
     let first = events.first();
-    let webhook = Webhook {
-        text: first.map_or_else(String::new, |event| text(event)),
-    };
+    let mut text = first.map_or_else(String::new, |event| text(event));
+    if is_repetition {
+        text.push_str(REPETITION);
+    }
+    let webhook = Webhook { text };
     Message {
         content_type: "application/json",
         path: None,

@@ -1,11 +1,13 @@
 //! Hostile receivers, and failures of the store.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kindsight_api::notify::NotifyFormat;
+use kindsight_api::notify::{NotifyFormat, NotifyRefusal, NotifyResend};
 
 use super::receiver::{HttpReceiver, Reply};
-use super::stage::{Stage, settings};
+use super::stage::{Running, Stage, settings};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hostile_receiver_fails_within_its_time_and_affects_no_other() {
@@ -152,4 +154,50 @@ async fn a_damaged_entry_is_removed_and_the_others_are_read() {
         assert_eq!(stage.store.get(key).unwrap(), None, "{key}");
     }
     assert_eq!(receiver.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dead_letters_are_sent_again_with_their_ids_by_the_server_that_sends() {
+    let mut stage = Stage::new();
+    stage.connection("edge01", true);
+    let accepts = Arc::new(AtomicBool::new(false));
+    let is_open = Arc::clone(&accepts);
+    let receiver = HttpReceiver::start(move |_| {
+        let is_open = is_open.load(Ordering::SeqCst);
+        Reply::status(if is_open { 200 } else { 400 })
+    });
+    let running = stage.run(vec![settings("ops", &receiver)]);
+    running.until_scoped().await;
+    stage.connection("edge01", false);
+    running.until(|it| it.dead_letters.len() == 1).await;
+    // The cause remains.
+    assert_eq!(resend(&running, "ops").await.unwrap().queued, 1);
+    receiver.wait_for(2).await;
+    running
+        .until(|it| it.waiting == 0 && it.dead_letters.len() == 1)
+        .await;
+    accepts.store(true, Ordering::SeqCst);
+    let resent = resend(&running, "ops").await.unwrap();
+    assert_eq!((resent.dead_letters, resent.queued), (1, 1));
+    running.until(|it| it.dead_letters.is_empty()).await;
+    let requests = receiver.received();
+    assert_eq!(requests.len(), 3);
+    assert_eq!(requests[0].json()["id"], requests[2].json()["id"]);
+    assert_eq!(resend(&running, "ops").await.unwrap().dead_letters, 0);
+    let unknown = resend(&running, "other").await.unwrap_err();
+    assert!(matches!(unknown, NotifyRefusal::NotFound(_)), "{unknown:?}");
+    let other = stage.run(vec![settings("ops", &receiver)]);
+    let elsewhere = resend(&other, "ops").await.unwrap_err();
+    assert!(
+        matches!(elsewhere, NotifyRefusal::NotSender(_)),
+        "{elsewhere:?}"
+    );
+    other.stop().await;
+    running.stop().await;
+}
+
+async fn resend(running: &Running, name: &'static str) -> Result<NotifyResend, NotifyRefusal> {
+    let notifications = running.notifications.clone();
+    let resent = tokio::task::spawn_blocking(move || notifications.resend(name));
+    resent.await.unwrap()
 }

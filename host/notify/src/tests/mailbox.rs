@@ -3,14 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kindsight_api::notify::NotifyFormat;
 use kindsight_model::Phase;
 use kindsight_outgoing::Destinations;
 use kindsight_status::PhaseState;
+use kindsight_store::{Entry, RedbStore, Store as _};
 use tokio::time::Instant;
 
 use super::receiver::{HttpReceiver, Reply};
 use super::stage::{now_ms, settings};
-use crate::event::Observed;
+use crate::ReceiverSettings;
+use crate::event::{GivenUp, Observed};
+use crate::keys::PREFIX;
 use crate::mailbox::Mailbox;
 use crate::receiver::{Outcome, Receiver};
 use crate::subject::Subject;
@@ -36,24 +40,141 @@ fn subject(cluster: &str) -> Subject {
 
 /// A mailbox with one subject that is ready.
 fn mailbox(now: Instant, unsaved: &mut Unsaved) -> Mailbox {
-    let http = HttpReceiver::start(|_| Reply::status(204));
-    let mut settings = settings("ops", &http);
-    settings.hold = HOLD;
-    let destinations = Destinations {
-        addresses: vec!["127.0.0.0/8".parse().unwrap()],
-        ..Destinations::default()
-    };
-    let receiver = Receiver::new(settings, &Arc::new(destinations), now_ms).unwrap();
-    let mut mailbox = Mailbox::load(Arc::new(receiver), Arc::default(), &[], now, unsaved);
+    let mut mailbox = loaded(|_| {}, &[], now, unsaved);
     let present = [(subject("a"), observed(Phase::Ready))];
     mailbox.begin(&present, now, 0, unsaved);
     mailbox
 }
 
+/// A mailbox with stored entries.
+fn loaded(
+    set: impl FnOnce(&mut ReceiverSettings),
+    entries: &[Entry],
+    now: Instant,
+    unsaved: &mut Unsaved,
+) -> Mailbox {
+    let http = HttpReceiver::start(|_| Reply::status(204));
+    let mut settings = settings("ops", &http);
+    settings.hold = HOLD;
+    set(&mut settings);
+    let destinations = Destinations {
+        addresses: vec!["127.0.0.0/8".parse().unwrap()],
+        ..Destinations::default()
+    };
+    let receiver = Receiver::new(settings, &Arc::new(destinations), now_ms).unwrap();
+    Mailbox::load(Arc::new(receiver), Arc::default(), entries, now, unsaved)
+}
+
+/// Writes everything that is not written, and reads the store.
+fn stored(store: &RedbStore, unsaved: &mut Unsaved) -> Vec<Entry> {
+    for batch in unsaved.take(store) {
+        store.apply(&batch).unwrap();
+    }
+    store.range(PREFIX).unwrap().entries
+}
+
+fn slack(settings: &mut ReceiverSettings) {
+    settings.format = NotifyFormat::Slack;
+}
+
+/// A mailbox for Slack whose only event is marked in the store, and its request.
+fn begun(store: &RedbStore, unsaved: &mut Unsaved) -> (Mailbox, String) {
+    let now = Instant::now();
+    let mut mailbox = loaded(slack, &[], now, unsaved);
+    mailbox.begin(&[(subject("a"), observed(Phase::Ready))], now, 0, unsaved);
+    mailbox.observe(&subject("a"), &observed(Phase::Failed), now);
+    let now = now + HOLD;
+    mailbox.add_due(now, 1, unsaved);
+    stored(store, unsaved);
+    assert_eq!(mailbox.next_request(now, 1, unsaved), None);
+    assert!(
+        unsaved.has_values(),
+        "the mark is stored before the request"
+    );
+    stored(store, unsaved);
+    let message = mailbox.next_request(now, 1, unsaved).unwrap();
+    let text = String::from_utf8(message.body).unwrap();
+    assert!(!text.contains("repetition"), "{text}");
+    (mailbox, text)
+}
+
+#[test]
+fn a_message_for_slack_that_may_have_arrived_is_repeated_with_a_remark_or_given_up() {
+    let (store, mut unsaved) = (RedbStore::in_memory().unwrap(), Unsaved::default());
+    let (killed, first) = begun(&store, &mut unsaved);
+    drop(killed);
+    let (entries, now) = (stored(&store, &mut unsaved), Instant::now());
+    let mut next = loaded(slack, &entries, now, &mut unsaved);
+    let again = next.next_request(now, 1, &mut unsaved).unwrap();
+    let again = String::from_utf8(again.body).unwrap();
+    let text = first.trim_end_matches("\"}");
+    assert!(
+        again.starts_with(text) && again.contains("may be a repetition"),
+        "{again}"
+    );
+
+    let at_most_once = |settings: &mut ReceiverSettings| {
+        slack(settings);
+        settings.at_most_once = true;
+    };
+    let mut next = loaded(at_most_once, &entries, now, &mut unsaved);
+    assert_eq!(next.next_request(now, 1, &mut unsaved), None);
+    let entries = stored(&store, &mut unsaved);
+    let dead: Vec<&Entry> = entries
+        .iter()
+        .filter(|it| it.key.contains("/dead/"))
+        .collect();
+    assert_eq!(dead.len(), 1, "{entries:?}");
+    assert!(!entries.iter().any(|it| it.key.contains("/events/")));
+
+    // A user decides to send it. It remains a dead letter until it is accepted, also across a start.
+    let letter: GivenUp = serde_json::from_slice(&dead[0].value).unwrap();
+    let position = letter.event.sequence;
+    let letters = vec![(position, letter.event)];
+    assert_eq!(next.resend(letters.clone(), &mut unsaved), 1);
+    assert_eq!(next.resend(letters, &mut unsaved), 0, "it is in the queue");
+    let entries = stored(&store, &mut unsaved);
+    let mut next = loaded(at_most_once, &entries, now, &mut unsaved);
+    assert_eq!(next.next_request(now, 1, &mut unsaved), None);
+    stored(&store, &mut unsaved);
+    let sent = next.next_request(now, 1, &mut unsaved).unwrap();
+    assert_eq!(String::from_utf8(sent.body).unwrap(), first);
+    next.sent(Outcome::Delivered, now, &mut unsaved);
+    let entries = stored(&store, &mut unsaved);
+    let left = entries
+        .iter()
+        .filter(|it| !it.key.contains("/known/") && !it.key.contains("/scope/"));
+    assert_eq!(left.count(), 0, "{entries:?}");
+}
+
+#[test]
+fn only_a_request_without_an_answer_makes_the_next_message_a_repetition() {
+    let (store, mut unsaved) = (RedbStore::in_memory().unwrap(), Unsaved::default());
+    let (mut mailbox, first) = begun(&store, &mut unsaved);
+    let mut now = Instant::now() + HOLD;
+    for (outcome, is_repetition) in [
+        (
+            Outcome::Failed("the receiver answered 503".to_owned(), None),
+            false,
+        ),
+        (Outcome::Uncertain("no answer within 5 s".to_owned()), true),
+        (
+            Outcome::Failed("the receiver answered 503".to_owned(), None),
+            true,
+        ),
+    ] {
+        mailbox.sent(outcome, now, &mut unsaved);
+        now += Duration::from_mins(10);
+        let message = mailbox.next_request(now, 1, &mut unsaved).unwrap();
+        let text = String::from_utf8(message.body).unwrap();
+        assert_eq!(text != first, is_repetition, "{text}");
+    }
+}
+
 /// The phases of the next request, which the receiver accepts.
 fn sent(mailbox: &mut Mailbox, now: Instant, unsaved: &mut Unsaved) -> Option<(String, String)> {
     mailbox.add_due(now, 1, unsaved);
-    let message = mailbox.next_request(now, 1)?;
+    let message = mailbox.next_request(now, 1, unsaved)?;
     mailbox.sent(Outcome::Delivered, now, unsaved);
     let event: serde_json::Value = serde_json::from_slice(&message.body).unwrap();
     let phase = |of: &str| event["data"][of]["phase"].as_str().unwrap().to_owned();
@@ -93,14 +214,18 @@ fn a_failure_delays_the_next_request_and_requests_wait_as_long_as_the_receiver_a
     mailbox.observe(&subject("a"), &observed(Phase::Failed), begin);
     let now = begin + HOLD;
     mailbox.add_due(now, 1, &mut unsaved);
-    let first = mailbox.next_request(now, 1).unwrap();
-    assert_eq!(mailbox.next_request(now, 1), None, "one request at a time");
+    let first = mailbox.next_request(now, 1, &mut unsaved).unwrap();
+    assert_eq!(
+        mailbox.next_request(now, 1, &mut unsaved),
+        None,
+        "one request at a time"
+    );
     let wait = Duration::from_secs(40);
     let failed = |wait| Outcome::Failed("the receiver answered 503".to_owned(), wait);
     mailbox.sent(failed(Some(wait)), now, &mut unsaved);
     assert_eq!(mailbox.wake_at(), Some(now + wait));
-    assert_eq!(mailbox.next_request(now + wait / 2, 1), None);
-    let second = mailbox.next_request(now + wait, 1).unwrap();
+    assert_eq!(mailbox.next_request(now + wait / 2, 1, &mut unsaved), None);
+    let second = mailbox.next_request(now + wait, 1, &mut unsaved).unwrap();
     assert_eq!((second.id, second.body), (first.id, first.body));
     let mut waits = Vec::new();
     let mut now = now + wait;
@@ -109,7 +234,7 @@ fn a_failure_delays_the_next_request_and_requests_wait_as_long_as_the_receiver_a
         let next = mailbox.wake_at().unwrap();
         waits.push(next - now);
         now = next;
-        mailbox.next_request(now, 1).unwrap();
+        mailbox.next_request(now, 1, &mut unsaved).unwrap();
     }
     assert!(waits[0] < Duration::from_secs(8), "{waits:?}");
     let last = waits.last().unwrap();
@@ -125,12 +250,12 @@ fn an_event_is_given_up_after_many_requests() {
     let mut now = begin + HOLD;
     mailbox.add_due(now, 1, &mut unsaved);
     for _ in 0..crate::ATTEMPTS_MAX {
-        mailbox.next_request(now, 1).unwrap();
+        mailbox.next_request(now, 1, &mut unsaved).unwrap();
         let failed = Outcome::Failed("the receiver answered 503".to_owned(), None);
         mailbox.sent(failed, now, &mut unsaved);
         now += Duration::from_mins(10);
     }
-    assert_eq!(mailbox.next_request(now, 1), None);
+    assert_eq!(mailbox.next_request(now, 1, &mut unsaved), None);
     let hours = (now - begin).as_secs() / 3600;
     assert!(hours > 24, "{hours}");
 }

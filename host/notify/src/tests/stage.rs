@@ -46,6 +46,7 @@ pub(super) fn settings(name: &str, receiver: &HttpReceiver) -> ReceiverSettings 
         },
         phases: Vec::new(),
         hold: Duration::ZERO,
+        at_most_once: false,
         endpoint: EndpointSettings {
             url: receiver.url(),
             ca: None,

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyTest};
+use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyResend, NotifyTest};
 use kindsight_api::problem::ProblemDocument;
 
 use crate::AppState;
@@ -67,18 +67,55 @@ pub(crate) async fn test(
     _: NoBody,
 ) -> Result<Json<NotifyTest>, Problem> {
     let Path(receiver) = path?;
-    let Some(notifications) = app.notifications else {
-        let detail =
-            "there are no receivers: add `[[notify]]` to the configuration file of the server";
-        return Err(Problem::new(StatusCode::NOT_FOUND, detail));
-    };
     let user = sender.user_name().to_owned();
-    let tested = run(notifications, move |notifications| {
+    let tested = run(configured(app)?, move |notifications| {
         let tested = notifications.test(&receiver);
         audit::log_notify_test(&user, &receiver, &tested);
         tested
     });
     tested.await.map(Json)
+}
+
+/// Send dead letters again
+///
+/// Adds the events that a receiver did not accept to its queue again, with their ids. Each of them remains a dead letter
+/// until the receiver accepts it. With a shared store, only the server that sends accepts the command.
+#[utoipa::path(
+    post,
+    path = "/v2/notify/{receiver}/resend",
+    operation_id = "resend_dead_letters",
+    tag = "notify",
+    params(("receiver" = String, Path, description = "Name of the receiver in the configuration.", example = "ops")),
+    responses(
+        (status = 200, description = "The dead letters are in the queue, as far as it has room.", body = NotifyResend),
+        (status = 404, description = "There is no such receiver; the problem lists the receivers.", body = ProblemDocument, content_type = "application/problem+json"),
+        (status = 409, description = "Another server sends.", body = ProblemDocument, content_type = "application/problem+json"),
+        CommonErrors,
+    ),
+)]
+pub(crate) async fn resend(
+    State(app): State<AppState>,
+    sender: Sender,
+    path: Result<Path<String>, PathRejection>,
+    _: NoParameters,
+    _: NoBody,
+) -> Result<Json<NotifyResend>, Problem> {
+    let Path(receiver) = path?;
+    let user = sender.user_name().to_owned();
+    let resent = run(configured(app)?, move |notifications| {
+        let resent = notifications.resend(&receiver);
+        audit::log_notify_resend(&user, &receiver, &resent);
+        resent
+    });
+    resent.await.map(Json)
+}
+
+fn configured(app: AppState) -> Result<Arc<dyn Notifications>, Problem> {
+    app.notifications.ok_or_else(|| {
+        let detail =
+            "there are no receivers: add `[[notify]]` to the configuration file of the server";
+        Problem::new(StatusCode::NOT_FOUND, detail)
+    })
 }
 
 /// Calls the receivers on a blocking thread.

@@ -1,6 +1,6 @@
 //! Receivers of notifications.
 
-use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyTest};
+use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyResend, NotifyTest};
 
 use super::*;
 use crate::Notifications;
@@ -24,6 +24,18 @@ impl Notifications for Away {
             }),
             _ => Err(NotifyRefusal::NotFound(
                 "the receivers are `ops`".to_owned(),
+            )),
+        }
+    }
+
+    fn resend(&self, receiver: &str) -> Result<NotifyResend, NotifyRefusal> {
+        match receiver {
+            "ops" => Ok(NotifyResend {
+                dead_letters: 3,
+                queued: 2,
+            }),
+            _ => Err(NotifyRefusal::NotSender(
+                "this server does not send".to_owned(),
             )),
         }
     }
@@ -55,6 +67,13 @@ async fn a_test_answers_with_the_result_and_a_refusal_with_its_reason() {
     assert_eq!(detail, "the receivers are `ops`");
     let with_body = send(routes(), "POST", TEST, "{}").await;
     with_body.problem(StatusCode::BAD_REQUEST);
+    let resent = send(routes(), "POST", "/v2/notify/ops/resend", Body::empty()).await;
+    assert_eq!(
+        resent.json(),
+        serde_json::json!({"dead-letters": 3, "queued": 2})
+    );
+    let other = send(routes(), "POST", "/v2/notify/other/resend", Body::empty()).await;
+    other.problem(StatusCode::CONFLICT);
     let list = send(routes(), "GET", "/v2/notify", Body::empty()).await;
     list.problem(StatusCode::SERVICE_UNAVAILABLE);
     assert!(!list.header(header::RETRY_AFTER).is_empty());
