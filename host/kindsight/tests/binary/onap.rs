@@ -139,6 +139,25 @@ fn the_label_of_an_instance_finds_its_objects_and_clients_are_notified() {
     cluster.apply(&deployment());
     let status = wait_for(&server, &[ready[0], "Deployment sink Pending", ready[1]]);
     assert_eq!(status["ready"], false, "{status:#}");
+    // A Pod belongs to the instance of its owner, also without the label.
+    let uid = cluster
+        .get("/apis/apps/v1/namespaces/default/deployments/sink")
+        .unwrap()["metadata"]["uid"]
+        .clone();
+    cluster.apply(&json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "sink-1", "namespace": "default", "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "Deployment", "name": "sink", "uid": uid},
+        ]},
+        "spec": {"containers": [{"name": "sink", "image": "sink"}]},
+    }));
+    let with_pod = [
+        ready[0],
+        "Deployment sink Pending",
+        "Pod sink-1 Pending",
+        ready[1],
+    ];
+    wait_for(&server, &with_pod);
     assert_eq!(value(), StatusValue::NotReady);
     assert!(server.stop(), "the open stream delays the stop");
 }

@@ -90,9 +90,8 @@ pub(crate) async fn get(
     path: Result<Path<RbInstancePath>, PathRejection>,
     _: NoParameters,
 ) -> Result<Response, Problem> {
-    let id = path?.0.id;
-    let found = read(&app, model, move |instances, model| {
-        instances.get(model, &id)
+    let found = one(&app, model, path, |instances, model, id| {
+        instances.get(model, id)
     });
     written(&answers, found.await?).await
 }
@@ -121,9 +120,8 @@ pub(crate) async fn status(
     path: Result<Path<RbInstancePath>, PathRejection>,
     _: NoParameters,
 ) -> Result<Response, Problem> {
-    let id = path?.0.id;
-    let found = read(&app, model, move |instances, model| {
-        instances.status(model, &id)
+    let found = one(&app, model, path, |instances, model, id| {
+        instances.status(model, id)
     });
     let (status, stale) = found.await?;
     let mut response = written(&answers, status).await?;
@@ -131,6 +129,22 @@ pub(crate) async fn status(
         response.headers_mut().insert(WARNING, warning);
     }
     Ok(response)
+}
+
+/// Reads the instance of a path.
+async fn one<T: Send + 'static>(
+    app: &AppState,
+    model: VisibleModel,
+    path: Result<Path<RbInstancePath>, PathRejection>,
+    call: impl FnOnce(&dyn RbInstances, &VisibleModel, &str) -> Result<T, RbInstanceRefusal>
+    + Send
+    + 'static,
+) -> Result<T, Problem> {
+    let id = path?.0.id;
+    read(app, model, move |instances, model| {
+        call(instances, model, &id)
+    })
+    .await
 }
 
 /// Reads instances on a blocking thread.
