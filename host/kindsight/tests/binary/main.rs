@@ -40,5 +40,6 @@ mod serve;
 mod stopping;
 mod store;
 mod store_command;
+mod takeover;
 mod terminal;
 mod token_command;

@@ -19,11 +19,11 @@ const SUBJECT: &str = "fw0-sink";
 
 /// Bodies that arrived at a receiver, which accepts each.
 #[derive(Clone, Default)]
-struct Bodies(Arc<Mutex<Vec<Value>>>);
+pub(crate) struct Bodies(Arc<Mutex<Vec<Value>>>);
 
 impl Bodies {
     /// Starts a receiver; returns its URL.
-    fn listen(&self) -> String {
+    pub(crate) fn listen(&self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
         let bodies = self.clone();
@@ -64,7 +64,7 @@ impl Bodies {
     }
 
     /// The different bodies, in order. After a kill, an event may be repeated, with the same id.
-    fn different(&self) -> Vec<Value> {
+    pub(crate) fn different(&self) -> Vec<Value> {
         let mut different = Vec::new();
         for body in &*self.0.lock().unwrap() {
             if !different.contains(body) {
