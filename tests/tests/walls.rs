@@ -32,6 +32,8 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         "rustls",
         &[
             "kindsight",
+            // The server of an inventory that demands client certificates.
+            "kindsight-cluster",
             "kindsight-outgoing",
             "kindsight-push",
             "kindsight-registry",
