@@ -63,11 +63,13 @@ impl Bodies {
         }
     }
 
-    /// The different bodies, in order. After a kill, an event may be repeated, with the same id.
+    /// The different bodies, in order. After a kill, an event may be repeated, with the same id or with a remark.
     pub(crate) fn different(&self) -> Vec<Value> {
         let mut different = Vec::new();
         for body in &*self.0.lock().unwrap() {
-            if !different.contains(body) {
+            let text = body["text"].as_str().unwrap_or_default();
+            let is_repetition = text.contains("may be a repetition");
+            if !is_repetition && !different.contains(body) {
                 different.push(body.clone());
             }
         }
