@@ -8,6 +8,7 @@
 //! An object without an application takes about 100 bytes. With an owner, or with labels that relations need, it
 //! takes about 270 bytes.
 
+mod audit;
 mod claims;
 mod comparison;
 mod coverage;
@@ -42,7 +43,8 @@ use crate::decoded::Decoded;
 use crate::related_rules::RelatedRules;
 use crate::uid::Uid;
 
-pub use comparison::ConsistentList;
+pub use audit::{Difference, ListedPage};
+pub use comparison::{ConsistentList, ObjectName};
 use groups::Groups;
 use health_scopes::HealthScopes;
 use inventories::Inventories;

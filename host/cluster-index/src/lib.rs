@@ -39,7 +39,9 @@ mod uid;
 
 pub use configured::{ConfiguredApp, ConfiguredApplication};
 pub use decoded::{Body, Decoded};
-pub use index::{ClusterIndex, ConsistentList, GroupReport, Needed, ScopeId};
+pub use index::{
+    ClusterIndex, ConsistentList, Difference, GroupReport, ListedPage, Needed, ObjectName, ScopeId,
+};
 pub use kind::ApiKind;
 pub use labels::Labels;
 pub use membership::{ApplicationRule, MembershipRules};

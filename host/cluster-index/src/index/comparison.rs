@@ -7,6 +7,9 @@ use super::{ClusterIndex, ScopeId};
 use crate::decoded::Decoded;
 use crate::uid::Uid;
 
+/// The namespace and the name of an object. The namespace of a cluster-scoped object is empty.
+pub type ObjectName = (Arc<str>, Arc<str>);
+
 /// A consistent list of a Kind: the versions of all its objects in a scope, or in one namespace of the scope.
 #[derive(Debug)]
 pub struct ConsistentList {
@@ -17,7 +20,7 @@ pub struct ConsistentList {
     /// The version of the list; 0 if versions have no order.
     pub version: u64,
     /// The objects, by namespace and name.
-    objects: HashMap<(Arc<str>, Arc<str>), (Uid, u64)>,
+    objects: HashMap<ObjectName, (Uid, u64)>,
 }
 
 impl ConsistentList {
@@ -47,6 +50,21 @@ impl ConsistentList {
     pub fn is_over(&self, max: usize) -> bool {
         self.objects.len() > max
     }
+
+    /// The uid and the version of an object; none if the list does not have it.
+    pub(super) fn find(&self, object: &ObjectName) -> Option<(Uid, u64)> {
+        self.objects.get(object).copied()
+    }
+
+    /// All objects, with uid and version.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&ObjectName, (Uid, u64))> {
+        self.objects.iter().map(|(name, found)| (name, *found))
+    }
+
+    /// Number of objects.
+    pub(super) fn len(&self) -> usize {
+        self.objects.len()
+    }
 }
 
 impl ClusterIndex {
@@ -57,7 +75,7 @@ impl ClusterIndex {
 
     /// The namespace and the name of an object whose state in the index is older than the list; `None` if the index
     /// has every object of the list in this version or a later one, and no object that was deleted before the list.
-    pub fn older_than(&self, list: &ConsistentList) -> Option<(Arc<str>, Arc<str>)> {
+    pub fn older_than(&self, list: &ConsistentList) -> Option<ObjectName> {
         let mut objects = list.objects.iter();
         let older = objects.find(|((namespace, name), (uid, version))| {
             let entry = self.objects.find(list.scope, namespace, name);
@@ -76,7 +94,7 @@ impl ClusterIndex {
     }
 
     /// An object that the index has and the list does not, unless the object is newer than the list.
-    fn deleted_before(&self, list: &ConsistentList) -> Option<(Arc<str>, Arc<str>)> {
+    fn deleted_before(&self, list: &ConsistentList) -> Option<ObjectName> {
         let all = self.objects.of_scope(list.scope);
         let mut of_list = all.filter(|(_, entry)| {
             let namespace = list.namespace.as_ref();

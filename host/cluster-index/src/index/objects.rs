@@ -107,6 +107,17 @@ impl Objects {
         self.entries(self.collection(scope, namespace).into_iter())
     }
 
+    /// The objects of some namespaces of a watch.
+    pub(super) fn of_namespaces(
+        &self,
+        scope: ScopeId,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = (Id, &Entry)> {
+        let collections = self.collections.get(&scope).into_iter().flatten();
+        let wanted = collections.filter(move |(namespace, _)| is_wanted(namespace));
+        self.entries(wanted.map(|(_, collection)| collection))
+    }
+
     /// Number of the objects of a watch.
     pub(super) fn count_of(&self, scope: ScopeId) -> usize {
         let collections = self.collections.get(&scope).into_iter();

@@ -1,3 +1,4 @@
+mod audits;
 mod comparisons;
 mod descent;
 mod health_scopes;
