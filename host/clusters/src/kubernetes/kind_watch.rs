@@ -175,7 +175,7 @@ impl KindWatch {
         loop {
             let page = pages.next().await.map_err(|error| match error {
                 // The list took longer than the server keeps versions: it is requested again.
-                ApiError::Gone(_) => End::TooOld,
+                ApiError::Gone { .. } => End::TooOld,
                 error => End::Failed(error),
             });
             // The server may need less time for fewer objects.
@@ -243,7 +243,7 @@ impl KindWatch {
         let target = self.watch_target(&format!("resourceVersion={}", url_encoded(version)));
         let answer = client.lines(&target, self.decoder.accept_watch());
         answer.await.map_err(|error| match error {
-            ApiError::Gone(_) => End::TooOld,
+            ApiError::Gone { .. } => End::TooOld,
             error => End::Failed(error),
         })
     }
@@ -341,7 +341,7 @@ impl KindWatch {
             WatchEvent::Bookmark(at) | WatchEvent::AllSent(at) => *version = at,
             WatchEvent::Error(status) => {
                 return Err(match ApiError::of_status(status) {
-                    ApiError::Gone(_) => End::TooOld,
+                    ApiError::Gone { .. } => End::TooOld,
                     error => End::Failed(error),
                 });
             }

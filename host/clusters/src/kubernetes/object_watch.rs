@@ -197,7 +197,7 @@ impl<T: PartialEq> ObjectWatch<T> {
                 Ok(Some((object, is_deleted))) => {
                     state.send_if_modified(|state| self.take(state, object, is_deleted));
                 }
-                Err(ApiError::Gone(_)) => return Ok(()),
+                Err(ApiError::Gone { .. }) => return Ok(()),
                 Err(error) => return Err(error),
             }
         }

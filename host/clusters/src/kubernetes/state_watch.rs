@@ -103,7 +103,7 @@ enum End {
 impl From<ApiError> for End {
     fn from(error: ApiError) -> Self {
         match error {
-            ApiError::Gone(_) => Self::Relist,
+            ApiError::Gone { .. } => Self::Relist,
             error => Self::Failed(error),
         }
     }

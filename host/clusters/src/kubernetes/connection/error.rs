@@ -35,8 +35,13 @@ pub(in crate::kubernetes) enum ApiError {
     #[error("not found: {0}")]
     NotFound(String),
     /// The server no longer has the version: its resource must be listed again.
-    #[error("too old: {0}")]
-    Gone(String),
+    #[error("too old: {message}")]
+    Gone {
+        /// The message of the response.
+        message: String,
+        /// The continue token for the rest of an expired list at the current version.
+        next: Option<String>,
+    },
     /// Any other error response.
     #[error("it answers {code}: {message}")]
     Failed {
@@ -83,7 +88,7 @@ impl ApiError {
         match self {
             Self::Forbidden(_) => ResponseClass::Forbidden,
             Self::NotFound(_) => ResponseClass::Unserved,
-            Self::Gone(_) => ResponseClass::TooOld,
+            Self::Gone { .. } => ResponseClass::TooOld,
             Self::Unauthorized(_) => ResponseClass::Unauthorized,
             Self::Failed { code, .. } if NOT_LISTABLE.contains(code) => ResponseClass::NotListable,
             Self::Unreachable(_)
@@ -117,12 +122,18 @@ impl ApiError {
             message,
             code,
             details,
+            metadata,
         } = status;
         match code {
             401 => Self::Unauthorized(message),
             403 => Self::Forbidden(message),
             404 => Self::NotFound(message),
-            410 => Self::Gone(message),
+            410 => Self::Gone {
+                message,
+                next: metadata
+                    .and_then(|it| it.r#continue)
+                    .filter(|it| !it.is_empty()),
+            },
             code => Self::Failed {
                 code,
                 message,

@@ -15,6 +15,7 @@ pub(in crate::kubernetes) struct Status {
     pub(in crate::kubernetes) message: String,
     pub(in crate::kubernetes) code: u16,
     pub(in crate::kubernetes) details: Option<StatusDetails>,
+    pub(in crate::kubernetes) metadata: Option<ListMetadata>,
 }
 
 /// Details of a `Status`.
@@ -41,12 +42,12 @@ pub(super) struct List<'j> {
     pub(super) items: Option<Vec<&'j RawValue>>,
 }
 
-/// The metadata of a list.
-#[derive(Default, Deserialize)]
+/// The metadata of a list. A status that refuses an expired list has the token for the rest of the list.
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct ListMetadata {
+pub(in crate::kubernetes) struct ListMetadata {
     pub(super) resource_version: String,
-    pub(super) r#continue: Option<String>,
+    pub(in crate::kubernetes) r#continue: Option<String>,
 }
 
 /// A line of a watch.
