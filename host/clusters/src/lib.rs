@@ -17,6 +17,7 @@
 )]
 
 mod absences;
+mod audits;
 mod confirmations;
 mod event;
 mod folder;
@@ -28,6 +29,7 @@ mod remote_inventories;
 mod source;
 
 pub use absences::Absences;
+pub use audits::{AUDIT_INTERVAL, Audits};
 pub use confirmations::Confirmations;
 pub use event::{ClusterEvent, FACTS_EVERY};
 pub use folder::{FolderCluster, ManifestFile};

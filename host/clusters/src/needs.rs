@@ -8,7 +8,9 @@ use std::sync::Arc;
 use kindsight_cluster_index::RelatedRules;
 use tokio::sync::watch;
 
-use crate::{Absences, Confirmations, Identities, PushedClusters, RemoteInventories, Starts};
+use crate::{
+    Absences, Audits, Confirmations, Identities, PushedClusters, RemoteInventories, Starts,
+};
 
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
 
@@ -27,6 +29,8 @@ pub struct Needs {
     pub confirmations: Confirmations,
     /// The way to ask the sources whether an object is known not to exist, shared likewise.
     pub absences: Absences,
+    /// The pace of audits, shared likewise.
+    pub audits: Audits,
     /// The inventories that list resources of other clusters, shared likewise.
     pub inventories: RemoteInventories,
     /// The pushed clusters whose sources run, shared likewise.
@@ -34,7 +38,7 @@ pub struct Needs {
 }
 
 impl Default for Needs {
-    /// No relations and no deployments.
+    /// No relations, no deployments and no audits.
     fn default() -> Self {
         Self {
             related: watch::channel(Arc::default()).1,
@@ -43,6 +47,7 @@ impl Default for Needs {
             starts: Starts::default(),
             confirmations: Confirmations::default(),
             absences: Absences::default(),
+            audits: Audits::default(),
             inventories: RemoteInventories::default(),
             pushed: PushedClusters::default(),
         }

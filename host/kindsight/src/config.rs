@@ -158,6 +158,10 @@ pub(crate) struct ServeArgs {
     /// stale, such as `60s`. Afterwards such a Kind is listed as not answered. `GET /readyz` waits as long.
     #[arg(long, env = "KINDSIGHT_KIND_GRACE", value_name = "TIME", value_parser = duration, default_value = "60s")]
     pub(crate) kind_grace: Duration,
+    /// Average time between two samples of the audit of watched clusters, such as `60s`; with `0s`, there is no audit.
+    /// A sample compares at most 500 objects of one cluster with its API server. A Kind that differs is listed again.
+    #[arg(long, env = "KINDSIGHT_AUDIT_INTERVAL", value_name = "TIME", value_parser = duration, default_value = "60s")]
+    pub(crate) audit_interval: Duration,
     /// Directory of interpreters (`*.wasm`) to watch, or an artifact: `oci://HOST/REPOSITORY:TAG`, optionally with
     /// `@sha256:…`, or `oci-layout:PATH[:TAG]`. Can be repeated, with at most one directory.
     ///

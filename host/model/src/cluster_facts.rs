@@ -38,4 +38,22 @@ pub struct ClusterFacts {
     pub sessions: u64,
     /// Number of failures of watches since the start. A failure whose first repetition succeeds does not count.
     pub watch_failures: u64,
+    /// Results of the audits since the start.
+    pub audit: AuditCounts,
+}
+
+/// Results of the audits of a cluster. An audit compares samples of the index with the API server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AuditCounts {
+    /// Number of samples without a drift.
+    pub same: u64,
+    /// Number of samples with a drift.
+    pub drifted: u64,
+    /// Number of samples without a result: a request failed, or the watch did not reach the version of the sample in
+    /// time.
+    pub inconclusive: u64,
+    /// Number of objects in all samples with a result.
+    pub objects: u64,
+    /// Number of objects whose state in the index differed from the state at the server.
+    pub drifts: u64,
 }

@@ -54,7 +54,7 @@ pub use bundle::{
 pub use catalog::{CatalogAction, LoadStep, Source, VersionOutcome};
 pub use claims::{Claims, ClaimsByPosition, OtherClaim};
 pub use clean::{clean, clean_json};
-pub use cluster_facts::{ClusterFacts, ReportMode};
+pub use cluster_facts::{AuditCounts, ClusterFacts, ReportMode};
 pub use coverage::{
     Absence, Coverage, CoverageRow, KindCoverage, KindState, Presence, Scope, is_served_by,
 };

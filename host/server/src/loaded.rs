@@ -8,6 +8,7 @@ use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
 use kindsight_clusters::{ClusterSource, RemoteInventories};
 use kindsight_lifecycle::Sender;
+use kindsight_clusters::{Audits, ClusterSource, Needs, RemoteInventories};
 use kindsight_notify::Notifier;
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
@@ -152,6 +153,14 @@ impl Loaded {
         ServerMetrics::new(self.recorded.clone(), sources)
     }
 
+    /// The needs of the pipeline, with the pace of audits.
+    fn needs(&self) -> Needs {
+        Needs {
+            audits: Audits::every(self.settings.audit_interval),
+            ..self.pipeline.needs()
+        }
+    }
+
     /// The commands of the catalog, for the REST API.
     fn catalog_api(&self, tasks: &Tasks) -> CatalogApi {
         CatalogApi::new(
@@ -175,7 +184,7 @@ impl Loaded {
         let unsynced = Arc::clone(&self.unsynced);
         let (events_tx, events_rx) = mpsc::channel(EVENTS_MAX);
         let catalog_api = self.catalog_api(tasks);
-        let needs = self.pipeline.needs();
+        let needs = self.needs();
         let confirm_api = ConfirmApi {
             confirmations: needs.confirmations.clone(),
             events_tx: events_tx.clone(),

@@ -10,7 +10,7 @@ use kindsight_aai::AaiSettings;
 use kindsight_access::{AccessSettings, TlsSettings};
 use kindsight_api::status::Dialect;
 use kindsight_catalog::{ArtifactSource, CatalogLimits, ComponentDirectory};
-use kindsight_clusters::{ClusterSource, Projects};
+use kindsight_clusters::{AUDIT_INTERVAL, ClusterSource, Projects};
 use kindsight_grpc::{CONNECTIONS_MAX, Controllers};
 use kindsight_k8splugin::InstanceSettings;
 use kindsight_model::{ClusterName, PARSED_BYTES_MAX};
@@ -69,6 +69,8 @@ pub struct Settings {
     /// Time after the start of a cluster for which each Kind that it has not answered for makes its applications
     /// stale.
     pub kind_grace: Duration,
+    /// Average time between two samples of the audit of watched clusters; with 0, there is no audit.
+    pub audit_interval: Duration,
     /// The address it answers on; port 0 takes a free one.
     pub listen: SocketAddr,
     /// Access control; without it, every client may do everything.
@@ -193,6 +195,7 @@ impl Settings {
             timeouts: Timeouts::default(),
             parsed_bytes_max: PARSED_BYTES_MAX,
             kind_grace: KIND_GRACE,
+            audit_interval: AUDIT_INTERVAL,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             access: None,
             insecure: Insecure::default(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_api::clusters::Connection;
-use kindsight_model::{ClusterFacts, Coverage};
+use kindsight_model::{AuditCounts, ClusterFacts, Coverage};
 
 /// The connection to one cluster, with facts about the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +54,7 @@ fn without_counts(facts: &ClusterFacts) -> ClusterFacts {
         watches: 0,
         sessions: 0,
         watch_failures: 0,
+        audit: AuditCounts::default(),
         ..facts.clone()
     }
 }

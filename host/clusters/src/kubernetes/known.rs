@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use kindsight_cluster_index::{ClusterIndex, ScopeId};
-use kindsight_model::{DeploymentId, Removal};
+use kindsight_model::{AuditCounts, DeploymentId, Removal};
 
 use super::decode::Item;
 use super::deployments::{Deployments, ShownDeployments};
@@ -30,6 +30,8 @@ pub(super) struct Known {
     pub(super) inventories: Option<EnteredCluster>,
     /// Number of failures of watches.
     pub(super) watch_failures: u64,
+    /// Results of the audits.
+    pub(super) audit: AuditCounts,
 }
 
 impl Known {

@@ -46,6 +46,12 @@ impl<'w> Pages<'w> {
         }
     }
 
+    /// The same list from a continue token.
+    pub(super) fn from(mut self, token: Option<&str>) -> Self {
+        self.next = Some(token.map_or_else(String::new, continued));
+        self
+    }
+
     /// The next page; none after the last. A page that is too large or too late is requested again with a tenth of
     /// its objects.
     ///
@@ -77,10 +83,14 @@ impl<'w> Pages<'w> {
             }
         };
         let page = self.decoder.page(&bytes).map_err(ApiError::Unreadable)?;
-        let next = page.next.as_deref();
-        self.next = next.map(|token| format!("&continue={}", url_encoded(token)));
+        self.next = page.next.as_deref().map(continued);
         Ok(Some(page))
     }
+}
+
+/// The part of a query that continues a list.
+fn continued(token: &str) -> String {
+    format!("&continue={}", url_encoded(token))
 }
 
 /// A part of the objects of a Kind.
@@ -134,8 +144,8 @@ impl PartList {
     async fn list(&self, name: Option<&str>) -> Result<(), ApiError> {
         let namespace = Some(&*self.namespace).filter(|namespace| !namespace.is_empty());
         let path = path_of(&self.kind, namespace);
-        let name = name.map(|name| format!("&fieldSelector=metadata.name%3D{}", url_encoded(name)));
-        let filter = format!("{}{}", name.unwrap_or_default(), self.filter);
+        let name = name.map(named).unwrap_or_default();
+        let filter = format!("{name}{}", self.filter);
         let client = self.connections.client().await?;
         let mut pages = Pages::new(&client, &self.decoder, (&path, &filter), PAGE_ITEMS);
         while let Some(page) = pages.next().await? {
@@ -149,6 +159,11 @@ impl PartList {
         let watch = self.watch;
         let _ = self.news.send(WatchNews { watch, what }).await;
     }
+}
+
+/// The part of a query that selects objects by name.
+pub(super) fn named(name: &str) -> String {
+    format!("&fieldSelector=metadata.name%3D{}", url_encoded(name))
 }
 
 /// A percent-encoded value of a query.

@@ -1,6 +1,7 @@
 //! One session with an API server: from the connection to its end.
 
 mod absences;
+mod audit;
 mod confirmation;
 mod coverage;
 mod deployments;
@@ -37,6 +38,7 @@ use super::watches::Watches;
 use crate::remote_inventories::{Endpoint, Exchange};
 use crate::{ClusterEvent, FACTS_EVERY, Needs};
 
+use audit::Audit;
 use confirmation::{COMPARISONS_MAX, Comparison};
 use discovery::Discovery;
 use probe::Probe;
@@ -87,6 +89,15 @@ struct Due {
 }
 
 impl Due {
+    /// Sends facts at once, and reports after the first change.
+    fn now() -> Self {
+        Self {
+            last_report: Instant::now(),
+            next_report: None,
+            next_facts: Instant::now(),
+        }
+    }
+
     /// Reports soon, with the changes that arrive until then.
     fn report_soon(&mut self) {
         self.next_report
@@ -134,6 +145,7 @@ pub(super) struct Session {
     streams: ListStreams,
     /// Comparisons of the index with consistent lists.
     comparing: FuturesUnordered<BoxFuture<'static, Comparison>>,
+    audit: Audit,
 }
 
 impl Session {
@@ -162,6 +174,7 @@ impl Session {
         let discovered = discover(&client, FIRST_GROUP_MAX).await;
         let discovered = discovered.map_err(|error| error.of_cluster())?;
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
+        let turns = needs.audits.enter();
         Ok(Self {
             cluster: cluster.clone(),
             inventories: needs.inventories.subscribe(),
@@ -187,6 +200,7 @@ impl Session {
             health: ServerHealth::default(),
             streams: ListStreams::default(),
             comparing: FuturesUnordered::new(),
+            audit: Audit::new(turns),
         })
     }
 
@@ -204,11 +218,7 @@ impl Session {
         self.begin(known);
         let mut requests = self.needs.confirmations.requests(&self.cluster.name);
         let mut questions = self.needs.absences.questions(&self.cluster.name);
-        let mut due = Due {
-            last_report: Instant::now(),
-            next_report: None,
-            next_facts: Instant::now(),
-        };
+        let mut due = Due::now();
         let mut wake = pin!(sleep_until(due.next_facts));
         loop {
             let wake_at = self.wake_at(known, &due);
@@ -257,6 +267,12 @@ impl Session {
                         return end;
                     }
                 }
+                step = self.audit.ended() => {
+                    if let Err(end) = self.follow_audit(step, known) {
+                        return end;
+                    }
+                    due.report_soon();
+                }
                 Some(question) = questions.recv() => {
                     self.answer(question, known);
                     // An answer changes nothing that the session acts on.
@@ -286,7 +302,15 @@ impl Session {
     fn wake_at(&self, known: &Known, due: &Due) -> Instant {
         let (part_at, settle_at) = (self.watches.next_part_at(), self.settle_at(known));
         let (probe_at, discover_at) = (self.probe.at(), self.discovery.at());
-        let times = [due.next_report, part_at, settle_at, probe_at, discover_at];
+        let audit_at = self.audit.at();
+        let times = [
+            due.next_report,
+            part_at,
+            settle_at,
+            probe_at,
+            discover_at,
+            audit_at,
+        ];
         let times = times.into_iter().flatten();
         times.fold(due.next_facts, Instant::min)
     }
@@ -306,6 +330,7 @@ impl Session {
         self.probe
             .ask(&self.connections, now, || watches.consistent_read());
         self.discovery.ask(&self.connections, now);
+        self.begin_sample(known, now);
         if due.next_report.is_some_and(|at| at <= now) {
             due.next_report = None;
             due.last_report = now;

@@ -3,6 +3,7 @@
 mod coverage;
 mod extent;
 mod parts;
+mod relist;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -215,15 +216,6 @@ impl Watches {
         failures
             .filter(|error| error.response() == ResponseClass::Forbidden)
             .count()
-    }
-
-    /// Requests all objects of each Kind again.
-    pub(super) fn list_again(&mut self) {
-        for state in self.by_id.values_mut().filter(|state| !state.is_asked) {
-            state.is_asked = true;
-            state.seen.store(0, Ordering::Relaxed);
-            state.asked.send_modify(|asked| asked.list += 1);
-        }
     }
 
     /// Returns whether a Kind is refused and no repeated request has confirmed that.

@@ -175,6 +175,7 @@ fn settings(
         registry,
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
         kind_grace: args.kind_grace,
+        audit_interval: args.audit_interval,
         listen: args.listen,
         access,
         insecure: args.access.insecure(),

@@ -105,6 +105,8 @@ impl From<FactsLine> for ClusterFacts {
             watches: line.watches,
             sessions: line.sessions,
             watch_failures: line.watch_failures,
+            // An agent makes no audits.
+            ..Self::default()
         }
     }
 }

@@ -74,6 +74,7 @@ pub(super) fn publish(writer: &mut ReadModelWriter) {
             watches: 50,
             sessions: 2,
             watch_failures: 3,
+            ..ClusterFacts::default()
         })),
         coverage: Some(secrets_are_forbidden()),
     };

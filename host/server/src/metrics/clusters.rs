@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use kindsight_model::Coverage;
+use kindsight_model::{AuditCounts, Coverage};
 use kindsight_read_model::ReadModel;
 use kindsight_status::{ConnectionState, ConnectionView};
 use prometheus_client::collector::Collector;
@@ -40,6 +40,7 @@ struct Values {
     objects: usize,
     sessions: u64,
     watch_failures: u64,
+    audit: AuditCounts,
     faults: usize,
     /// Number of Kinds by coverage.
     kinds: BTreeMap<&'static str, usize>,
@@ -60,11 +61,20 @@ impl Values {
             self.objects += facts.objects;
             self.sessions += facts.sessions;
             self.watch_failures += facts.watch_failures;
+            self.add_audit(&facts.audit);
         }
         for row in connection.coverage.iter().flat_map(Coverage::rows) {
             let state = row.coverage.state.as_str();
             *self.kinds.entry(state).or_default() += 1;
         }
+    }
+
+    fn add_audit(&mut self, counts: &AuditCounts) {
+        self.audit.same += counts.same;
+        self.audit.drifted += counts.drifted;
+        self.audit.inconclusive += counts.inconclusive;
+        self.audit.objects += counts.objects;
+        self.audit.drifts += counts.drifts;
     }
 }
 
@@ -109,7 +119,8 @@ impl Collector for ClusterCollector {
             states,
         )?;
         encode_staleness(to, &all)?;
-        encode_watches(to, &all)
+        encode_watches(to, &all)?;
+        encode_audits(to, &all)
     }
 }
 
@@ -169,4 +180,22 @@ fn encode_watches(to: &mut DescriptorEncoder<'_>, all: &ByName) -> fmt::Result {
     let help = "Failures of watches. A failure whose first repetition succeeds does not count.";
     let failures = each(all, |it| it.watch_failures);
     counters(to, "cluster_watch_failures", help, failures)
+}
+
+fn encode_audits(to: &mut DescriptorEncoder<'_>, all: &ByName) -> fmt::Result {
+    let help = "Samples of the audit: without a drift (`same`), with one (`drift`), or without a result (`inconclusive`).";
+    let samples = all.iter().flat_map(|(name, values)| {
+        let counts = [
+            ("same", values.audit.same),
+            ("drift", values.audit.drifted),
+            ("inconclusive", values.audit.inconclusive),
+        ];
+        counts.map(|(result, count)| ([("cluster", name.as_str()), ("result", result)], count))
+    });
+    counters(to, "audit_samples", help, samples)?;
+    let help = "Objects in samples with a result.";
+    let objects = each(all, |it| it.audit.objects);
+    counters(to, "audit_objects", help, objects)?;
+    let help = "Objects whose state in memory differed from the state at the API server. Their Kind is listed again.";
+    counters(to, "audit_drifts", help, each(all, |it| it.audit.drifts))
 }

@@ -272,6 +272,7 @@ fn clusters_are_listed_with_their_connections() {
             watches: 50,
             sessions: 2,
             watch_failures: 3,
+            ..ClusterFacts::default()
         })),
         coverage: Some(covered(&["Secret"])),
     };

@@ -1,4 +1,5 @@
 mod api;
+mod audit;
 mod confirmations;
 mod contexts;
 mod discovery;

@@ -26,6 +26,7 @@ impl Session {
             objects: known.index.members(),
             watches: self.watches.len(),
             watch_failures: known.watch_failures,
+            audit: known.audit,
             ..events.facts()
         };
         if facts == self.facts {
