@@ -5,9 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use ureq::Agent;
-use ureq::http::{Method, Request};
+use ureq::http::{Method, Request, Response};
 use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
+use ureq::{Agent, Body};
 
 use crate::authority::Identity;
 use crate::process::PERIOD;
@@ -137,6 +137,18 @@ impl Client {
         let request = request.body(()).expect("a request");
         let answer = self.agent.run(request).expect("an answer that begins");
         answer.into_body().into_reader()
+    }
+
+    /// The answer to a read with this value of the header `Accept`, whose body is not read yet.
+    ///
+    /// # Errors
+    /// If no answer begins.
+    pub(crate) fn read(&self, path: &str, accept: &str) -> Result<Response<Body>, ureq::Error> {
+        let mut request = Request::get(format!("{}{path}", self.url)).header("Accept", accept);
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", token);
+        }
+        self.agent.run(request.body(())?)
     }
 
     /// Returns whether the server answers at all, and its certificate is accepted.

@@ -52,6 +52,7 @@ mod ports;
 mod process;
 mod proxy;
 mod registry;
+mod watch_proxy;
 mod watchdog;
 
 pub use alertmanager::Alertmanager;
@@ -74,3 +75,4 @@ pub use pods::{BEHAVIOUR_LABEL, Behaviour};
 pub use ports::loopback_address;
 pub use proxy::Proxy;
 pub use registry::{OciRegistry, RegistryAccess};
+pub use watch_proxy::WatchProxy;

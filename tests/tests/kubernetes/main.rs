@@ -2,6 +2,7 @@
 
 mod application;
 mod argo_cm;
+mod audit;
 mod context;
 mod cuts;
 mod faults;
