@@ -59,7 +59,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ),
     ("jsonschema", &["kindsight-settings"]),
     ("hmac", &["kindsight-code-cache", "kindsight-notify"]),
-    ("hyper", &["kindsight-rest"]),
+    ("hyper", &["kindsight-rest", "kindsight-simulator"]),
     (
         "hyper-rustls",
         &["kindsight-clusters", "kindsight-access", "kindsight-push"],
@@ -71,6 +71,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
             "kindsight-clusters",
             "kindsight-access",
             "kindsight-push",
+            "kindsight-simulator",
         ],
     ),
     ("jsonwebtoken", &["kindsight-access"]),
@@ -92,7 +93,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         "tonic-prost-build",
         &["kindsight-grpc", "kindsight-status-notify"],
     ),
-    ("tokio-rustls", &["kindsight-access"]),
+    ("tokio-rustls", &["kindsight-access", "kindsight-simulator"]),
     ("tower-http", &["kindsight-rest"]),
     ("anstream", &["kindsight"]),
     ("anstyle", &["kindsight"]),
@@ -322,8 +323,18 @@ const COMMAND_LINE: &str = "kindsight";
 /// Real clusters for the tests of other crates.
 const CLUSTERS: &str = "tests/cluster";
 
+/// Simulated clusters for the tests of other crates.
+const SIMULATOR: &str = "tests/simulator";
+
 /// Folders with all source files except these tests.
-const SOURCES: &[&str] = &["host", "sdk", "plugins", "tests/guests", CLUSTERS];
+const SOURCES: &[&str] = &[
+    "host",
+    "sdk",
+    "plugins",
+    "tests/guests",
+    CLUSTERS,
+    SIMULATOR,
+];
 
 /// Most lines of a file of the host, without tests.
 const LINES_MAX: usize = 400;
@@ -376,7 +387,7 @@ fn folders(of: &str) -> Vec<String> {
 fn members() -> Vec<Member> {
     let parents = ["host", "sdk", "sdk/templates", "plugins", "tests/guests"];
     let folders = parents.iter().flat_map(|parent| folders(parent));
-    let folders = folders.chain([CLUSTERS.to_owned()]);
+    let folders = folders.chain([CLUSTERS, SIMULATOR].map(str::to_owned));
     folders.map(|folder| member(&folder)).collect()
 }
 
@@ -500,6 +511,7 @@ fn interpreters_depend_on_the_sdk_and_not_on_the_host() {
             ],
             "sdk/cel" | "sdk/lua" => &["kindsight-contract"],
             "sdk/rules" => &RULES,
+            SIMULATOR => &["kindsight-cluster"],
             "tests/guests/parked" => &["kindsight-rules", "kindsight-sdk"],
             folder if folder.starts_with("sdk/") || folder == CLUSTERS => &[],
             _ => &["kindsight-sdk"],
