@@ -18,6 +18,7 @@
 
 mod absences;
 mod audits;
+mod awaited;
 mod confirmations;
 mod event;
 mod folder;
@@ -30,6 +31,7 @@ mod source;
 
 pub use absences::Absences;
 pub use audits::{AUDIT_INTERVAL, Audits};
+pub use awaited::{AwaitedClusters, Awaiting};
 pub use confirmations::Confirmations;
 pub use event::{ClusterEvent, FACTS_EVERY};
 pub use folder::{FolderCluster, ManifestFile};

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::{
     Absences, Audits, Confirmations, Identities, PushedClusters, RemoteInventories, Starts,
+    Absences, AwaitedClusters, Confirmations, Identities, PushedClusters, RemoteInventories, Starts,
 };
 
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
@@ -31,6 +32,8 @@ pub struct Needs {
     pub absences: Absences,
     /// The pace of audits, shared likewise.
     pub audits: Audits,
+    /// The clusters that clients wait for, shared likewise.
+    pub awaited: AwaitedClusters,
     /// The inventories that list resources of other clusters, shared likewise.
     pub inventories: RemoteInventories,
     /// The pushed clusters whose sources run, shared likewise.
@@ -48,6 +51,7 @@ impl Default for Needs {
             confirmations: Confirmations::default(),
             absences: Absences::default(),
             audits: Audits::default(),
+            awaited: AwaitedClusters::default(),
             inventories: RemoteInventories::default(),
             pushed: PushedClusters::default(),
         }

@@ -47,6 +47,7 @@ mod serve;
 mod slots;
 mod stream;
 mod submission;
+mod waits;
 
 #[cfg(test)]
 mod tests;
@@ -84,6 +85,7 @@ pub use router::{metrics_router, openapi, router};
 pub use serve::{Ended, serve};
 pub use slots::{Slots, SlotsUse};
 pub use submission::{Submission, SubmissionError, read_submission};
+pub use waits::ClusterWaits;
 
 /// The state of the handlers, with their access to other crates. Cloned for every request.
 #[derive(Clone)]
@@ -94,6 +96,8 @@ pub struct AppState {
     pub judge: Arc<dyn Judge>,
     /// The clusters, for confirmations.
     pub confirm: Arc<dyn Confirm>,
+    /// The clusters, for streams.
+    pub waits: Arc<dyn ClusterWaits>,
     /// The clusters whose agents push.
     pub pushes: Arc<dyn TakePush>,
     /// The health scopes.

@@ -86,6 +86,7 @@ pub fn router(state: AppState) -> Router {
         &limits,
         &state.slots,
         Arc::clone(&answers_bytes),
+        Arc::clone(&state.waits),
     ));
     let (routes, document) = documented(limits, &state.slots).split_for_parts();
     let known = known_routes(&document);

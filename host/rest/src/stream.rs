@@ -13,6 +13,7 @@ mod event_id;
 mod follower;
 mod resumable;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,10 +22,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use kindsight_access::Lease;
+use kindsight_model::ClusterName;
 use kindsight_read_model::VisibleModel;
 use kindsight_status::ChangedSubject;
 use tokio::sync::Semaphore;
 
+use crate::ClusterWaits;
 use crate::Limits;
 use crate::answer::{Answers, Chunks};
 use crate::middleware::AnswerBytes;
@@ -61,6 +64,9 @@ pub(crate) trait Watched: Send + Sync + 'static {
     /// Returns whether a state follows from one before by a change, and not by a fresh snapshot.
     fn follows(&self, before: &Self::State, after: &Self::State) -> bool;
 
+    /// The clusters for whose changes the reader waits. Empty for an overview of all clusters.
+    fn clusters(&self, state: &Self::State) -> BTreeSet<ClusterName>;
+
     /// Returns whether events about the state are probably small.
     fn is_probably_small(&self, state: &Self::State) -> bool;
 
@@ -91,10 +97,10 @@ pub(crate) struct Reader {
 }
 
 /// All streams: their number, the ids of their events, and the last events of ended streams.
-#[derive(Debug)]
 pub(crate) struct Streams {
     slots: Arc<Semaphore>,
     bytes: Arc<AnswerBytes>,
+    waits: Arc<dyn ClusterWaits>,
     heartbeat: Duration,
     ids: EventIds,
     resumable: Resumable,
@@ -102,10 +108,16 @@ pub(crate) struct Streams {
 
 impl Streams {
     /// Streams whose events count as bytes of answers.
-    pub(crate) fn new(limits: &Limits, slots: &Slots, bytes: Arc<AnswerBytes>) -> Self {
+    pub(crate) fn new(
+        limits: &Limits,
+        slots: &Slots,
+        bytes: Arc<AnswerBytes>,
+        waits: Arc<dyn ClusterWaits>,
+    ) -> Self {
         Self {
             slots: Arc::clone(&slots.streams.free),
             bytes,
+            waits,
             heartbeat: limits.heartbeat,
             ids: EventIds::default(),
             resumable: Resumable::default(),

@@ -46,6 +46,7 @@ mod session;
 mod session_oidc;
 mod streams;
 mod tls;
+mod waits;
 
 const STATUS: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deployment-intent-groups/vfw_deployment_intent_group/status";
 const CLUSTER_STATUS: &str = "/v2/cluster-providers/vfw-cluster-provider/clusters/edge01/status";
@@ -153,6 +154,7 @@ fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
         read_model: model.read_model().clone(),
         judge: Arc::new(AlwaysReady),
         confirm: Arc::new(confirmations::SampleClusters),
+        waits: Arc::new(waits::SampleWaits::default()),
         pushes: Arc::new(pushes::SamplePushes),
         scopes: Arc::new(scopes::SampleScopes),
         catalog: Arc::new(SampleCatalog::default()),

@@ -64,6 +64,7 @@ mod tasks;
 mod telemetry;
 mod tls;
 mod token_review;
+mod wait_api;
 
 #[cfg(test)]
 mod tests;

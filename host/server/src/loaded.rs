@@ -46,6 +46,7 @@ use crate::sources::Sources;
 use crate::status_notify;
 use crate::sweeping::sweep;
 use crate::tasks::{Tasks, infallible};
+use crate::wait_api::WaitApi;
 
 /// Maximum number of events that wait for the pipeline. A cluster that sends further events waits.
 const EVENTS_MAX: usize = 64;
@@ -189,6 +190,7 @@ impl Loaded {
             confirmations: needs.confirmations.clone(),
             events_tx: events_tx.clone(),
         };
+        let waits = WaitApi(needs.awaited.clone());
         let inventories = needs.inventories.clone();
         let pushes = PushApi(Intakes::new(needs.pushed.clone()));
         let slots = Slots::new(&self.settings.rest_limits);
@@ -197,6 +199,7 @@ impl Loaded {
         let sender = ConfiguredClusters::of(&self.settings, absences, tasks.shutdown());
         let sender: Arc<dyn Sender> = Arc::new(sender);
         let groups = lifecycle::begin(tasks, &self.settings, &read_model, &sender);
+        let groups = lifecycle::begin(tasks, &self.settings, &read_model, &needs);
         let access = self.access.as_ref();
         rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
         status_notify::begin(tasks, listeners.status_notify.take(), &read_model, access);
@@ -206,6 +209,7 @@ impl Loaded {
             self.notifier.take(),
             (&read_model, &unsynced),
             &sender,
+            &needs,
         );
         let metrics = self.metrics(&events_tx, &slots, &others);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
@@ -233,6 +237,7 @@ impl Loaded {
             read_model: read_model.clone(),
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
             confirm: Arc::new(confirm_api),
+            waits: Arc::new(waits),
             pushes: Arc::new(pushes),
             scopes: Arc::new(HealthScopeApi(others.scopes)),
             catalog: Arc::new(catalog_api),

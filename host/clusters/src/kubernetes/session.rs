@@ -52,6 +52,9 @@ const PART_LISTS_MAX: usize = 4;
 /// Time for which changes are collected before they are reported. Later versions of reported objects wait only after
 /// a report: a single change of a status is reported at once.
 const GATHER: Duration = Duration::from_millis(50);
+/// Time between two looks for changed facts of a session that did not change. Another context of the cluster may change
+/// them.
+const IDLE_FACTS_EVERY: Duration = Duration::from_secs(10);
 /// Time for which a Kind keeps the coverage of the previous session while it is listed.
 const LIST_MAX: Duration = Duration::from_mins(1);
 /// Time for an API group to list its Kinds before the session begins. A slower group is requested again during it.
@@ -96,16 +99,22 @@ impl Due {
             next_report: None,
             next_facts: Instant::now(),
         }
+    /// Looks for changed facts soon, because the session changed.
+    fn facts_soon(&mut self) {
+        let next_at = Instant::now() + FACTS_EVERY;
+        self.next_facts = self.next_facts.min(next_at);
     }
 
     /// Reports soon, with the changes that arrive until then.
     fn report_soon(&mut self) {
+        self.facts_soon();
         self.next_report
             .get_or_insert_with(|| Instant::now() + GATHER);
     }
 
     /// Reports at once, or [`GATHER`] after the last report.
     fn report_next(&mut self) {
+        self.facts_soon();
         let next_at = self.last_report + GATHER;
         self.next_report = Some(self.next_report.map_or(next_at, |at| at.min(next_at)));
     }
@@ -175,6 +184,7 @@ impl Session {
         let discovered = discovered.map_err(|error| error.of_cluster())?;
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
         let turns = needs.audits.enter();
+        let waiting = needs.awaited.of(&cluster.name);
         Ok(Self {
             cluster: cluster.clone(),
             inventories: needs.inventories.subscribe(),
@@ -196,7 +206,7 @@ impl Session {
             is_stale: true,
             facts: ClusterFacts::default(),
             permits: Arc::new(Semaphore::new(PART_LISTS_MAX)),
-            probe: Probe::default(),
+            probe: Probe::new(waiting),
             health: ServerHealth::default(),
             streams: ListStreams::default(),
             comparing: FuturesUnordered::new(),
@@ -219,6 +229,12 @@ impl Session {
         let mut requests = self.needs.confirmations.requests(&self.cluster.name);
         let mut questions = self.needs.absences.questions(&self.cluster.name);
         let mut due = Due::now();
+        let mut waiting = self.probe.waiting();
+        let mut due = Due {
+            last_report: Instant::now(),
+            next_report: None,
+            next_facts: Instant::now(),
+        };
         let mut wake = pin!(sleep_until(due.next_facts));
         loop {
             let wake_at = self.wake_at(known, &due);
@@ -260,8 +276,10 @@ impl Session {
                     due.report_soon();
                 }
                 Some(request) = requests.recv(), if self.comparing.len() < COMPARISONS_MAX => {
+                    self.needs.awaited.request(&self.cluster.name);
                     self.begin_comparison(request);
                 }
+                Ok(()) = waiting.changed() => self.probe.follow_waiting(),
                 Some(comparison) = self.comparing.next() => {
                     if let Err(end) = self.follow_comparison(comparison, known, events).await {
                         return end;
@@ -340,7 +358,7 @@ impl Session {
             self.list_parts(known);
         }
         if due.next_facts <= now {
-            due.next_facts = now + FACTS_EVERY;
+            due.next_facts = now + IDLE_FACTS_EVERY;
             self.send_facts_if_changed(known, events).await?;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Streams of changes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use kindsight_api::applications::ApplicationParameters;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::status::{StatusAnswer, StatusParameters};
 use kindsight_api::watch::{ApplicationsEvent, EventName, StatusEvent};
-use kindsight_model::RecordSubject;
+use kindsight_model::{ClusterName, RecordSubject};
 use kindsight_read_model::VisibleModel;
 use kindsight_status::{
     ApplicationQuery, Applications, ChangedSubject, Instance, StatusQuery, Subject, change,
@@ -210,6 +211,10 @@ impl Watched for WatchedStatus {
         before.is_same_instance(after)
     }
 
+    fn clusters(&self, state: &Subject) -> BTreeSet<ClusterName> {
+        state.clusters().cloned().collect()
+    }
+
     fn is_probably_small(&self, state: &Subject) -> bool {
         is_probably_small(state, &self.query)
     }
@@ -260,6 +265,10 @@ impl Watched for WatchedApplications {
 
     fn follows(&self, _: &Applications, _: &Applications) -> bool {
         true
+    }
+
+    fn clusters(&self, _: &Applications) -> BTreeSet<ClusterName> {
+        BTreeSet::new()
     }
 
     fn is_probably_small(&self, _: &Applications) -> bool {

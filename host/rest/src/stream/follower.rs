@@ -1,11 +1,12 @@
 //! Follows one query: from the changes of the read model to events.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use kindsight_access::Lease;
+use kindsight_model::ClusterName;
 use kindsight_read_model::{Changed, Lagged, Subscription, VisibleModel};
 use kindsight_status::Snapshot;
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -50,6 +51,8 @@ pub(super) struct Follower<W: Watched> {
     /// The last event that was sent, with a state that has the same answer.
     sent: Option<(EventId, Arc<W::State>)>,
     next: Next<W::State>,
+    /// The clusters of the last state, which know that the reader waits.
+    waits: Option<(BTreeSet<ClusterName>, Box<dyn Any + Send + Sync>)>,
     /// When to compare the state with the state that was sent; none if no change may have altered it.
     look_at: Option<Instant>,
     _slot: OwnedSemaphorePermit,
@@ -108,6 +111,7 @@ impl<W: Watched> Follower<W> {
             generation,
             sent: last,
             next,
+            waits: None,
             look_at: None,
             _slot: of.slot,
         })
@@ -255,12 +259,24 @@ impl<W: Watched> Follower<W> {
         Ok(self.made(state, write).await?.unwrap_or_default())
     }
 
+    /// Notes for which clusters the reader waits.
+    fn wait_for_clusters(&mut self, state: &W::State) {
+        let clusters = self.watched.clusters(state);
+        let known = self.waits.as_ref().map(|(known, _)| known);
+        if known != Some(&clusters) {
+            // The earlier wait ends after the new one has begun.
+            let wait = self.streams.waits.begin(clusters.clone());
+            self.waits = Some((clusters, wait));
+        }
+    }
+
     /// Makes an event about a state, which then counts as sent; `None` if `write` writes no bytes.
     async fn made(
         &mut self,
         state: Arc<W::State>,
         write: impl Fn(&mut Chunks) -> Result<(), Problem> + Send + Sync + 'static,
     ) -> Result<Option<VecDeque<Bytes>>, Problem> {
+        self.wait_for_clusters(&state);
         let is_small = self.watched.is_probably_small(&state);
         let (mut parts, bytes) = self.answers.written(is_small, write).await?.into_bytes();
         if parts.is_empty() {

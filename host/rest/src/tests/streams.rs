@@ -16,10 +16,10 @@ use crate::Ended;
 use crate::limits::LIST_GATHER;
 
 /// A stream that is read event by event.
-struct Reader(Body);
+pub(super) struct Reader(Body);
 
 impl Reader {
-    async fn open(router: Router, uri: &str, last: Option<&str>) -> Self {
+    pub(super) async fn open(router: Router, uri: &str, last: Option<&str>) -> Self {
         let mut request = Request::builder().uri(uri);
         if let Some(last) = last {
             request = request.header("Last-Event-ID", last);
@@ -48,7 +48,7 @@ impl Reader {
     }
 
     /// Name, id and data of the next event.
-    async fn event(&mut self) -> (String, String, Value) {
+    pub(super) async fn event(&mut self) -> (String, String, Value) {
         let text = self.text().await.expect("an event");
         let field = |name: &str| {
             let mut lines = text.lines();

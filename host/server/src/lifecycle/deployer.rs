@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kindsight_api::lifecycle::GroupIntent;
 use kindsight_appcontext::{AppContexts, Records};
-use kindsight_clusters::Absences;
+use kindsight_clusters::Needs;
 use kindsight_lifecycle::{Error, Groups, Job, Outcome, Sender, Sequence};
 use kindsight_model::{ContextId, DigName, RecordSubject};
 use kindsight_rest::GroupCommand;
@@ -40,8 +40,8 @@ impl Deployer {
     pub fn new(settings: &Settings, ids: &[ContextId]) -> Self {
         let contexts = AppContexts::new(Arc::clone(&settings.contexts));
         let records = Records::new(Arc::clone(&settings.store));
-        let clusters =
-            ConfiguredClusters::of(settings, Absences::default(), CancellationToken::new());
+        let needs = Needs::default();
+        let clusters = ConfiguredClusters::of(settings, &needs, CancellationToken::new());
         let sender: Arc<dyn Sender> = Arc::new(clusters);
         Self {
             groups: Groups::new(contexts.clone(), records.clone()).with_ids(ids),

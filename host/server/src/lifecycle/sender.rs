@@ -6,6 +6,7 @@ mod folder;
 use std::collections::BTreeSet;
 
 use kindsight_clusters::{Absences, ClusterSource, KubernetesCluster, ProjectRights, Projects};
+use kindsight_clusters::{AwaitedClusters, ClusterSource, Needs, ProjectRights, Projects};
 use kindsight_lifecycle::{
     Applied, CannotSend, Deletion, InstalledDefinition, Preview, SendError, Sender, SentDefinition,
     SentResource, SentStatus, Target,
@@ -22,6 +23,7 @@ pub(crate) struct ConfiguredClusters {
     clusters: Configured,
     projects: watch::Receiver<Projects>,
     api_servers: ApiServers,
+    awaited: AwaitedClusters,
 }
 
 /// The clusters of the configuration.
@@ -51,8 +53,8 @@ trait Receiver {
 }
 
 impl ConfiguredClusters {
-    /// The clusters of these settings, whose sources know `absences`. Calls end at `shutdown`.
-    pub(crate) fn of(settings: &Settings, absences: Absences, shutdown: CancellationToken) -> Self {
+    /// The clusters of these settings, whose sources have these needs. Calls end at `shutdown`.
+    pub(crate) fn of(settings: &Settings, needs: &Needs, shutdown: CancellationToken) -> Self {
         let changes = settings.cluster_changes.clone();
         Self {
             clusters: changes.map_or_else(
@@ -60,7 +62,8 @@ impl ConfiguredClusters {
                 Configured::Changing,
             ),
             projects: settings.projects.clone(),
-            api_servers: ApiServers::new(absences, shutdown),
+            api_servers: ApiServers::new(needs.absences.clone(), shutdown),
+            awaited: needs.awaited.clone(),
         }
     }
 
@@ -110,6 +113,8 @@ impl ConfiguredClusters {
                 )));
             }
             ClusterSource::Kubernetes(cluster) => {
+                // Probes find an outage of the cluster early while resources are sent.
+                self.awaited.request(cluster.name());
                 Box::new(self.api_servers.of(&cluster, || self.names())?)
             }
         })
