@@ -15,7 +15,7 @@ use crate::measured::Usage;
 
 /// The argument of the child.
 pub(crate) const CHILD: &str = "serve-child";
-/// Time in which any state must be reached.
+/// Longest wait for a state.
 const PATIENCE: Duration = Duration::from_mins(30);
 /// Maximum number of open streams and connections of clients.
 const CLIENTS_MAX: usize = 20_000;

@@ -19,7 +19,7 @@ pub(crate) enum Form {
     Metadata,
 }
 
-/// The group and the version of objects of which only the metadata is sent.
+/// The group and the version of objects that are sent as metadata.
 const METADATA_VERSION: &str = "meta.k8s.io/v1";
 
 /// A page of a list that begins at a number.

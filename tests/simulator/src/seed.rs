@@ -1,4 +1,4 @@
-//! Seeds of clusters: their names and sizes, from which all objects follow.
+//! Seeds of clusters: their numbers and sizes. All objects are computed from a seed.
 
 /// Pods of a unit.
 pub(crate) const PODS_PER_UNIT: u32 = 2;
@@ -64,7 +64,7 @@ pub(crate) fn namespace(number: u32) -> String {
 
 impl Seed {
     /// All objects of applications and their namespaces as an API server returns them, each with the path of its
-    /// collection. The order is the order in which they can be created in another cluster.
+    /// collection. Another cluster can create them in this order.
     pub fn manifests(&self) -> Vec<(String, serde_json::Value)> {
         crate::cluster::manifests(self)
     }

@@ -18,7 +18,7 @@ pub(crate) enum Target {
         group: String,
         version: String,
     },
-    /// All objects of a Kind, or those of a namespace.
+    /// All objects of a Kind, or the objects of a namespace.
     Collection {
         kind: KindId,
         namespace: Option<String>,

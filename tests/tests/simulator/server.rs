@@ -14,7 +14,7 @@ use kindsight_store::{RedbStore, Store};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-/// Time in which any expected state must be reached on a busy machine.
+/// Longest wait for an expected state on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running server.

@@ -93,7 +93,7 @@ impl Answer {
             .to_owned()
     }
 
-    /// The form of the answer, in which two servers must agree.
+    /// The normal form of the answer. The forms of two servers must be equal.
     pub(crate) fn form(&self) -> Value {
         let body: Vec<Value> = self.body.iter().map(normalised).collect();
         json!({
