@@ -11,11 +11,19 @@ use tokio::sync::{mpsc, oneshot};
 
 /// The sources of clusters for the REST API, whose crate does not depend on them.
 pub(crate) struct ConfirmApi {
-    pub(crate) confirmations: Confirmations,
-    pub(crate) events_tx: mpsc::Sender<QueuedEvent>,
+    confirmations: Confirmations,
+    events_tx: mpsc::Sender<QueuedEvent>,
 }
 
 impl ConfirmApi {
+    /// Confirmations of the sources, which the pipeline reads from the channel of events.
+    pub(crate) fn new(confirmations: Confirmations, events_tx: mpsc::Sender<QueuedEvent>) -> Self {
+        Self {
+            confirmations,
+            events_tx,
+        }
+    }
+
     async fn confirm_all(
         &self,
         clusters: BTreeMap<ClusterName, InvolvedKinds>,

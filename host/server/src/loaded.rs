@@ -190,6 +190,8 @@ impl Loaded {
             confirmations: needs.confirmations.clone(),
             events_tx: events_tx.clone(),
         };
+        let needs = self.pipeline.needs();
+        let confirm_api = ConfirmApi::new(needs.confirmations.clone(), events_tx.clone());
         let waits = WaitApi(needs.awaited.clone());
         let inventories = needs.inventories.clone();
         let pushes = PushApi(Intakes::new(needs.pushed.clone()));

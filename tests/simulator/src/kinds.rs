@@ -18,6 +18,7 @@ pub(crate) enum Content {
 
 /// A served Kind.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
 pub(crate) struct Kind {
     pub(crate) group: &'static str,
     pub(crate) version: &'static str,

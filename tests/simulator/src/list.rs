@@ -133,7 +133,6 @@ fn begin(
         });
     }
     let version = match query.version()? {
-        None => now,
         // Any version is allowed, and API servers then ignore the limit.
         Some(0) => {
             limit = 0;
@@ -147,7 +146,7 @@ fn begin(
             }
             version
         }
-        Some(_) => now,
+        None | Some(_) => now,
     };
     Ok(Begin {
         version,

@@ -12,7 +12,7 @@ pub(crate) struct Query {
     pub(crate) limit: usize,
     /// The token of the page before; empty for the first page.
     pub(crate) next: String,
-    /// The text of the requested version; empty for none.
+    /// The text of the requested version. It is empty if the query names no version.
     version: String,
     /// The meaning of the version: empty, `Exact` or `NotOlderThan`.
     pub(crate) version_match: String,

@@ -4,7 +4,7 @@
 pub(crate) const PODS_PER_UNIT: u32 = 2;
 /// Units in one namespace.
 pub(crate) const UNITS_PER_NAMESPACE: u32 = 25;
-/// Objects of a unit: a Deployment, its ReplicaSet and Pods, a Service, its EndpointSlice, a ConfigMap and a Widget.
+/// Objects of a unit: a Deployment, its ReplicaSet and Pods, a Service, its `EndpointSlice`, a ConfigMap and a Widget.
 pub(crate) const OBJECTS_PER_UNIT: u32 = 6 + PODS_PER_UNIT;
 /// Units of an application in one cluster.
 const UNITS_PER_APPLICATION: u32 = 10;

@@ -276,7 +276,6 @@ impl Session {
                     due.report_soon();
                 }
                 Some(request) = requests.recv(), if self.comparing.len() < COMPARISONS_MAX => {
-                    self.needs.awaited.request(&self.cluster.name);
                     self.begin_comparison(request);
                 }
                 Ok(()) = waiting.changed() => self.probe.follow_waiting(),

@@ -67,6 +67,7 @@ struct ListRequest {
 impl Session {
     /// Begins to read the lists of a request, beside the session.
     pub(super) fn begin_comparison(&mut self, request: ConfirmationRequest) {
+        self.needs.awaited.request(&self.cluster.name);
         let ConfirmationRequest { kinds, answer } = request;
         let requests = self.lists_of(&kinds);
         let connections = self.connections.clone();
