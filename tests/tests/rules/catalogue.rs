@@ -116,11 +116,18 @@ fn outcomes(rules: &RuleSet) -> impl Iterator<Item = &Outcome> {
     })
 }
 
+/// Loads the component of each project alone, as a server does: the engine compiles it and runs its fixtures.
 #[test]
-fn every_project_is_an_interpreter() {
+fn every_project_is_an_interpreter_that_loads_alone() {
+    let engine = engine();
     for Project { name, rules } in projects() {
+        let kinds = rules.iter().map(|rules| rules.rules.len()).sum::<usize>();
         let joined = declarative::join(&name, "1.0.0", rules);
-        component(&joined.unwrap_or_else(|error| panic!("{name}: {error}")));
+        let joined = joined.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let loaded = engine.load(&component(&joined));
+        let loaded = loaded.unwrap_or_else(|error| panic!("{name}: {}", error.with_step()));
+        assert_eq!(loaded.description().warnings, [""; 0], "{name}");
+        assert_eq!(loaded.description().kinds.len(), kinds, "{name}");
     }
 }
 
