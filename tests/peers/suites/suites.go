@@ -1,5 +1,10 @@
 package main
 
+import (
+	"fmt"
+	"go/ast"
+)
+
 // A suite: a repository, its files with tests, and how to read them.
 type suite struct {
 	repository string
@@ -14,12 +19,16 @@ type table struct {
 	function   string
 	apiVersion string
 	kind       string
-	// The field with the object, or with the part of the object that `under` names.
+	// The field with the object, or with the part of the object that `under` names. `field.member` is a part of a field.
 	object string
 	under  string
 	// The field with the list of conditions, if it is apart from the object.
 	conditions string
-	// A field whose cases are left out: their word depends on more than the object.
+	// Whether a case with several objects in a list is left out: its word is about all of them.
+	single bool
+	// Makes the object of a case whose field is a function.
+	build func(reader *reader, value any) (any, error)
+	// A field whose cases are left out if it has a value: their word depends on more than the object.
 	without string
 	word    word
 }
@@ -33,6 +42,12 @@ const (
 	health   = "pkg/utils/kubernetes/health"
 	checker  = "pkg/health/checker/builtin"
 	apps     = "pkg/controller/argocd/api/v1alpha1"
+	rollouts = "pkg/apis/rollouts/v1alpha1"
+	info     = "pkg/kubectl-argo-rollouts/info/testdata"
+	acm      = "controllers"
+	cloneset = "pkg/controller/cloneset/utils"
+	clusters = "pkg/controller/clusters"
+	keda     = "../kedacore+keda/apis/keda/v1alpha1"
 )
 
 var suites = []suite{
@@ -111,6 +126,161 @@ var suites = []suite{
 			},
 		),
 	},
+	{
+		repository: "argoproj+argo-rollouts",
+		constants:  []string{rollouts, "utils/annotations", "utils/rollout"},
+		files:      []string{"utils/rollout/rolloututil_test.go"},
+		read:       checks("GetRolloutPhase", "argoproj.io/v1alpha1", "Rollout"),
+	},
+	{
+		repository: "argoproj+argo-rollouts",
+		files:      []string{"pkg/kubectl-argo-rollouts/cmd/get/get_test.go"},
+		read:       trees(info),
+	},
+	{
+		repository: "jenkins-x+lighthouse",
+		files:      []string{"pkg/engines/tekton/test_data/activity"},
+		read:       records,
+	},
+	{
+		repository: "kubeflow+pipelines",
+		files:      []string{"backend/src/common/util/workflow_test.go"},
+		read: tables(table{
+			function: "TestWorkflow_IsInFinalState", apiVersion: "argoproj.io/v1alpha1", kind: "Workflow",
+			object: "phase", under: "status.phase", word: truth("expected", "final", "not final"),
+		}),
+	},
+	{
+		repository: "fluxcd+flux2",
+		files:      []string{"cmd/flux/readiness_test.go"},
+		read: tables(table{
+			function: "Test_isObjectReady", apiVersion: "source.toolkit.fluxcd.io/v1", kind: "GitRepository",
+			object: "args.obj", word: dynamic,
+		}),
+	},
+	{
+		repository: "stolostron+cluster-backup-operator",
+		constants:  []string{acm},
+		files:      []string{acm + "/restore_test.go", acm + "/schedule_test.go"},
+		read: tables(
+			table{
+				function: "Test_isVeleroRestoreFinished", apiVersion: "velero.io/v1", kind: "Restore", object: "args.restore",
+				word: truth("want", "final", "not final"),
+			},
+			table{
+				function: "Test_isVeleroRestoreRunning", apiVersion: "velero.io/v1", kind: "Restore", object: "args.restore",
+				word: truth("want", "not final", "final"),
+			},
+			table{
+				function: "Test_setSchedulePhase", apiVersion: "velero.io/v1", kind: "Schedule", object: "args.schedules.items",
+				word: words("want"),
+			},
+		),
+	},
+	{
+		repository: "openshift-pipelines+pipelines-as-code",
+		files:      []string{"pkg/formatting/pipelinerun_test.go"},
+		read: tables(table{
+			function: "TestPipelineRunStatus", apiVersion: "tekton.dev/v1", kind: "PipelineRun", object: "pr", word: words("name"),
+		}),
+	},
+	{
+		repository: "openkruise+kruise",
+		files:      []string{cloneset + "/cloneset_utils_test.go"},
+		read: tables(table{
+			function: "TestCloneSetAvailable", apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", object: "modifyStatus",
+			build: cloneSet, word: truth("expectedResult", "ready", "not ready"),
+		}),
+	},
+	{
+		repository: "kubernetes-sigs+prow",
+		constants:  []string{"pkg/apis/prowjobs/v1"},
+		files:      []string{"cmd/pipeline/controller_test.go"},
+		read: tables(table{
+			function: "TestProwJobStatus", apiVersion: "tekton.dev/v1", kind: "PipelineRun", object: "input", under: "status",
+			word: words("state"),
+		}),
+	},
+	{
+		repository: "knative-extensions+net-certmanager",
+		constants:  []string{"pkg/reconciler/certificate/resources"},
+		files:      []string{"pkg/reconciler/certificate/resources/cert_manager_certificate_test.go"},
+		read: tables(table{
+			function: "TestGetReadyCondition", apiVersion: "cert-manager.io/v1", kind: "Certificate", object: "cmCertificate",
+			word: conditionWord("want", "Ready"),
+		}),
+	},
+	{
+		repository: "aws+eks-anywhere",
+		constants:  []string{"internal/test", "pkg/api/v1alpha1", clusters},
+		files:      []string{clusters + "/status_test.go"},
+		read: tables(
+			table{
+				function: "TestUpdateClusterStatusForControlPlane", apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
+				kind: "KubeadmControlPlane", object: "kcp", without: "externalEtcdCluster",
+				word: conditionWord("wantCondition", "ControlPlaneReady"),
+			},
+			table{
+				function: "TestUpdateClusterStatusForWorkers", apiVersion: "cluster.x-k8s.io/v1beta2", kind: "MachineDeployment",
+				object: "machineDeployments", single: true, word: conditionWord("wantCondition", "WorkersReady"),
+			},
+		),
+	},
+	{
+		repository: "kserve+kserve",
+		constants:  []string{keda},
+		files: []string{
+			"pkg/apis/serving/v1beta1/inference_service_status_test.go",
+			"pkg/controller/v1alpha2/llmisvc/scaling_test.go",
+		},
+		read: tables(
+			table{
+				function: "TestPropagateStatus", apiVersion: "serving.knative.dev/v1", kind: "Service", object: "ServiceStatus",
+				under: "status", word: truth("isReady", "ready", "not ready"),
+			},
+			table{
+				function: "TestPropagateScaledObjectStatus", apiVersion: "keda.sh/v1alpha1", kind: "ScaledObject", object: "so",
+				word: truth("wantReady", "ready", "not ready"),
+			},
+		),
+	},
+	{
+		repository: "dbonne+cnpg-ui",
+		constants:  []string{"../cloudnative-pg+cloudnative-pg/api/v1"},
+		files:      []string{"internal/k8s/status_test.go"},
+		read: tables(table{
+			function: "TestNormalizedStatus", apiVersion: "postgresql.cnpg.io/v1", kind: "Cluster", object: "phase",
+			under: "status.phase", word: named("want", "Status"),
+		}),
+	},
+	{
+		repository: "openmcp-project+control-plane-operator",
+		constants:  []string{"pkg/juggler/fluxcd"},
+		files:      []string{"pkg/juggler/fluxcd/flux_manifesto_test.go", "pkg/juggler/fluxcd/flux_sources_test.go"},
+		read: tables(
+			healthiness("TestHelmReleaseManifesto_GetHealthiness", "helm.toolkit.fluxcd.io/v2", "HelmRelease", "manifesto.manifest"),
+			healthiness("TestHelmRepositoryAdapter_GetHealthiness", "source.toolkit.fluxcd.io/v1", "HelmRepository", "adapter.source"),
+			healthiness("TestGitRepositoryAdapter_GetHealthiness", "source.toolkit.fluxcd.io/v1", "GitRepository", "adapter.source"),
+			healthiness("TestOCIRepositoryAdapter_GetHealthiness", "source.toolkit.fluxcd.io/v1", "OCIRepository", "adapter.source"),
+		),
+	},
+	{
+		repository: "openmcp-project+service-provider-flux",
+		files:      []string{"pkg/flux/flux_test.go"},
+		read: tables(table{
+			function: "TestFluxStatus", apiVersion: "helm.toolkit.fluxcd.io/v2", kind: "HelmRelease", object: "obj",
+			word: named("expected", ""),
+		}),
+	},
+	{
+		repository: "netgroup-polito+CrownLabs",
+		constants:  []string{"operators/api/v1alpha2", "../kubevirt+kubevirt/staging/src/kubevirt.io/api/core/v1"},
+		files:      []string{"operators/pkg/instctrl/statusinspection_test.go"},
+		read: phases(
+			table{function: "The statusinspection.RetrievePhaseFromVM function", apiVersion: "kubevirt.io/v1", kind: "VirtualMachine"},
+			table{function: "The statusinspection.RetrievePhaseFromVMI function", apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance"},
+		),
+	},
 }
 
 // The tables of `IsReady` and `IsFailed` of Kinds of Knative.
@@ -131,4 +301,30 @@ func knative(kinds ...string) []table {
 // A table of a run of Tekton.
 func run(function, version, kind, object string, word word) table {
 	return table{function: function, apiVersion: "tekton.dev/" + version, kind: kind, object: object, word: word}
+}
+
+// The tables of `GetHealthiness` of the objects of Flux.
+func healthiness(function, apiVersion, kind, object string) table {
+	healthy := func(reader *reader, fields map[string]ast.Expr) (string, error) {
+		value, err := reader.value(fields["expected"], nil)
+		expected, _ := value.(map[string]any)
+		if expected["healthy"] == true {
+			return "ready", err
+		}
+		return "not ready", err
+	}
+	return table{function: function, apiVersion: apiVersion, kind: kind, object: object, word: healthy}
+}
+
+// Kruise's set, with the status that a case changes.
+func cloneSet(reader *reader, value any) (any, error) {
+	set, _ := copied(reader.outer["cs"]).(map[string]any)
+	status := copied(reader.outer["newStatus"])
+	change, ok := value.(closure)
+	if !ok || set == nil {
+		return nil, fmt.Errorf("no function that changes the status")
+	}
+	_, err := reader.enter(change, []any{status})
+	set["status"] = status
+	return set, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"strconv"
+	"strings"
 )
 
 // The fields of a case, and the word that the test expects.
@@ -21,6 +22,41 @@ func truth(field, yes, no string) word {
 			return yes, err
 		}
 		return no, err
+	}
+}
+
+// Whether a condition of a type is true. A case that expects another condition counts only if that one is false.
+func conditionWord(field, of string) word {
+	return func(reader *reader, fields map[string]ast.Expr) (string, error) {
+		value, err := reader.value(fields[field], nil)
+		condition, _ := value.(map[string]any)
+		switch {
+		case err != nil:
+			return "", err
+		case condition["status"] != "True":
+			return "not ready", nil
+		case condition["type"] == of:
+			return "ready", nil
+		}
+		return "", nil
+	}
+}
+
+// The word of an object with a status that its controller writes. Flux's command calls an object of the other Kinds ready.
+func dynamic(reader *reader, fields map[string]ast.Expr) (string, error) {
+	for _, element := range fields["args"].(*ast.CompositeLit).Elts {
+		pair, ok := element.(*ast.KeyValueExpr)
+		if ok && typeName(pair.Key) == "statusType" && typeName(pair.Value) == "objectStatusStatic" {
+			return "", nil
+		}
+	}
+	return truth("want", "ready", "not ready")(reader, fields)
+}
+
+// The name of a field's constant, without its beginning.
+func named(field, beginning string) word {
+	return func(_ *reader, fields map[string]ast.Expr) (string, error) {
+		return strings.TrimPrefix(typeName(fields[field]), beginning), nil
 	}
 }
 
@@ -83,23 +119,48 @@ func tables(all ...table) func(*reader, string) []testCase {
 	}
 }
 
-func (table table) cases(reader *reader, body ast.Node) []testCase {
+func (table table) cases(reader *reader, body *ast.BlockStmt) []testCase {
+	reader.outer = scope{}
+	defer func() { reader.outer = nil }()
 	var cases []testCase
-	ast.Inspect(body, func(node ast.Node) bool {
+	for _, statement := range body.List {
+		found := table.within(reader, statement)
+		cases = append(cases, found...)
+		if len(found) == 0 {
+			// What cannot be read is an error of the cases that use it.
+			_, _, _ = reader.statement(statement, reader.outer)
+		}
+	}
+	return cases
+}
+
+// The type of the cases of a list or a map of structs.
+func caseType(literal *ast.CompositeLit) *ast.StructType {
+	element := ast.Expr(nil)
+	switch of := literal.Type.(type) {
+	case *ast.ArrayType:
+		element = of.Elt
+	case *ast.MapType:
+		element = of.Value
+	}
+	of, _ := element.(*ast.StructType)
+	return of
+}
+
+func (table table) within(reader *reader, statement ast.Stmt) []testCase {
+	var cases []testCase
+	ast.Inspect(statement, func(node ast.Node) bool {
 		literal, ok := node.(*ast.CompositeLit)
 		if !ok {
 			return true
 		}
-		list, ok := literal.Type.(*ast.ArrayType)
-		if !ok {
-			return true
-		}
-		if _, ok := list.Elt.(*ast.StructType); !ok {
+		of := caseType(literal)
+		if of == nil {
 			return true
 		}
 		for number, element := range literal.Elts {
-			fields := fieldsOf(element)
-			if fields[table.without] != nil {
+			fields := fieldsOf(element, of)
+			if value, err := reader.value(fields[table.without], nil); fields[table.without] != nil && (err != nil || value != nil) {
 				continue
 			}
 			found, err := table.one(reader, fields)
@@ -114,15 +175,26 @@ func (table table) cases(reader *reader, body ast.Node) []testCase {
 	return cases
 }
 
-func fieldsOf(element ast.Expr) map[string]ast.Expr {
+func fieldsOf(element ast.Expr, of *ast.StructType) map[string]ast.Expr {
 	fields := map[string]ast.Expr{}
+	if pair, ok := element.(*ast.KeyValueExpr); ok {
+		fields["name"], element = pair.Key, pair.Value
+	}
 	literal, ok := element.(*ast.CompositeLit)
 	if !ok {
 		return fields
 	}
-	for _, element := range literal.Elts {
+	var names []string
+	for _, field := range of.Fields.List {
+		for _, name := range field.Names {
+			names = append(names, name.Name)
+		}
+	}
+	for at, element := range literal.Elts {
 		if pair, ok := element.(*ast.KeyValueExpr); ok {
 			fields[typeName(pair.Key)] = pair.Value
+		} else if at < len(names) {
+			fields[names[at]] = element
 		}
 	}
 	return fields
@@ -145,16 +217,13 @@ func (table table) one(reader *reader, fields map[string]ast.Expr) (testCase, er
 func (table table) read(reader *reader, fields map[string]ast.Expr) (map[string]any, error) {
 	object := map[string]any{}
 	if table.object != "" {
-		expression, ok := fields[table.object]
-		if !ok {
-			return nil, fmt.Errorf("the case has no object")
-		}
-		value, err := reader.value(expression, nil)
+		value, err := table.part(reader, fields)
 		if err != nil {
 			return nil, err
 		}
+		ok := true
 		if table.under != "" {
-			object[table.under] = value
+			object = nested(table.under, value)
 		} else if object, ok = value.(map[string]any); !ok {
 			return nil, fmt.Errorf("the object is %v", value)
 		}
@@ -175,54 +244,37 @@ func (table table) read(reader *reader, fields map[string]ast.Expr) (map[string]
 	return object, err
 }
 
-// Reads Ginkgo's tables: `DescribeTable(name, function, Entry(name, object, matcher)...)`, also in a `Context` of that name.
-func entries(all ...table) func(*reader, string) []testCase {
-	return func(reader *reader, file string) []testCase {
-		var cases []testCase
-		ast.Inspect(reader.parse(file), func(node ast.Node) bool {
-			call, ok := node.(*ast.CallExpr)
-			if !ok || len(call.Args) == 0 {
-				return true
-			}
-			for _, table := range all {
-				if text(call.Args[0]) == table.function {
-					cases = append(cases, table.entries(reader, call)...)
-				}
-			}
-			return true
-		})
-		return cases
+// The value of a field, or of a part of it: `field.member.member`. Of a list it is the first item.
+func (table table) part(reader *reader, fields map[string]ast.Expr) (any, error) {
+	names := strings.Split(table.object, ".")
+	expression, ok := fields[names[0]]
+	if !ok {
+		return nil, fmt.Errorf("the case has no object")
 	}
+	value, err := reader.value(expression, nil)
+	for _, name := range names[1:] {
+		members, _ := value.(map[string]any)
+		value = members[name]
+	}
+	if table.build != nil && err == nil {
+		value, err = table.build(reader, value)
+	}
+	if list, ok := value.([]any); ok && len(list) > 0 {
+		value = list[0]
+		if table.single && len(list) > 1 {
+			return nil, fmt.Errorf("the case has %d objects", len(list))
+		}
+	}
+	return printed(value), err
 }
 
-func (table table) entries(reader *reader, group ast.Node) []testCase {
-	var cases []testCase
-	ast.Inspect(group, func(node ast.Node) bool {
-		entry, ok := node.(*ast.CallExpr)
-		if !ok || typeName(entry.Fun) != "Entry" || len(entry.Args) != 3 {
-			return true
-		}
-		value, err := reader.value(entry.Args[1], nil)
-		object, isObject := value.(map[string]any)
-		if err != nil || !isObject {
-			notRead(table.function+" "+text(entry.Args[0]), err)
-			return false
-		}
-		object["apiVersion"], object["kind"] = table.apiVersion, table.kind
-		found := testCase{ID: table.function + "/" + text(entry.Args[0]), Object: object, Word: matched(entry.Args[2])}
-		cases = append(cases, found)
-		return false
-	})
-	return cases
-}
-
-// `BeNil()` and `Not(HaveOccurred())` match an object without an error.
-func matched(matcher ast.Expr) string {
-	call, ok := matcher.(*ast.CallExpr)
-	if ok && (typeName(call.Fun) == "BeNil" || typeName(call.Fun) == "Not") {
-		return "ready"
+// An object with a value at a path.
+func nested(path string, value any) map[string]any {
+	first, rest, more := strings.Cut(path, ".")
+	if more {
+		value = nested(rest, value)
 	}
-	return "not ready"
+	return map[string]any{first: value}
 }
 
 // The text of a literal, or nothing.

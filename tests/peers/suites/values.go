@@ -17,7 +17,14 @@ type reader struct {
 	files     *token.FileSet
 	constants map[string]ast.Expr
 	functions map[string]*ast.FuncDecl
+	// The methods of the types that build objects, by type and name.
+	methods map[string]map[string]*ast.FuncDecl
+	// The variables of the test function that is read.
+	outer scope
 }
+
+// The member with the name of a value's type. Only values with methods have it, and no object that is printed.
+const typeMember = "\x00type"
 
 // Names with values. A parameter of a function is a name with the value of the argument.
 type scope map[string]any
@@ -30,12 +37,19 @@ var embedded = map[string]bool{
 	"ServiceStatusFields":       true,
 	"TaskRunStatusFields":       true,
 	"PipelineRunStatusFields":   true,
+	"TypeMeta":                  true,
+}
+
+// Fields of the metadata, which an object of the client library embeds.
+var promoted = map[string]bool{
+	"Annotations": true, "Finalizers": true, "Generation": true, "Labels": true, "Name": true, "Namespace": true,
 }
 
 // A time for `metav1.Now()`: no rule of the catalogue reads the time.
 const aTime = "2026-01-31T12:00:00Z"
 
-// Constants of Kubernetes, Knative's conventions and Prometheus Operator, whose source is not in the folder.
+// Constants of libraries, whose source is not in the folder: Kubernetes, Knative's conventions, Prometheus Operator, Flux,
+// Cluster API, Tekton, Velero, Argo Workflows.
 var elsewhere = map[string]string{
 	"ConditionTrue":      "True",
 	"ConditionFalse":     "False",
@@ -43,10 +57,49 @@ var elsewhere = map[string]string{
 	"ConditionReady":     "Ready",
 	"ConditionSucceeded": "Succeeded",
 	"Available":          "Available",
+	"ReadyCondition":     "Ready",
+	"AvailableCondition": "Available",
+
+	"ClusterNameLabel":       "cluster.x-k8s.io/cluster-name",
+	"ConditionSeverityInfo":  "Info",
+	"ConditionSeverityError": "Error",
+	"KubeadmControlPlaneControlPlaneComponentsHealthyCondition": "ControlPlaneComponentsHealthy",
+	"EksaSystemNamespace":   "eksa-system",
+	"GroupVersion":          "",
+	"ServiceConditionReady": "Ready",
+	"objectStatusDynamic":   "dynamic",
+	"objectStatusStatic":    "static",
+
+	"CertificateConditionReady":   "Ready",
+	"CertificateConditionIssuing": "Issuing",
+
+	"PipelineRunReasonSuccessful":    "Succeeded",
+	"PipelineRunSpecStatusCancelled": "Cancelled",
+
+	"RestorePhaseNew":                        "New",
+	"RestorePhaseInProgress":                 "InProgress",
+	"RestorePhaseWaitingForPluginOperations": "WaitingForPluginOperations",
+	"RestorePhaseFinalizing":                 "Finalizing",
+	"RestorePhaseCompleted":                  "Completed",
+	"RestorePhasePartiallyFailed":            "PartiallyFailed",
+	"RestorePhaseFailed":                     "Failed",
+	"RestorePhaseFailedValidation":           "FailedValidation",
+	"SchedulePhaseNew":                       "New",
+	"SchedulePhaseEnabled":                   "Enabled",
+	"SchedulePhaseFailedValidation":          "FailedValidation",
+
+	"WorkflowPending":   "Pending",
+	"WorkflowRunning":   "Running",
+	"WorkflowSucceeded": "Succeeded",
+	"WorkflowFailed":    "Failed",
+	"WorkflowError":     "Error",
 }
 
 func newReader(root string, folders []string) *reader {
-	reader := &reader{root, token.NewFileSet(), map[string]ast.Expr{}, map[string]*ast.FuncDecl{}}
+	reader := &reader{
+		root: root, files: token.NewFileSet(), constants: map[string]ast.Expr{}, functions: map[string]*ast.FuncDecl{},
+		methods: map[string]map[string]*ast.FuncDecl{},
+	}
 	for _, folder := range folders {
 		entries, err := os.ReadDir(filepath.Join(root, folder))
 		if err != nil {
@@ -77,6 +130,10 @@ func (reader *reader) collect(file *ast.File) {
 		case *ast.FuncDecl:
 			if declaration.Recv == nil {
 				reader.functions[declaration.Name.Name] = declaration
+			} else if of := receiver(declaration); reader.methods[of] == nil {
+				reader.methods[of] = map[string]*ast.FuncDecl{declaration.Name.Name: declaration}
+			} else {
+				reader.methods[of][declaration.Name.Name] = declaration
 			}
 		case *ast.GenDecl:
 			for _, spec := range declaration.Specs {
@@ -105,9 +162,16 @@ func (reader *reader) value(expression ast.Expr, names scope) (any, error) {
 	case *ast.Ident:
 		return reader.name(expression.Name, names)
 	case *ast.SelectorExpr:
+		if holder, ok := reader.holder(expression.X, names); ok {
+			return member(holder, expression.Sel.Name), nil
+		}
 		return reader.name(expression.Sel.Name, nil)
 	case *ast.TypeAssertExpr:
 		return reader.value(expression.X, names)
+	case *ast.StarExpr:
+		return reader.value(expression.X, names)
+	case *ast.FuncLit:
+		return closure{expression, names}, nil
 	case *ast.IndexExpr:
 		return reader.index(expression, names)
 	case *ast.BinaryExpr:
@@ -133,6 +197,9 @@ func (reader *reader) unary(expression *ast.UnaryExpr, names scope) (any, error)
 	if number, ok := value.(int64); ok && expression.Op == token.SUB {
 		return -number, err
 	}
+	if expression.Op == token.NOT {
+		return value != true, err
+	}
 	return value, err
 }
 
@@ -153,6 +220,9 @@ func (reader *reader) sum(expression *ast.BinaryExpr, names scope) (any, error) 
 
 func (reader *reader) name(name string, names scope) (any, error) {
 	if value, ok := names[name]; ok {
+		return value, nil
+	}
+	if value, ok := reader.outer[name]; ok {
 		return value, nil
 	}
 	switch name {
@@ -179,6 +249,11 @@ func (reader *reader) index(expression *ast.IndexExpr, names scope) (any, error)
 	if members, ok := from.(map[string]any); ok && err == nil {
 		return members[fmt.Sprint(key)], nil
 	}
+	list, isList := from.([]any)
+	number, isNumber := key.(int64)
+	if isList && isNumber && number >= 0 && int(number) < len(list) {
+		return list[number], nil
+	}
 	return nil, fmt.Errorf("no member %v: %v", key, err)
 }
 
@@ -188,17 +263,28 @@ func typeName(expression ast.Expr) string {
 		return expression.Name
 	case *ast.SelectorExpr:
 		return expression.Sel.Name
+	case *ast.StarExpr:
+		return typeName(expression.X)
+	case *ast.IndexExpr:
+		return typeName(expression.X)
 	}
 	return ""
 }
 
 // A list, a map, or a struct as its JSON.
 func (reader *reader) composite(literal *ast.CompositeLit, names scope) (any, error) {
-	if typeName(literal.Type) == "Time" {
+	switch typeName(literal.Type) {
+	case "Time":
 		return reader.time(literal, names)
+	case "Duration":
+		// No rule of the catalogue reads a duration.
+		return nil, nil
 	}
 	list := []any{}
 	members := map[string]any{}
+	if name := typeName(literal.Type); reader.methods[name] != nil && reader.methods[name]["DeepCopy"] == nil {
+		members[typeMember] = name
+	}
 	for _, element := range literal.Elts {
 		pair, ok := element.(*ast.KeyValueExpr)
 		if !ok {
@@ -263,8 +349,11 @@ func embedsStatus(field *ast.Ident, value ast.Expr) bool {
 }
 
 func jsonName(field string) string {
-	if field == "ObjectMeta" {
+	switch field {
+	case "ObjectMeta":
 		return "metadata"
+	case "APIVersion":
+		return "apiVersion"
 	}
 	return strings.ToLower(field[:1]) + field[1:]
 }

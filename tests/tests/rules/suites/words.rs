@@ -36,6 +36,18 @@ const NOT_RED: &[&str] = &[
     "Unknown",
 ];
 
+/// States of an object whose work has ended.
+const FINAL: &[&str] = &["Degraded", "Failed", "Ready", "Succeeded"];
+/// States of an object whose work has not ended.
+const NOT_FINAL: &[&str] = &[
+    "Pending",
+    "Present",
+    "Retrying",
+    "Suspended",
+    "Terminating",
+    "Unknown",
+];
+
 /// All words. Words that are not here are an error of the test.
 pub(super) const WORDS: &[Words] = &[
     Words {
@@ -78,7 +90,17 @@ pub(super) const WORDS: &[Words] = &[
         ],
     },
     Words {
-        suites: &["gardener+gardener", "knative+serving", "tektoncd+pipeline"],
+        suites: &[
+            "gardener+gardener",
+            "knative+serving",
+            "tektoncd+pipeline",
+            "aws+eks-anywhere",
+            "fluxcd+flux2",
+            "knative-extensions+net-certmanager",
+            "kserve+kserve",
+            "openkruise+kruise",
+            "openmcp-project+control-plane-operator",
+        ],
         words: &[
             ("ready", GREEN),
             ("not ready", NOT_GREEN),
@@ -106,6 +128,82 @@ pub(super) const WORDS: &[Words] = &[
             ("Progressing", &["Pending", "Suspended"]),
             ("Unhealthy", RED),
             ("Unknown", &["Pending", "Unknown"]),
+        ],
+    },
+    Words {
+        suites: &["argoproj+argo-rollouts"],
+        words: &[
+            ("Healthy", GREEN),
+            ("Successful", GREEN),
+            ("Progressing", RUNNING),
+            ("Running", RUNNING),
+            ("Paused", &["Suspended"]),
+            ("Degraded", RED),
+            ("Failed", RED),
+            // The analysis has ended without success and without failure, and a person decides.
+            ("Inconclusive", &["Degraded", "Suspended", "Unknown"]),
+        ],
+    },
+    Words {
+        suites: &[
+            "jenkins-x+lighthouse",
+            "kubernetes-sigs+prow",
+            "openshift-pipelines+pipelines-as-code",
+        ],
+        words: &[
+            ("success", GREEN),
+            ("failure", RED),
+            ("error", RED),
+            ("cancelled", RED),
+            ("running", RUNNING),
+            // Prow calls a running job pending. A run that waits for a person has this word too.
+            ("pending", &["Pending", "Suspended"]),
+            // Pipelines-as-Code's word of a run without a result.
+            ("neutral", &["Pending", "Unknown"]),
+        ],
+    },
+    Words {
+        suites: &["kubeflow+pipelines", "stolostron+cluster-backup-operator"],
+        words: &[
+            ("final", FINAL),
+            ("not final", NOT_FINAL),
+            ("New", &["Pending"]),
+            ("Enabled", &["Present", "Ready"]),
+            ("FailedValidation", RED),
+        ],
+    },
+    Words {
+        suites: &["dbonne+cnpg-ui"],
+        words: &[
+            ("Healthy", GREEN),
+            // A cluster that waits for a person is transient too.
+            ("Transient", &["Pending", "Suspended"]),
+            ("Fault", RED),
+        ],
+    },
+    Words {
+        suites: &["openmcp-project+service-provider-flux"],
+        words: &[
+            ("Ready", GREEN),
+            // The word of each object that is not ready.
+            ("Pending", NOT_GREEN),
+            ("Terminating", &["Terminating"]),
+        ],
+    },
+    Words {
+        suites: &["netgroup-polito+CrownLabs"],
+        words: &[
+            ("phase Ready", GREEN),
+            // A guest runs, and is not ready yet.
+            ("phase Running", &["Pending"]),
+            ("phase Importing", &["Pending"]),
+            ("phase Starting", &["Pending"]),
+            ("phase Stopping", RUNNING),
+            ("phase Off", &["Suspended"]),
+            ("phase Failed", RED),
+            ("phase ResourceQuotaExceeded", RED),
+            // No phase: the state of the guest is not known.
+            ("phase ", &["Pending", "Unknown"]),
         ],
     },
 ];
