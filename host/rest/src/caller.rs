@@ -13,8 +13,8 @@ use kindsight_api::session::PresentedCredential;
 use kindsight_model::SubjectSet;
 use kindsight_read_model::VisibleModel;
 
-use crate::AppState;
 use crate::answer::internal;
+use crate::app::App;
 use crate::middleware::is_of_own_page;
 use crate::problem::Problem;
 use crate::serve::PeerAddress;
@@ -109,10 +109,10 @@ impl Sender {
 }
 
 /// Fails if the authorization layer is missing.
-impl FromRequestParts<AppState> for Sender {
+impl FromRequestParts<App> for Sender {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         parts.extensions.get().cloned().ok_or_else(internal)
     }
 }
@@ -120,10 +120,10 @@ impl FromRequestParts<AppState> for Sender {
 /// Extractor of the read model as far as the sender may see it. Handlers of queries use no other access to data.
 pub(crate) struct Visible(pub(crate) VisibleModel);
 
-impl FromRequestParts<AppState> for Visible {
+impl FromRequestParts<App> for Visible {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let sender = Sender::from_request_parts(parts, app).await?;
         Ok(Self(app.read_model.visible_to(sender.visible())))
     }

@@ -21,6 +21,7 @@
 
 mod allowed;
 mod answer;
+mod app;
 mod audit;
 mod blocking;
 mod caller;
@@ -87,7 +88,7 @@ pub use slots::{Slots, SlotsUse};
 pub use submission::{Submission, SubmissionError, read_submission};
 pub use waits::ClusterWaits;
 
-/// The state of the handlers, with their access to other crates. Cloned for every request.
+/// The state of the handlers, with their access to other crates.
 #[derive(Clone)]
 pub struct AppState {
     /// The read model, which has the answers to status queries.

@@ -5,25 +5,24 @@ mod document;
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
-use axum::{Extension, Router};
 use kindsight_api::push::{MEDIA_TYPE, PUSH_BYTES_MAX};
 use tokio::sync::Semaphore;
-use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::answer::Answers;
+use crate::app::App;
 use crate::limits::{
     GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, NEEDS_REQUESTS_MAX, PUSH_REQUESTS_MAX,
     REGISTRATION_BYTES_MAX, SIGN_IN_BYTES_MAX,
 };
-use crate::middleware::{self, AnswerBytes, Authorization, HostNames, RequestIds, TimeLimit};
+use crate::middleware::{self, AnswerBytes, Guards, RouteLimits, TooLargeUploads};
 use crate::problem::Problem;
 use crate::routes::interpreters::commands;
 use crate::routes::lifecycle::network_intents;
@@ -45,36 +44,10 @@ const LINES: [&str; 1] = [MEDIA_TYPE];
 /// Media types of a component.
 const COMPONENT: [&str; 2] = ["application/wasm", "application/octet-stream"];
 
-/// A layer that admits as many concurrent requests as there are slots.
-macro_rules! slots {
-    ($slots:expr) => {
-        from_fn_with_state(Arc::clone($slots), middleware::limit_requests)
-    };
-}
-
-/// A layer that ends requests after some time.
-macro_rules! time {
-    ($max:expr, $advice:expr) => {
-        from_fn_with_state(
-            TimeLimit {
-                max: $max,
-                advice: $advice,
-            },
-            middleware::limit_time,
-        )
-    };
-}
-
-/// A layer that reads bodies of limited size and of these types.
-macro_rules! body {
-    ($bodies:expr, $max:expr, $types:expr) => {
-        body!($bodies, $max, $types, None)
-    };
-    ($bodies:expr, $max:expr, $types:expr, $raised_by:expr) => {
-        from_fn_with_state(
-            $bodies.rules($max, $types, $raised_by),
-            middleware::read_body,
-        )
+/// A layer with the limits of a group of routes.
+macro_rules! limited {
+    ($limits:expr) => {
+        from_fn_with_state(Arc::new($limits), middleware::limit_route)
     };
 }
 
@@ -97,22 +70,24 @@ pub fn router(state: AppState) -> Router {
         .layer(Extension(Arc::new(Answers::new(&limits))))
         .layer(Extension(streams));
     guarded(routes, known, answers_bytes, state)
+    let uploads = TooLargeUploads {
+        catalog: Some(Arc::clone(&state.catalog)),
+        bytes_max: state.limits.component_bytes_max,
+    };
+    guarded(documented(state.limits, &state.slots, uploads), state)
 }
 
 /// Only the metrics and the liveness, for a listener without access control.
 pub fn metrics_router(state: AppState) -> Router {
-    let limits = state.limits;
     let state = AppState {
         access: None,
         ..state
     };
-    let routes = OpenApiRouter::new()
+    let health = RouteLimits::new(state.limits.request_time_max);
+    let health = OpenApiRouter::new()
         .routes(routes!(service::healthz))
-        .merge(metrics())
-        .layer(time!(limits.request_time_max, ""));
-    let (routes, document) = routes.split_for_parts();
-    let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
-    guarded(routes, known_routes(&document), answers_bytes, state)
+        .layer(limited!(health));
+    guarded(health.merge(metrics(state.limits)), state)
 }
 
 /// The detail of a problem about an unknown route.
@@ -122,64 +97,51 @@ fn known_routes(document: &utoipa::openapi::OpenApi) -> String {
 }
 
 /// Routes with the checks, limits and records that every request has.
-fn guarded(
-    routes: Router<AppState>,
-    known: String,
-    answers_bytes: Arc<AnswerBytes>,
-    state: AppState,
-) -> Router {
-    let metrics = Arc::clone(&state.metrics);
-    let allowed = Arc::clone(&state.allowed_names);
-    let control = state.access.clone();
-    let names = HostNames {
-        allowed: Arc::clone(&allowed),
-        has_access_control: control.is_some(),
-    };
-    let authorization = Authorization::new(control, state.limits.request_time_max);
+fn guarded(routes: OpenApiRouter<App>, state: AppState) -> Router {
+    let (routes, document) = routes.split_for_parts();
+    let known = known_routes(&document);
+    let document = Bytes::from(document.to_json().unwrap_or_default());
+    let answers_bytes = Arc::new(AnswerBytes::new(permits(state.limits.answers_bytes_max)));
+    let guards = Arc::new(Guards::new(&state, Arc::clone(&answers_bytes)));
+    let streams = Arc::new(Streams::new(&state.limits, &state.slots, answers_bytes));
     routes
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(
-            Arc::new(authorization),
-            middleware::authorize,
-        ))
-        .layer(from_fn_with_state(allowed, middleware::refuse_cross_origin))
-        .layer(from_fn_with_state(
-            Arc::new(names),
-            middleware::refuse_foreign_host,
-        ))
-        .layer(from_fn_with_state(
-            state.limits.uri_bytes_max,
-            middleware::limit_uri,
-        ))
-        .layer(from_fn_with_state(answers_bytes, middleware::count_answer))
-        .layer(CatchPanicLayer::custom(middleware::answer_panic))
-        // An answer is valid for one moment, and has the declared type.
-        .layer(set(header::CACHE_CONTROL, "no-store"))
-        .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(from_fn_with_state(metrics, middleware::log_request))
-        .layer(from_fn_with_state(
-            Arc::<RequestIds>::default(),
-            middleware::identify_request,
-        ))
-        .with_state(state)
-}
-
-fn set(header: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
-    SetResponseHeaderLayer::overriding(header, HeaderValue::from_static(value))
+        .layer(from_fn_with_state(guards, middleware::guard))
+        .with_state(App::new(state, streams, document))
 }
 
 /// The document that is served at `/openapi.json`, as JSON with line breaks.
 pub fn openapi() -> String {
     let limits = Limits::default();
-    let document = documented(limits, &Slots::new(&limits)).into_openapi();
+    let uploads = TooLargeUploads {
+        catalog: None,
+        bytes_max: limits.component_bytes_max,
+    };
+    let document = documented(limits, &Slots::new(&limits), uploads).into_openapi();
     document.to_pretty_json().unwrap_or_default()
 }
 
-fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
+fn documented(limits: Limits, slots: &Slots, uploads: TooLargeUploads) -> OpenApiRouter<App> {
     let bodies = Bodies::new(&limits);
     // A request takes its slots when its body is complete.
     let requests = Arc::clone(&slots.requests.free);
+    OpenApiRouter::with_openapi(ApiDoc::openapi())
+        .merge(queries(limits, &requests))
+        .merge(judging(limits, &bodies, &requests))
+        .merge(groups(limits, &bodies, &requests))
+        .merge(registrations(limits, &bodies, &requests))
+        .merge(pushes(limits, &bodies))
+        .merge(heavy_commands(limits, &bodies, &requests, uploads))
+        // These commands do not wait for others, so that a harmful interpreter can be removed at any time.
+        .merge(quick_commands(limits, &bodies))
+        .merge(service(limits))
+        .merge(metrics(limits))
+        .merge(sessions(limits, &bodies))
+}
+
+/// Routes of queries without a body.
+fn queries(limits: Limits, requests: &Arc<Semaphore>) -> OpenApiRouter<App> {
     let statuses = OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
@@ -189,7 +151,8 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
             header::VARY,
             HeaderValue::from_name(header::ACCEPT),
         ));
-    let queries = statuses
+    let all = RouteLimits::new(limits.request_time_max).slots(requests);
+    statuses
         .routes(routes!(confirmation::dig_confirmation))
         .routes(routes!(confirmation::cluster_confirmation))
         .routes(routes!(confirmation::logical_cloud_confirmation))
@@ -211,64 +174,58 @@ fn documented(limits: Limits, slots: &Slots) -> OpenApiRouter<AppState> {
         .routes(routes!(k8splugin::list))
         .routes(routes!(k8splugin::get))
         .routes(routes!(k8splugin::status))
-        .layer(slots!(&requests))
-        .merge(judging(limits, &bodies, &requests))
-        .merge(groups(&bodies, &requests))
-        .merge(registrations(&bodies, &requests))
-        .merge(pushes(&bodies))
-        .layer(time!(limits.request_time_max, ""));
-    let heavy = heavy_commands(limits, &bodies, &requests)
-        .layer(time!(limits.catalog_time_max, interpreters::TOO_LONG));
-    // These commands do not wait for others, so that a harmful interpreter can be removed at any time.
-    let quick = quick_commands(limits, &bodies)
-        .layer(time!(limits.catalog_time_max, interpreters::TOO_LONG));
-    let service = OpenApiRouter::new()
+        .layer(limited!(all))
+}
+
+/// Routes of the page, the health and the description of this service.
+fn service(limits: Limits) -> OpenApiRouter<App> {
+    OpenApiRouter::new()
         .routes(routes!(page::index))
         .routes(routes!(page::file))
         .routes(routes!(service::healthz))
         .routes(routes!(service::readyz))
-        .merge(metrics())
-        .merge(sessions(&bodies))
         .routes(routes!(service::openapi_json))
-        .layer(time!(limits.request_time_max, ""));
-    OpenApiRouter::with_openapi(ApiDoc::openapi())
-        .merge(queries)
-        .merge(heavy)
-        .merge(quick)
-        .merge(service)
+        .layer(limited!(RouteLimits::new(limits.request_time_max)))
 }
 
 /// The routes of sign-in.
-fn sessions(bodies: &Bodies) -> OpenApiRouter<AppState> {
+fn sessions(limits: Limits, bodies: &Bodies) -> OpenApiRouter<App> {
+    let rules = bodies.rules(SIGN_IN_BYTES_MAX, &JSON, None);
+    let all = RouteLimits::new(limits.request_time_max).body(rules);
     OpenApiRouter::new()
         .routes(routes!(session::show, session::sign_in, session::sign_out))
         .routes(routes!(session::oidc::begin))
         .routes(routes!(session::oidc::callback))
-        .layer(DefaultBodyLimit::disable())
-        .layer(body!(bodies, SIGN_IN_BYTES_MAX, &JSON))
+        .layer(limited!(all))
 }
 
 /// The route of the metrics, with few requests at a time.
-fn metrics() -> OpenApiRouter<AppState> {
+fn metrics(limits: Limits) -> OpenApiRouter<App> {
     let own = Arc::new(Semaphore::new(METRICS_REQUESTS_MAX));
     OpenApiRouter::new()
         .routes(routes!(service::metrics))
-        .layer(slots!(&own))
+        .layer(limited!(
+            RouteLimits::new(limits.request_time_max).slots(&own)
+        ))
 }
 
 /// The route that judges objects.
-fn judging(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
+fn judging(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<App> {
     let own = Arc::new(Semaphore::new(permits(limits.interpret_requests_max)));
+    let all = RouteLimits::new(limits.request_time_max)
+        .body(bodies.rules(limits.interpret_bytes_max, &JSON, None))
+        .slots(requests)
+        .slots(&own);
     OpenApiRouter::new()
         .routes(routes!(interpret::interpret))
-        .layer(slots!(&own))
-        .layer(slots!(requests))
-        .layer(DefaultBodyLimit::disable())
-        .layer(body!(bodies, limits.interpret_bytes_max, &JSON))
+        .layer(limited!(all))
 }
 
 /// Routes of the content and the lifecycle of groups and network intents.
-fn groups(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
+fn groups(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<App> {
+    let all = RouteLimits::new(limits.request_time_max)
+        .body(bodies.rules(GROUP_BYTES_MAX, &JSON, None))
+        .slots(requests);
     OpenApiRouter::new()
         .routes(routes!(lifecycle::get, lifecycle::put, lifecycle::delete))
         .routes(routes!(lifecycle::approve))
@@ -286,36 +243,35 @@ fn groups(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState>
         .routes(routes!(network_intents::apply))
         .routes(routes!(network_intents::terminate))
         .routes(routes!(network_intents::dry_run))
-        .layer(slots!(requests))
-        .layer(DefaultBodyLimit::disable())
-        .layer(body!(bodies, GROUP_BYTES_MAX, &JSON))
+        .layer(limited!(all))
 }
 
 /// Routes of the registration of clusters.
-fn registrations(bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<AppState> {
+fn registrations(limits: Limits, bodies: &Bodies, requests: &Arc<Semaphore>) -> OpenApiRouter<App> {
+    let all = RouteLimits::new(limits.request_time_max)
+        .body(bodies.rules(REGISTRATION_BYTES_MAX, &JSON, None))
+        .slots(requests);
     OpenApiRouter::new()
         .routes(routes!(
             registration::get,
             registration::put,
             registration::delete
         ))
-        .layer(slots!(requests))
-        .layer(DefaultBodyLimit::disable())
-        .layer(body!(bodies, REGISTRATION_BYTES_MAX, &JSON))
+        .layer(limited!(all))
 }
 
 /// Routes of agents that push. They have their own slots: an agent waits for most of the time.
-fn pushes(bodies: &Bodies) -> OpenApiRouter<AppState> {
+fn pushes(limits: Limits, bodies: &Bodies) -> OpenApiRouter<App> {
     let reports = Arc::new(Semaphore::new(PUSH_REQUESTS_MAX));
     let needs = Arc::new(Semaphore::new(NEEDS_REQUESTS_MAX));
+    let time = || RouteLimits::new(limits.request_time_max);
+    let rules = bodies.rules(PUSH_BYTES_MAX, &LINES, None);
     let reports = OpenApiRouter::new()
         .routes(routes!(push::push))
-        .layer(slots!(&reports))
-        .layer(DefaultBodyLimit::disable())
-        .layer(body!(bodies, PUSH_BYTES_MAX, &LINES));
+        .layer(limited!(time().body(rules).slots(&reports)));
     let needs = OpenApiRouter::new()
         .routes(routes!(push::needs))
-        .layer(slots!(&needs));
+        .layer(limited!(time().slots(&needs)));
     reports.merge(needs)
 }
 
@@ -325,46 +281,38 @@ fn heavy_commands(
     limits: Limits,
     bodies: &Bodies,
     requests: &Arc<Semaphore>,
-) -> OpenApiRouter<AppState> {
+    uploads: TooLargeUploads,
+) -> OpenApiRouter<App> {
     let loads = Arc::new(Semaphore::new(permits(limits.catalog_requests_max)));
-    let noted = from_fn_with_state(limits.component_bytes_max, middleware::note_too_large);
+    let shadows = Arc::new(Semaphore::new(permits(limits.shadow_requests_max)));
+    let flag = Some("--component-bytes-max");
+    let component = || bodies.rules(limits.component_bytes_max, &COMPONENT, flag);
+    let json = bodies.rules(limits.catalog_json_bytes_max, &JSON, None);
+    let limited = |body, own| {
+        let time = RouteLimits::new(limits.catalog_time_max).advice(interpreters::TOO_LONG);
+        limited!(time.body(body).slots(requests).slots(own))
+    };
     let load = OpenApiRouter::new()
         .routes(routes!(interpreters::load))
         .routes(routes!(interpreters::load_by_its_name))
-        .layer(slots!(&loads))
-        .layer(slots!(requests))
-        .layer(DefaultBodyLimit::disable())
-        .layer(body!(
-            bodies,
-            limits.component_bytes_max,
-            &COMPONENT,
-            Some("--component-bytes-max")
-        ))
-        .layer(noted);
-    let shadows = Arc::new(Semaphore::new(permits(limits.shadow_requests_max)));
+        .layer(limited(component(), &loads))
+        .layer(from_fn_with_state(uploads, middleware::note_too_large));
     let shadow = OpenApiRouter::new()
         .routes(routes!(commands::shadow))
-        .layer(slots!(&shadows))
-        .layer(slots!(requests))
-        .layer(DefaultBodyLimit::disable())
-        .layer(body!(bodies, limits.catalog_json_bytes_max, &JSON));
+        .layer(limited(json, &shadows));
     let comparison = OpenApiRouter::new()
         .routes(routes!(interpreters::compare))
-        .layer(slots!(&shadows))
-        .layer(slots!(requests))
-        .layer(DefaultBodyLimit::disable())
-        .layer(body!(
-            bodies,
-            limits.component_bytes_max,
-            &COMPONENT,
-            Some("--component-bytes-max")
-        ));
+        .layer(limited(component(), &shadows));
     load.merge(shadow).merge(comparison)
 }
 
 /// Routes of commands that take milliseconds.
-fn quick_commands(limits: Limits, bodies: &Bodies) -> OpenApiRouter<AppState> {
+fn quick_commands(limits: Limits, bodies: &Bodies) -> OpenApiRouter<App> {
     let own = Arc::new(Semaphore::new(permits(limits.quick_commands_max)));
+    let all = RouteLimits::new(limits.catalog_time_max)
+        .advice(interpreters::TOO_LONG)
+        .body(bodies.rules(limits.catalog_json_bytes_max, &JSON, None))
+        .slots(&own);
     OpenApiRouter::new()
         .routes(routes!(commands::remove))
         .routes(routes!(commands::remove_unused))
@@ -373,9 +321,7 @@ fn quick_commands(limits: Limits, bodies: &Bodies) -> OpenApiRouter<AppState> {
         .routes(routes!(commands::disable))
         .routes(routes!(commands::enable))
         .routes(routes!(commands::set, commands::clear))
-        .layer(slots!(&own))
-        .layer(DefaultBodyLimit::disable())
-        .layer(body!(bodies, limits.catalog_json_bytes_max, &JSON))
+        .layer(limited!(all))
 }
 
 async fn wrong_method(request: Request) -> Problem {

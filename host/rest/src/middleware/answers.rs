@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody as _};
-use axum::extract::{Request, State};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -45,24 +43,17 @@ impl AnswerBytes {
         let _waiting = self.waiting.try_acquire().ok()?;
         take_bytes(&self.left, count, activity, Wait::Answer).await
     }
-}
 
-/// Counts the bytes of a large answer until they are sent. If the bytes exceed the limit, the connections of the slowest
-/// readers are closed. If this does not free enough bytes in time, the client gets 503 with `Retry-After`.
-pub(crate) async fn count_answer(
-    State(bytes): State<Arc<AnswerBytes>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let activity = request.extensions().get::<Arc<Activity>>().cloned();
-    let response = next.run(request).await;
-    let size = response.body().size_hint().lower();
-    if size <= SMALL_ANSWER_BYTES_MAX as u64 {
-        return response;
-    }
-    let held = bytes.hold(size, activity.as_deref()).await;
-    match held {
-        Some(held) => response.map(|body| Body::new(Counted::new(body, held))),
-        None => Problem::busy().into_response(),
+    /// Counts the bytes of a large answer until they are sent. If the bytes exceed the limit, the connections of the
+    /// slowest readers are closed. If this does not free enough bytes in time, the client gets 503 with `Retry-After`.
+    pub(crate) async fn count(&self, response: Response, activity: Option<&Activity>) -> Response {
+        let size = response.body().size_hint().lower();
+        if size <= SMALL_ANSWER_BYTES_MAX as u64 {
+            return response;
+        }
+        match self.hold(size, activity).await {
+            Some(held) => response.map(|body| Body::new(Counted::new(body, held))),
+            None => Problem::busy().into_response(),
+        }
     }
 }

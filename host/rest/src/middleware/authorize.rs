@@ -4,10 +4,8 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::StatusCode;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use kindsight_access::{AccessControl, Caller};
 use tokio::time::timeout;
 
@@ -39,10 +37,12 @@ impl Authorization {
 
     /// The sender of a request, if the sender has the rights that the route needs. `rule` is `None` for a route without
     /// a rule.
-    async fn sender(&self, rule: Option<Rule>, presented: Presented) -> Result<Sender, Problem> {
-        let Some(control) = &self.control else {
-            return Ok(self.anyone.clone());
-        };
+    async fn sender(
+        &self,
+        control: &AccessControl,
+        rule: Option<Rule>,
+        presented: Presented,
+    ) -> Result<Sender, Problem> {
         let Some(rule) = rule else {
             tracing::error!("a route has no access rule");
             return Err(internal());
@@ -67,20 +67,20 @@ impl Authorization {
         let path = request.extensions().get().map(MatchedPath::as_str);
         self.rules.find(request.method(), path)
     }
-}
 
-/// Passes a request on with its [`Sender`] in the extensions, if the sender may use the route.
-pub(crate) async fn authorize(
-    State(authorization): State<Arc<Authorization>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let (rule, presented) = (authorization.rule(&request), Presented::by(&request));
-    match authorization.sender(rule, presented).await {
-        Ok(sender) => {
-            request.extensions_mut().insert(sender);
-            next.run(request).await
-        }
-        Err(problem) => problem.into_response(),
+    /// Puts the [`Sender`] of a request into its extensions, if the sender may use the route.
+    ///
+    /// # Errors
+    /// A request without a valid credential, or without the rights that the route needs.
+    pub(crate) async fn authorize(&self, request: &mut Request) -> Result<(), Problem> {
+        let sender = match &self.control {
+            None => self.anyone.clone(),
+            Some(control) => {
+                let (rule, presented) = (self.rule(request), Presented::by(request));
+                self.sender(control, rule, presented).await?
+            }
+        };
+        request.extensions_mut().insert(sender);
+        Ok(())
     }
 }

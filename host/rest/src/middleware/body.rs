@@ -5,11 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes, HttpBody as _};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use kindsight_status::{clipped, one_of};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -33,25 +31,24 @@ pub(crate) struct BodyRules {
     pub(crate) raised_by: Option<&'static str>,
 }
 
-/// Reads the body of a request, and passes the request on when the body is complete.
-///
-/// The limits on concurrent requests count only requests that were passed on. A slow sender therefore occupies only a
-/// connection and the received bytes, and is disconnected when connections or bytes are exhausted.
-pub(crate) async fn read_body(
-    State(rules): State<BodyRules>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let (parts, body) = request.into_parts();
-    match rules.read(&parts, body).await {
-        // The bytes are held until the answer begins.
-        Ok((body, _held)) => next.run(Request::from_parts(parts, Body::from(body))).await,
-        Err(problem) => problem.into_response(),
-    }
-}
-
 impl BodyRules {
-    async fn read(
+    /// Reads the body of a request. Returns the request with its complete body, and the permit for its bytes.
+    ///
+    /// The limits on concurrent requests count only requests whose bodies are complete. A slow sender therefore occupies
+    /// only a connection and the received bytes, and is disconnected when connections or bytes are exhausted.
+    ///
+    /// # Errors
+    /// A body that breaks the rules or is incomplete.
+    pub(crate) async fn read(
+        &self,
+        request: Request,
+    ) -> Result<(Request, Option<OwnedSemaphorePermit>), Problem> {
+        let (parts, body) = request.into_parts();
+        let (body, held) = self.read_body(&parts, body).await?;
+        Ok((Request::from_parts(parts, Body::from(body)), held))
+    }
+
+    async fn read_body(
         &self,
         parts: &Parts,
         body: Body,

@@ -1,11 +1,7 @@
 //! Cross-origin check of requests that change or compute something.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 
 use crate::allowed::{AllowedNames, Authority, Origin};
 use crate::problem::Problem;
@@ -18,17 +14,19 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// A page can make a browser send some requests to any address without a preflight, including addresses that only the
 /// browser's machine can reach. The header `Origin` contains the page's origin. Programs send no `Origin`. Requests that
 /// only read are not refused, because a browser does not show the answer to the page.
-pub(crate) async fn refuse_cross_origin(
-    State(allowed): State<Arc<AllowedNames>>,
-    request: Request,
-    next: Next,
-) -> Response {
+///
+/// # Errors
+/// Such a request.
+pub(crate) fn refuse_cross_origin(
+    allowed: &AllowedNames,
+    request: &Request,
+) -> Result<(), Problem> {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    if !is_read && is_cross_origin(&allowed, request.headers()) {
+    if !is_read && is_cross_origin(allowed, request.headers()) {
         let detail = "a page of another origin asks for this; `Origin` has to be left out, or name the host that is asked or one that the setting `allowed-origin` lists";
-        return Problem::new(StatusCode::FORBIDDEN, detail).into_response();
+        return Err(Problem::new(StatusCode::FORBIDDEN, detail));
     }
-    next.run(request).await
+    Ok(())
 }
 
 /// Returns whether an `Origin` is not allowed, or the request has no `Origin` and the page is of another site. A page

@@ -3,58 +3,106 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
+use super::body::BodyRules;
 use crate::problem::Problem;
 
-/// Limit on the duration of a request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TimeLimit {
-    /// The longest it may take until its answer begins.
-    pub(crate) max: Duration,
-    /// Advice for its sender, appended to the error; may be empty.
-    pub(crate) advice: &'static str,
+/// The limits of a group of routes.
+///
+/// One layer applies all of them. axum clones and boxes the remaining layers of a route in each layer, so the cost of a
+/// request grows with the square of the number of its layers.
+pub(crate) struct RouteLimits {
+    time_max: Duration,
+    /// Advice for the sender of a request that takes too long, appended to the error; may be empty.
+    advice: &'static str,
+    /// Rules for bodies; `None` if no handler reads a body.
+    body: Option<BodyRules>,
+    /// Slots of requests, which a request takes in this order when its body is complete.
+    slots: Vec<Arc<Semaphore>>,
 }
 
-/// Ends a request that takes too long.
-pub(crate) async fn limit_time(
-    State(limit): State<TimeLimit>,
+impl RouteLimits {
+    /// Limits the time until an answer begins.
+    pub(crate) fn new(time_max: Duration) -> Self {
+        Self {
+            time_max,
+            advice: "",
+            body: None,
+            slots: Vec::new(),
+        }
+    }
+
+    /// Adds advice for the sender of a request that takes too long.
+    pub(crate) fn advice(self, advice: &'static str) -> Self {
+        Self { advice, ..self }
+    }
+
+    /// Reads bodies by these rules before a handler is called.
+    pub(crate) fn body(self, rules: BodyRules) -> Self {
+        Self {
+            body: Some(rules),
+            ..self
+        }
+    }
+
+    /// Admits as many concurrent requests as there are slots. A further call adds further slots.
+    pub(crate) fn slots(mut self, slots: &Arc<Semaphore>) -> Self {
+        self.slots.push(Arc::clone(slots));
+        self
+    }
+
+    /// The answer to a request, if its body is valid and slots are free.
+    async fn answer(&self, mut request: Request, next: Next) -> Result<Response, Problem> {
+        // The bytes of the body are held until the answer begins.
+        let mut _held = None;
+        if let Some(rules) = &self.body {
+            DefaultBodyLimit::disable().apply(&mut request);
+            (request, _held) = rules.read(request).await?;
+        }
+        let _slots = self.take_slots()?;
+        Ok(next.run(request).await)
+    }
+
+    /// Takes a slot of each kind, so that the requests in progress can complete.
+    fn take_slots(&self) -> Result<Vec<SemaphorePermit<'_>>, Problem> {
+        let slots = self.slots.iter();
+        let taken = slots.map(|slots| slots.try_acquire().map_err(|_| Problem::busy()));
+        taken.collect()
+    }
+}
+
+/// Applies the limits of a route to a request.
+pub(crate) async fn limit_route(
+    State(limits): State<Arc<RouteLimits>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let answer = tokio::time::timeout(limit.max, next.run(request)).await;
-    answer.unwrap_or_else(|_| {
-        let detail = format!(
-            "the request took longer than {:?}{}",
-            limit.max, limit.advice
-        );
-        Problem::new(StatusCode::REQUEST_TIMEOUT, detail).into_response()
-    })
+    match timeout(limits.time_max, limits.answer(request, next)).await {
+        Ok(answer) => answer.into_response(),
+        Err(_) => {
+            let (max, advice) = (limits.time_max, limits.advice);
+            let detail = format!("the request took longer than {max:?}{advice}");
+            Problem::new(StatusCode::REQUEST_TIMEOUT, detail).into_response()
+        }
+    }
 }
 
-/// Refuses a path and query that are too long.
-pub(crate) async fn limit_uri(State(max): State<usize>, request: Request, next: Next) -> Response {
+/// Checks the length of the path and query of a request, in bytes.
+///
+/// # Errors
+/// Path and query that are longer than `max`.
+pub(crate) fn check_uri(max: usize, request: &Request) -> Result<(), Problem> {
     let uri = request.uri().path_and_query();
     let bytes = uri.map_or(0, |uri| uri.as_str().len());
     if bytes > max {
         let detail = format!("path and query of {bytes} bytes are longer than {max} bytes");
-        return Problem::new(StatusCode::URI_TOO_LONG, detail).into_response();
+        return Err(Problem::new(StatusCode::URI_TOO_LONG, detail));
     }
-    next.run(request).await
-}
-
-/// Refuses requests over the limit, so that the requests in progress can complete.
-pub(crate) async fn limit_requests(
-    State(slots): State<Arc<Semaphore>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match slots.try_acquire() {
-        Ok(_slot) => next.run(request).await,
-        Err(_) => Problem::busy().into_response(),
-    }
+    Ok(())
 }

@@ -1,14 +1,11 @@
 //! Ids of requests: in the header of the answer, and in every log line of the request.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::middleware::Next;
-use axum::response::Response;
-use tracing::Instrument as _;
+use tracing::Span;
 
 /// The header with the id of a request.
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -34,8 +31,21 @@ impl RequestId {
         (is_valid && bytes.iter().all(is_safe)).then(|| Self(id.clone()))
     }
 
+    /// The span of the request, which puts the id into its log lines.
+    ///
+    /// It is at the level of errors and with a target of its own, so that the lines of each level have the id, and the
+    /// audit log has it with each filter.
+    pub(crate) fn span(&self) -> Span {
+        tracing::error_span!(target: "request", "request", id = self.as_str())
+    }
+
+    /// Puts the id into an answer.
+    pub(crate) fn set(self, headers: &mut HeaderMap) {
+        headers.insert(X_REQUEST_ID, self.0);
+    }
+
     /// The id as text.
-    pub(crate) fn as_str(&self) -> &str {
+    fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or_default()
     }
 }
@@ -66,20 +76,9 @@ impl RequestIds {
         let id = HeaderValue::try_from(id);
         RequestId(id.unwrap_or(HeaderValue::from_static("unknown")))
     }
-}
 
-/// Gives each request an id: a valid id that the client sent, or a new one.
-pub(crate) async fn identify_request(
-    State(ids): State<Arc<RequestIds>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let id = RequestId::sent(request.headers()).unwrap_or_else(|| ids.next());
-    // At the level of errors and with a target of its own, so that the lines of each level have the id, and the audit log
-    // has it with each filter.
-    let span = tracing::error_span!(target: "request", "request", id = id.as_str());
-    request.extensions_mut().insert(id.clone());
-    let mut response = next.run(request).instrument(span).await;
-    response.headers_mut().insert(X_REQUEST_ID, id.0);
-    response
+    /// The id of a request: a valid id that the client sent, or a new one.
+    pub(crate) fn identify(&self, request: &Request) -> RequestId {
+        RequestId::sent(request.headers()).unwrap_or_else(|| self.next())
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
@@ -13,18 +12,28 @@ use crate::catalog::InterpreterCatalog;
 /// The path of the interpreters before the name of one.
 const INTERPRETERS: &str = "/v2/interpreters/";
 
-/// Tells the catalog about each upload that is refused because it is larger than `bytes_max`.
+/// The record of uploads that are too large.
+#[derive(Clone)]
+pub(crate) struct TooLargeUploads {
+    /// `None` for the document of the routes, which answers no request.
+    pub(crate) catalog: Option<Arc<dyn InterpreterCatalog>>,
+    /// The largest component, in bytes.
+    pub(crate) bytes_max: usize,
+}
+
+/// Tells the catalog about each upload that is refused because it is too large.
 pub(crate) async fn note_too_large(
-    State(bytes_max): State<usize>,
-    Extension(catalog): Extension<Arc<dyn InterpreterCatalog>>,
+    State(uploads): State<TooLargeUploads>,
     request: Request,
     next: Next,
 ) -> Response {
     let name = request.uri().path().strip_prefix(INTERPRETERS);
     let name = name.and_then(|name| name.parse().ok());
     let response = next.run(request).await;
-    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        catalog.note_too_large(name, bytes_max);
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE
+        && let Some(catalog) = uploads.catalog
+    {
+        catalog.note_too_large(name, uploads.bytes_max);
     }
     response
 }

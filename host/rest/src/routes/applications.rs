@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
 use axum::response::Response;
 use kindsight_api::applications::{ApplicationList, ApplicationParameters};
 use kindsight_api::clusters::ClusterList;
@@ -33,7 +32,7 @@ use crate::routes::errors::CommonErrors;
 )]
 pub(crate) async fn applications(
     Visible(model): Visible,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(answers): State<Arc<Answers>>,
     pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let query = ApplicationQuery::parse(pairs?.0).map_err(Problem::invalid)?;
@@ -56,7 +55,7 @@ pub(crate) async fn applications(
 )]
 pub(crate) async fn clusters(
     Visible(model): Visible,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(answers): State<Arc<Answers>>,
     pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Response, Problem> {
     if let Some((name, _)) = pairs?.0.first() {

@@ -11,6 +11,7 @@ use kindsight_read_model::VisibleModel;
 
 use crate::AppState;
 use crate::answer::internal;
+use crate::app::App;
 use crate::caller::Visible;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
@@ -37,7 +38,7 @@ use crate::routes::status::{Pairs, missing, read};
     ),
 )]
 pub(crate) async fn dig_confirmation(
-    State(app): State<AppState>,
+    State(app): State<App>,
     Visible(model): Visible,
     path: Result<Path<DigPath>, PathRejection>,
     pairs: Pairs,
@@ -60,7 +61,7 @@ pub(crate) async fn dig_confirmation(
     ),
 )]
 pub(crate) async fn cluster_confirmation(
-    State(app): State<AppState>,
+    State(app): State<App>,
     Visible(model): Visible,
     path: Result<Path<ClusterPath>, PathRejection>,
     pairs: Pairs,
@@ -83,7 +84,7 @@ pub(crate) async fn cluster_confirmation(
     ),
 )]
 pub(crate) async fn logical_cloud_confirmation(
-    State(app): State<AppState>,
+    State(app): State<App>,
     Visible(model): Visible,
     path: Result<Path<LogicalCloudPath>, PathRejection>,
     pairs: Pairs,

@@ -5,7 +5,7 @@ use axum::extract::{Path, Query, State};
 use kindsight_api::health_scopes::ScopeParameters;
 use kindsight_api::problem::ProblemDocument;
 
-use crate::AppState;
+use crate::app::App;
 use crate::caller::Sender;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
@@ -28,7 +28,7 @@ use crate::routes::errors::CommonErrors;
     ),
 )]
 pub(crate) async fn health(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<String>, PathRejection>,
     query: Result<Query<ScopeParameters>, QueryRejection>,

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::response::Response;
 use kindsight_api::history::{History, HistoryParameters};
 use kindsight_api::problem::ProblemDocument;
@@ -40,7 +39,7 @@ use crate::routes::status::{Pairs, missing};
 )]
 pub(crate) async fn dig_history(
     Visible(model): Visible,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(answers): State<Arc<Answers>>,
     path: Result<Path<DigPath>, PathRejection>,
     pairs: Pairs,
 ) -> Result<Response, Problem> {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
@@ -11,10 +10,11 @@ use kindsight_api::interpret::Verdicts;
 use kindsight_api::problem::ProblemDocument;
 
 use crate::answer::{Answers, Chunks, off_executor};
+use crate::app::App;
 use crate::command::NoParameters;
 use crate::problem::Problem;
+use crate::read_submission;
 use crate::routes::errors::CommonErrors;
-use crate::{AppState, read_submission};
 
 /// The most verdicts of an answer that is probably small.
 const SMALL_VERDICTS_MAX: usize = 64;
@@ -36,8 +36,8 @@ const SMALL_VERDICTS_MAX: usize = 64;
     ),
 )]
 pub(crate) async fn interpret(
-    State(app): State<AppState>,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(app): State<App>,
+    State(answers): State<Arc<Answers>>,
     _: NoParameters,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {

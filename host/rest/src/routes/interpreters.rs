@@ -17,6 +17,7 @@ use kindsight_model::InterpreterName;
 use utoipa::ToSchema;
 
 use crate::AppState;
+use crate::app::App;
 use crate::audit::Audited;
 use crate::caller::Sender;
 use crate::catalog::{Command, Upload};
@@ -53,7 +54,7 @@ pub(crate) struct Component(Vec<u8>);
     ),
 )]
 pub(crate) async fn list(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     _: NoParameters,
 ) -> Json<InterpreterList> {
@@ -99,7 +100,7 @@ fn judging(list: InterpreterList) -> InterpreterList {
     ),
 )]
 pub(crate) async fn inspect(
-    State(app): State<AppState>,
+    State(app): State<App>,
     Name { name }: Name,
     _: NoParameters,
 ) -> Result<Response, Problem> {
@@ -143,7 +144,7 @@ pub(crate) async fn inspect(
     ),
 )]
 pub(crate) async fn load(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     Name { name }: Name,
     parameters: Load,
@@ -178,7 +179,7 @@ pub(crate) async fn load(
     ),
 )]
 pub(crate) async fn load_by_its_name(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     parameters: Load,
     body: Body,
@@ -219,7 +220,7 @@ pub(crate) async fn load_by_its_name(
     ),
 )]
 pub(crate) async fn compare(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     Comparison(base): Comparison,
     body: Body,

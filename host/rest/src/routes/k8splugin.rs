@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -18,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::AppState;
 use crate::answer::{Answers, Chunks, internal};
+use crate::app::App;
 use crate::blocking::spawn_blocking;
 use crate::caller::Visible;
 use crate::command::NoParameters;
@@ -55,9 +55,9 @@ pub(crate) struct RbInstancePath {
     ),
 )]
 pub(crate) async fn list(
-    State(app): State<AppState>,
+    State(app): State<App>,
     Visible(model): Visible,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(answers): State<Arc<Answers>>,
     pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let parameters = parameters(pairs?.0)?;
@@ -84,9 +84,9 @@ pub(crate) async fn list(
     ),
 )]
 pub(crate) async fn get(
-    State(app): State<AppState>,
+    State(app): State<App>,
     Visible(model): Visible,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(answers): State<Arc<Answers>>,
     path: Result<Path<RbInstancePath>, PathRejection>,
     _: NoParameters,
 ) -> Result<Response, Problem> {
@@ -114,9 +114,9 @@ pub(crate) async fn get(
     ),
 )]
 pub(crate) async fn status(
-    State(app): State<AppState>,
+    State(app): State<App>,
     Visible(model): Visible,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(answers): State<Arc<Answers>>,
     path: Result<Path<RbInstancePath>, PathRejection>,
     _: NoParameters,
 ) -> Result<Response, Problem> {

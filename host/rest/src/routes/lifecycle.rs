@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::AppState;
 use crate::answer::internal;
+use crate::app::App;
 use crate::audit;
 use crate::blocking::spawn_blocking;
 use crate::caller::Sender;
@@ -46,7 +47,7 @@ pub(crate) use updates::*;
     ),
 )]
 pub(crate) async fn get(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
@@ -84,7 +85,7 @@ pub(crate) async fn get(
     ),
 )]
 pub(crate) async fn put(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
@@ -122,7 +123,7 @@ pub(crate) async fn put(
     ),
 )]
 pub(crate) async fn delete(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
@@ -154,7 +155,7 @@ pub(crate) async fn delete(
     ),
 )]
 pub(crate) async fn approve(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     IfContent(tags): IfContent,
@@ -187,7 +188,7 @@ pub(crate) async fn approve(
     ),
 )]
 pub(crate) async fn terminate(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
@@ -212,7 +213,7 @@ pub(crate) async fn terminate(
     ),
 )]
 pub(crate) async fn stop(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,

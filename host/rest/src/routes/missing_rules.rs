@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use kindsight_api::interpreters::MissingRules;
 
-use crate::AppState;
+use crate::app::App;
 use crate::caller::Sender;
 use crate::command::NoParameters;
 use crate::problem::Problem;
@@ -26,7 +26,7 @@ use crate::routes::errors::CommonErrors;
     ),
 )]
 pub(crate) async fn missing_rules(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     _: NoParameters,
 ) -> Result<Json<MissingRules>, Problem> {

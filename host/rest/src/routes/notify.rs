@@ -9,8 +9,8 @@ use axum::http::StatusCode;
 use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyResend, NotifyTest};
 use kindsight_api::problem::ProblemDocument;
 
-use crate::AppState;
 use crate::answer::internal;
+use crate::app::App;
 use crate::audit;
 use crate::blocking::spawn_blocking;
 use crate::caller::Sender;
@@ -33,10 +33,10 @@ use crate::routes::errors::CommonErrors;
     ),
 )]
 pub(crate) async fn list(
-    State(app): State<AppState>,
+    State(app): State<App>,
     _: NoParameters,
 ) -> Result<Json<NotifyReceiverList>, Problem> {
-    let Some(notifications) = app.notifications else {
+    let Some(notifications) = app.notifications.clone() else {
         return Ok(Json(NotifyReceiverList::default()));
     };
     run(notifications, |notifications| notifications.list())
@@ -60,13 +60,18 @@ pub(crate) async fn list(
     ),
 )]
 pub(crate) async fn test(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<String>, PathRejection>,
     _: NoParameters,
     _: NoBody,
 ) -> Result<Json<NotifyTest>, Problem> {
     let Path(receiver) = path?;
+    let Some(notifications) = app.notifications.clone() else {
+        let detail =
+            "there are no receivers: add `[[notify]]` to the configuration file of the server";
+        return Err(Problem::new(StatusCode::NOT_FOUND, detail));
+    };
     let user = sender.user_name().to_owned();
     let tested = run(configured(app)?, move |notifications| {
         let tested = notifications.test(&receiver);

@@ -18,6 +18,7 @@ use utoipa::ToSchema;
 
 use crate::AppState;
 use crate::answer::internal;
+use crate::app::App;
 use crate::blocking::spawn_blocking;
 use crate::caller::Sender;
 use crate::command;
@@ -53,7 +54,7 @@ pub(crate) struct Lines(Vec<u8>);
     ),
 )]
 pub(crate) async fn push(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     peer: Option<Extension<PeerAddress>>,
     path: Result<Path<ClusterPath>, PathRejection>,
@@ -87,7 +88,7 @@ pub(crate) async fn push(
     ),
 )]
 pub(crate) async fn needs(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     peer: Option<Extension<PeerAddress>>,
     path: Result<Path<ClusterPath>, PathRejection>,

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use kindsight_api::interpreters::{RecordRefusal, Recorded, RecordedObject};
 use kindsight_api::problem::ProblemDocument;
 
-use crate::AppState;
+use crate::app::App;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::ClusterPath;
@@ -32,7 +32,7 @@ use crate::routes::paths::ClusterPath;
     ),
 )]
 pub(crate) async fn fixture(
-    State(app): State<AppState>,
+    State(app): State<App>,
     path: Result<Path<ClusterPath>, PathRejection>,
     query: Result<Query<RecordedObject>, QueryRejection>,
 ) -> Result<Json<Recorded>, Problem> {

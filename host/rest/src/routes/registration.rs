@@ -11,6 +11,7 @@ use kindsight_model::ClusterName;
 
 use crate::AppState;
 use crate::answer::internal;
+use crate::app::App;
 use crate::audit;
 use crate::blocking::spawn_blocking;
 use crate::caller::Sender;
@@ -37,7 +38,7 @@ use crate::routes::paths::{ClusterPath, invalid_path};
     ),
 )]
 pub(crate) async fn get(
-    State(app): State<AppState>,
+    State(app): State<App>,
     path: Result<Path<ClusterPath>, PathRejection>,
     _: NoParameters,
 ) -> Result<Json<RegisteredCluster>, Problem> {
@@ -68,7 +69,7 @@ pub(crate) async fn get(
     ),
 )]
 pub(crate) async fn put(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<ClusterPath>, PathRejection>,
     _: NoParameters,
@@ -104,7 +105,7 @@ pub(crate) async fn put(
     ),
 )]
 pub(crate) async fn delete(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<ClusterPath>, PathRejection>,
     _: NoParameters,

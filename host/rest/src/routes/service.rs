@@ -1,15 +1,13 @@
 //! Health and description of this service.
 
 use crate::blocking::spawn_blocking;
-use axum::Extension;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kindsight_api::problem::ProblemDocument;
 
-use crate::AppState;
 use crate::answer::internal;
+use crate::app::App;
 use crate::caller::Sender;
 use crate::problem::Problem;
 
@@ -31,7 +29,7 @@ pub(crate) async fn healthz() -> &'static str {
         (status = 503, description = "Queries cannot be answered yet; the problem lists what is missing.", body = ProblemDocument, content_type = "application/problem+json"),
     ),
 )]
-pub(crate) async fn readyz(State(app): State<AppState>, sender: Sender) -> Result<String, Problem> {
+pub(crate) async fn readyz(State(app): State<App>, sender: Sender) -> Result<String, Problem> {
     let shows_details = sender.visible().is_everything();
     let missing = (app.missing)();
     if missing.is_empty() {
@@ -50,20 +48,16 @@ pub(crate) async fn readyz(State(app): State<AppState>, sender: Sender) -> Resul
 
 /// Metrics
 #[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "Metrics in the text format of Prometheus.", body = String, content_type = "text/plain")))]
-pub(crate) async fn metrics(State(app): State<AppState>) -> Result<Response, Problem> {
+pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
     let text = spawn_blocking(move || app.metrics.text());
     let text = text.await.map_err(|_| internal())?;
     let format = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, format)], text).into_response())
 }
 
-/// The OpenAPI document as text, made with the router.
-#[derive(Debug, Clone)]
-pub(crate) struct Document(pub(crate) Bytes);
-
 /// OpenAPI document
 #[utoipa::path(get, path = "/openapi.json", tag = "service", responses((status = 200, description = "The OpenAPI document.", body = serde_json::Value)))]
-pub(crate) async fn openapi_json(Extension(document): Extension<Document>) -> Response {
+pub(crate) async fn openapi_json(State(app): State<App>) -> Response {
     let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], document.0).into_response()
+    ([(header::CONTENT_TYPE, json)], app.document()).into_response()
 }

@@ -17,8 +17,8 @@ use kindsight_access::{AccessControl, Caller, Credential, Refusal};
 use kindsight_api::problem::ProblemDocument;
 use kindsight_api::session::{PresentedCredential, Session, SignIn, SignInMethod};
 
-use crate::AppState;
 use crate::answer::internal;
+use crate::app::App;
 use crate::caller::{COOKIE, Sender};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
@@ -36,7 +36,7 @@ const COOKIE_BYTES_MAX: usize = 4096;
     tag = "service",
     responses((status = 200, description = "The user, if the request has a valid credential.", body = Session), CommonErrors),
 )]
-pub(crate) async fn show(State(app): State<AppState>, sender: Sender) -> Json<Session> {
+pub(crate) async fn show(State(app): State<App>, sender: Sender) -> Json<Session> {
     Json(session(
         app.access.as_deref(),
         &sender.caller,
@@ -60,7 +60,7 @@ pub(crate) async fn show(State(app): State<AppState>, sender: Sender) -> Json<Se
     ),
 )]
 pub(crate) async fn sign_in(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     body: Bytes,
 ) -> Result<Response, Problem> {

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{FromRequestParts, Path, Query, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 use kindsight_api::emco::{
@@ -15,8 +14,8 @@ use kindsight_api::status::{Dialect, ListingParameters, StatusAnswer, StatusPara
 use kindsight_model::{ClusterName, DigName, LogicalCloudName};
 use kindsight_status::{EmcoSubject, QueryError, StatusQuery, Subject};
 
-use crate::AppState;
 use crate::answer::{Answers, Chunks};
+use crate::app::App;
 use crate::caller::Visible;
 use crate::dialect::dialect;
 use crate::problem::Problem;
@@ -40,10 +39,10 @@ pub(crate) struct Sent {
     pairs: Vec<(String, String)>,
 }
 
-impl FromRequestParts<AppState> for Sent {
+impl FromRequestParts<App> for Sent {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)?;
         Ok(Self {
             dialect: dialect(&parts.headers, &pairs, app.dialect),
@@ -107,7 +106,7 @@ impl Sent {
 )]
 pub(crate) async fn dig_status(
     Visible(model): Visible,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(answers): State<Arc<Answers>>,
     path: Result<Path<DigPath>, PathRejection>,
     sent: Sent,
 ) -> Result<Response, Problem> {
@@ -137,7 +136,7 @@ pub(crate) async fn dig_status(
 )]
 pub(crate) async fn cluster_status(
     Visible(model): Visible,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(answers): State<Arc<Answers>>,
     path: Result<Path<ClusterPath>, PathRejection>,
     sent: Sent,
 ) -> Result<Response, Problem> {
@@ -167,7 +166,7 @@ pub(crate) async fn cluster_status(
 )]
 pub(crate) async fn logical_cloud_status(
     Visible(model): Visible,
-    Extension(answers): Extension<Arc<Answers>>,
+    State(answers): State<Arc<Answers>>,
     path: Result<Path<LogicalCloudPath>, PathRejection>,
     sent: Sent,
 ) -> Result<Response, Problem> {

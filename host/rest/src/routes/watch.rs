@@ -19,8 +19,8 @@ use kindsight_status::{
     ApplicationQuery, Applications, ChangedSubject, Instance, StatusQuery, Subject, change,
 };
 
-use crate::AppState;
-use crate::answer::{Answers, Chunks, internal};
+use crate::answer::{Answers, Chunks};
+use crate::app::App;
 use crate::caller::{Sender, Visible};
 use crate::limits::LIST_GATHER;
 use crate::problem::Problem;
@@ -108,18 +108,17 @@ pub(crate) struct Following {
     request: Parts,
 }
 
-impl FromRequestParts<AppState> for Following {
+impl FromRequestParts<App> for Following {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let Visible(model) = Visible::from_request_parts(parts, app).await?;
         let sender = Sender::from_request_parts(parts, app).await?;
-        let (answers, streams) = (parts.extensions.get(), parts.extensions.get());
         Ok(Self {
             model,
             lease: app.access.as_ref().map(|control| sender.lease(control)),
-            answers: answers.cloned().ok_or_else(internal)?,
-            streams: streams.cloned().ok_or_else(internal)?,
+            answers: Arc::clone(app.answers()),
+            streams: Arc::clone(app.streams()),
             request: parts.clone(),
         })
     }

@@ -8,7 +8,7 @@ use kindsight_api::interpreters::{
 use kindsight_api::problem::ProblemDocument;
 
 use super::{Answered, Body, run};
-use crate::AppState;
+use crate::app::App;
 use crate::audit::Audited;
 use crate::caller::Sender;
 use crate::catalog::Command;
@@ -34,7 +34,7 @@ use crate::routes::errors::{CommandErrors, CommonErrors, SettingsErrors};
     ),
 )]
 pub(crate) async fn remove(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
@@ -58,7 +58,7 @@ pub(crate) async fn remove(
     ),
 )]
 pub(crate) async fn remove_unused(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     _: Unused,
 ) -> Result<Json<RemovedNames>, Problem> {
@@ -94,7 +94,7 @@ pub(crate) async fn remove_unused(
     ),
 )]
 pub(crate) async fn shadow(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     Name { name }: Name,
     _: NoParameters,
@@ -128,7 +128,7 @@ pub(crate) async fn shadow(
     ),
 )]
 pub(crate) async fn promote(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     Name { name }: Name,
     _: NoParameters,
@@ -157,7 +157,7 @@ pub(crate) async fn promote(
     ),
 )]
 pub(crate) async fn rollback(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
@@ -181,7 +181,7 @@ pub(crate) async fn rollback(
     ),
 )]
 pub(crate) async fn disable(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
@@ -204,7 +204,7 @@ pub(crate) async fn disable(
     ),
 )]
 pub(crate) async fn enable(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {
@@ -231,7 +231,7 @@ pub(crate) async fn enable(
     ),
 )]
 pub(crate) async fn set(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     Name { name }: Name,
     _: NoParameters,
@@ -267,7 +267,7 @@ pub(crate) async fn set(
     ),
 )]
 pub(crate) async fn clear(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     NoInput(name, condition): NoInput,
 ) -> Answered {

@@ -14,7 +14,7 @@ use kindsight_api::problem::ProblemDocument;
 
 use super::updates::options;
 use super::{act_on, change, check, read, run};
-use crate::AppState;
+use crate::app::App;
 use crate::caller::Sender;
 use crate::command::{self, NoBody, NoParameters};
 use crate::lifecycle::GroupCommand;
@@ -39,7 +39,7 @@ use crate::routes::paths::ClusterPath;
     ),
 )]
 pub(crate) async fn get(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<ClusterPath>, PathRejection>,
     _: NoParameters,
@@ -71,7 +71,7 @@ pub(crate) async fn get(
     ),
 )]
 pub(crate) async fn put(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<ClusterPath>, PathRejection>,
     _: NoParameters,
@@ -109,7 +109,7 @@ pub(crate) async fn put(
     ),
 )]
 pub(crate) async fn delete(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<ClusterPath>, PathRejection>,
     _: NoParameters,
@@ -143,7 +143,7 @@ pub(crate) async fn delete(
     ),
 )]
 pub(crate) async fn apply(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<ClusterPath>, PathRejection>,
     _: NoParameters,
@@ -172,7 +172,7 @@ pub(crate) async fn apply(
     ),
 )]
 pub(crate) async fn terminate(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<ClusterPath>, PathRejection>,
     _: NoParameters,
@@ -202,7 +202,7 @@ pub(crate) async fn terminate(
     ),
 )]
 pub(crate) async fn dry_run(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<ClusterPath>, PathRejection>,
     _: NoParameters,

@@ -11,6 +11,7 @@ use kindsight_api::problem::ProblemDocument;
 
 use super::{act, check, read, run};
 use crate::AppState;
+use crate::app::App;
 use crate::caller::Sender;
 use crate::command::{self, NoParameters};
 use crate::lifecycle::GroupCommand;
@@ -39,7 +40,7 @@ use crate::routes::paths::DigPath;
     ),
 )]
 pub(crate) async fn instantiate(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
@@ -68,7 +69,7 @@ pub(crate) async fn instantiate(
     ),
 )]
 pub(crate) async fn update(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
@@ -96,7 +97,7 @@ pub(crate) async fn update(
     ),
 )]
 pub(crate) async fn rollback(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,
@@ -130,7 +131,7 @@ pub(crate) async fn rollback(
     ),
 )]
 pub(crate) async fn dry_run(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<DigPath>, PathRejection>,
     _: NoParameters,

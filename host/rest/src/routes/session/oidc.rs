@@ -17,6 +17,7 @@ use serde::Deserialize;
 use super::{authenticate, host_cookie, signed_in, with_cookie};
 use crate::AppState;
 use crate::answer::internal;
+use crate::app::App;
 use crate::caller::{COOKIE, Sender, cookie};
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
@@ -69,7 +70,7 @@ pub(crate) struct Callback {
     ),
 )]
 pub(crate) async fn begin(
-    State(app): State<AppState>,
+    State(app): State<App>,
     Query(parameters): Query<Begin>,
 ) -> Result<Response, Problem> {
     let flow = flow(&app)?;
@@ -101,7 +102,7 @@ pub(crate) async fn begin(
     ),
 )]
 pub(crate) async fn callback(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     headers: HeaderMap,
     Query(parameters): Query<Callback>,
