@@ -2,9 +2,10 @@
 //!
 //! Two layers have all of it: [`guard`] for every route, and [`limit_route`] with the limits of a group of routes.
 //!
-//! The layers of tower-http are not used here: `TimeoutLayer` and `RequestBodyLimitLayer` answer without a problem document, and the second closes the connection of an oversized body
-//! before the client can read the reason. The cross-origin check compares hosts byte by byte, and checks only the first
-//! `Origin`. tower's `ConcurrencyLimit` makes a request wait, and with `LoadShed` takes more code than a semaphore.
+//! The layers of tower-http are not used here: `TimeoutLayer` and `RequestBodyLimitLayer` answer without a problem
+//! document, and the second closes the connection of an oversized body before the client can read the reason. The
+//! cross-origin check compares hosts byte by byte, and checks only the first `Origin`. tower's `ConcurrencyLimit` makes a
+//! request wait, and with `LoadShed` takes more code than a semaphore.
 
 mod answers;
 mod authorize;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Extensions, Request};
+use axum::http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -24,7 +24,7 @@ use tokio::time::{sleep, timeout};
 use tower::ServiceExt as _;
 
 use crate::answer::UntilSent;
-use crate::connections::{Connections, Open, Stream, TcpMeter, Wait, handshake};
+use crate::connections::{Activity, Connections, Open, Stream, TcpMeter, Wait, handshake};
 use crate::limits::HEAD_BYTES_MAX;
 use crate::{Limits, Slots};
 
@@ -40,17 +40,19 @@ pub enum Ended {
     CutOff,
 }
 
-/// The address at which the connection of a request was accepted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LocalAddress(pub(crate) IpAddr);
+/// The connection of a request, in the extensions of the request.
+#[derive(Debug)]
+pub(crate) struct RequestConnection {
+    pub(crate) activity: Arc<Activity>,
+    /// The address at which the connection was accepted.
+    pub(crate) local: Option<IpAddr>,
+    /// Becomes true when the server stops. It ends streams, which have no end of their own.
+    pub(crate) stopping: watch::Receiver<bool>,
+}
 
 /// The address of the client of a request's connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PeerAddress(pub(crate) IpAddr);
-
-/// A signal that becomes true when the server stops. It ends streams, which have no end of their own.
-#[derive(Debug, Clone)]
-pub(crate) struct Stopping(pub(crate) watch::Receiver<bool>);
 
 /// Serves `router` on `listener`, with the slots for its connections, until `shutdown` is done, then answers the requests
 /// that have begun. With `tls`, every connection begins with a handshake, and the extensions of a request have the
@@ -137,7 +139,7 @@ async fn distrusted(client: Option<&mut VerifiedClient>) {
 /// The addresses of a connection.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
-    local: Option<LocalAddress>,
+    local: Option<IpAddr>,
     peer: Option<PeerAddress>,
 }
 
@@ -145,17 +147,8 @@ impl Ends {
     fn of(tcp: &TcpStream) -> Self {
         let (local, peer) = (tcp.local_addr().ok(), tcp.peer_addr().ok());
         Self {
-            local: local.map(|address| LocalAddress(address.ip())),
+            local: local.map(|address| address.ip()),
             peer: peer.map(|address| PeerAddress(address.ip())),
-        }
-    }
-
-    fn insert_into(self, extensions: &mut Extensions) {
-        if let Some(local) = self.local {
-            extensions.insert(local);
-        }
-        if let Some(peer) = self.peer {
-            extensions.insert(peer);
         }
     }
 }
@@ -196,15 +189,20 @@ impl Connection {
         mut client: Option<VerifiedClient>,
     ) {
         let activity = &self.open.activity;
-        let told = Stopping(self.stopping.clone());
+        let of_requests = Arc::new(RequestConnection {
+            activity: Arc::clone(activity),
+            local: ends.local,
+            stopping: self.stopping.clone(),
+        });
         let certificate = client.as_ref().map(VerifiedClient::certificate).cloned();
         let service = service_fn(|request: Request<Incoming>| {
             let in_request = activity.begin_request();
             let mut request = request.map(Body::new);
             let extensions = request.extensions_mut();
-            extensions.insert(Arc::clone(activity));
-            extensions.insert(told.clone());
-            ends.insert_into(extensions);
+            extensions.insert(Arc::clone(&of_requests));
+            if let Some(peer) = ends.peer {
+                extensions.insert(peer);
+            }
             if let Some(certificate) = &certificate {
                 extensions.insert(Arc::clone(certificate));
             }
@@ -224,6 +222,7 @@ impl Connection {
         let mut is_stopping = false;
         loop {
             tokio::select! {
+                biased;
                 result = &mut connection => {
                     if let Err(error) = result {
                         tracing::trace!(%error, "a connection failed");

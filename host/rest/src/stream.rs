@@ -32,7 +32,7 @@ use crate::Limits;
 use crate::answer::{Answers, Chunks};
 use crate::middleware::AnswerBytes;
 use crate::problem::Problem;
-use crate::serve::Stopping;
+use crate::serve::RequestConnection;
 use crate::slots::Slots;
 
 use body::EventBody;
@@ -140,6 +140,7 @@ impl Streams {
             return Err(Problem::busy());
         };
         let uri = request.uri.path_and_query();
+        let connection = request.extensions.get::<Arc<RequestConnection>>();
         let follower = Follower::begin(follower::Beginning {
             streams: Arc::clone(self),
             reader,
@@ -147,8 +148,8 @@ impl Streams {
             watched,
             name: uri.map_or("", |uri| uri.as_str()).to_owned(),
             last: last_event(&request.headers),
-            activity: request.extensions.get().cloned(),
-            stopping: request.extensions.get().map(|Stopping(it)| it.clone()),
+            activity: connection.map(|it| Arc::clone(&it.activity)),
+            stopping: connection.map(|it| it.stopping.clone()),
             slot,
         })?;
         let events = HeaderValue::from_static("text/event-stream");

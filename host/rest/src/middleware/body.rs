@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use crate::connections::{Activity, Pace, Transfer, Wait, take_bytes};
 use crate::limits::DROPPED_BYTES_MAX;
 use crate::problem::Problem;
+use crate::serve::RequestConnection;
 
 /// Rules for the bodies of some routes.
 #[derive(Debug, Clone)]
@@ -56,12 +57,12 @@ impl BodyRules {
         if body.is_end_stream() {
             return Ok((Bytes::new(), None));
         }
-        let activity = parts.extensions.get::<Arc<Activity>>();
+        let connection = parts.extensions.get::<Arc<RequestConnection>>();
         let is_waiting = parts.headers.contains_key(header::EXPECT);
         let mut reading = Reading {
             rules: self,
             body,
-            activity: activity.map(Arc::as_ref),
+            activity: connection.map(|it| &*it.activity),
             transfer: Transfer::begin(),
         };
         // Some clients send an empty body in chunks, and then no type.

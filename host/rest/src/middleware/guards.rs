@@ -18,9 +18,9 @@ use super::request_id::RequestIds;
 use super::request_log::RequestLog;
 use crate::AppState;
 use crate::allowed::AllowedNames;
-use crate::connections::Activity;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
+use crate::serve::RequestConnection;
 
 /// The checks, limits and records of every request.
 ///
@@ -68,14 +68,16 @@ impl Guards {
 
     /// Answers a request, and counts the bytes of a large answer.
     async fn counted(&self, mut request: Request, next: Next) -> Response {
-        let activity = request.extensions().get::<Arc<Activity>>().cloned();
+        let connection = request
+            .extensions()
+            .get::<Arc<RequestConnection>>()
+            .cloned();
         let response = match self.admit(&mut request).await {
             Ok(host) => host.answer(next.run(request).await),
             Err(problem) => problem.into_response(),
         };
-        self.answers_bytes
-            .count(response, activity.as_deref())
-            .await
+        let activity = connection.as_ref().map(|it| &*it.activity);
+        self.answers_bytes.count(response, activity).await
     }
 
     /// Checks a request before its route is called, and finds out its sender.

@@ -12,7 +12,7 @@ use kindsight_status::clipped;
 use crate::allowed::{AllowedNames, Authority};
 use crate::caller::TOKEN_HEADER;
 use crate::problem::Problem;
-use crate::serve::LocalAddress;
+use crate::serve::RequestConnection;
 
 /// The paths of the liveness and of the readiness. They are answered under any host name, because a supervisor uses an
 /// address that the pod does not know. Under an unknown name, the answers contain no details.
@@ -85,7 +85,8 @@ impl HostNames {
 
 /// A host of the request that is not allowed, as it was sent.
 fn foreign_host<'r>(allowed: &AllowedNames, request: &'r Request) -> Option<Cow<'r, str>> {
-    let local = request.extensions().get::<LocalAddress>().map(|it| it.0);
+    let connection = request.extensions().get::<Arc<RequestConnection>>();
+    let local = connection.and_then(|it| it.local);
     let target = request.uri().authority().map(uri::Authority::as_str);
     let mut hosts = hosts(target, request.headers());
     hosts.find(|host| Authority::read(host).is_none_or(|host| !allowed.allows_host(&host, local)))
