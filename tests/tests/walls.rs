@@ -17,7 +17,12 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ),
     (
         "flate2",
-        &["kindsight", "kindsight-authoring", "kindsight-push"],
+        &[
+            "kindsight",
+            "kindsight-authoring",
+            "kindsight-push",
+            "kindsight-replication",
+        ],
     ),
     ("hashbrown", &["kindsight-cluster-index"]),
     ("kube", &["kindsight-clusters"]),
@@ -37,6 +42,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
             "kindsight-outgoing",
             "kindsight-push",
             "kindsight-registry",
+            "kindsight-replication",
         ],
     ),
     ("wasmtime", &["kindsight-interpreter"]),
@@ -62,7 +68,12 @@ const NAMED_BY: &[(&str, &[&str])] = &[
     ("hyper", &["kindsight-rest", "kindsight-simulator"]),
     (
         "hyper-rustls",
-        &["kindsight-clusters", "kindsight-access", "kindsight-push"],
+        &[
+            "kindsight-clusters",
+            "kindsight-access",
+            "kindsight-push",
+            "kindsight-replication",
+        ],
     ),
     (
         "hyper-util",
@@ -72,6 +83,7 @@ const NAMED_BY: &[(&str, &[&str])] = &[
             "kindsight-access",
             "kindsight-push",
             "kindsight-simulator",
+            "kindsight-replication",
         ],
     ),
     ("jsonwebtoken", &["kindsight-access"]),
@@ -204,6 +216,15 @@ const CRATES: &[(&str, &[&str])] = &[
         &["kindsight-model", "kindsight-status"],
     ),
     (
+        "kindsight-replication",
+        &[
+            "kindsight-api",
+            "kindsight-model",
+            "kindsight-read-model",
+            "kindsight-status",
+        ],
+    ),
+    (
         "kindsight-notify",
         &[
             "kindsight-api",
@@ -242,6 +263,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-interpreter",
             "kindsight-model",
             "kindsight-read-model",
+            "kindsight-replication",
             "kindsight-status",
             "kindsight-store",
         ],
@@ -253,6 +275,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-api",
             "kindsight-model",
             "kindsight-read-model",
+            "kindsight-replication",
             "kindsight-status",
         ],
     ),
@@ -280,6 +303,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "kindsight-push",
             "kindsight-read-model",
             "kindsight-registry",
+            "kindsight-replication",
             "kindsight-rest",
             "kindsight-status",
             "kindsight-status-notify",

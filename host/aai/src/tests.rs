@@ -166,6 +166,7 @@ impl Scene {
 
     fn connect(&mut self, state: ConnectionState) {
         let connection = ConnectionView {
+            owner: kindsight_status::ClusterOwner::default(),
             state,
             since_ms: 1,
             reason: None,

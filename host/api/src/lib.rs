@@ -34,6 +34,7 @@ pub mod onap;
 pub mod problem;
 pub mod push;
 pub mod registration;
+pub mod replication;
 pub mod session;
 pub mod status;
 pub mod store;

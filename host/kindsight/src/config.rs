@@ -20,6 +20,7 @@ mod outgoing_table;
 mod password;
 mod project_table;
 pub(crate) mod registry;
+mod replica;
 pub(crate) mod store;
 mod tls;
 mod watch;
@@ -51,6 +52,7 @@ use crate::config::mongodb::MongodbArgs;
 use crate::config::other_systems::OtherSystemsArgs;
 use crate::config::project_table::{ProjectTable, projects};
 use crate::config::registry::{ArtifactArgs, InterpreterSource, interpreter_source};
+use crate::config::replica::ReplicaArgs;
 use crate::config::store::StoreArgs;
 use crate::config::tls::TlsArgs;
 use crate::config::watch::WatchArgs;
@@ -263,6 +265,8 @@ pub(crate) struct ServeArgs {
     pub(crate) store: StoreArgs,
     #[command(flatten)]
     pub(crate) mongodb: MongodbArgs,
+    #[command(flatten)]
+    pub(crate) replica: ReplicaArgs,
     #[command(flatten)]
     pub(crate) access: AccessArgs,
     #[command(flatten)]

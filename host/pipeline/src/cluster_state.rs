@@ -57,6 +57,7 @@ impl ClusterState {
     /// Changes the connection. A cluster that was not known is connecting.
     pub(crate) fn change(&mut self, now_ms: i64, change: impl FnOnce(&mut ConnectionView)) {
         let connection = self.connection.get_or_insert_with(|| ConnectionView {
+            owner: kindsight_status::ClusterOwner::default(),
             state: ConnectionState::Connecting,
             since_ms: now_ms,
             reason: None,

@@ -2,6 +2,7 @@
 
 use kindsight_clusters::ClusterEvent;
 use kindsight_model::StatesNews;
+use kindsight_replication::UpstreamEvent;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -16,17 +17,20 @@ pub enum Event {
     Stores(StoreChanges),
     /// Changes of the states that the orchestrator keeps beside its contexts.
     States(StatesNews),
+    /// Another host sent a batch, or does not answer.
+    Upstream(UpstreamEvent),
     /// Gets an answer once all earlier events are handled and published.
     Marker(oneshot::Sender<()>),
 }
 
 impl Event {
-    /// The origin of the event in one word: `cluster`, `store`, `states` or `marker`.
+    /// The origin of the event in one word: `cluster`, `store`, `states`, `upstream` or `marker`.
     pub(crate) fn origin(&self) -> &'static str {
         match self {
             Self::Cluster(_) => "cluster",
             Self::Stores(_) => "store",
             Self::States(_) => "states",
+            Self::Upstream(_) => "upstream",
             Self::Marker(_) => "marker",
         }
     }
@@ -52,6 +56,12 @@ impl From<Event> for QueuedEvent {
 impl From<ClusterEvent> for QueuedEvent {
     fn from(event: ClusterEvent) -> Self {
         Event::Cluster(event).into()
+    }
+}
+
+impl From<UpstreamEvent> for QueuedEvent {
+    fn from(event: UpstreamEvent) -> Self {
+        Event::Upstream(event).into()
     }
 }
 

@@ -40,6 +40,7 @@ mod publisher;
 mod recheck;
 mod recorded;
 mod remembered;
+mod remotes;
 mod run;
 mod shared;
 mod store_reader;

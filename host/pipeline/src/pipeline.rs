@@ -7,6 +7,7 @@ mod references;
 mod remember;
 mod reports;
 mod store;
+mod upstream;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -134,6 +135,7 @@ impl Pipeline {
         match event {
             Event::Cluster(event) => self.handle_cluster(event, now_ms),
             Event::Stores(changes) => self.take_stores(changes, now_ms),
+            Event::Upstream(event) => self.take_upstream(event, now_ms),
             Event::States(news) => self.groups.take_states(news, &mut self.publisher),
             Event::Marker(handled) => {
                 // The sender of the marker may be gone.

@@ -5,16 +5,20 @@ use std::sync::Arc;
 use kindsight_model::{ClusterName, Identity, RecordSubject};
 use kindsight_read_model::{ReadModel, ReadModelWriter};
 use kindsight_status::{
-    ApplicationHistory, ApplicationKey, Before, ConnectionView, ContextView, RecordView, Report,
+    ApplicationHistory, ApplicationKey, Before, ConnectionView, ContextView, HistoryChange,
+    RecordView, Report,
     StoreAway, Transition, TransitionCause, awaits_reports, mark_left, transitions,
 };
 
+use crate::remotes::Remotes;
 use crate::view_change::ViewChange;
 
-/// The owner of the read model's writer. Publishes each view with the transitions from the previous one.
+/// The owner of the read model's writer. Publishes each view, joined with the state of other hosts, with the
+/// transitions from the previous one.
 #[derive(Default)]
 pub(crate) struct Publisher {
     writer: ReadModelWriter,
+    remotes: Remotes,
 }
 
 impl Publisher {
@@ -29,9 +33,47 @@ impl Publisher {
         self.writer.publish_record(subject, record);
     }
 
-    /// Publishes the connection to a cluster; none for a cluster that is no longer configured.
+    /// The state of other hosts. The caller publishes what it changes.
+    pub(crate) fn remotes(&mut self) -> &mut Remotes {
+        &mut self.remotes
+    }
+
+    /// Publishes the connection of this host to a cluster; none for a cluster that is no longer configured.
     pub(crate) fn publish_connection(&mut self, of: &ClusterName, view: Option<ConnectionView>) {
+        self.remotes.set_own(of, view.as_ref());
+        self.publish_joined_connection(of);
+    }
+
+    /// Publishes the connection to a cluster, from the host that owns it.
+    pub(crate) fn publish_joined_connection(&mut self, of: &ClusterName) {
+        let view = self.remotes.connection(of);
         self.writer.publish_connection(of, view);
+    }
+
+    /// Publishes an application that another host shows or showed. `own` is the view of this host. With a change of the
+    /// history, the transitions are the ones of the other host, if no other host shows the application.
+    pub(crate) fn publish_remote(
+        &mut self,
+        key: &ApplicationKey,
+        own: Option<ContextView>,
+        history: Option<HistoryChange>,
+        now_ms: i64,
+    ) {
+        let is_replica = own.is_none() && self.remotes.is_shown_by_one(key);
+        let Some(view) = self.remotes.joined(key, own) else {
+            return self.writer.remove(key);
+        };
+        match history.filter(|_| is_replica) {
+            Some(history) => self.writer.publish_replicated(key, view, history),
+            None => {
+                let found = self.found(key, &view, TransitionCause::Observed, now_ms);
+                self.writer.publish(key, view, found);
+            }
+        }
+    }
+
+    fn joined(&self, key: &ApplicationKey, own: ContextView) -> ContextView {
+        self.remotes.joined(key, Some(own)).unwrap_or_default()
     }
 
     /// Publishes since when the store of `AppContext`s is away; none while it answers.
@@ -53,6 +95,7 @@ impl Publisher {
         left: &[(Arc<str>, ClusterName, Identity)],
         now_ms: i64,
     ) {
+        let view = self.joined(key, view);
         let mut found = self.found(key, &view, TransitionCause::Observed, now_ms);
         if !left.is_empty() {
             mark_left(&mut found, left);
@@ -71,8 +114,11 @@ impl Publisher {
     ) {
         match change {
             ViewChange::Nothing => {}
-            ViewChange::Since => self.writer.refresh(key, view()),
-            ViewChange::Verdicts => self.publish_with(key, view(), cause, now_ms),
+            ViewChange::Since => self.writer.refresh(key, self.joined(key, view())),
+            ViewChange::Verdicts => {
+                let view = self.joined(key, view());
+                self.publish_with(key, view, cause, now_ms);
+            }
         }
     }
 
@@ -125,7 +171,7 @@ impl Publisher {
 
     /// Publishes what was last known before the start, which is no transition.
     pub(crate) fn remember(&mut self, key: &ApplicationKey, view: ContextView) {
-        self.writer.publish(key, view, Vec::new());
+        self.writer.publish(key, self.joined(key, view), Vec::new());
     }
 
     /// Takes over the history of before the start.
@@ -138,9 +184,9 @@ impl Publisher {
         self.writer.retain_histories(is_kept);
     }
 
-    /// Removes an application and its history.
-    pub(crate) fn remove(&mut self, key: &ApplicationKey) {
-        self.writer.remove(key);
+    /// Removes an application and its history, unless another host shows it.
+    pub(crate) fn remove(&mut self, key: &ApplicationKey, now_ms: i64) {
+        self.publish_remote(key, None, None, now_ms);
     }
 
     /// Removes the transitions of an application in a cluster that is no longer configured.

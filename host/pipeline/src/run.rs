@@ -37,7 +37,7 @@ pub struct PipelineRun {
     pub reported_rx: Receiver<oneshot::Sender<Vec<ReportedObjects>>>,
     /// Clusters about which queries cannot be answered yet. The run removes each cluster that is ready.
     pub unsynced: Arc<Unsynced>,
-    /// Receives the origin of each handled event (`cluster`, `store`, `states` or `marker`), and the time from the
+    /// Receives the origin of each handled event (`cluster`, `store`, `states`, `upstream` or `marker`), and the time from the
     /// moment at which its sender had it ready until it was handled. Called by the pipeline's thread.
     pub handled: Arc<dyn Fn(&'static str, Duration) + Send + Sync>,
     /// The time, in Unix milliseconds.

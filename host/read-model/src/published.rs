@@ -17,6 +17,8 @@ pub(crate) struct Published {
     histories: RwLock<Histories>,
     /// A change without subscribers costs nothing.
     pub(crate) changes: broadcast::Sender<Changed>,
+    /// Views that were replaced without a change of a verdict.
+    pub(crate) refreshes: broadcast::Sender<Changed>,
 }
 
 impl Default for Published {
@@ -25,6 +27,7 @@ impl Default for Published {
             snapshot: RwLock::default(),
             histories: RwLock::default(),
             changes: broadcast::Sender::new(SUBSCRIPTION_CHANGES_MAX),
+            refreshes: broadcast::Sender::new(SUBSCRIPTION_CHANGES_MAX),
         }
     }
 }

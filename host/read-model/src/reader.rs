@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject, SubjectSet};
 use kindsight_status::{
     ApplicationHistory, ApplicationKey, ApplicationQuery, Applications, Clusters, ContextView,
-    HistoryAnswer, HistoryQuery, Missing, QueryError, Snapshot, StatusQuery, Subject,
+    HistoryAnswer, HistoryChange, HistoryPosition, HistoryQuery, Missing, QueryError, Snapshot, StatusQuery, Subject,
     VisibleSnapshot,
 };
 
@@ -73,6 +73,24 @@ impl ReadModel {
     ) -> (Option<Arc<ContextView>>, Option<ApplicationHistory>) {
         let histories = self.published.histories();
         (self.application(key), histories.history(key))
+    }
+
+    /// The view of an application with the change of its history since a position, and the position after it. For hosts
+    /// that follow this host.
+    pub fn application_since(
+        &self,
+        key: &ApplicationKey,
+        known: HistoryPosition,
+    ) -> (Option<Arc<ContextView>>, HistoryChange, HistoryPosition) {
+        let histories = self.published.histories();
+        let (change, position) = histories.change_since(key, known);
+        (self.application(key), change, position)
+    }
+
+    /// Subscribes to the views that [`ReadModelWriter::refresh`](crate::ReadModelWriter::refresh) replaces. They change
+    /// no verdict, so [`Self::subscribe`] does not report them.
+    pub fn subscribe_to_refreshes(&self) -> Subscription {
+        Subscription::new(self.published.refreshes.subscribe())
     }
 }
 

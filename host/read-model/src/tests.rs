@@ -107,6 +107,7 @@ async fn a_connection_whose_counts_alone_changed_is_shown_and_no_change_is_sent(
     let ((), mut subscription) = writer.read_model().subscribe(|_| ());
     let edge01 = "p+edge01".parse().unwrap();
     let connection = |heard_ms| ConnectionView {
+        owner: kindsight_status::ClusterOwner::default(),
         state: ConnectionState::Connected,
         since_ms: 1,
         reason: None,

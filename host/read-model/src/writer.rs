@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kindsight_model::{ClusterName, RecordSubject};
 use kindsight_status::{
-    ApplicationHistory, ApplicationKey, ChangedSubject, ConnectionView, ContextView, RecordView,
-    Snapshot, StoreAway, Transition,
+    ApplicationHistory, ApplicationKey, ChangedSubject, ConnectionView, ContextView, HistoryChange,
+    RecordView, Snapshot, StoreAway, Transition,
 };
 
 use crate::published::Published;
@@ -54,12 +54,33 @@ impl ReadModelWriter {
         self.set_application(key, Some(view));
     }
 
+    /// Publishes the view of an application of another host, with the change of its history, in one step for
+    /// [`ReadModel::application_history`].
+    pub fn publish_replicated(
+        &mut self,
+        key: &ApplicationKey,
+        view: ContextView,
+        history: HistoryChange,
+    ) {
+        let mut histories = self.published.histories_mut();
+        histories.take_over(key, history);
+        self.set_application(key, Some(view));
+    }
+
     /// Replaces the view of an application by a view with the same verdicts and more precise times. Queries
     /// use the new view; subscribers receive no change. An application that was not published remains
     /// unknown.
     pub fn refresh(&mut self, key: &ApplicationKey, view: ContextView) {
         let (view, subject) = (Arc::new(view), ChangedSubject::Application(key.clone()));
-        let replaced = self.change(subject, |snapshot| snapshot.refresh_application(key, view));
+        let replaced = self.change(subject.clone(), |snapshot| {
+            snapshot.refresh_application(key, view)
+        });
+        let generation = self.read_model.inspect(Snapshot::generation);
+        // Fails if no other host follows this one.
+        let _ = self.published.refreshes.send(Changed {
+            generation,
+            subject,
+        });
         // Dropped after the lock is released: a view may be large.
         drop(replaced);
     }

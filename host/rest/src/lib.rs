@@ -71,6 +71,7 @@ pub use lifecycle::{GroupCommand, GroupLifecycle};
 pub use limits::{
     ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, CATALOG_JSON_BYTES_MAX,
     CATALOG_REQUESTS_MAX, CATALOG_TIME_MAX, COMPONENT_BYTES_MAX, CONNECTIONS_MAX, DRAIN_MAX,
+    FOLLOWERS_MAX,
     GROUP_BYTES_MAX, HEAD_TIME_MAX, HEARTBEAT, IDLE_MAX, INTERPRET_BYTES_MAX,
     INTERPRET_OBJECTS_MAX, INTERPRET_REQUESTS_MAX, LIST_GATHER, Limits, METRICS_REQUESTS_MAX,
     NEEDS_REQUESTS_MAX, PUSH_REQUESTS_MAX, QUICK_COMMANDS_MAX, REGISTRATION_BYTES_MAX,
@@ -119,6 +120,8 @@ pub struct AppState {
     /// Lists texts for an operator about problems of a ready server, for `GET /readyz`. Must be as quick
     /// as `missing`.
     pub notes: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
+    /// The scheme, host and port of the upstream host of a replica; `None` for a server that is no replica.
+    pub replica_of: Option<Arc<str>>,
     /// The time, in Unix milliseconds.
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
     /// Authentication and rights; `None` if every client may do everything.

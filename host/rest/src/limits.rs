@@ -70,6 +70,9 @@ pub(crate) const ANSWERS_MADE_MAX: usize = 2;
 /// The most open streams of changes (`/watch`). Each takes a connection; half of the connections are left for other
 /// requests.
 pub const STREAMS_MAX: usize = 512;
+/// The most hosts that follow this server at a time. Each takes a connection, and at most the memory of the views that it
+/// was sent last.
+pub const FOLLOWERS_MAX: usize = 16;
 /// The time after which a stream without an event gets a comment, so that the client and proxies know that the stream is
 /// alive.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);

@@ -66,6 +66,11 @@ impl Problem {
         }
     }
 
+    /// The same, with these errors.
+    pub(crate) fn with(self, problems: Vec<PartialProblem>) -> Self {
+        Self { problems, ..self }
+    }
+
     /// The same, about the names in the path instead of those in the query.
     pub(crate) fn in_path(self) -> Self {
         Self {

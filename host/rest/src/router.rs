@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::limits::{
-    GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, NEEDS_REQUESTS_MAX, PUSH_REQUESTS_MAX,
+    FOLLOWERS_MAX, GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, NEEDS_REQUESTS_MAX, PUSH_REQUESTS_MAX,
     REGISTRATION_BYTES_MAX, SIGN_IN_BYTES_MAX,
 };
 use crate::middleware::{self, AnswerBytes, Guards, RouteLimits, TooLargeUploads};
@@ -28,7 +28,7 @@ use crate::routes::interpreters::commands;
 use crate::routes::lifecycle::network_intents;
 use crate::routes::{
     applications, confirmation, health_scopes, history, interpret, interpreters, k8splugin,
-    lifecycle, missing_rules, notify, page, push, recorded, registration, service, session, status,
+    lifecycle, missing_rules, notify, page, push, recorded, registration, replication, service, session, status,
     watch,
 };
 use crate::slots::permits;
@@ -68,6 +68,9 @@ pub fn router(state: AppState) -> Router {
         .layer(Extension(service::Document(document)))
         .layer(Extension(Arc::clone(&state.catalog)))
         .layer(Extension(Arc::new(Answers::new(&limits))))
+        .layer(Extension(replication::Followers(Arc::new(Semaphore::new(
+            FOLLOWERS_MAX,
+        )))))
         .layer(Extension(streams));
     guarded(routes, known, answers_bytes, state)
     let uploads = TooLargeUploads {
@@ -109,6 +112,53 @@ fn guarded(routes: OpenApiRouter<App>, state: AppState) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(guards, middleware::guard))
         .with_state(App::new(state, streams, document))
+fn guarded(
+    routes: Router<AppState>,
+    known: String,
+    answers_bytes: Arc<AnswerBytes>,
+    state: AppState,
+) -> Router {
+    let metrics = Arc::clone(&state.metrics);
+    let allowed = Arc::clone(&state.allowed_names);
+    let control = state.access.clone();
+    let replica_of = state.replica_of.clone();
+    let names = HostNames {
+        allowed: Arc::clone(&allowed),
+        has_access_control: control.is_some(),
+    };
+    let authorization = Authorization::new(control, state.limits.request_time_max);
+    routes
+        .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(replica_of, middleware::refuse_on_replica))
+        .layer(from_fn_with_state(
+            Arc::new(authorization),
+            middleware::authorize,
+        ))
+        .layer(from_fn_with_state(allowed, middleware::refuse_cross_origin))
+        .layer(from_fn_with_state(
+            Arc::new(names),
+            middleware::refuse_foreign_host,
+        ))
+        .layer(from_fn_with_state(
+            state.limits.uri_bytes_max,
+            middleware::limit_uri,
+        ))
+        .layer(from_fn_with_state(answers_bytes, middleware::count_answer))
+        .layer(CatchPanicLayer::custom(middleware::answer_panic))
+        // An answer is valid for one moment, and has the declared type.
+        .layer(set(header::CACHE_CONTROL, "no-store"))
+        .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(from_fn_with_state(metrics, middleware::log_request))
+        .layer(from_fn_with_state(
+            Arc::<RequestIds>::default(),
+            middleware::identify_request,
+        ))
+        .with_state(state)
+}
+
+fn set(header: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(header, HeaderValue::from_static(value))
 }
 
 /// The document that is served at `/openapi.json`, as JSON with line breaks.
@@ -168,6 +218,7 @@ fn queries(limits: Limits, requests: &Arc<Semaphore>) -> OpenApiRouter<App> {
         .routes(routes!(interpreters::inspect))
         .routes(routes!(missing_rules::missing_rules))
         .routes(routes!(recorded::fixture))
+        .routes(routes!(replication::replication))
         .routes(routes!(notify::list))
         .routes(routes!(notify::test))
         .routes(routes!(notify::resend))

@@ -17,6 +17,7 @@ mod paths;
 pub(crate) mod push;
 pub(crate) mod recorded;
 pub(crate) mod registration;
+pub(crate) mod replication;
 pub(crate) mod service;
 pub(crate) mod session;
 pub(crate) mod status;

@@ -129,6 +129,7 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
         Rule::Deployer,
     ),
     ("POST", CLUSTER, "/network-intents/dry-run", Rule::Deployer),
+    ("GET", "/v2/replication", "", Rule::ViewerOfEverything),
     ("POST", CLUSTER, "/reports", Rule::Agent),
     ("GET", CLUSTER, "/reports/needs", Rule::Agent),
     ("GET", CLUSTER, "/status", Rule::Viewer),
@@ -159,6 +160,55 @@ pub(crate) const RULES: &[(&str, &str, &str, Rule)] = &[
     ("DELETE", INTERPRETER, "/settings", Rule::Operator),
 ];
 
+/// Routes that a replica answers: method, and the path as one or two parts. Their answers depend on the replicated state,
+/// or are about the server itself. A replica refuses all other routes.
+const REPLICA: &[(&str, &str, &str)] = &[
+    ("GET", "/", ""),
+    ("GET", "/page/{file}", ""),
+    ("GET", "/healthz", ""),
+    ("GET", "/readyz", ""),
+    ("GET", "/metrics", ""),
+    ("GET", "/openapi.json", ""),
+    ("GET", "/v2/session", ""),
+    ("POST", "/v2/session", ""),
+    ("DELETE", "/v2/session", ""),
+    ("GET", "/v2/session", "/oidc"),
+    ("GET", "/v2/session", "/oidc/callback"),
+    ("GET", "/v2/applications", ""),
+    ("GET", "/v2/applications/watch", ""),
+    ("GET", "/v2/clusters", ""),
+    ("GET", "/v2/notify", ""),
+    ("POST", "/v2/notify/{receiver}/test", ""),
+    ("GET", GROUP, "/status"),
+    ("GET", GROUP, "/status/watch"),
+    ("GET", GROUP, "/history"),
+    ("GET", "/v2/replication", ""),
+    ("GET", CLUSTER, "/status"),
+    ("GET", CLUSTER, "/status/watch"),
+    ("GET", LOGICAL_CLOUD, "/status"),
+    ("GET", LOGICAL_CLOUD, "/status/watch"),
+    ("GET", "/v1/instance", ""),
+    ("GET", INSTANCE, ""),
+    ("GET", INSTANCE, "/status"),
+];
+
+/// Returns whether a replica answers a route.
+pub(crate) fn is_answered_by_replica(method: &Method, path: &str) -> bool {
+    let method = read_as(method);
+    REPLICA.iter().any(|(of, first, rest)| {
+        *of == method && path.strip_prefix(first).is_some_and(|end| end == *rest)
+    })
+}
+
+/// The method of the route: `HEAD` is answered like `GET`.
+fn read_as(method: &Method) -> &str {
+    if *method == Method::HEAD {
+        Method::GET.as_str()
+    } else {
+        method.as_str()
+    }
+}
+
 /// The rules by path and method.
 #[derive(Debug)]
 pub(crate) struct Rules(HashMap<String, HashMap<&'static str, Rule>>);
@@ -182,11 +232,6 @@ impl Rules {
             return Some(Rule::User);
         };
         let of_path = self.0.get(path)?;
-        let method = if *method == Method::HEAD {
-            Method::GET.as_str()
-        } else {
-            method.as_str()
-        };
-        Some(of_path.get(method).copied().unwrap_or(Rule::User))
+        Some(of_path.get(read_as(method)).copied().unwrap_or(Rule::User))
     }
 }

@@ -151,6 +151,7 @@ fn state(limits: Limits) -> AppState {
 
 fn state_of(model: &ReadModelWriter, limits: Limits) -> AppState {
     AppState {
+        replica_of: None,
         read_model: model.read_model().clone(),
         judge: Arc::new(AlwaysReady),
         confirm: Arc::new(confirmations::SampleClusters),

@@ -8,6 +8,7 @@ use kindsight_access::{AccessControlError, TlsError};
 use kindsight_interpreter::{LoadError, PublishError, StartError};
 use kindsight_k8splugin::InstanceSettingsError;
 use kindsight_model::{ClusterName, InterpreterName, LifecycleState, NameError};
+use kindsight_replication::UpstreamSettingsError;
 
 use crate::argo_cm::ArgoCmError;
 use crate::lifecycle::DeployError;
@@ -134,6 +135,12 @@ pub enum Error {
     /// The files of access control cannot be used.
     #[error("access control")]
     AccessControl(#[from] AccessControlError),
+    /// A replica shows the state of one other host.
+    #[error("--replica-of cannot be combined with {0}: a replica shows the state of one other server")]
+    ReplicaWith(&'static str),
+    /// The settings of the upstream host of a replica are not valid.
+    #[error("--replica-of")]
+    Replica(#[from] UpstreamSettingsError),
     /// A limit is zero.
     #[error("the limit `{0}` is 0, and lets nothing through: it has to be at least 1")]
     ZeroLimit(&'static str),

@@ -16,6 +16,7 @@ use kindsight_pipeline::{
 };
 use kindsight_push::Intakes;
 use kindsight_read_model::ReadModel;
+use kindsight_replication::Upstream;
 use kindsight_rest::{AppState, GroupLifecycle, RbInstances, Slots};
 use kindsight_store::Connection;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -40,6 +41,7 @@ use crate::other_systems::OtherSystems;
 use crate::push_api::PushApi;
 use crate::readiness;
 use crate::registry::{self, Registry};
+use crate::replica::{self, ReplicaState};
 use crate::rsync;
 use crate::settings::{ClusterChanges, Settings};
 use crate::sources::Sources;
@@ -73,6 +75,8 @@ pub(crate) struct Loaded {
     interpreter_sources: InterpreterSources,
     notifier: Option<Notifier>,
     instances: Option<Arc<dyn RbInstances>>,
+    /// The host whose state a replica shows.
+    upstream: Option<Upstream>,
 }
 
 impl Loaded {
@@ -82,6 +86,7 @@ impl Loaded {
         let instances = K8spluginApi::of(settings.k8splugin.take())?;
         let access = settings.access.take().map(AccessControl::new).transpose()?;
         let recorded = Recorded::default();
+        let upstream = replica::open(&mut settings)?;
         meter_stores(&mut settings, &recorded);
         let registry = registry::open(&mut settings)?;
         let swapped = Arc::new(Notify::new());
@@ -123,6 +128,7 @@ impl Loaded {
             interpreter_sources,
             notifier,
             instances,
+            upstream,
         })
     }
 
@@ -148,6 +154,7 @@ impl Loaded {
             slots: slots.clone(),
             unsynced: Arc::clone(&self.unsynced),
             others: others.clone(),
+            replica: self.upstream.as_ref().map(ReplicaState::of),
             names_applications: self.settings.metrics.names_applications,
             clock: now_ms,
         };
@@ -220,6 +227,8 @@ impl Loaded {
         begin_sources(tasks, sources, self.settings.clusters, changes);
         let connection = self.settings.contexts.connection();
         mongodb::begin(states, tasks, events_tx.clone());
+        let replica = self.upstream.as_ref().map(ReplicaState::of);
+        replica::begin(tasks, self.upstream, events_tx.clone());
         begin_to_follow_stores(tasks, (self.reader, connection), events_tx);
         let run = PipelineRun {
             pipeline: self.pipeline,
@@ -249,8 +258,9 @@ impl Loaded {
                 .notifications
                 .map(|it| Arc::new(NotifyApi(it)) as Arc<_>),
             instances: self.instances,
-            missing: readiness::missing(&unsynced, &read_model),
-            notes: readiness::notes(self.catalog, read_model, others.aai),
+            missing: readiness::missing(&unsynced, &read_model, replica.clone()),
+            replica_of: replica.as_ref().map(|it| Arc::clone(&it.upstream)),
+            notes: readiness::notes(self.catalog, read_model, others.aai, replica),
             clock: Arc::new(now_ms),
             access: self.access,
             allowed_names: Arc::new(self.settings.allowed_names),

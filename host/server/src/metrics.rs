@@ -12,6 +12,7 @@ mod interpreters;
 mod inventory;
 mod notify;
 mod recorded;
+mod replica;
 mod samples;
 mod store;
 mod text;
@@ -31,6 +32,7 @@ use prometheus_client::registry::Registry;
 use tokio::sync::mpsc;
 
 use crate::other_systems::OtherSystems;
+use crate::replica::ReplicaState;
 use applications::ApplicationCollector;
 use clusters::ClusterCollector;
 use health_scopes::HealthScopeCollector;
@@ -39,6 +41,7 @@ use interpreters::InterpreterCollector;
 use inventory::InventoryCollector;
 use notify::NotifyCollector;
 pub(crate) use recorded::Recorded;
+use replica::ReplicaCollector;
 pub(crate) use store::metered;
 
 /// The prefix of the names of all metrics.
@@ -65,6 +68,8 @@ pub(crate) struct MetricsSources {
     /// The clusters that were not listed yet.
     pub(crate) unsynced: Arc<Unsynced>,
     pub(crate) others: OtherSystems,
+    /// The connection of a replica to its upstream host.
+    pub(crate) replica: Option<ReplicaState>,
     /// Adds a series for each application.
     pub(crate) names_applications: bool,
     /// The time, in Unix milliseconds.
@@ -81,6 +86,7 @@ impl ServerMetrics {
             slots,
             unsynced,
             others,
+            replica,
             names_applications,
             clock,
         } = sources;
@@ -111,6 +117,9 @@ impl ServerMetrics {
         }));
         if let Some(health) = others.aai {
             registry.register_collector(Box::new(InventoryCollector(health)));
+        }
+        if let Some(state) = replica {
+            registry.register_collector(Box::new(ReplicaCollector { state, clock }));
         }
         registry.register_collector(Box::new(NotifyCollector(others.notifications)));
         registry.register_collector(Box::new(HealthScopeCollector {

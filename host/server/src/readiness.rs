@@ -9,13 +9,17 @@ use kindsight_pipeline::Unsynced;
 use kindsight_read_model::ReadModel;
 use kindsight_status::ConnectionView;
 
+use crate::replica::ReplicaState;
+
 /// Maximum number of Kinds of one cluster that `GET /readyz` lists as not answered.
 const UNANSWERED_SHOWN_MAX: usize = 20;
 
-/// Answers `GET /readyz`: the clusters that are not ready, with the Kinds that they have not answered for.
+/// Answers `GET /readyz`: the clusters that are not ready, with the Kinds that they have not answered for, and the first
+/// snapshot of a replica.
 pub(crate) fn missing(
     unsynced: &Arc<Unsynced>,
     read_model: &ReadModel,
+    replica: Option<ReplicaState>,
 ) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
     let (unsynced, read_model) = (Arc::clone(unsynced), read_model.clone());
     Arc::new(move || {
@@ -32,7 +36,8 @@ pub(crate) fn missing(
                 format!("answers of cluster {cluster} for {}", kinds.join(", "))
             }
         };
-        clusters.iter().map(of_cluster).collect()
+        let snapshot = replica.as_ref().and_then(ReplicaState::missing);
+        clusters.iter().map(of_cluster).chain(snapshot).collect()
     })
 }
 
@@ -45,11 +50,13 @@ fn unanswered(connection: &ConnectionView) -> Vec<String> {
 }
 
 /// Answers `GET /readyz` with 200: Kinds that clusters have not answered for, findings of the circuit breaker,
-/// interpreters that could not be loaded, stores that are away, and problems of the inventory A&AI.
+/// interpreters that could not be loaded, stores that are away, problems of the inventory A&AI, and an upstream host that
+/// does not answer.
 pub(crate) fn notes(
     catalog: Arc<Catalog>,
     read_model: ReadModel,
     aai: Option<Health>,
+    replica: Option<ReplicaState>,
 ) -> Arc<dyn Fn() -> Vec<String> + Send + Sync> {
     Arc::new(move || {
         let stores = read_model.inspect(|snapshot| {
@@ -75,6 +82,8 @@ pub(crate) fn notes(
         });
         let (breaker, unavailable) = (catalog.breaker_notes(), catalog.unavailable_notes());
         let aai = aai.as_ref().map(Health::notes).unwrap_or_default();
-        [stores, clusters, breaker, unavailable, aai].concat()
+        let replica = replica.as_ref().and_then(ReplicaState::note);
+        let replica = replica.into_iter().collect();
+        [stores, clusters, breaker, unavailable, aai, replica].concat()
     })
 }

@@ -27,6 +27,7 @@ use crate::engine::{OnLoaded, SettingsByName};
 use crate::error::Error;
 use crate::mongodb::MongodbSettings;
 use crate::registry::RegistrySettings;
+use crate::replica::ReplicaSettings;
 use crate::telemetry::INSECURE;
 
 /// Everything a server is started with. [`Settings::new`] has the defaults of `kindsight serve`, at a
@@ -62,6 +63,8 @@ pub struct Settings {
     pub cluster_changes: Option<ClusterChanges>,
     /// Clusters that operators register while the server runs.
     pub registry: RegistrySettings,
+    /// The host whose state this server shows. Such a replica has no clusters of its own.
+    pub replica_of: Option<ReplicaSettings>,
     /// Times after which waits of applications end.
     pub timeouts: Timeouts,
     /// Memory for the parsed objects of this process, in bytes; with 0, objects are parsed for each evaluation.
@@ -192,6 +195,7 @@ impl Settings {
             clusters: Vec::new(),
             cluster_changes: None,
             registry: RegistrySettings::default(),
+            replica_of: None,
             timeouts: Timeouts::default(),
             parsed_bytes_max: PARSED_BYTES_MAX,
             kind_grace: KIND_GRACE,

@@ -5,6 +5,16 @@ use std::sync::Arc;
 use kindsight_api::clusters::Connection;
 use kindsight_model::{AuditCounts, ClusterFacts, Coverage};
 
+/// The host that watches a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClusterOwner {
+    /// Fencing number of the host's lease of the cluster: a later owner has a higher number. 0 for a host that shares
+    /// its clusters with no other host.
+    pub fence: u64,
+    /// True if another host watches the cluster, and this host shows what that host published.
+    pub is_remote: bool,
+}
+
 /// The connection to one cluster, with facts about the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionView {
@@ -23,6 +33,8 @@ pub struct ConnectionView {
     pub facts: Option<Arc<ClusterFacts>>,
     /// Coverage of its Kinds; `None` before the first list, and for folders.
     pub coverage: Option<Coverage>,
+    /// The host that watches the cluster.
+    pub owner: ClusterOwner,
 }
 
 impl ConnectionView {
@@ -44,6 +56,7 @@ impl ConnectionView {
             && self.reason == other.reason
             && self.faults == other.faults
             && self.coverage == other.coverage
+            && self.owner == other.owner
             && (is_shared || facts(self) == facts(other))
     }
 }

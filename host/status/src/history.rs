@@ -2,6 +2,7 @@
 
 mod answer;
 mod bounded;
+mod replicated;
 mod query;
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,6 +16,7 @@ pub(crate) use bounded::Bounded;
 
 pub use answer::{HistoryAnswer, SelectedTransitions};
 pub use bounded::{TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX};
+pub use replicated::{HistoryChange, HistoryPosition};
 pub use query::{HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryQuery};
 
 /// Maximum size of all transitions together, in bytes. The oldest transitions are dropped first.

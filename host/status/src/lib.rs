@@ -57,11 +57,11 @@ pub use applications::{
 pub use change::{apply, change};
 pub use cluster_rollup::ClusterRollup;
 pub use clusters::Clusters;
-pub use connection::ConnectionView;
+pub use connection::{ClusterOwner, ConnectionView};
 pub use emco::{EmcoError, EmcoQuery, EmcoResources, EmcoSubject, emco_ready_status};
 pub use history::{
     ApplicationHistory, ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, Histories, HistoryAnswer,
-    HistoryQuery, Recorded, SelectedTransitions, TRANSITIONS_BYTES_MAX,
+    HistoryChange, HistoryPosition, HistoryQuery, Recorded, SelectedTransitions, TRANSITIONS_BYTES_MAX,
     TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX,
 };
 pub use kindsight_api::clusters::Connection as ConnectionState;

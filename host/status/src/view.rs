@@ -135,6 +135,39 @@ impl ClusterView {
         view
     }
 
+    /// A view that another host projected, for a replica: the same resources, in the same order.
+    pub fn replicated(
+        cluster: ClusterName,
+        report: Report,
+        resources: Vec<ResourceView>,
+        faults: Vec<Arc<str>>,
+    ) -> Self {
+        Self::new(cluster, report, resources, faults)
+    }
+
+    /// The same view with newer versions of some resources, by position. The cost does not grow with the number of
+    /// resources. `None` if a position does not exist or has a resource with another identity; the caller then builds
+    /// the complete view. For replicas.
+    #[must_use]
+    pub fn with_resources(&self, changed: BTreeMap<usize, ResourceView>) -> Option<Self> {
+        let is_same = |(position, resource): (&usize, &ResourceView)| {
+            let before = self.resources().get(*position);
+            before.is_some_and(|before| before.key() == resource.key())
+        };
+        if !changed.iter().all(is_same) {
+            return None;
+        }
+        let rows = Rows {
+            resources: self.resources().with(changed),
+            of_objects: Arc::default(),
+            object_marks: Vec::new(),
+        };
+        Some(Self {
+            rows: Arc::new(rows),
+            ..self.clone()
+        })
+    }
+
     /// The mark of a resource's object before the start; `None` if it is unknown.
     pub fn object_mark(&self, position: usize) -> Option<&Arc<str>> {
         self.rows.object_marks.get(position)?.as_ref()

@@ -24,6 +24,7 @@ fn cluster() -> ClusterName {
 fn model() -> ReadModelWriter {
     let mut writer = ReadModelWriter::default();
     let connection = ConnectionView {
+        owner: kindsight_status::ClusterOwner::default(),
         state: ConnectionState::Connected,
         since_ms: NOW_MS,
         reason: None,

@@ -173,6 +173,7 @@ fn settings(
         clusters,
         cluster_changes: Some(cluster_changes),
         registry,
+        replica_of: args.replica.settings(),
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,
         kind_grace: args.kind_grace,
         audit_interval: args.audit_interval,

@@ -64,6 +64,7 @@ pub(super) fn shop() -> DigName {
 
 fn connection(is_connected: bool) -> ConnectionView {
     ConnectionView {
+        owner: kindsight_status::ClusterOwner::default(),
         state: if is_connected {
             ConnectionState::Connected
         } else {

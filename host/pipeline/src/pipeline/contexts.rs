@@ -95,7 +95,7 @@ impl Pipeline {
     ) {
         match change {
             ContextChange::Read(snapshot) => self.reconcile(id, *snapshot, previous, now_ms),
-            ContextChange::Deleted => self.forget_context(id),
+            ContextChange::Deleted => self.forget_context(id, now_ms),
             ContextChange::Unreadable(error) => self.context_unreadable(id, &error, now_ms),
             ContextChange::Readable => self.context_readable(id, now_ms),
         }
@@ -130,14 +130,14 @@ impl Pipeline {
     }
 
     /// Handles that a context was deleted.
-    fn forget_context(&mut self, id: &ContextId) {
+    fn forget_context(&mut self, id: &ContextId, now_ms: i64) {
         let key = ApplicationKey::Context(id.clone());
         let before = self.applications.remove(&key);
         self.references.set(id, None);
         // The group names the context, so it changes first.
         self.groups.set_context(id, None, &mut self.publisher);
         if before.is_some() {
-            self.publisher.remove(&key);
+            self.publisher.remove(&key, now_ms);
         }
         self.recorded.set(id, None);
     }

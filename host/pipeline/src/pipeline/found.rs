@@ -156,7 +156,7 @@ impl Pipeline {
         };
         if matches!(key, ApplicationKey::Found(_)) && state.is_empty() {
             self.applications.remove(key);
-            self.publisher.remove(key);
+            self.publisher.remove(key, now_ms);
         } else {
             let view = state.view(key);
             self.publisher.publish(key, view, &changes.left, now_ms);

@@ -59,6 +59,7 @@ pub(super) fn publish(writer: &mut ReadModelWriter) {
     let transitions = transitions(Before::Nothing, &view, cause, 0);
     writer.publish(&of, view, transitions);
     let connection = ConnectionView {
+        owner: kindsight_status::ClusterOwner::default(),
         state: ConnectionState::Stale,
         since_ms: 0,
         reason: Some("the cluster cannot be reached: refused".into()),

@@ -28,6 +28,7 @@ fn clusters_over_the_limit_are_added_up() {
     let mut writer = ReadModelWriter::default();
     for number in 0..CLUSTERS_LABELLED_MAX + 100 {
         let connection = ConnectionView {
+            owner: kindsight_status::ClusterOwner::default(),
             state: ConnectionState::Stale,
             since_ms: 1000,
             reason: Some("it does not answer".into()),

@@ -257,6 +257,7 @@ fn clusters_are_listed_with_their_connections() {
     let mut model = Snapshot::default();
     let faults: Vec<Arc<str>> = (0..30).map(|n| format!("fault {n}").into()).collect();
     let connection = crate::ConnectionView {
+        owner: crate::ClusterOwner::default(),
         state: kindsight_api::clusters::Connection::Stale,
         since_ms: NOW_MS,
         reason: Some("the cluster cannot be reached: refused".into()),
@@ -278,6 +279,7 @@ fn clusters_are_listed_with_their_connections() {
     };
     model.set_connection(&cluster("edge02"), Some(Arc::new(connection.clone())));
     let silent = crate::ConnectionView {
+        owner: crate::ClusterOwner::default(),
         state: kindsight_api::clusters::Connection::Connecting,
         reason: None,
         faults: Arc::default(),
@@ -337,6 +339,7 @@ fn only_a_cluster_that_was_listed_in_full_is_covered_completely() {
             ..ClusterFacts::default()
         };
         let connection = crate::ConnectionView {
+            owner: crate::ClusterOwner::default(),
             state,
             since_ms: NOW_MS,
             reason: None,

@@ -119,8 +119,13 @@ impl Bounded {
         }
     }
 
+    /// Sets the last transition of the application's own state of a history without transitions.
+    pub(super) fn set_application(&mut self, last: Option<Arc<Transition>>) {
+        self.application = last;
+    }
+
     /// The transitions, oldest first.
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Recorded> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Recorded> + ExactSizeIterator {
         self.transitions.iter()
     }
 

@@ -7,6 +7,7 @@ use kindsight_model::{ClusterName, DigName, RecordSubject};
 use super::Snapshot;
 use crate::connection::ConnectionView;
 use crate::history::ApplicationKey;
+use crate::record::RecordView;
 
 impl Snapshot {
     /// The key of the view that shows an application: its latest instance, or the found application itself. `None` if
@@ -31,6 +32,22 @@ impl Snapshot {
             RecordSubject::Cluster(_) | RecordSubject::LogicalCloud(_) => None,
         });
         groups.chain(self.found.keys())
+    }
+
+    /// All records, in order of their subjects.
+    pub fn records(&self) -> impl Iterator<Item = (&RecordSubject, &Arc<RecordView>)> {
+        self.records.iter()
+    }
+
+    /// The record of a subject.
+    pub fn record(&self, of: &RecordSubject) -> Option<&Arc<RecordView>> {
+        self.records.get(of)
+    }
+
+    /// The keys of all applications, in no particular order.
+    pub fn keys(&self) -> impl Iterator<Item = ApplicationKey> {
+        let contexts = self.contexts.keys().cloned().map(ApplicationKey::Context);
+        contexts.chain(self.found.keys().cloned().map(ApplicationKey::Found))
     }
 
     /// The connection to a configured cluster.

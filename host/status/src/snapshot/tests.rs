@@ -183,6 +183,7 @@ fn counts_of_a_connection_and_better_times_do_not_change_the_generation() {
     assert_eq!(model.generation(), 1);
     assert_eq!(model.found().next().unwrap().1.apps.len(), 1);
     let connection = |objects: usize, state| ConnectionView {
+        owner: crate::ClusterOwner::default(),
         state,
         since_ms: 1,
         reason: None,

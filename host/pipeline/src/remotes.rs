@@ -1,0 +1,250 @@
+//! The state that other hosts send, and its join with the state of this host.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use kindsight_model::ClusterName;
+use kindsight_status::{
+    AppView, ApplicationKey, ClusterView, ConnectionState, ConnectionView, ContextView, Report,
+    Staleness, StoreAway,
+};
+
+/// The state of all followed hosts. Empty for a host that follows no other host; then each join costs nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Remotes {
+    hosts: BTreeMap<Arc<str>, RemoteHost>,
+    /// The connections of this host.
+    own: BTreeMap<ClusterName, ConnectionView>,
+}
+
+/// The state that one host sent.
+#[derive(Debug, Default)]
+pub(crate) struct RemoteHost {
+    pub(crate) views: HashMap<ApplicationKey, Arc<ContextView>>,
+    pub(crate) connections: BTreeMap<ClusterName, ConnectionView>,
+    /// The outage of its store of `AppContext`s.
+    pub(crate) store: Option<StoreAway>,
+    /// Start and reason of its silence; `None` while it answers.
+    pub(crate) away: Option<Staleness>,
+}
+
+/// The right of a host to report on a cluster: the later lease wins, and this host wins against a host without a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    has_connection: bool,
+    fence: u64,
+    is_own: bool,
+}
+
+impl Remotes {
+    /// The state of a host; empty before its first batch.
+    pub(crate) fn host(&mut self, name: &Arc<str>) -> &mut RemoteHost {
+        self.hosts.entry(Arc::clone(name)).or_default()
+    }
+
+    /// Ends to follow a host. Returns its last state.
+    pub(crate) fn remove_host(&mut self, name: &str) -> Option<RemoteHost> {
+        self.hosts.remove(name)
+    }
+
+    /// Returns whether one host alone shows an application.
+    pub(crate) fn is_shown_by_one(&self, key: &ApplicationKey) -> bool {
+        self.showing(key).count() == 1
+    }
+
+    /// Notes a connection of this host; `None` for a cluster that it does not watch.
+    pub(crate) fn set_own(&mut self, cluster: &ClusterName, connection: Option<&ConnectionView>) {
+        match connection {
+            Some(connection) => self.own.insert(cluster.clone(), connection.clone()),
+            None => self.own.remove(cluster),
+        };
+    }
+
+    /// The connection to a cluster, from its owner.
+    pub(crate) fn connection(&self, cluster: &ClusterName) -> Option<ConnectionView> {
+        let own = self.own.get(cluster);
+        let own = own.map(|view| (view.owner.fence, true, view.clone()));
+        let remote = self.hosts.values().filter_map(|host| {
+            let view = host.connections.get(cluster)?;
+            Some((view.owner.fence, false, host.shown_connection(view)))
+        });
+        let all = own.into_iter().chain(remote);
+        let owner = all.max_by_key(|(fence, is_own, _)| (*fence, *is_own));
+        owner.map(|(_, _, view)| view)
+    }
+
+    /// The view of an application with the placements of all hosts. `own` is the view of this host.
+    pub(crate) fn joined(
+        &self,
+        key: &ApplicationKey,
+        own: Option<ContextView>,
+    ) -> Option<ContextView> {
+        let mut remotes = self.showing(key).peekable();
+        if remotes.peek().is_none() {
+            return own;
+        }
+        let mut apps = Apps::default();
+        if let Some(own) = &own {
+            apps.add(own, |cluster| self.own_rank(cluster), ClusterViewOf::Own);
+        }
+        let mut base = own;
+        for (host, view) in remotes {
+            apps.add(
+                view,
+                |cluster| host.rank(cluster),
+                ClusterViewOf::Remote(host),
+            );
+            if base.is_none() {
+                base = Some((**view).clone());
+            }
+        }
+        let mut joined = base?;
+        joined.apps = apps.in_order(matches!(key, ApplicationKey::Found(_)));
+        Some(joined)
+    }
+
+    /// The hosts that show an application, with their views.
+    fn showing(
+        &self,
+        key: &ApplicationKey,
+    ) -> impl Iterator<Item = (&RemoteHost, &Arc<ContextView>)> {
+        let hosts = self.hosts.values();
+        hosts.filter_map(|host| Some((host, host.views.get(key)?)))
+    }
+
+    fn own_rank(&self, cluster: &ClusterName) -> Rank {
+        let connection = self.own.get(cluster);
+        Rank {
+            has_connection: connection.is_some(),
+            fence: connection.map_or(0, |view| view.owner.fence),
+            is_own: true,
+        }
+    }
+}
+
+impl RemoteHost {
+    fn rank(&self, cluster: &ClusterName) -> Rank {
+        let connection = self.connections.get(cluster);
+        Rank {
+            has_connection: connection.is_some(),
+            fence: connection.map_or(0, |view| view.owner.fence),
+            is_own: false,
+        }
+    }
+
+    /// The outage of the store of `AppContext`s. A host that does not answer cannot tell changes of contexts either.
+    pub(crate) fn shown_store(&self) -> Option<StoreAway> {
+        let away = self.away.as_ref().map(|away| StoreAway {
+            since_ms: away.since_ms,
+            reason: Arc::clone(&away.reason),
+        });
+        let since_ms = self.store.as_ref().map(|store| store.since_ms);
+        let away = away.map(|away| StoreAway {
+            since_ms: since_ms.map_or(away.since_ms, |since_ms| since_ms.min(away.since_ms)),
+            ..away
+        });
+        away.or_else(|| self.store.clone())
+    }
+
+    /// A placement as it is shown: stale while the host does not answer. The reason precedes a staleness that the host
+    /// sent, because it says why nothing newer arrives; the start is the earlier of both.
+    fn shown(&self, placement: &Arc<ClusterView>) -> Arc<ClusterView> {
+        let Some(away) = &self.away else {
+            return Arc::clone(placement);
+        };
+        if *placement.report() == Report::NotYet {
+            return Arc::clone(placement);
+        }
+        let known = placement.report().stale();
+        let since_ms = known.map_or(away.since_ms, |known| known.since_ms.min(away.since_ms));
+        let stale = Some(Staleness {
+            since_ms,
+            reason: Arc::clone(&away.reason),
+        });
+        let faults = placement.faults().to_vec();
+        Arc::new(placement.with_report(Report::Received { stale }, faults))
+    }
+
+    /// A connection as it is shown: stale while the host does not answer.
+    fn shown_connection(&self, connection: &ConnectionView) -> ConnectionView {
+        let Some(away) = &self.away else {
+            return connection.clone();
+        };
+        let is_stale = connection.state == ConnectionState::Stale;
+        let known = is_stale.then_some(connection.since_ms);
+        ConnectionView {
+            state: ConnectionState::Stale,
+            since_ms: known.map_or(away.since_ms, |known| known.min(away.since_ms)),
+            reason: Some(Arc::clone(&away.reason)),
+            ..connection.clone()
+        }
+    }
+}
+
+/// The origin of a placement.
+#[derive(Clone, Copy)]
+enum ClusterViewOf<'h> {
+    Own,
+    Remote(&'h RemoteHost),
+}
+
+/// The placements of an application from several hosts.
+#[derive(Default)]
+struct Apps {
+    apps: Vec<(Arc<str>, Vec<(Rank, Arc<ClusterView>)>)>,
+}
+
+impl Apps {
+    /// Adds the placements of a view. Of two placements of an app in a cluster, the one with the higher rank remains.
+    fn add(
+        &mut self,
+        view: &ContextView,
+        rank: impl Fn(&ClusterName) -> Rank,
+        of: ClusterViewOf<'_>,
+    ) {
+        for app in &view.apps {
+            let at = self.apps.iter().position(|(name, _)| *name == app.name);
+            let at = at.unwrap_or_else(|| {
+                // A remote application without placements here adds nothing.
+                self.apps.push((Arc::clone(&app.name), Vec::new()));
+                self.apps.len() - 1
+            });
+            let Some((_, placements)) = self.apps.get_mut(at) else {
+                continue;
+            };
+            for placement in &app.clusters {
+                let rank = rank(placement.cluster());
+                let shown = match of {
+                    ClusterViewOf::Own => Arc::clone(placement),
+                    ClusterViewOf::Remote(host) => host.shown(placement),
+                };
+                let mut known = placements.iter_mut();
+                match known.find(|(_, known)| known.cluster() == placement.cluster()) {
+                    Some(known) if known.0 < rank => *known = (rank, shown),
+                    Some(_) => {}
+                    None => placements.push((rank, shown)),
+                }
+            }
+        }
+    }
+
+    /// The apps in the order of answers: of a found application, by name and cluster; of a context, in its own order.
+    fn in_order(self, is_found: bool) -> Vec<AppView> {
+        let apps = self.apps.into_iter().map(|(name, placements)| AppView {
+            name,
+            clusters: placements.into_iter().map(|(_, view)| view).collect(),
+        });
+        let mut apps: Vec<AppView> = apps.collect();
+        if is_found {
+            apps.retain(|app| !app.clusters.is_empty());
+            apps.sort_by(|a, b| a.name.cmp(&b.name));
+            for app in &mut apps {
+                app.clusters.sort_by(|a, b| a.cluster().cmp(b.cluster()));
+            }
+        }
+        apps
+    }
+}
+
+#[cfg(test)]
+mod tests;

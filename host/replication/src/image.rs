@@ -1,0 +1,305 @@
+//! The half of the follower: the state that the upstream host sent.
+
+mod placement;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use kindsight_model::{ClusterName, Declared, DeclaredReason, InterpretedBy, RecordSubject};
+use kindsight_status::{
+    AppView, ApplicationHistory, ApplicationKey, ClusterView, ContextView, HistoryChange, StoreAway,
+};
+
+use crate::batch::{ApplicationChange, Batch, StoresChange};
+use crate::wire::{
+    ApplicationLine, BeginLine, ConnectionLine, FORMAT, HistoryLine, InterpreterLine, Line,
+    RecordLine, StaleLine, StoresLine, WireError, key_of,
+};
+use placement::OpenPlacement;
+
+/// The interpreters of a stream by their numbers.
+type Numbered = HashMap<u32, Arc<InterpretedBy>>;
+
+/// The state that one upstream host sent. Each stream begins with a complete snapshot: what the snapshot lacks is removed
+/// at its end.
+#[derive(Debug, Default)]
+pub struct Image {
+    applications: HashMap<ApplicationKey, Held>,
+    connections: BTreeMap<ClusterName, u64>,
+    records: HashSet<RecordSubject>,
+    stores: StoresChange,
+    interpreters: Numbered,
+    /// The placement whose rows are being received.
+    open: Option<OpenPlacement>,
+    /// Everything that the snapshot has not named yet; `None` after the snapshot.
+    unseen: Option<Unseen>,
+    batch: Batch,
+    /// The applications that changed in this batch, with the change of the history of each.
+    changed: HashMap<ApplicationKey, HistoryChange>,
+}
+
+/// An application.
+#[derive(Debug)]
+struct Held {
+    line: ApplicationLine,
+    placements: HashMap<(Arc<str>, Arc<str>), Arc<ClusterView>>,
+}
+
+/// Everything that was known before a snapshot.
+#[derive(Debug)]
+struct Unseen {
+    applications: HashSet<ApplicationKey>,
+    connections: HashSet<ClusterName>,
+    records: HashSet<RecordSubject>,
+    has_stores: bool,
+}
+
+impl Image {
+    /// Returns whether a complete snapshot was applied since the begin of the stream.
+    pub fn is_synced(&self) -> bool {
+        self.unseen.is_none()
+    }
+
+    /// Applies one line. Returns the changes at the end of a batch.
+    ///
+    /// # Errors
+    /// [`WireError`]: the caller ends the stream, and begins another one with [`Self::restart`].
+    pub fn take(&mut self, line: &[u8]) -> Result<Option<Batch>, WireError> {
+        let line: Line = serde_json::from_slice(line)?;
+        if let Some(begin) = &line.begin {
+            check_format(begin)?;
+        }
+        if let Some(interpreter) = line.interpreter {
+            self.interpreters
+                .insert(interpreter.number, interpreter_of(interpreter));
+        }
+        if let Some(connection) = line.connection {
+            self.take_connection(connection)?;
+        }
+        if let Some(application) = line.application {
+            self.take_application(application)?;
+        }
+        if let Some(placement) = line.placement {
+            self.open_placement(placement)?;
+        }
+        if let Some(rows) = line.rows {
+            let open = self.open.take();
+            let open = open.ok_or(WireError::Unknown("a placement"))?;
+            self.continue_placement(open, rows)?;
+        }
+        if let Some(history) = line.history {
+            self.take_history(history)?;
+        }
+        if let Some(record) = line.record {
+            self.take_record(record)?;
+        }
+        if let Some(stores) = line.stores {
+            self.take_stores(stores);
+        }
+        if let Some(gone) = line.gone {
+            self.remove(key_of(&gone.of)?);
+        }
+        if line.end.is_some() {
+            return self.end().map(Some);
+        }
+        Ok(None)
+    }
+
+    /// Begins another stream: its snapshot replaces the state, and an unfinished batch is discarded.
+    pub fn restart(&mut self) {
+        self.interpreters.clear();
+        self.open = None;
+        // The snapshot has everything except what an unfinished batch removed.
+        let unfinished = std::mem::take(&mut self.batch);
+        let connections = unfinished.connections.into_iter();
+        let records = unfinished.records.into_iter();
+        self.batch = Batch {
+            connections: connections.filter(|(_, it)| it.is_none()).collect(),
+            records: records.filter(|(_, it)| it.is_none()).collect(),
+            gone: unfinished.gone,
+            ..Batch::default()
+        };
+        self.changed.clear();
+        self.unseen = Some(Unseen {
+            applications: self.applications.keys().cloned().collect(),
+            connections: self.connections.keys().cloned().collect(),
+            records: self.records.clone(),
+            has_stores: self.stores != StoresChange::default(),
+        });
+    }
+
+    fn take_connection(&mut self, line: ConnectionLine) -> Result<(), WireError> {
+        let (cluster, connection) = line.read()?;
+        if let Some(unseen) = &mut self.unseen {
+            unseen.connections.remove(&cluster);
+        }
+        match &connection {
+            Some(connection) => {
+                let fence = connection.owner.fence;
+                self.connections.insert(cluster.clone(), fence);
+            }
+            None => {
+                self.connections.remove(&cluster);
+            }
+        }
+        self.batch.connections.push((cluster, connection));
+        Ok(())
+    }
+
+    fn take_application(&mut self, line: ApplicationLine) -> Result<(), WireError> {
+        let key = key_of(&line.of)?;
+        // Checks the names before the line is kept.
+        line.head(&key)?;
+        if let Some(unseen) = &mut self.unseen {
+            unseen.applications.remove(&key);
+        }
+        let named: HashSet<(&Arc<str>, &Arc<str>)> = line
+            .apps
+            .iter()
+            .flat_map(|app| app.clusters.iter().map(|cluster| (&app.name, cluster)))
+            .collect();
+        let held = self.applications.remove(&key);
+        let mut placements = held.map(|held| held.placements).unwrap_or_default();
+        placements.retain(|(app, cluster), _| named.contains(&(app, cluster)));
+        // An application without a history line in a snapshot has no history.
+        let history = if self.unseen.is_some() {
+            HistoryChange::Replace {
+                history: ApplicationHistory::default(),
+                application: None,
+            }
+        } else {
+            HistoryChange::default()
+        };
+        self.changed.entry(key.clone()).or_insert(history);
+        self.applications.insert(key, Held { line, placements });
+        Ok(())
+    }
+
+    fn take_history(&mut self, line: HistoryLine) -> Result<(), WireError> {
+        let key = key_of(&line.of)?;
+        if !self.applications.contains_key(&key) {
+            return Err(WireError::Unknown("an application"));
+        }
+        self.changed.insert(key, line.read()?);
+        Ok(())
+    }
+
+    fn take_record(&mut self, line: RecordLine) -> Result<(), WireError> {
+        let (subject, record) = line.read()?;
+        if let Some(unseen) = &mut self.unseen {
+            unseen.records.remove(&subject);
+        }
+        if record.is_some() {
+            self.records.insert(subject.clone());
+        } else {
+            self.records.remove(&subject);
+        }
+        self.batch.records.push((subject, record));
+        Ok(())
+    }
+
+    fn take_stores(&mut self, line: StoresLine) {
+        let away = |line: StaleLine| StoreAway {
+            since_ms: line.since_ms,
+            reason: line.reason,
+        };
+        self.stores = StoresChange {
+            contexts: line.contexts.map(away),
+            states: line.states.map(away),
+        };
+        if let Some(unseen) = &mut self.unseen {
+            unseen.has_stores = false;
+        }
+        self.batch.stores = Some(self.stores.clone());
+    }
+
+    fn remove(&mut self, key: ApplicationKey) {
+        self.changed.remove(&key);
+        if self.applications.remove(&key).is_some() {
+            self.batch.gone.push(key);
+        }
+    }
+
+    /// Ends a batch: what a snapshot lacks is removed, and the changed applications are assembled.
+    fn end(&mut self) -> Result<Batch, WireError> {
+        if self.open.is_some() {
+            return Err(WireError::Unknown("the rest of a placement"));
+        }
+        if let Some(unseen) = self.unseen.take() {
+            self.sweep(unseen);
+        }
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.gone.retain(|key| !self.applications.contains_key(key));
+        for (key, history) in std::mem::take(&mut self.changed) {
+            if let Some(held) = self.applications.get(&key) {
+                let view = held.view(&key)?;
+                batch.applications.push(ApplicationChange { key, view, history });
+            }
+        }
+        Ok(batch)
+    }
+
+    fn sweep(&mut self, unseen: Unseen) {
+        for key in unseen.applications {
+            self.remove(key);
+        }
+        for cluster in unseen.connections {
+            self.connections.remove(&cluster);
+            self.batch.connections.push((cluster, None));
+        }
+        for subject in unseen.records {
+            self.records.remove(&subject);
+            self.batch.records.push((subject, None));
+        }
+        if unseen.has_stores {
+            self.stores = StoresChange::default();
+            self.batch.stores = Some(StoresChange::default());
+        }
+    }
+}
+
+impl Held {
+    /// The view of the application.
+    fn view(&self, key: &ApplicationKey) -> Result<ContextView, WireError> {
+        let mut view = self.line.head(key)?;
+        view.apps = self
+            .line
+            .apps
+            .iter()
+            .map(|app| {
+                let placement = |cluster: &Arc<str>| {
+                    let place = (Arc::clone(&app.name), Arc::clone(cluster));
+                    self.placements.get(&place).cloned()
+                };
+                AppView {
+                    name: Arc::clone(&app.name),
+                    clusters: app.clusters.iter().filter_map(placement).collect(),
+                }
+            })
+            .collect();
+        Ok(view)
+    }
+}
+
+fn check_format(begin: &BeginLine) -> Result<(), WireError> {
+    if begin.format == FORMAT {
+        Ok(())
+    } else {
+        Err(WireError::Format(begin.format))
+    }
+}
+
+fn interpreter_of(line: InterpreterLine) -> Arc<InterpretedBy> {
+    let reasons = line.reasons.into_iter().map(|reason| DeclaredReason {
+        name: reason.name,
+        summary: reason.summary,
+        help_url: reason.help_url,
+    });
+    Arc::new(InterpretedBy {
+        declared: Arc::new(Declared {
+            final_states: line.final_states,
+            reasons: reasons.collect(),
+        }),
+        ..line.by
+    })
+}
