@@ -6,8 +6,8 @@ use kindsight_model::{ClusterName, Identity, RecordSubject};
 use kindsight_read_model::{ReadModel, ReadModelWriter};
 use kindsight_status::{
     ApplicationHistory, ApplicationKey, Before, ConnectionView, ContextView, HistoryChange,
-    RecordView, Report,
-    StoreAway, Transition, TransitionCause, awaits_reports, mark_left, transitions,
+    RecordView, Report, StoreAway, Transition, TransitionCause, awaits_reports, mark_left,
+    transitions,
 };
 
 use crate::remotes::Remotes;

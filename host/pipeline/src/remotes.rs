@@ -17,7 +17,7 @@ pub(crate) struct Remotes {
     own: BTreeMap<ClusterName, ConnectionView>,
 }
 
-/// The state that one host sent.
+/// The received state of one host.
 #[derive(Debug, Default)]
 pub(crate) struct RemoteHost {
     pub(crate) views: HashMap<ApplicationKey, Arc<ContextView>>,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kindsight_model::{ClusterName, DigName, LogicalCloudName, RecordSubject, SubjectSet};
 use kindsight_status::{
     ApplicationHistory, ApplicationKey, ApplicationQuery, Applications, Clusters, ContextView,
-    HistoryAnswer, HistoryChange, HistoryPosition, HistoryQuery, Missing, QueryError, Snapshot, StatusQuery, Subject,
-    VisibleSnapshot,
+    HistoryAnswer, HistoryChange, HistoryPosition, HistoryQuery, Missing, QueryError, Snapshot,
+    StatusQuery, Subject, VisibleSnapshot,
 };
 
 use crate::published::Published;

@@ -44,7 +44,7 @@ pub struct ApplicationChange {
     pub history: HistoryChange,
 }
 
-/// A change of what an upstream host shows.
+/// A change of the state of an upstream host.
 #[derive(Debug)]
 pub struct UpstreamEvent {
     /// The name of the upstream host: the scheme, host and port of its URL.
@@ -55,7 +55,7 @@ pub struct UpstreamEvent {
     pub change: UpstreamChange,
 }
 
-/// A change of what an upstream host shows, or of the connection to it.
+/// A change of the state of an upstream host, or of the connection to it.
 #[derive(Debug)]
 pub enum UpstreamChange {
     /// A complete batch. It proves that the upstream host answers.

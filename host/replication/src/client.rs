@@ -23,8 +23,8 @@ use crate::image::Image;
 use crate::tls::{self, CONNECT_MAX, Https};
 use crate::wire::{FORMAT, WireError};
 use freshness::Freshness;
-use lines::Lines;
 pub use freshness::SILENT_MAX;
+use lines::Lines;
 pub use settings::{UpstreamSettings, UpstreamSettingsError};
 
 /// Time between two attempts to connect, at first and at most.
@@ -186,7 +186,10 @@ impl<E: From<UpstreamEvent>> Following<E> {
         let request = self.upstream.request()?;
         let state = &self.upstream.state;
         state.send_modify(|state| state.connections = state.connections.saturating_add(1));
-        let answer = timeout(CONNECT_MAX * 2, self.upstream.https.clone().request(request));
+        let answer = timeout(
+            CONNECT_MAX * 2,
+            self.upstream.https.clone().request(request),
+        );
         let answer = self.wait(answer).await?;
         let answer = answer.map_err(|_| StreamError::Lost("no answer in time".to_owned()))?;
         let (head, body) = answer
@@ -244,8 +247,8 @@ impl Upstream {
         if let Some(file) = &self.settings.token_file {
             let shown = file.display();
             let token = tls::read(file);
-            let token =
-                token.map_err(|why| StreamError::Token(format!("the token file {shown}: {why}")))?;
+            let token = token
+                .map_err(|why| StreamError::Token(format!("the token file {shown}: {why}")))?;
             let token = String::from_utf8_lossy(&token);
             let mut value = HeaderValue::try_from(format!("Bearer {}", token.trim()));
             if let Ok(value) = &mut value {

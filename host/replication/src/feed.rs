@@ -34,7 +34,7 @@ pub enum FeedScope {
     Own,
 }
 
-/// What one follower has, and what it gets next. Holds no lock, and of the read model only the views that it sent last.
+/// The stream for one follower. It holds no lock, and of the read model only the views that it sent last.
 #[derive(Debug)]
 pub struct Feed {
     model: ReadModel,
@@ -174,7 +174,7 @@ impl Feed {
         }
     }
 
-    /// Queues everything that may have changed, in the order in which a follower must publish it.
+    /// Queues all subjects that may have changed, in the order in which a follower must publish them.
     fn begin_batch(&mut self) {
         let dirty = std::mem::take(&mut self.dirty);
         let subjects = if dirty.is_everything() {

@@ -20,8 +20,8 @@ use placement::OpenPlacement;
 /// The interpreters of a stream by their numbers.
 type Numbered = HashMap<u32, Arc<InterpretedBy>>;
 
-/// The state that one upstream host sent. Each stream begins with a complete snapshot: what the snapshot lacks is removed
-/// at its end.
+/// The received state of one upstream host. Each stream begins with a complete snapshot: subjects that the snapshot lacks are
+/// removed at its end.
 #[derive(Debug, Default)]
 pub struct Image {
     applications: HashMap<ApplicationKey, Held>,
@@ -126,6 +126,8 @@ impl Image {
             records: self.records.clone(),
             has_stores: self.stores != StoresChange::default(),
         });
+        // The next stream names the owners of its clusters again.
+        self.connections.clear();
     }
 
     fn take_connection(&mut self, line: ConnectionLine) -> Result<(), WireError> {
@@ -180,7 +182,8 @@ impl Image {
         if !self.applications.contains_key(&key) {
             return Err(WireError::Unknown("an application"));
         }
-        self.changed.insert(key, line.read()?);
+        let change = line.read(|number| self.interpreters.get(&number).cloned())?;
+        self.changed.insert(key, change);
         Ok(())
     }
 
@@ -229,11 +232,15 @@ impl Image {
             self.sweep(unseen);
         }
         let mut batch = std::mem::take(&mut self.batch);
-        batch.gone.retain(|key| !self.applications.contains_key(key));
+        batch
+            .gone
+            .retain(|key| !self.applications.contains_key(key));
         for (key, history) in std::mem::take(&mut self.changed) {
             if let Some(held) = self.applications.get(&key) {
                 let view = held.view(&key)?;
-                batch.applications.push(ApplicationChange { key, view, history });
+                batch
+                    .applications
+                    .push(ApplicationChange { key, view, history });
             }
         }
         Ok(batch)

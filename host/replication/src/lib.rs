@@ -25,9 +25,6 @@ mod image;
 mod tls;
 pub mod wire;
 
-#[cfg(test)]
-mod tests;
-
 pub use batch::{ApplicationChange, Batch, StoresChange, UpstreamChange, UpstreamEvent};
 pub use client::{SILENT_MAX, Upstream, UpstreamSettings, UpstreamSettingsError, UpstreamState};
 pub use feed::{CHUNK_BYTES, Feed, FeedScope, GATHER, HEARTBEAT};

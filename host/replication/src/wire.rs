@@ -8,7 +8,8 @@
 //! connection*  (application placement* rows* history?)*  record*  stores?  gone*  end      one batch
 //! ```
 //!
-//! A batch has no effect before its `end`. A host without changes sends an empty batch as a sign of life. `interpreter` lines define the numbers by which later lines name interpreters.
+//! A batch has no effect before its `end`. A host without changes sends an empty batch as a sign of life. Each `interpreter` line
+//! defines the number of an interpreter for later lines.
 
 mod application;
 mod connection;
@@ -214,6 +215,3 @@ pub(crate) fn is_false(value: &bool) -> bool {
 pub(crate) fn is_zero(value: &u64) -> bool {
     *value == 0
 }
-
-#[cfg(test)]
-mod tests;

@@ -28,8 +28,8 @@ use crate::routes::interpreters::commands;
 use crate::routes::lifecycle::network_intents;
 use crate::routes::{
     applications, confirmation, health_scopes, history, interpret, interpreters, k8splugin,
-    lifecycle, missing_rules, notify, page, push, recorded, registration, replication, service, session, status,
-    watch,
+    lifecycle, missing_rules, notify, page, push, recorded, registration, replication, service,
+    session, status, watch,
 };
 use crate::slots::permits;
 use crate::stream::Streams;
@@ -130,7 +130,10 @@ fn guarded(
     routes
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(replica_of, middleware::refuse_on_replica))
+        .layer(from_fn_with_state(
+            replica_of,
+            middleware::refuse_on_replica,
+        ))
         .layer(from_fn_with_state(
             Arc::new(authorization),
             middleware::authorize,

@@ -136,7 +136,9 @@ pub enum Error {
     #[error("access control")]
     AccessControl(#[from] AccessControlError),
     /// A replica shows the state of one other host.
-    #[error("--replica-of cannot be combined with {0}: a replica shows the state of one other server")]
+    #[error(
+        "--replica-of cannot be combined with {0}: a replica shows the state of one other server"
+    )]
     ReplicaWith(&'static str),
     /// The settings of the upstream host of a replica are not valid.
     #[error("--replica-of")]

@@ -2,8 +2,8 @@
 
 mod answer;
 mod bounded;
-mod replicated;
 mod query;
+mod replicated;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -16,8 +16,8 @@ pub(crate) use bounded::Bounded;
 
 pub use answer::{HistoryAnswer, SelectedTransitions};
 pub use bounded::{TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX};
-pub use replicated::{HistoryChange, HistoryPosition};
 pub use query::{HISTORY_LIMIT, HISTORY_LIMIT_MAX, HistoryQuery};
+pub use replicated::{HistoryChange, HistoryPosition};
 
 /// Maximum size of all transitions together, in bytes. The oldest transitions are dropped first.
 pub const TRANSITIONS_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -61,8 +61,8 @@ pub use connection::{ClusterOwner, ConnectionView};
 pub use emco::{EmcoError, EmcoQuery, EmcoResources, EmcoSubject, emco_ready_status};
 pub use history::{
     ApplicationHistory, ApplicationKey, HISTORY_LIMIT, HISTORY_LIMIT_MAX, Histories, HistoryAnswer,
-    HistoryChange, HistoryPosition, HistoryQuery, Recorded, SelectedTransitions, TRANSITIONS_BYTES_MAX,
-    TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX,
+    HistoryChange, HistoryPosition, HistoryQuery, Recorded, SelectedTransitions,
+    TRANSITIONS_BYTES_MAX, TRANSITIONS_OF_APPLICATION_MAX, TRANSITIONS_OF_RESOURCE_MAX,
 };
 pub use kindsight_api::clusters::Connection as ConnectionState;
 pub use kindsight_api::history::TransitionCause;

@@ -73,6 +73,11 @@ impl Client {
         }
     }
 
+    /// The URL of its server.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// The same client with a different timeout per request.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Self {

@@ -15,6 +15,7 @@ mod monitor;
 mod push;
 mod registration;
 mod related;
+mod replica;
 mod restart;
 mod rights;
 mod rollout;

@@ -33,6 +33,7 @@ mod onap;
 mod plugin;
 mod process;
 mod registry;
+mod replica;
 mod rules;
 mod scenario;
 mod sending;

@@ -112,7 +112,9 @@ impl Server {
         let mut lines = stderr.lines().map_while(Result::ok);
         let mut log = Vec::new();
         let url = lines.find_map(|line| {
-            let begin = line.find("https://").or_else(|| line.find("http://"));
+            // A replica may name its upstream host first.
+            let own = Some(&*line).filter(|line| !line.contains("upstream"));
+            let begin = own.and_then(|line| line.find("https://").or_else(|| line.find("http://")));
             let url = begin.and_then(|begin| line.get(begin..)?.split(' ').next());
             let url = url.map(|url| url.trim_end_matches(['/', ';']).to_owned());
             log.push(line);

@@ -103,8 +103,17 @@ mod tests {
         }
         let refused = server("http://a.example:9015");
         assert!(matches!(refused, Err(UpstreamSettingsError::NoTls(_))));
-        for url in ["", "a.example:9015", "ftp://a.example", "https://a.example?x", "https://u:p@a.example"] {
-            assert!(matches!(server(url), Err(UpstreamSettingsError::Url(_))), "{url}");
+        for url in [
+            "",
+            "a.example:9015",
+            "ftp://a.example",
+            "https://a.example?x",
+            "https://u:p@a.example",
+        ] {
+            assert!(
+                matches!(server(url), Err(UpstreamSettingsError::Url(_))),
+                "{url}"
+            );
         }
     }
 }

@@ -38,7 +38,10 @@ impl RowsLeft {
 }
 
 /// The steps from one list to the next; `None` if they have the same resources.
-pub(super) fn plan(before: Option<&ResourceTable>, after: &ResourceTable) -> Option<VecDeque<Step>> {
+pub(super) fn plan(
+    before: Option<&ResourceTable>,
+    after: &ResourceTable,
+) -> Option<VecDeque<Step>> {
     let Some(before) = before else {
         return Some((0..after.len()).map(|at| Step::Send(at, None)).collect());
     };
@@ -105,13 +108,12 @@ fn rebuilt(before: &ResourceTable, after: &ResourceTable) -> VecDeque<Step> {
 
 /// Returns whether both are the same, apart from the positions of their owners.
 fn is_same_content(before: &ResourceView, after: &ResourceView) -> bool {
-    let is_unchanged = |before: Option<&kindsight_model::Object>, after: Option<_>| match (
-        before, after,
-    ) {
-        (None, None) => true,
-        (Some(before), Some(after)) => before.is_unchanged(after),
-        _ => false,
-    };
+    let is_unchanged =
+        |before: Option<&kindsight_model::Object>, after: Option<_>| match (before, after) {
+            (None, None) => true,
+            (Some(before), Some(after)) => before.is_unchanged(after),
+            _ => false,
+        };
     before.gvk == after.gvk
         && before.verdict == after.verdict
         && before.since_ms == after.since_ms

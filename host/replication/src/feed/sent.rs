@@ -1,4 +1,4 @@
-//! What a follower has, and what may differ from it.
+//! The state that a follower has, and the subjects that may differ from it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use kindsight_status::{
 
 use crate::batch::StoresChange;
 
-/// What a follower has.
+/// The state that a follower has.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     pub(super) applications: HashMap<ApplicationKey, SentApplication>,
@@ -44,7 +44,7 @@ impl Sent {
     }
 }
 
-/// The subjects that may differ from what the follower has. A subject that changes several times is noted once.
+/// The subjects that may differ from the state of the follower. A subject that changes several times is noted once.
 #[derive(Debug, Default)]
 pub(super) struct Dirty {
     subjects: HashSet<ChangedSubject>,

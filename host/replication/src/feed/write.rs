@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use kindsight_model::{ClusterName, Digest, InterpretedBy, RecordSubject};
 use kindsight_status::{
-    ApplicationKey, ChangedSubject, ClusterView, ConnectionView, ContextView, HistoryChange, StoreAway,
+    ApplicationKey, ChangedSubject, ClusterView, ConnectionView, ContextView, HistoryChange,
+    StoreAway,
 };
 
 use super::plan::{RowsLeft, Step, plan};
@@ -131,8 +132,7 @@ impl Feed {
         for (key, sent) in &mut self.sent.applications {
             if is_in(&sent.view) {
                 sent.view = Arc::default();
-                self.dirty
-                    .add(ChangedSubject::Application(key.clone()));
+                self.dirty.add(ChangedSubject::Application(key.clone()));
             }
         }
     }
@@ -171,7 +171,8 @@ impl Feed {
             application: Some(line),
             ..Line::default()
         });
-        if let Some(history) = HistoryLine::of(&of, &change) {
+        let lines = &mut self.lines;
+        if let Some(history) = HistoryLine::of(&of, &change, |by| lines.number(by)) {
             let history = Some(history);
             self.queue.push_front(Item::History(Box::new(Line {
                 history,
@@ -217,8 +218,13 @@ impl Feed {
             return;
         };
         let before = item.before.as_ref();
-        let before = before.and_then(|before| find(before, &app.name, view)).cloned();
-        let steps = plan(before.as_ref().map(|before| before.resources()), view.resources());
+        let before = before
+            .and_then(|before| find(before, &app.name, view))
+            .cloned();
+        let steps = plan(
+            before.as_ref().map(|before| before.resources()),
+            view.resources(),
+        );
         let rows = steps.map(|steps| {
             self.rows(RowsLeft {
                 before,

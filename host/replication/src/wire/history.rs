@@ -51,8 +51,9 @@ struct WireTransition {
     reason: Arc<str>,
     #[serde(default, skip_serializing_if = "str::is_empty")]
     message: Arc<str>,
+    /// Number of the interpreter; left out for a state of the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    by: Option<Arc<InterpretedBy>>,
+    by: Option<u32>,
     cause: TransitionCause,
 }
 
@@ -68,8 +69,12 @@ struct WireResourceId {
 }
 
 impl HistoryLine {
-    /// The form on the wire; `None` if no transition was added.
-    pub(crate) fn of(of: &Arc<str>, change: &HistoryChange) -> Option<Self> {
+    /// The form on the wire; `None` if no transition was added. `number` returns the number of an interpreter.
+    pub(crate) fn of(
+        of: &Arc<str>,
+        change: &HistoryChange,
+        mut number: impl FnMut(&InterpretedBy) -> u32,
+    ) -> Option<Self> {
         let (recorded, replace) = match change {
             HistoryChange::Append(added) if added.is_empty() => return None,
             HistoryChange::Append(added) => (added, None),
@@ -80,13 +85,14 @@ impl HistoryLine {
                 let application = application.as_deref();
                 let replaced = ReplacedHistory {
                     dropped: history.dropped,
-                    application: application.map(|last| WireTransition::of(0, last)),
+                    application: application.map(|last| WireTransition::of(0, last, &mut number)),
                 };
                 (&history.transitions, Some(replaced))
             }
         };
         let transitions = recorded.iter();
-        let transitions = transitions.map(|it| WireTransition::of(it.id, &it.transition));
+        let transitions =
+            transitions.map(|it| WireTransition::of(it.id, &it.transition, &mut number));
         Some(Self {
             of: Arc::clone(of),
             replace,
@@ -94,14 +100,18 @@ impl HistoryLine {
         })
     }
 
-    /// The change.
-    pub(crate) fn read(self) -> Result<HistoryChange, WireError> {
-        let recorded = self.transitions.into_iter().map(WireTransition::read);
+    /// The change. `by` returns the interpreter with a number.
+    pub(crate) fn read(
+        self,
+        by: impl Fn(u32) -> Option<Arc<InterpretedBy>>,
+    ) -> Result<HistoryChange, WireError> {
+        let read = |transition: WireTransition| transition.read(&by);
+        let recorded = self.transitions.into_iter().map(read);
         let transitions = recorded.collect::<Result<Vec<Recorded>, _>>()?;
         let Some(replaced) = self.replace else {
             return Ok(HistoryChange::Append(transitions));
         };
-        let application = replaced.application.map(WireTransition::read).transpose()?;
+        let application = replaced.application.map(read).transpose()?;
         Ok(HistoryChange::Replace {
             history: ApplicationHistory {
                 transitions,
@@ -113,7 +123,11 @@ impl HistoryLine {
 }
 
 impl WireTransition {
-    fn of(id: u64, transition: &Transition) -> Self {
+    fn of(
+        id: u64,
+        transition: &Transition,
+        number: &mut impl FnMut(&InterpretedBy) -> u32,
+    ) -> Self {
         let resource = transition.resource.as_deref();
         Self {
             id,
@@ -130,12 +144,14 @@ impl WireTransition {
             since_ms: transition.since_ms,
             reason: Arc::clone(&transition.reason),
             message: Arc::clone(&transition.message),
-            by: transition.by.clone(),
+            by: transition.by.as_deref().map(number),
             cause: transition.cause,
         }
     }
 
-    fn read(self) -> Result<Recorded, WireError> {
+    fn read(self, by: &impl Fn(u32) -> Option<Arc<InterpretedBy>>) -> Result<Recorded, WireError> {
+        let unknown = WireError::Unknown("an interpreter");
+        let by = self.by.map(|number| by(number).ok_or(unknown));
         let resource = self.resource.map(WireResourceId::read).transpose()?;
         let transition = Transition {
             resource: resource.map(Arc::new),
@@ -145,7 +161,7 @@ impl WireTransition {
             since_ms: self.since_ms,
             reason: self.reason,
             message: self.message,
-            by: self.by,
+            by: by.transpose()?,
             cause: self.cause,
         };
         Ok(Recorded {

@@ -73,9 +73,8 @@ impl RecordLine {
             SubjectKind::Cluster => self.name.parse().ok().map(RecordSubject::Cluster),
             SubjectKind::LogicalCloud => {
                 let parts = self.name.split_once('/');
-                let name = parts.and_then(|(project, name)| {
-                    LogicalCloudName::new(project, name).ok()
-                });
+                let name =
+                    parts.and_then(|(project, name)| LogicalCloudName::new(project, name).ok());
                 name.map(RecordSubject::LogicalCloud)
             }
         };

@@ -14,9 +14,7 @@ use axum::response::{IntoResponse, Response};
 use hyper::body::Frame;
 use kindsight_access::Lease;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
-use kindsight_api::replication::{
-    FORMAT, MEDIA_TYPE, ReplicatedClusters, ReplicationParameters,
-};
+use kindsight_api::replication::{FORMAT, MEDIA_TYPE, ReplicatedClusters, ReplicationParameters};
 use kindsight_replication::{Feed, FeedScope, FeedStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 

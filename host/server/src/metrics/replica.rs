@@ -22,7 +22,12 @@ impl Collector for ReplicaCollector {
         let to = &mut encoder;
         let is_connected = state.has_snapshot && state.error.is_none();
         let help = "1 while the replica follows its upstream host, else 0.";
-        gauge(to, "replica_connected", help, f64::from(u8::from(is_connected)))?;
+        gauge(
+            to,
+            "replica_connected",
+            help,
+            f64::from(u8::from(is_connected)),
+        )?;
         if let Some(fresh_ms) = state.fresh_ms {
             let lag_ms = (self.clock)().saturating_sub(fresh_ms);
             let help = "Time since the last complete batch of the upstream host. Without changes, there is a batch every two seconds.";

@@ -1,0 +1,108 @@
+//! Each kind of change.
+
+use std::sync::Arc;
+
+use kindsight_replication::wire::RowOp;
+use kindsight_status::{Report, Staleness, StoreAway};
+
+use crate::stage::{
+    EDGE, FAR, Stage, cluster, context, edge_of, filled, key, placement, resource, transition,
+};
+
+#[tokio::test(start_paused = true)]
+async fn a_replica_has_the_same_content_after_each_kind_of_change() {
+    let mut stage = Stage::new(filled());
+    stage.follow().await;
+    stage.check();
+    let far = placement(FAR, vec![resource("a", "far", None)]);
+    let resources = [
+        // One resource changed.
+        vec![resource("a", "two", None), resource("b", "one", Some(0))],
+        // One was added in front of its owner.
+        vec![
+            resource("0", "new", Some(1)),
+            resource("a", "two", None),
+            resource("b", "one", Some(1)),
+        ],
+        // One was removed, and its child has no owner.
+        vec![resource("b", "one", None)],
+        Vec::new(),
+    ];
+    for resources in resources {
+        let view = context("shop", vec![placement(EDGE, resources), Arc::clone(&far)]);
+        stage
+            .upstream
+            .publish(&key("shop"), view, vec![transition(2)]);
+        stage.follow().await;
+        stage.check();
+    }
+    // Only the staleness changed.
+    let stale = Some(Staleness {
+        since_ms: 9,
+        reason: "away".into(),
+    });
+    let edge = edge_of(stage.upstream.read_model());
+    let edge = Arc::new(edge.with_report(Report::Received { stale }, vec!["fault".into()]));
+    stage
+        .upstream
+        .publish(&key("shop"), context("shop", vec![edge]), Vec::new());
+    stage.upstream.publish_store(Some(StoreAway {
+        since_ms: 4,
+        reason: "no answer".into(),
+    }));
+    stage.follow().await;
+    stage.check();
+    // Everything is gone.
+    stage.upstream.remove(&key("shop"));
+    stage.upstream.publish_connection(&cluster(EDGE), None);
+    stage.upstream.publish_store(None);
+    stage.follow().await;
+    stage.check();
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_exact_times_reach_a_replica() {
+    let mut stage = Stage::new(filled());
+    stage.follow().await;
+    let mut exact = resource("a", "one", None);
+    exact.since_ms = Some(6);
+    let view = context("shop", vec![placement(EDGE, vec![exact])]);
+    stage.upstream.refresh(&key("shop"), view);
+    stage.follow().await;
+    stage.check();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_one_resource_sends_one_resource() {
+    let upstream = filled();
+    let many: Vec<_> = (0..500)
+        .map(|at| resource(&format!("r{at:03}"), "one", None))
+        .collect();
+    let mut stage = Stage::new(upstream);
+    let view = context("shop", vec![placement(EDGE, many)]);
+    stage.upstream.publish(&key("shop"), view, Vec::new());
+    stage.follow().await;
+    let edge = edge_of(stage.upstream.read_model());
+    let changed = [(20, resource("r020", "two", None))].into();
+    let edge = Arc::new(edge.with_resources(changed).unwrap());
+    stage
+        .upstream
+        .publish(&key("shop"), context("shop", vec![edge]), Vec::new());
+    let lines = stage.follow().await;
+    let ops = lines.iter().filter_map(|line| line.placement.as_ref());
+    let ops: Vec<_> = ops.flat_map(|it| it.rows.clone().unwrap().ops).collect();
+    assert_eq!(ops.len(), 3, "{ops:?}");
+    assert_eq!(ops[0], RowOp::Keep(0, 20));
+    assert!(matches!(&ops[1], RowOp::Row(row) if row.like == Some(20)));
+    assert_eq!(ops[2], RowOp::Keep(21, 479));
+    stage.check();
+    // The follower shares the other resources.
+    let before = edge_of(stage.replica.read_model());
+    let view = context("shop", vec![edge_of(stage.upstream.read_model())]);
+    stage
+        .upstream
+        .publish(&key("shop"), view, vec![transition(3)]);
+    stage.follow().await;
+    let after = edge_of(stage.replica.read_model());
+    assert!(after.shares_resources_with(&before));
+}

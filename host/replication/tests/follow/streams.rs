@@ -1,0 +1,122 @@
+//! Slow followers, new streams, and owners of clusters.
+
+use kindsight_read_model::ReadModelWriter;
+use kindsight_replication::wire::Line;
+use kindsight_replication::{Feed, FeedScope};
+
+use crate::stage::{
+    EDGE, FAR, Stage, cluster, connection, context, filled, key, placement, resource, transition,
+};
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_follower_gets_the_latest_state_once() {
+    let mut stage = Stage::new(filled());
+    stage.follow().await;
+    // More changes than a subscription buffers.
+    for at in 0..10_000 {
+        let changed = resource("a", &at.to_string(), None);
+        let view = context("shop", vec![placement(EDGE, vec![changed])]);
+        stage.upstream.publish(&key("shop"), view, Vec::new());
+    }
+    let lines = stage.follow().await;
+    let placements = lines.iter().filter(|line| line.placement.is_some());
+    assert_eq!(placements.count(), 1);
+    stage.check();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_stream_replaces_the_state_and_removes_the_rest() {
+    let mut stage = Stage::new(filled());
+    stage.follow().await;
+    stage.upstream.publish(
+        &key("cart"),
+        context("cart", vec![placement(EDGE, vec![resource("c", "", None)])]),
+        vec![transition(4)],
+    );
+    stage.follow().await;
+    // A batch that is cut before its end.
+    stage.upstream.remove(&key("cart"));
+    let bytes = stage.feed.next().await.unwrap();
+    let end = bytes.windows(6).position(|part| part == b"{\"end\"");
+    for line in bytes[..end.unwrap()].split(|byte| *byte == b'\n') {
+        if !line.is_empty() {
+            assert!(stage.image.take(line).unwrap().is_none());
+        }
+    }
+    // Another process serves, without histories and connections.
+    let mut upstream = ReadModelWriter::default();
+    let view = context(
+        "shop",
+        vec![placement(EDGE, vec![resource("a", "new", None)])],
+    );
+    upstream.publish(&key("shop"), view, Vec::new());
+    stage.feed = Feed::new(upstream.read_model().clone(), FeedScope::Every);
+    stage.upstream = upstream;
+    stage.image.restart();
+    assert!(!stage.image.is_synced());
+    stage.follow().await;
+    assert!(stage.image.is_synced());
+    stage.check();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_placement_of_an_earlier_owner_is_ignored() {
+    let mut stage = Stage::new(filled());
+    let lines = stage.follow().await;
+    let mut earlier = lines
+        .iter()
+        .find_map(|line| line.placement.clone())
+        .unwrap();
+    assert_eq!((&*earlier.cluster, earlier.fence), (EDGE, 3));
+    earlier.fence = 2;
+    earlier.received = false;
+    earlier.rows = None;
+    let line = Line {
+        placement: Some(earlier),
+        ..Line::default()
+    };
+    let line = serde_json::to_vec(&line).unwrap();
+    assert!(stage.image.take(&line).unwrap().is_none());
+    let end = stage.image.take(br#"{"end":{"generation":9}}"#).unwrap();
+    assert!(end.unwrap().applications.is_empty());
+    stage.check();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_shares_clusters_sends_only_its_own() {
+    let mut upstream = filled();
+    let mut remote = connection(4);
+    remote.owner.is_remote = true;
+    upstream.publish_connection(&cluster(FAR), Some(remote.clone()));
+    let mut stage = Stage::new(upstream);
+    stage.feed = Feed::new(stage.upstream.read_model().clone(), FeedScope::Own);
+    stage.follow().await;
+    let clusters = |stage: &Stage| -> Vec<String> {
+        let view = stage
+            .replica
+            .read_model()
+            .application(&key("shop"))
+            .unwrap();
+        let placements = view.apps.iter().flat_map(|app| &app.clusters);
+        placements.map(|it| it.cluster().to_string()).collect()
+    };
+    assert_eq!(clusters(&stage), [EDGE]);
+    let records = |stage: &Stage| {
+        let model = stage.replica.read_model();
+        model.inspect(|snapshot| snapshot.records().count())
+    };
+    assert_eq!(records(&stage), 0);
+    // The host takes over the other cluster, and loses the first one.
+    remote.owner.is_remote = false;
+    stage
+        .upstream
+        .publish_connection(&cluster(FAR), Some(remote));
+    let mut lost = connection(5);
+    lost.owner.is_remote = true;
+    stage
+        .upstream
+        .publish_connection(&cluster(EDGE), Some(lost));
+    stage.follow().await;
+    stage.follow().await;
+    assert_eq!(clusters(&stage), [FAR]);
+}
