@@ -188,6 +188,7 @@ fn may_use(user: &str, method: &str, path: &str) -> bool {
         ("POST", path) if path.ends_with("/approve") => user == "approver",
         ("POST", path) if path.contains(GROUP) => user == "deployer",
         ("GET", path) if path.ends_with("/fixture") => user == "everything",
+        ("GET", "/v2/replication") => user == "everything",
         (_, path) if path.ends_with("/clusters/{cluster}") => user == "operator",
         ("GET", path) if path.starts_with("/v2/") => is_viewer,
         ("GET", path) if path.starts_with("/v1/instance") => is_viewer,

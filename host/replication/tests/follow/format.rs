@@ -57,5 +57,20 @@ async fn the_format_is_this() {
         .iter()
         .map(|line| serde_json::to_string(line).unwrap())
         .collect();
-    expect![[""]].assert_eq(&lines.join("\n"));
+    expect![[r#"
+        {"begin":{"format":1,"heartbeat-ms":2000}}
+        {"connection":{"cluster":"p+edge01","connection":{"fence":3,"state":"connected","since-ms":5,"heard-ms":6}}}
+        {"application":{"of":"-/shop/-/web","meta":"-/shop/-/web","apps":[{"name":"app","clusters":["p+edge01","p+edge02"]}]}}
+        {"interpreter":{"number":0,"by":{"name":"core","version":"1.0.0","digest":"sha256:0d45f5fd462b8c70bffb10021ac1bcff3f58f29b1faf7568595095427d42812c"},"final-states":["Failed"],"reasons":[{"name":"Slow","summary":"It takes long"}]}}
+        {"placement":{"of":"-/shop/-/web","app":"app","cluster":"p+edge01","fence":3,"received":true,"connectivity":"Unknown","rows":{"ops":[{"row":{"GVK":{"Group":"","Version":"v1","Kind":"ConfigMap"},"namespace":"web","name":"a","manifest":{"json":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\"data\":{\"of\":\"one\"}}"},"object":{"json":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\"data\":{\"of\":\"one\"}}"},"phase":"ready","state":"Ready","reason":"Slow","told-since-ms":7,"by":0,"since-ms":8,"role":"unsent"}},{"row":{"GVK":{"Group":"","Version":"v1","Kind":"ConfigMap"},"namespace":"web","name":"b","manifest":{"json":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"b\"},\"data\":{\"of\":\"one\"}}"},"object":{"json":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"b\"},\"data\":{\"of\":\"one\"}}"},"phase":"ready","state":"Ready","reason":"Slow","told-since-ms":7,"by":0,"since-ms":8,"role":"unsent","owner":0}}]}}}
+        {"placement":{"of":"-/shop/-/web","app":"app","cluster":"p+edge02","received":true,"connectivity":"Unknown","rows":{"ops":[{"row":{"GVK":{"Group":"","Version":"v1","Kind":"ConfigMap"},"namespace":"web","name":"a","manifest":{"json":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\"data\":{\"of\":\"far\"}}"},"object":{"json":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\"data\":{\"of\":\"far\"}}"},"phase":"ready","state":"Ready","reason":"Slow","told-since-ms":7,"by":0,"since-ms":8,"role":"unsent"}}]}}}
+        {"history":{"of":"-/shop/-/web","replace":{"dropped":0,"application":{"id":0,"at-ms":1,"reason":"Gone","by":0,"cause":"observed"}},"transitions":[{"id":1,"at-ms":1,"reason":"Gone","by":0,"cause":"observed"}]}}
+        {"record":{"kind":"group","name":"p/c/v1/d","record":{"profile":"profile","actions":[{"state":"Approved","time":"2026-11-27T12:00:00Z","revision":1}],"own":true}}}
+        {"end":{"generation":3}}
+        {"application":{"of":"-/shop/-/web","meta":"-/shop/-/web","apps":[{"name":"app","clusters":["p+edge01"]}]}}
+        {"placement":{"of":"-/shop/-/web","app":"app","cluster":"p+edge01","fence":3,"received":true,"connectivity":"Unknown","rows":{"ops":[{"row":{"like":0,"GVK":{"Group":"","Version":"v1","Kind":"ConfigMap"},"namespace":"web","name":"a","manifest":{"json":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\"data\":{\"of\":\"two\"}}"},"object":{"json":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"},\"data\":{\"of\":\"two\"}}"},"phase":"ready","state":"Ready","reason":"Slow","told-since-ms":7,"by":0,"since-ms":8,"role":"unsent"}},{"keep":[1,1]}]}}}
+        {"history":{"of":"-/shop/-/web","transitions":[{"id":2,"at-ms":2,"reason":"Gone","by":0,"cause":"observed"}]}}
+        {"end":{"generation":4}}
+        {"gone":{"of":"-/shop/-/web"}}
+        {"end":{"generation":5}}"#]].assert_eq(&lines.join("\n"));
 }
