@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::goldens::{CONTEXT, fill_store, status_path};
 use crate::monitor::{Monitor, deployment};
-use crate::process::{Server, kindsight};
+use crate::process::{Server, kindsight, run, text};
 
 /// Time in which a replica must show a change or an outage.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -229,10 +229,26 @@ applications = [\"p/c/*/*\"]
     }
     let data = tempfile::tempdir().unwrap();
     let file = path("replica");
-    let replica = replica_of(&server.url, data.path(), &["--replica-token-file", &file]);
+    // A replica applies its own roles to its users.
+    let arguments = ["--replica-token-file", &file, &access[0], &access[1]];
+    let replica = replica_of(&server.url, data.path(), &arguments);
     wait_until(&replica, "/readyz", "ok", |text| text.starts_with("ok"));
-    let applications = replica.get("/v2/applications").1;
-    assert!(applications.to_string().contains("compositevfw"));
+    for (user, sees) in [("replica", true), ("one", false)] {
+        let file = path(user);
+        let arguments = [
+            "applications",
+            "--server",
+            &replica.url,
+            "--token-file",
+            &file,
+        ];
+        let shown = run(&arguments, "");
+        assert_eq!(
+            text(&shown.stdout).contains("compositevfw"),
+            sees,
+            "{shown:?}"
+        );
+    }
 }
 
 #[test]
