@@ -166,7 +166,7 @@ pub struct RowsLine {
     /// The resources, in order.
     pub ops: Vec<RowOp>,
     /// True if the next line has further resources.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
@@ -208,10 +208,10 @@ impl PlacementLine {
     }
 }
 
-pub(crate) fn is_false(value: &bool) -> bool {
-    !*value
-}
-
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 pub(crate) fn is_zero(value: &u64) -> bool {
     *value == 0
 }

@@ -147,12 +147,19 @@ impl Feed {
         self.scope == FeedScope::Every || self.sent.connections.contains_key(cluster)
     }
 
+    /// Returns whether any placement of an application is sent, or the application has none on a host that sends all
+    /// clusters. Two hosts that follow each other would otherwise keep an application without placements alive.
+    fn has_part_of(&self, view: &ContextView) -> bool {
+        let mut placements = view.apps.iter().flat_map(|app| &app.clusters);
+        self.scope == FeedScope::Every || placements.any(|it| self.has_cluster(it.cluster()))
+    }
+
     /// Writes an application, and queues its placements and its history in front of the rest of the batch.
     fn write_application(&mut self, key: ApplicationKey) {
         let known = self.sent.applications.get(&key);
         let position = known.map(|known| known.history).unwrap_or_default();
         let (view, change, history) = self.model.application_since(&key, position);
-        let Some(view) = view else {
+        let Some(view) = view.filter(|view| self.has_part_of(view)) else {
             if self.sent.applications.remove(&key).is_some() {
                 self.gone.push(key);
             }
@@ -172,7 +179,9 @@ impl Feed {
             ..Line::default()
         });
         let lines = &mut self.lines;
-        if let Some(history) = HistoryLine::of(&of, &change, |by| lines.number(by)) {
+        if self.scope == FeedScope::Every
+            && let Some(history) = HistoryLine::of(&of, &change, |by| lines.number(by))
+        {
             let history = Some(history);
             self.queue.push_front(Item::History(Box::new(Line {
                 history,

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use kindsight_model::{Gvk, Object, ObjectError};
 use serde::{Deserialize, Serialize};
 
-use super::is_false;
-
 /// An object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -17,10 +15,10 @@ pub(super) struct WireObject {
     #[serde(rename = "GVK", default, skip_serializing_if = "Option::is_none")]
     gvk: Option<Gvk>,
     /// True if the JSON names no Kind.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     nameless: bool,
     /// True if the spec may be outdated.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     old_spec: bool,
 }
 

@@ -7,7 +7,6 @@ use kindsight_status::{ActionView, RecordView};
 use serde::{Deserialize, Serialize};
 
 use super::error::WireError;
-use super::is_false;
 
 /// The record of a subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +36,7 @@ struct WireRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     status_context: Option<String>,
     actions: Vec<WireAction>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     own: bool,
 }
 

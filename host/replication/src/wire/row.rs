@@ -7,7 +7,6 @@ use kindsight_status::{ResourceView, Role};
 use serde::{Deserialize, Serialize};
 
 use super::error::WireError;
-use super::is_false;
 use super::object::WireObject;
 
 /// One step that builds the resources of a placement from its previous resources.
@@ -35,12 +34,12 @@ pub struct Row {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     manifest: Option<WireObject>,
     /// True if the manifest is the same as in the previous version.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     same_manifest: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     object: Option<WireObject>,
     /// True if the object is the same as in the previous version.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     same_object: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rsync: Option<RsyncStatus>,
