@@ -27,8 +27,9 @@ pub use freshness::SILENT_MAX;
 use lines::Lines;
 pub use settings::{UpstreamSettings, UpstreamSettingsError};
 
-/// Time between two attempts to connect, at first and at most.
+/// Time between two attempts to connect, at first. It doubles after each failure.
 const RETRY_MIN: Duration = Duration::from_millis(200);
+/// Maximum time between two attempts to connect.
 const RETRY_MAX: Duration = Duration::from_secs(5);
 /// Maximum size of an answer that is a problem, in bytes.
 const PROBLEM_BYTES_MAX: usize = 64 * 1024;

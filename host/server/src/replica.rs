@@ -49,6 +49,8 @@ pub(crate) fn open(settings: &mut Settings) -> Result<Option<Upstream>, Error> {
         (settings.registry.is_enabled(), "registered clusters"),
         (settings.lifecycle, "--lifecycle"),
         (settings.mongodb.is_some(), "--mongodb"),
+        // The upstream host sends them.
+        (!settings.notify.is_empty(), "[[notify]]"),
         (settings.aai.is_some(), "[aai]"),
         (
             !Arc::ptr_eq(&settings.contexts, &settings.store),
