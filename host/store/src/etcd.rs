@@ -16,8 +16,8 @@ use self::session::Session;
 use self::witness::Witness;
 use crate::change_log::ChangeLog;
 use crate::{
-    Batch, ChangeKind, Connection, Entry, Error, Keys, Leased, Range, Result, Revision, Store,
-    StoreLimits, Watch, format,
+    Batch, ChangeKind, Connection, Entry, Error, Keys, Lease, Leased, Range, Result, Revision,
+    Store, StoreLimits, WantedLease, Watch, format,
 };
 
 mod failure;
@@ -138,6 +138,11 @@ impl EtcdStore {
         Ok(session.insert(begun).clone())
     }
 
+    fn leased(&self, session: Session, wanted: Vec<WantedLease>) -> Result<Option<Vec<Lease>>> {
+        let (link, spawner) = (Arc::clone(&self.link), self.runtime.spawner()?);
+        self.runtime.wait(session.lease_all(link, spawner, wanted))
+    }
+
     fn stored(&self, stored: KeyValue) -> Option<Entry> {
         let key = self.link.keys.stripped(stored.key())?;
         let revision = |wire| Revision::new(number(wire));
@@ -209,9 +214,16 @@ impl Store for EtcdStore {
     }
 
     fn lease(&self, name: &str) -> Result<Leased> {
-        let (session, link) = (self.session()?, Arc::clone(&self.link));
-        let leased = session.lease(link, self.runtime.spawner()?, name.to_owned());
-        self.runtime.wait(leased)
+        let session = self.session()?;
+        let wanted = session.wanted(name);
+        let leased = self.leased(session, vec![wanted])?;
+        let lease = leased.and_then(|mut leases| leases.pop());
+        Ok(lease.map_or(Leased::Held, Leased::Granted))
+    }
+
+    fn lease_all(&self, wanted: &[WantedLease]) -> Result<Option<Vec<Lease>>> {
+        session::batch(wanted).check(LIMITS)?;
+        self.leased(self.session()?, wanted.to_vec())
     }
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {

@@ -1,6 +1,7 @@
 //! Ownership that a store grants to one program at a time.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::watch::Receiver;
 
@@ -12,9 +13,9 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// The prefix of the keys of leases. [`copy`](crate::copy) leaves them out, because a lease belongs
-/// to a running program.
-const PREFIX: &str = "/kindsight/leases/";
+/// The prefix of the keys of leases. A key is this prefix, the name of the lease and `/`.
+/// [`copy`](crate::copy) leaves the keys out, because a lease belongs to a running program.
+pub const LEASES_PREFIX: &str = "/kindsight/leases/";
 
 /// The answer to a request for a lease.
 pub enum Leased {
@@ -32,9 +33,27 @@ pub enum Leased {
 pub struct Lease {
     /// `None` if no other program can open the store.
     fence: Option<Fence>,
+    expiry: Expiry,
     /// Removes the key.
     release: Option<Box<dyn FnOnce() + Send + Sync>>,
 }
+
+/// A lease to ask for, with the value of its key, which other programs read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedLease {
+    /// The name, as in [`Store::lease`].
+    pub name: String,
+    /// The value of the key.
+    pub value: Vec<u8>,
+}
+
+/// The time until which a store keeps the leases of this program. Each renewal moves it. Clones
+/// share it.
+///
+/// The time is on the monotonic clock of this machine, which also runs while the process is paused.
+/// The clock may stop while the machine is paused, so writes still need [`Lease::fenced`].
+#[derive(Debug, Clone, Default)]
+pub struct Expiry(Option<Arc<Mutex<Instant>>>);
 
 /// The key of a lease, and the fencing number: the revision at which the store granted the lease.
 #[derive(Clone)]
@@ -48,6 +67,7 @@ impl Lease {
     pub(crate) fn exclusive() -> Self {
         Self {
             fence: None,
+            expiry: Expiry::default(),
             release: None,
         }
     }
@@ -56,12 +76,31 @@ impl Lease {
     pub(crate) fn new(
         key: String,
         revision: Revision,
+        expiry: Expiry,
         release: impl FnOnce() + Send + Sync + 'static,
     ) -> Self {
         Self {
             fence: Some(Fence { key, revision }),
+            expiry,
             release: Some(Box::new(release)),
         }
+    }
+
+    /// The fencing number: the revision at which the store granted the lease. Each later owner has a
+    /// greater number. 0 in a store that no other program can open.
+    pub fn number(&self) -> u64 {
+        let fence = self.fence.as_ref();
+        fence.map_or(0, |fence| fence.revision.number())
+    }
+
+    /// Drops the lease without a write, because the store has ended it.
+    pub fn forget(mut self) {
+        self.release = None;
+    }
+
+    /// The time until which the store keeps this lease.
+    pub fn expiry(&self) -> &Expiry {
+        &self.expiry
     }
 
     /// The store that granted the lease, with the condition on each batch that the lease has not
@@ -75,6 +114,48 @@ impl Lease {
             }),
         }
     }
+}
+
+impl Expiry {
+    /// A time that renewals move.
+    pub(crate) fn until(end: Instant) -> Self {
+        Self(Some(Arc::new(Mutex::new(end))))
+    }
+
+    /// Moves the time: the leases were renewed, or have ended.
+    pub(crate) fn set(&self, end: Instant) {
+        if let Some(until) = &self.0 {
+            *until.lock().unwrap_or_else(PoisonError::into_inner) = end;
+        }
+    }
+
+    /// The time, or `None` if the leases do not end by themselves.
+    pub fn at(&self) -> Option<Instant> {
+        let until = self.0.as_ref()?;
+        Some(*until.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns whether the store keeps the leases at a time.
+    pub fn is_after(&self, now: Instant) -> bool {
+        self.at().is_none_or(|end| now < end)
+    }
+}
+
+/// Ends leases in one batch. Blocks.
+///
+/// # Errors
+/// The errors of [`Store::apply`]. Leases that this call did not end, end in the background.
+pub fn end_leases(store: &dyn Store, mut leases: Vec<Lease>) -> Result<()> {
+    let fences = leases.iter().filter_map(|lease| lease.fence.as_ref());
+    let batch = fences.fold(Batch::new(), |batch, fence| {
+        let batch = batch.unchanged(&fence.key, fence.revision);
+        batch.delete(&fence.key)
+    });
+    store.apply(&batch)?;
+    for lease in &mut leases {
+        lease.release = None;
+    }
+    Ok(())
 }
 
 impl Drop for Lease {
@@ -99,7 +180,7 @@ impl EndedLeases {
     /// # Errors
     /// The errors of [`Store::keys`] and [`Store::watch`].
     pub fn watch(store: &dyn Store, names: &str) -> Result<Self> {
-        let prefix = format!("{PREFIX}{names}");
+        let prefix = format!("{LEASES_PREFIX}{names}");
         let revision = store.keys(&prefix)?.revision;
         Ok(Self {
             watch: store.watch(&prefix, revision)?,
@@ -132,12 +213,12 @@ impl EndedLeases {
 
 /// The key of the lease with a name.
 pub(crate) fn key(name: &str) -> String {
-    format!("{PREFIX}{name}/")
+    format!("{LEASES_PREFIX}{name}/")
 }
 
 /// Returns whether a key belongs to a lease.
 pub(crate) fn is_lease(key: &str) -> bool {
-    key.starts_with(PREFIX)
+    key.starts_with(LEASES_PREFIX)
 }
 
 /// A store whose batches need a lease.
@@ -172,6 +253,10 @@ impl Store for FencedStore {
 
     fn lease(&self, name: &str) -> Result<Leased> {
         self.store.lease(name)
+    }
+
+    fn lease_all(&self, wanted: &[WantedLease]) -> Result<Option<Vec<Lease>>> {
+        self.store.lease_all(wanted)
     }
 
     fn watch(&self, prefix: &str, after: Revision) -> Result<Watch> {

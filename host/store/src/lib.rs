@@ -52,7 +52,7 @@ pub use etcd::{
     ETCD_BATCH_BYTES_MAX, ETCD_BATCH_WRITES_MAX, ETCD_VALUE_BYTES_MAX, EtcdOptions, EtcdStore,
 };
 pub use format::FORMAT_VERSION;
-pub use lease::{EndedLeases, Lease, Leased};
+pub use lease::{EndedLeases, Expiry, LEASES_PREFIX, Lease, Leased, WantedLease, end_leases};
 pub use read_only::{ReadOnly, read_only};
 pub use redb_store::{BATCH_BYTES_MAX, BATCH_WRITES_MAX, CACHE_BYTES, RedbStore, VALUE_BYTES_MAX};
 pub use revision::Revision;

@@ -5,7 +5,7 @@
 
 use tokio::sync::watch::Receiver;
 
-use crate::{Batch, Connection, Leased, Result, Revision, Watch};
+use crate::{Batch, Connection, Lease, Leased, Result, Revision, WantedLease, Watch};
 
 #[cfg(test)]
 pub(crate) mod contract;
@@ -51,6 +51,23 @@ pub trait Store: Send + Sync {
     /// [`LeaseLost`](crate::Error::LeaseLost) if the store ended all leases of this program: ask
     /// again. Otherwise the errors of [`Store::apply`].
     fn lease(&self, name: &str) -> Result<Leased>;
+
+    /// Asks for several leases in one batch: all of them, or none. Returns the leases in the order of
+    /// the names, or `None` if another program has one of them.
+    ///
+    /// # Errors
+    /// As [`Store::lease`], and [`BatchTooLarge`](crate::Error::BatchTooLarge) for more leases than
+    /// [`StoreLimits::batch_writes`].
+    fn lease_all(&self, wanted: &[WantedLease]) -> Result<Option<Vec<Lease>>> {
+        let mut leases = Vec::with_capacity(wanted.len());
+        for WantedLease { name, .. } in wanted {
+            match self.lease(name)? {
+                Leased::Granted(lease) => leases.push(lease),
+                Leased::Held => return Ok(None),
+            }
+        }
+        Ok(Some(leases))
+    }
 
     /// Watches every change of a key under `prefix` whose revision is greater than `after`, in
     /// order. All changes of a batch are reported together. Does not block.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use kindsight_store::{
-    Batch, Connection, Entry, Error, Keys, Leased, Range, Result, Revision, Store, StoreLimits,
-    Watch,
+    Batch, Connection, Entry, Error, Keys, Lease, Leased, Range, Result, Revision, Store,
+    StoreLimits, WantedLease, Watch,
 };
 use tokio::sync::watch::Receiver;
 
@@ -77,6 +77,10 @@ impl Store for MeteredStore {
 
     fn lease(&self, name: &str) -> Result<Leased> {
         self.timed("lease", |store| store.lease(name))
+    }
+
+    fn lease_all(&self, wanted: &[WantedLease]) -> Result<Option<Vec<Lease>>> {
+        self.timed("lease", |store| store.lease_all(wanted))
     }
 
     fn limits(&self) -> StoreLimits {

@@ -5,7 +5,7 @@ use crate::RedbStore;
 fn granted(store: &Arc<dyn Store>, name: &str) -> Lease {
     let key = key(name);
     let revision = store.apply(&Batch::new().put(&key, "")).unwrap();
-    Lease::new(key, revision, || {})
+    Lease::new(key, revision, Expiry::default(), || {})
 }
 
 fn memory() -> Arc<dyn Store> {
@@ -59,7 +59,7 @@ fn the_embedded_store_grants_every_lease_without_a_key() {
         let fenced = lease.fenced(&store);
         fenced.apply(&Batch::new().put("/t/a/", "1")).unwrap();
     }
-    assert_eq!(store.keys(PREFIX).unwrap().keys, [""; 0]);
+    assert_eq!(store.keys(LEASES_PREFIX).unwrap().keys, [""; 0]);
 }
 
 #[test]
@@ -81,4 +81,36 @@ async fn the_leases_that_end_after_the_begin_of_a_watch_are_named() {
     }
     assert_eq!(ended.next().await.unwrap(), ["p/shop/v1/prod"]);
     assert_eq!(ended.next().await.unwrap(), ["7"]);
+}
+
+#[test]
+fn each_owner_has_a_greater_number_and_leases_end_together() {
+    let store = memory();
+    let leases: Vec<Lease> = ["a", "b"].map(|name| granted(&store, name)).into();
+    assert!(leases[0].number() < leases[1].number());
+    end_leases(&*store, leases).unwrap();
+    assert_eq!(store.keys(LEASES_PREFIX).unwrap().keys, [""; 0]);
+    assert_eq!(Lease::exclusive().number(), 0);
+    end_leases(&*store, vec![Lease::exclusive()]).unwrap();
+}
+
+#[test]
+fn a_lease_is_kept_until_its_expiry_which_renewals_move() {
+    let now = Instant::now();
+    let later = now + std::time::Duration::from_secs(1);
+    let expiry = Expiry::until(later);
+    assert!(expiry.is_after(now) && !expiry.is_after(later));
+    expiry.clone().set(now);
+    assert!(!expiry.is_after(now));
+    assert!(Expiry::default().is_after(later));
+}
+
+#[test]
+fn a_store_without_other_programs_grants_all_leases() {
+    let wanted = ["a", "b"].map(|name| WantedLease {
+        name: name.to_owned(),
+        value: Vec::new(),
+    });
+    let leases = memory().lease_all(&wanted).unwrap();
+    assert_eq!(leases.map(|leases| leases.len()), Some(2));
 }

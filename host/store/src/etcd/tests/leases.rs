@@ -107,3 +107,61 @@ fn a_copy_leaves_out_leases() {
     let keys = target.keys("/kindsight/").unwrap().keys;
     assert_eq!(keys, ["/kindsight/a/", "/kindsight/format/"]);
 }
+
+#[test]
+fn leases_are_granted_and_ended_together() {
+    let Some(etcd) = started() else {
+        return;
+    };
+    let [first, second] = programs(&etcd);
+    let wanted = |names: &[&str]| {
+        let wanted = names.iter().map(|name| WantedLease {
+            name: (*name).to_owned(),
+            value: name.as_bytes().to_vec(),
+        });
+        wanted.collect::<Vec<_>>()
+    };
+    let held = first.lease_all(&wanted(&["a", "b"])).unwrap().unwrap();
+    assert!(
+        held.iter()
+            .all(|lease| lease.expiry().is_after(Instant::now()))
+    );
+    assert!(second.lease_all(&wanted(&["b", "c"])).unwrap().is_none());
+    assert_eq!(
+        value(&*second, "/kindsight/leases/a/").as_deref(),
+        Some("a")
+    );
+    assert_eq!(value(&*second, "/kindsight/leases/c/"), None, "all or none");
+    let numbers: Vec<u64> = held.iter().map(Lease::number).collect();
+    end_leases(&*first, held).unwrap();
+    let taken = second.lease_all(&wanted(&["b", "c"])).unwrap().unwrap();
+    assert!(taken[0].number() > numbers[1]);
+    let many: Vec<String> = (0..=first.limits().batch_writes)
+        .map(|at| at.to_string())
+        .collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let refused = first.lease_all(&wanted(&many));
+    assert!(matches!(refused, Err(Error::BatchTooLarge { .. })));
+}
+
+#[test]
+fn the_expiry_of_a_lease_moves_with_each_renewal() {
+    let Some(etcd) = started() else {
+        return;
+    };
+    let [first, _] = programs(&etcd);
+    let held = lease(&first).unwrap();
+    let begin = held.expiry().at().unwrap();
+    let until = Instant::now() + END_MAX;
+    while held.expiry().at().unwrap() == begin {
+        assert!(Instant::now() < until, "the lease was not renewed");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let entry = first.entry("/kindsight/leases/group/").unwrap().unwrap();
+    let session = String::from_utf8(entry.value).unwrap();
+    etcd.keys().revoke_lease(session.parse().unwrap());
+    while held.expiry().is_after(Instant::now()) {
+        assert!(Instant::now() < until, "the end was not noticed");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
