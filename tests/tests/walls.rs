@@ -166,6 +166,7 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     ("kindsight-grpc", &["kindsight-access", "kindsight-model"]),
+    ("kindsight-leases", &["kindsight-model", "kindsight-store"]),
     ("kindsight-outgoing", &["kindsight-model"]),
     (
         "kindsight-aai",
