@@ -114,9 +114,26 @@ pub struct ClusterConnection<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime)]
     pub last_event: Option<Timestamp>,
+    /// The host that watches the cluster, if hosts share clusters.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Owner<'a>)]
+    pub owner: Option<Owner<'a>>,
     /// The faults of its reports whose application cannot be determined because they cannot be
     /// read. At most the first 20. Omitted if the user may not see every application.
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub faults: Cow<'a, [Arc<str>]>,
+}
+
+/// The host that watches a cluster, among the hosts that share it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub struct Owner<'a> {
+    /// The name of the host: the authority of the URL at which the other hosts reach it.
+    #[serde(borrow)]
+    #[schema(example = "10.0.0.1:9015")]
+    pub host: Cow<'a, str>,
+    /// The fencing number of its lease. Each later owner of the cluster has a greater number.
+    #[schema(example = 4711)]
+    pub lease: u64,
 }

@@ -102,6 +102,16 @@ pub enum ClusterEvent {
         /// The cluster.
         cluster: ClusterName,
     },
+    /// Another host watches the cluster now, this host does, or none. Its reports remain, and may be out of date until
+    /// the next [`ClusterEvent::Synced`]. Sent by the server that shares clusters with other hosts, not by a source.
+    Owner {
+        /// The cluster.
+        cluster: ClusterName,
+        /// The name of the host that watches it and the fencing number of its lease.
+        owner: Option<(Arc<str>, u64)>,
+        /// The complete reason, as text for people.
+        reason: String,
+    },
     /// The cluster, or an important part of it, does not answer. Its reports remain, and may be out of date until
     /// the next [`ClusterEvent::Synced`]. Sent once for each reason.
     Stale {
@@ -126,9 +136,26 @@ impl ClusterEvent {
             | Self::Faults { cluster, .. }
             | Self::Heard { cluster }
             | Self::Synced { cluster } => Some(cluster),
-            Self::Added { .. } | Self::Removed { .. } | Self::Facts { .. } | Self::Stale { .. } => {
-                None
-            }
+            Self::Added { .. }
+            | Self::Removed { .. }
+            | Self::Owner { .. }
+            | Self::Facts { .. }
+            | Self::Stale { .. } => None,
+        }
+    }
+
+    /// The cluster, if its source sent the event. A host uses such an event only while it owns the cluster.
+    pub fn of_source(&self) -> Option<&ClusterName> {
+        match self {
+            Self::Facts { cluster, .. } | Self::Stale { cluster, .. } => Some(cluster),
+            Self::Added { .. } | Self::Removed { .. } | Self::Owner { .. } => None,
+            Self::Reports { .. }
+            | Self::Gone { .. }
+            | Self::Unreadable { .. }
+            | Self::Coverage { .. }
+            | Self::Faults { .. }
+            | Self::Heard { .. }
+            | Self::Synced { .. } => self.heard_from(),
         }
     }
 }

@@ -21,6 +21,7 @@ mod password;
 mod project_table;
 pub(crate) mod registry;
 mod replica;
+mod sharing;
 pub(crate) mod store;
 mod tls;
 mod watch;
@@ -53,6 +54,7 @@ use crate::config::other_systems::OtherSystemsArgs;
 use crate::config::project_table::{ProjectTable, projects};
 use crate::config::registry::{ArtifactArgs, InterpreterSource, interpreter_source};
 use crate::config::replica::ReplicaArgs;
+use crate::config::sharing::SharingArgs;
 use crate::config::store::StoreArgs;
 use crate::config::tls::TlsArgs;
 use crate::config::watch::WatchArgs;
@@ -263,6 +265,8 @@ pub(crate) struct ServeArgs {
     // The headings of these groups apply to all flags after them.
     #[command(flatten)]
     pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) sharing: SharingArgs,
     #[command(flatten)]
     pub(crate) mongodb: MongodbArgs,
     #[command(flatten)]

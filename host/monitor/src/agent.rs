@@ -224,6 +224,7 @@ impl Agent {
             ClusterEvent::Coverage { .. }
             | ClusterEvent::Unreadable { .. }
             | ClusterEvent::Added { .. }
+            | ClusterEvent::Owner { .. }
             | ClusterEvent::Facts { .. }
             | ClusterEvent::Faults { .. }
             | ClusterEvent::Heard { .. } => {}

@@ -3,10 +3,11 @@
 //! The pipeline judges and publishes a report at once, and this queue stores it afterwards: a store that is slow
 //! or away delays no answer. The newest report on each app in a cluster waits.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use kindsight_appcontext::{AppContexts, Error, Recorded};
+use kindsight_leases::Ownership;
 use kindsight_model::{ClusterName, ContextId, DeploymentId};
 use kindsight_store::{Error as StoreError, Revision, chain};
 use tokio::sync::Notify;
@@ -35,6 +36,8 @@ struct Shared {
     contents: Mutex<Contents>,
     arrived: Notify,
     written: Condvar,
+    /// The clusters that this host owns; empty if it does not share clusters.
+    ownership: OnceLock<Ownership>,
 }
 
 /// The reports that wait to be stored. Clones share them.
@@ -46,6 +49,21 @@ impl BundleQueue {
     pub fn waiting(&self) -> (usize, usize) {
         let contents = self.contents();
         (contents.waiting.len(), contents.waiting.bytes())
+    }
+
+    /// Stores only the reports of clusters that this host owns.
+    pub(crate) fn share_clusters(&self, ownership: Ownership) {
+        // A second call would have no effect. There is only one.
+        let _ = self.0.ownership.set(ownership);
+    }
+
+    /// The contexts for a report of a cluster. `None` if another host stores the reports of the cluster. Its store
+    /// refuses a write after the end of the ownership.
+    fn contexts_of(&self, contexts: &AppContexts, cluster: &ClusterName) -> Option<AppContexts> {
+        match self.0.ownership.get() {
+            None => Some(contexts.clone()),
+            Some(ownership) => ownership.store(cluster).map(AppContexts::new),
+        }
     }
 
     /// Stores a report soon. It replaces an older report on the same app and cluster that waits.
@@ -95,7 +113,10 @@ impl BundleQueue {
                 deployment: DeploymentId { context, app: name },
                 cluster,
             } = &app;
-            let stored = contexts.record_bundle(context, name, cluster, &waiting.report);
+            let contexts = self.contexts_of(contexts, cluster);
+            let stored = contexts.map_or(Ok(Recorded::NotFound), |contexts| {
+                contexts.record_bundle(context, name, cluster, &waiting.report)
+            });
             let mut contents = self.contents();
             contents.writing = None;
             let waits_on = match stored {
@@ -103,7 +124,9 @@ impl BundleQueue {
                     contents.note_own(revision);
                     false
                 }
-                Ok(Recorded::Unchanged | Recorded::NotFound) => false,
+                // The next owner of the cluster stores its reports.
+                Ok(Recorded::Unchanged | Recorded::NotFound)
+                | Err(Error::Store(StoreError::LeaseLost { .. })) => false,
                 Err(error) => waits_on(&app, &error),
             };
             if waits_on {

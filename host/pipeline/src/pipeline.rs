@@ -3,6 +3,7 @@
 mod clusters;
 mod contexts;
 mod found;
+mod ownership;
 mod references;
 mod remember;
 mod reports;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_clusters::{Identities, Needs, RemoteInventories};
 use kindsight_interpreter::Interpreters;
+use kindsight_leases::Ownership;
 use kindsight_model::ClusterName;
 use kindsight_read_model::ReadModel;
 use kindsight_status::{Staleness, TransitionCause};
@@ -47,6 +49,8 @@ pub struct Pipeline {
     groups: Groups,
     references: References,
     bundles: BundleQueue,
+    /// The clusters that this host owns; `None` if it does not share clusters.
+    ownership: Option<Ownership>,
     /// Set while the store of contexts is away.
     store_away: Option<Staleness>,
     unclaimed: Unclaimed,
@@ -84,6 +88,7 @@ impl Pipeline {
             groups: Groups::default(),
             references: References::default(),
             bundles: BundleQueue::default(),
+            ownership: None,
             store_away: None,
             unclaimed: Unclaimed::default(),
             is_rsync: false,

@@ -129,6 +129,11 @@ pub enum Error {
         "other machines reach {0}, so --status-notify-listen needs certificates of clients: set `tls-cert`, `tls-key`, `tls-client-ca` and `roles`, or listen on a loopback address"
     )]
     OpenStatusNotify(SocketAddr),
+    /// An agent cannot find the host that owns its cluster.
+    #[error(
+        "cluster {0} is reported by an agent, and --share-clusters cannot share such a cluster: remove its table, or start this host without --share-clusters"
+    )]
+    SharedPush(ClusterName),
     /// The configuration of instances is not valid.
     #[error("k8splugin")]
     K8splugin(#[from] InstanceSettingsError),

@@ -56,6 +56,7 @@ mod run;
 mod server;
 mod settings;
 mod shadow;
+mod sharing;
 mod sources;
 mod status_notify;
 mod stop;
@@ -75,9 +76,9 @@ mod tests;
 pub use {
     kindsight_aai as aai, kindsight_access as access, kindsight_catalog as catalog,
     kindsight_clusters as clusters, kindsight_grpc as grpc, kindsight_interpreter as interpreter,
-    kindsight_k8splugin as k8splugin, kindsight_notify as notify, kindsight_outgoing as outgoing,
-    kindsight_registry as oci, kindsight_rest as rest, kindsight_status as status,
-    kindsight_store as store,
+    kindsight_k8splugin as k8splugin, kindsight_leases as leases, kindsight_notify as notify,
+    kindsight_outgoing as outgoing, kindsight_registry as oci, kindsight_rest as rest,
+    kindsight_status as status, kindsight_store as store,
 };
 
 pub use argo_cm::{ArgoCm, ArgoCmError};
@@ -104,6 +105,7 @@ pub use replica::ReplicaSettings;
 pub use run::run;
 pub use server::Server;
 pub use settings::{ClusterChanges, Insecure, MetricsSettings, Settings};
+pub use sharing::SharingSettings;
 pub use stop::StopSignals;
 pub use store_check::{CheckedStore, check_store};
 pub use telemetry::{LogFormat, start_local_logging, start_logging};

@@ -9,6 +9,8 @@ use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
 use kindsight_clusters::{ClusterSource, RemoteInventories};
 use kindsight_lifecycle::Sender;
 use kindsight_clusters::{Audits, ClusterSource, Needs, RemoteInventories};
+use kindsight_clusters::RemoteInventories;
+use kindsight_leases::Ownership;
 use kindsight_notify::Notifier;
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
@@ -43,7 +45,8 @@ use crate::readiness;
 use crate::registry::{self, Registry};
 use crate::replica::{self, ReplicaState};
 use crate::rsync;
-use crate::settings::{ClusterChanges, Settings};
+use crate::settings::Settings;
+use crate::sharing;
 use crate::sources::Sources;
 use crate::status_notify;
 use crate::sweeping::sweep;
@@ -77,6 +80,8 @@ pub(crate) struct Loaded {
     instances: Option<Arc<dyn RbInstances>>,
     /// The host whose state a replica shows.
     upstream: Option<Upstream>,
+    /// The clusters that this host owns, if it shares clusters.
+    ownership: Option<Ownership>,
 }
 
 impl Loaded {
@@ -105,6 +110,10 @@ impl Loaded {
         if settings.rsync_listen.is_some() {
             pipeline.store_all_reports();
         }
+        let ownership = settings.sharing.as_ref().map(sharing::ownership);
+        if let Some(ownership) = &ownership {
+            pipeline.share_clusters(ownership.clone());
+        }
         for cluster in &settings.clusters {
             pipeline.expect_cluster(cluster.name(), now_ms());
         }
@@ -129,6 +138,7 @@ impl Loaded {
             notifier,
             instances,
             upstream,
+            ownership,
         })
     }
 
@@ -223,8 +233,7 @@ impl Loaded {
         let metrics = self.metrics(&events_tx, &slots, &others);
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
-        let changes = self.settings.cluster_changes;
-        begin_sources(tasks, sources, self.settings.clusters, changes);
+        begin_sources(tasks, sources, &mut self.settings, self.ownership);
         let connection = self.settings.contexts.connection();
         mongodb::begin(states, tasks, events_tx.clone());
         let replica = self.upstream.as_ref().map(ReplicaState::of);
@@ -296,17 +305,22 @@ fn open_catalog(
     Ok(Catalog::open(options)?)
 }
 
-/// Begins to watch the clusters, and to follow their configuration.
+/// Begins to watch the clusters, and to follow their configuration. A host that shares clusters watches only the clusters
+/// that it owns.
 fn begin_sources(
     tasks: &Tasks,
     mut sources: Sources,
-    clusters: Vec<ClusterSource>,
-    changes: Option<ClusterChanges>,
+    settings: &mut Settings,
+    ownership: Option<Ownership>,
 ) {
-    for cluster in clusters {
+    if let Some(shared) = settings.sharing.take().zip(ownership) {
+        sharing::begin(tasks, settings, sources, shared);
+        return;
+    }
+    for cluster in std::mem::take(&mut settings.clusters) {
         sources.begin(cluster);
     }
-    if let Some(changes) = changes {
+    if let Some(changes) = settings.cluster_changes.take() {
         let following = sources.follow(changes);
         tasks.spawn("follower of the configuration", infallible(following));
     }

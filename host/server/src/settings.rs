@@ -28,6 +28,7 @@ use crate::error::Error;
 use crate::mongodb::MongodbSettings;
 use crate::registry::RegistrySettings;
 use crate::replica::ReplicaSettings;
+use crate::sharing::{SharingSettings, check_shared};
 use crate::telemetry::INSECURE;
 
 /// Everything a server is started with. [`Settings::new`] has the defaults of `kindsight serve`, at a
@@ -61,6 +62,9 @@ pub struct Settings {
     pub clusters: Vec<ClusterSource>,
     /// Receiver of changed clusters: each value has all clusters. Without a receiver, the clusters do not change.
     pub cluster_changes: Option<ClusterChanges>,
+    /// Shares the clusters with other hosts over [`Self::store`], an etcd. Without this setting, this host watches all
+    /// clusters.
+    pub sharing: Option<SharingSettings>,
     /// Clusters that operators register while the server runs.
     pub registry: RegistrySettings,
     /// The host whose state this server shows. Such a replica has no clusters of its own.
@@ -194,6 +198,7 @@ impl Settings {
             interpreter_settings: SettingsByName::new(),
             clusters: Vec::new(),
             cluster_changes: None,
+            sharing: None,
             registry: RegistrySettings::default(),
             replica_of: None,
             timeouts: Timeouts::default(),
@@ -236,6 +241,9 @@ impl Settings {
         self.check_lifecycle()?;
         self.check_rsync()?;
         self.check_status_notify()?;
+        if self.sharing.is_some() {
+            check_shared(&self.clusters)?;
+        }
         let limits = self.limits_of_requests().into_iter();
         let limits = limits.chain(self.limits_of_interpreters());
         let mut zeros = limits.filter(|(_, value)| *value == 0);

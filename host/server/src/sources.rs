@@ -5,8 +5,8 @@ use std::convert::Infallible;
 
 use kindsight_clusters::{ClusterEvent, ClusterSource, Needs};
 use kindsight_model::ClusterName;
-use kindsight_pipeline::QueuedEvent;
-use tokio::sync::{mpsc, watch};
+use kindsight_pipeline::{Event, QueuedEvent};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::settings::{ClusterChanges, check_clusters};
@@ -29,7 +29,8 @@ struct Running {
 }
 
 /// The pipeline takes no more events.
-struct Closed;
+#[derive(Debug)]
+pub(crate) struct Closed;
 
 impl Sources {
     /// Creates the value without sources.
@@ -85,34 +86,18 @@ impl Sources {
 
     /// Ends the sources that are not in the list, changes the sources that differ, and starts the new sources.
     async fn take(&mut self, clusters: Vec<ClusterSource>) -> Result<(), Closed> {
-        let stays = |name: &ClusterName, running: &Running| {
-            let mut same = clusters.iter().filter(|cluster| cluster.name() == name);
-            same.any(|cluster| running.configured.borrow().can_become(cluster))
-        };
-        let ended = self
-            .running
-            .iter()
-            .filter(|(name, running)| !stays(name, running));
-        let ended: Vec<ClusterName> = ended.map(|(name, _)| name.clone()).collect();
-        for cluster in ended {
-            if let Some(running) = self.running.remove(&cluster) {
-                running.stop.cancel();
-                running.ended.cancelled().await;
-                self.send(ClusterEvent::Removed { cluster }).await?;
-            }
+        let names = self.running.keys();
+        let left: Vec<ClusterName> = names
+            .filter(|name| !self.remains(name, &clusters))
+            .cloned()
+            .collect();
+        for cluster in left {
+            self.end([&cluster]).await;
+            self.send(ClusterEvent::Removed { cluster }).await?;
         }
         for source in clusters {
             let cluster = source.name().clone();
-            if let Some(running) = self.running.get(&cluster) {
-                running.configured.send_if_modified(|current| {
-                    let is_changed = *current != source;
-                    if is_changed {
-                        tracing::info!(%cluster, "configuration of a cluster changed");
-                        *current = source;
-                    }
-                    is_changed
-                });
-            } else {
+            if !self.change(&source) {
                 tracing::info!(%cluster, %source, "cluster added");
                 self.send(ClusterEvent::Added { cluster }).await?;
                 self.begin(source);
@@ -121,7 +106,56 @@ impl Sources {
         Ok(())
     }
 
-    async fn send(&self, event: ClusterEvent) -> Result<(), Closed> {
+    /// Returns whether a running source continues with these clusters.
+    pub(crate) fn remains(&self, cluster: &ClusterName, clusters: &[ClusterSource]) -> bool {
+        let Some(running) = self.running.get(cluster) else {
+            return false;
+        };
+        let mut same = clusters.iter().filter(|source| source.name() == cluster);
+        same.any(|source| running.configured.borrow().can_become(source))
+    }
+
+    /// Changes the configuration of a running source. Returns false if no source has the name.
+    pub(crate) fn change(&self, source: &ClusterSource) -> bool {
+        let Some(running) = self.running.get(source.name()) else {
+            return false;
+        };
+        running.configured.send_if_modified(|current| {
+            let is_changed = current != source;
+            if is_changed {
+                let cluster = source.name();
+                tracing::info!(%cluster, "configuration of a cluster changed");
+                *current = source.clone();
+            }
+            is_changed
+        });
+        true
+    }
+
+    /// Ends sources, and waits until they send no further event. A name without a source is ignored.
+    pub(crate) async fn end(&mut self, clusters: impl IntoIterator<Item = &ClusterName>) {
+        let clusters = clusters.into_iter();
+        let ending: Vec<Running> = clusters
+            .filter_map(|cluster| self.running.remove(cluster))
+            .collect();
+        for running in &ending {
+            running.stop.cancel();
+        }
+        for running in ending {
+            running.ended.cancelled().await;
+        }
+    }
+
+    /// Waits until the pipeline has handled and published all earlier events.
+    pub(crate) async fn handled(&self) -> Result<(), Closed> {
+        let (handled_tx, handled_rx) = oneshot::channel();
+        let sent = self.events_tx.send(Event::Marker(handled_tx).into()).await;
+        sent.map_err(|_| Closed)?;
+        handled_rx.await.map_err(|_| Closed)
+    }
+
+    /// Sends an event that no source sends.
+    pub(crate) async fn send(&self, event: ClusterEvent) -> Result<(), Closed> {
         let sent = self.events_tx.send(event.into()).await;
         sent.map_err(|_| Closed)
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use kindsight_api::clusters::{ClusterConnection, ClusterCoverage, ClusterList, Connection};
+use kindsight_api::clusters::{ClusterConnection, ClusterCoverage, ClusterList, Connection, Owner};
 use kindsight_model::{ClusterName, Coverage, ReportMode};
 
 use crate::FAULTS_SHOWN_MAX;
@@ -81,6 +81,10 @@ impl Clusters {
                 .filter(|_| self.sees_everything),
             watches: facts.map(|it| it.watches),
             last_event: view.heard_ms.and_then(moment),
+            owner: view.owner.host.as_deref().map(|host| Owner {
+                host: host.into(),
+                lease: view.owner.fence,
+            }),
             faults: if self.sees_everything {
                 faults.into()
             } else {

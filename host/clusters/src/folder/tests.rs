@@ -65,6 +65,7 @@ impl Followed {
             ClusterEvent::Faults { .. } => unreachable!("passed over"),
             ClusterEvent::Coverage { .. }
             | ClusterEvent::Added { .. }
+            | ClusterEvent::Owner { .. }
             | ClusterEvent::Removed { .. }
             | ClusterEvent::Heard { .. }
             | ClusterEvent::Facts { .. } => unreachable!("a folder has bundles alone"),

@@ -147,6 +147,7 @@ fn settings(
     let catalogue = ArtifactArgs::catalogue(args.catalogue.references()?, &artifacts);
     let clusters = cluster_changes.borrow().clone();
     let registry = args.registry()?;
+    let sharing = args.sharing.settings(args.store.is_own_etcd())?;
     let controllers = args.controllers()?;
     let interpreter_settings = args.interpreter_settings()?;
     let access = args.access.settings(&args.tls, &clusters)?;
@@ -172,6 +173,7 @@ fn settings(
         interpreter_settings,
         clusters,
         cluster_changes: Some(cluster_changes),
+        sharing,
         registry,
         replica_of: args.replica.settings(),
         parsed_bytes_max: args.interpreter_limits.parsed_bytes_max,

@@ -38,6 +38,7 @@ mod rules;
 mod scenario;
 mod sending;
 mod serve;
+mod sharing;
 mod stopping;
 mod store;
 mod store_command;

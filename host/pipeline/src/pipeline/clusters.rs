@@ -19,6 +19,11 @@ impl Pipeline {
     }
 
     pub(super) fn handle_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
+        if let Some(cluster) = event.of_source()
+            && !self.may_publish(cluster, now_ms)
+        {
+            return;
+        }
         let heard = event.heard_from().cloned();
         self.take_cluster(event, now_ms);
         // Last, so that a reader of the time reads the effect of the event too.
@@ -76,6 +81,11 @@ impl Pipeline {
             ClusterEvent::Heard { .. } => {}
             ClusterEvent::Faults { cluster, faults } => self.faults(&cluster, faults, now_ms),
             ClusterEvent::Stale { cluster, reason } => self.stale(&cluster, &reason, now_ms),
+            ClusterEvent::Owner {
+                cluster,
+                owner,
+                reason,
+            } => self.unowned(&cluster, owner, &reason, now_ms),
             ClusterEvent::Synced { cluster } => self.synced(&cluster, now_ms),
         }
     }
@@ -95,7 +105,7 @@ impl Pipeline {
         self.change_all(cluster, now_ms, || Change::Cluster);
     }
 
-    fn stale(&mut self, cluster: &ClusterName, reason: &str, now_ms: i64) {
+    pub(super) fn stale(&mut self, cluster: &ClusterName, reason: &str, now_ms: i64) {
         tracing::warn!(%cluster, reason, "cluster not heard");
         self.shared
             .clusters
@@ -164,7 +174,7 @@ impl Pipeline {
     }
 
     /// Changes the connection to a cluster, and publishes it. A cluster that was not known is connecting.
-    fn change_connection(
+    pub(super) fn change_connection(
         &mut self,
         cluster: &ClusterName,
         now_ms: i64,

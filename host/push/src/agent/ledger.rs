@@ -135,8 +135,8 @@ impl Ledger {
                 origin,
                 error,
             }),
-            // The server knows the cluster.
-            ClusterEvent::Added { .. } => return,
+            // The server knows the cluster and its owner.
+            ClusterEvent::Added { .. } | ClusterEvent::Owner { .. } => return,
             ClusterEvent::Removed { .. } => {
                 *self = Self {
                     is_forgotten: true,

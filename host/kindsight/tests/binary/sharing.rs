@@ -1,0 +1,235 @@
+//! Hosts that share clusters over one etcd.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use kindsight_cluster::{Binaries, Binary, Cluster, Etcd, Options, write_kubeconfig};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::process::Server;
+
+/// Time in which a host must notice any change. The aims are 10 s for an owner and 60 s for current data.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// The application of all clusters.
+const SHOP: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/-/status";
+
+/// API servers and an etcd that hosts share.
+struct Stage {
+    etcd: Etcd,
+    clusters: [Cluster; 2],
+    folder: tempfile::TempDir,
+}
+
+/// A host with its name.
+struct Host {
+    name: String,
+    server: Server,
+}
+
+/// A cluster in the answer of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Shown {
+    connection: String,
+    owner: String,
+    lease: u64,
+}
+
+impl Stage {
+    fn start() -> Option<Self> {
+        let binaries = Binaries::or_skip(Binary::API_SERVER)?;
+        let etcd = Etcd::start(&binaries);
+        let clusters = ["one", "two"].map(|name| Cluster::start(&etcd, &Options::api_server(name)));
+        for cluster in &clusters {
+            cluster.apply(&config_map(&format!("first-{}", cluster.name())));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two] = &clusters;
+        let contexts = [("one", one, one.admin()), ("two", two, two.admin())];
+        write_kubeconfig(&folder.path().join("kubeconfig"), &contexts);
+        Some(Self {
+            etcd,
+            clusters,
+            folder,
+        })
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn host(&self, data: &str) -> Host {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let name = listener.local_addr().unwrap().to_string();
+        drop(listener);
+        let server = start(
+            &name,
+            &self.path(data),
+            &self.etcd,
+            &self.path("kubeconfig"),
+        );
+        Host { name, server }
+    }
+}
+
+fn start(address: &str, data: &Path, etcd: &Etcd, kubeconfig: &Path) -> Server {
+    let store = etcd.url().replace("http://", "etcd://");
+    let kubeconfig = kubeconfig.display().to_string();
+    let url = format!("http://{address}");
+    let more = [
+        "--store",
+        &store,
+        "--kubeconfig",
+        &kubeconfig,
+        "--share-clusters",
+        &url,
+    ];
+    Server::start_on(address, data, &[], &more)
+}
+
+fn config_map(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "default", "labels": {"app.kubernetes.io/part-of": "shop"}},
+    })
+}
+
+fn signal(host: &Host, signal: Signal) {
+    let pid = i32::try_from(host.server.pid()).unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
+impl Host {
+    fn shown(&self, cluster: &str) -> Shown {
+        let answer = self.server.get("/v2/clusters").1;
+        let mut clusters = answer["clusters"].as_array().unwrap().iter();
+        let cluster = clusters.find(|it| it["cluster"] == cluster).unwrap();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Shown {
+            connection: text(&cluster["connection"]),
+            owner: text(&cluster["owner"]["host"]),
+            lease: cluster["owner"]["lease"].as_u64().unwrap_or_default(),
+        }
+    }
+
+    /// Returns whether the host watches a cluster, and has listed it.
+    fn watches(&self, cluster: &str) -> bool {
+        let shown = self.shown(cluster);
+        shown.owner == self.name && shown.connection == "connected"
+    }
+
+    /// The ConfigMaps of the application, with `stale` for the clusters whose data may be out of date.
+    fn shop(&self) -> Vec<String> {
+        let answer = self.server.get(SHOP).1;
+        let items = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let mut found = Vec::new();
+        for app in items(&answer["apps"]) {
+            for cluster in items(&app["clusters"]) {
+                let is_stale = cluster["stale-since"].is_string();
+                for resource in items(&cluster["resources"]) {
+                    let name = resource["name"].as_str().unwrap_or_default();
+                    let stale = if is_stale { " stale" } else { "" };
+                    found.push(format!("{name}{stale}"));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    begin.elapsed()
+}
+
+/// The position of the host that watches a cluster.
+fn owner(hosts: &[Host], cluster: &str) -> Option<usize> {
+    hosts.iter().position(|host| host.watches(cluster))
+}
+
+/// Waits until one host watches a cluster, and returns its position.
+fn wait_for_owner(hosts: &[Host], cluster: &str) -> usize {
+    let mut found = None;
+    wait_until(&format!("no host watches {cluster}"), || {
+        found = owner(hosts, cluster);
+        found.is_some()
+    });
+    found.unwrap()
+}
+
+#[test]
+fn the_clusters_of_a_killed_and_of_a_paused_host_pass_to_others() {
+    let Some(stage) = Stage::start() else {
+        return;
+    };
+    let mut hosts: Vec<Host> = ["a", "b", "c"].map(|data| stage.host(data)).into();
+    for cluster in ["one", "two"] {
+        wait_for_owner(&hosts, cluster);
+        let watching = hosts.iter().filter(|host| host.watches(cluster)).count();
+        assert_eq!(watching, 1, "{cluster}");
+    }
+
+    // A killed host.
+    let killed = hosts.remove(wait_for_owner(&hosts, "one"));
+    let before = killed.shown("one").lease;
+    killed.server.kill();
+    let is_owned = |host: &Host| host.shown("one").owner == host.name;
+    let owned = wait_until("no host takes the cluster", || hosts.iter().any(is_owned));
+    let successor = wait_for_owner(&hosts, "one");
+    let fresh = owned
+        + wait_until("stale", || {
+            hosts[successor].shop().contains(&"first-one".to_owned())
+        });
+    assert!(hosts[successor].shown("one").lease > before);
+    println!("killed: owned after {owned:.1?}, current after {fresh:.1?}");
+
+    // A paused host never replaces the data of its successor.
+    let paused = hosts.remove(wait_for_owner(&hosts, "two"));
+    let lease = paused.shown("two").lease;
+    signal(&paused, Signal::STOP);
+    let [other] = &hosts[..] else {
+        panic!("two hosts are left");
+    };
+    let taken = wait_until("the cluster is not taken over", || other.watches("two"));
+    println!("paused: current after {taken:.1?}");
+    let successor = other.shown("two").lease;
+    assert!(successor > lease);
+    stage.clusters[1].apply(&config_map("second-two"));
+    wait_until("the change is not shown", || {
+        other.shop().contains(&"second-two".to_owned())
+    });
+    signal(&paused, Signal::CONT);
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(3) {
+        let shown = paused.shown("two");
+        if shown.owner == paused.name && shown.connection == "connected" {
+            assert!(
+                shown.lease > successor,
+                "it publishes under its old lease: {shown:?}"
+            );
+        }
+        assert!(other.shown("two").lease >= successor);
+    }
+    // The host joins again, and a stopped host passes its clusters on at once.
+    hosts.push(paused);
+    wait_for_owner(&hosts, "two");
+    let stopped = hosts.remove(0);
+    assert!(stopped.server.stop());
+    for cluster in ["one", "two"] {
+        wait_until("the last host does not watch all clusters", || {
+            hosts[0].watches(cluster)
+        });
+    }
+    let leases = stage.etcd.keys().dump("/kindsight/leases/");
+    assert_eq!(
+        leases.len(),
+        4,
+        "the keys of one host and of two clusters: {leases:?}"
+    );
+}
