@@ -133,7 +133,9 @@ pub struct Owner<'a> {
     #[serde(borrow)]
     #[schema(example = "10.0.0.1:9015")]
     pub host: Cow<'a, str>,
-    /// The fencing number of its lease. Each later owner of the cluster has a greater number.
-    #[schema(example = 4711)]
-    pub lease: u64,
+    /// The fencing number of its lease. Each later owner of the cluster has a greater number. Omitted until the host
+    /// has listed the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u64, example = 4711)]
+    pub lease: Option<u64>,
 }

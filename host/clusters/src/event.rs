@@ -107,8 +107,8 @@ pub enum ClusterEvent {
     Owner {
         /// The cluster.
         cluster: ClusterName,
-        /// The name of the host that watches it and the fencing number of its lease.
-        owner: Option<(Arc<str>, u64)>,
+        /// The name of the host that watches it.
+        owner: Option<Arc<str>>,
         /// The complete reason, as text for people.
         reason: String,
     },

@@ -1,6 +1,6 @@
 //! The state that other hosts send, and its join with the state of this host.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kindsight_model::ClusterName;
@@ -8,6 +8,9 @@ use kindsight_status::{
     AppView, ApplicationKey, ClusterView, ConnectionState, ConnectionView, ContextView, Report,
     Staleness, StoreAway,
 };
+
+/// The reason for a placement of an earlier owner.
+const TAKEN_OVER: &str = "another host has taken the cluster over and is listing it";
 
 /// The state of all followed hosts. Empty for a host that follows no other host; then each join costs nothing.
 #[derive(Debug, Default)]
@@ -34,6 +37,17 @@ struct Rank {
     has_connection: bool,
     fence: u64,
     is_own: bool,
+}
+
+/// The fencing numbers of the owners of a cluster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Owners {
+    /// The last owner.
+    latest: u64,
+    /// Start of the state of its connection, in Unix milliseconds.
+    since_ms: i64,
+    /// The last owner that has listed the cluster completely. Data of earlier owners is not shown any more.
+    listed: u64,
 }
 
 impl Remotes {
@@ -83,7 +97,7 @@ impl Remotes {
         if remotes.peek().is_none() {
             return own;
         }
-        let mut apps = Apps::default();
+        let mut apps = Apps::of(self);
         if let Some(own) = &own {
             apps.add(own, |cluster| self.own_rank(cluster), ClusterViewOf::Own);
         }
@@ -101,6 +115,43 @@ impl Remotes {
         let mut joined = base?;
         joined.apps = apps.in_order(matches!(key, ApplicationKey::Found(_)));
         Some(joined)
+    }
+
+    /// The applications that other hosts show in a cluster.
+    pub(crate) fn keys_in(&self, cluster: &ClusterName) -> BTreeSet<ApplicationKey> {
+        let is_in = |view: &ContextView| {
+            let mut placements = view.apps.iter().flat_map(|app| &app.clusters);
+            placements.any(|placement| placement.cluster() == cluster)
+        };
+        let views = self.hosts.values().flat_map(|host| &host.views);
+        let views = views.filter(|(_, view)| is_in(view));
+        views.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Returns whether another host has listed a cluster completely under a later lease than this host's last one.
+    pub(crate) fn is_superseded(&self, cluster: &ClusterName) -> bool {
+        self.own_rank(cluster).fence < self.owners(cluster).listed
+    }
+
+    /// The owners of a cluster, by its connections.
+    pub(crate) fn owners(&self, cluster: &ClusterName) -> Owners {
+        let hosts = self.hosts.values();
+        let remote = hosts.filter_map(|host| {
+            let view = host.connections.get(cluster)?;
+            Some((view, host.away.is_none()))
+        });
+        let own = self.own.get(cluster).map(|view| (view, true));
+        let mut owners = Owners::default();
+        for (view, is_heard) in remote.chain(own) {
+            if view.owner.fence > owners.latest {
+                owners.latest = view.owner.fence;
+                owners.since_ms = view.since_ms;
+            }
+            if is_heard && view.state == ConnectionState::Connected {
+                owners.listed = owners.listed.max(view.owner.fence);
+            }
+        }
+        owners
     }
 
     /// The hosts that show an application, with their views.
@@ -181,6 +232,21 @@ impl RemoteHost {
     }
 }
 
+/// A placement of an earlier owner, while the last owner has not listed the cluster: stale.
+fn taken_over(placement: Arc<ClusterView>, since_ms: i64) -> Arc<ClusterView> {
+    match placement.report() {
+        Report::Received { stale: None } => {
+            let stale = Some(Staleness {
+                since_ms,
+                reason: TAKEN_OVER.into(),
+            });
+            let faults = placement.faults().to_vec();
+            Arc::new(placement.with_report(Report::Received { stale }, faults))
+        }
+        _ => placement,
+    }
+}
+
 /// The origin of a placement.
 #[derive(Clone, Copy)]
 enum ClusterViewOf<'h> {
@@ -189,13 +255,28 @@ enum ClusterViewOf<'h> {
 }
 
 /// The placements of an application from several hosts.
-#[derive(Default)]
-struct Apps {
-    apps: Vec<(Arc<str>, Vec<(Rank, Arc<ClusterView>)>)>,
+struct Apps<'r> {
+    remotes: &'r Remotes,
+    apps: Vec<(Arc<str>, Vec<(Precedence, Arc<ClusterView>)>)>,
 }
 
-impl Apps {
-    /// Adds the placements of a view. Of two placements of an app in a cluster, the one with the higher rank remains.
+/// The precedence of a placement: until the last owner has listed the cluster, the reports of an earlier owner are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Precedence {
+    is_received: bool,
+    rank: Rank,
+}
+
+impl<'r> Apps<'r> {
+    fn of(remotes: &'r Remotes) -> Self {
+        Self {
+            remotes,
+            apps: Vec::new(),
+        }
+    }
+
+    /// Adds the placements of a view. Of two placements of an app in a cluster, the one with the higher precedence
+    /// remains.
     fn add(
         &mut self,
         view: &ContextView,
@@ -214,9 +295,22 @@ impl Apps {
             };
             for placement in &app.clusters {
                 let rank = rank(placement.cluster());
+                let owners = self.remotes.owners(placement.cluster());
+                if rank.fence < owners.listed {
+                    continue;
+                }
                 let shown = match of {
                     ClusterViewOf::Own => Arc::clone(placement),
                     ClusterViewOf::Remote(host) => host.shown(placement),
+                };
+                let shown = if rank.fence < owners.latest {
+                    taken_over(shown, owners.since_ms)
+                } else {
+                    shown
+                };
+                let rank = Precedence {
+                    is_received: *shown.report() != Report::NotYet,
+                    rank,
                 };
                 let mut known = placements.iter_mut();
                 match known.find(|(_, known)| known.cluster() == placement.cluster()) {

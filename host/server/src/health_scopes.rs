@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use kindsight_api::health_scopes::{ScopeParameters, ScopeRefusal};
 use kindsight_clusters::{ClusterSource, KubernetesCluster};
-use kindsight_clusters::{ClusterSource, KubernetesCluster, Needs};
 use kindsight_health_scope::ScopeHealths;
 use kindsight_lifecycle::Sender;
 use kindsight_model::{ClusterName, SubjectSet};
@@ -61,10 +60,6 @@ pub(crate) fn begin(
     sender: &Arc<dyn Sender>,
 ) -> ScopeHealths {
     let healths = ScopeHealths::default();
-    needs: &Needs,
-) -> ScopeHealths {
-    let healths = ScopeHealths::default();
-    let sender = ConfiguredClusters::of(settings, needs, tasks.shutdown());
     let mut followers = Followers {
         tasks: tasks.clone(),
         healths: healths.clone(),

@@ -105,7 +105,7 @@ pub use replica::ReplicaSettings;
 pub use run::run;
 pub use server::Server;
 pub use settings::{ClusterChanges, Insecure, MetricsSettings, Settings};
-pub use sharing::SharingSettings;
+pub use sharing::{PeerSettings, SharingSettings};
 pub use stop::StopSignals;
 pub use store_check::{CheckedStore, check_store};
 pub use telemetry::{LogFormat, start_local_logging, start_logging};

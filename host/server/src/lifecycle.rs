@@ -14,7 +14,6 @@ use jiff::Timestamp;
 use kindsight_api::lifecycle as wire;
 use kindsight_api::lifecycle::{GroupIntent, GroupRefusal, GroupState};
 use kindsight_appcontext::{AppContexts, Records};
-use kindsight_clusters::Needs;
 use kindsight_lifecycle::{
     Command, ContentCondition, Error, Groups, Job, Readiness, Sender, Sequence, Stored,
 };
@@ -47,21 +46,19 @@ pub(crate) struct ServedGroups {
     owns_contexts: bool,
 }
 
-/// Begins the work on groups, if the settings enable the lifecycle. Resources go through `sender`. Returns the groups for the REST API.
+/// Begins the work on groups, if the settings enable the lifecycle. Resources go through `sender`. Returns the groups
+/// for the REST API.
 pub(crate) fn begin(
     tasks: &Tasks,
     settings: &Settings,
     read_model: &ReadModel,
     sender: &Arc<dyn Sender>,
-    needs: &Needs,
 ) -> Option<Arc<ServedGroups>> {
     if !settings.lifecycle {
         return None;
     }
     let contexts = AppContexts::new(Arc::clone(&settings.contexts));
     let records = Records::new(Arc::clone(&settings.store));
-    let sender: Arc<dyn Sender> =
-        Arc::new(ConfiguredClusters::of(settings, needs, tasks.shutdown()));
     let readiness: Arc<dyn Readiness> = Arc::new(ObservedStates::new(read_model));
     let served = ServedGroups {
         groups: Groups::new(contexts.clone(), records.clone()),

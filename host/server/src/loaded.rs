@@ -6,11 +6,9 @@ use std::sync::Arc;
 use kindsight_access::AccessControl;
 use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
-use kindsight_clusters::{ClusterSource, RemoteInventories};
-use kindsight_lifecycle::Sender;
-use kindsight_clusters::{Audits, ClusterSource, Needs, RemoteInventories};
-use kindsight_clusters::RemoteInventories;
+use kindsight_clusters::{Audits, Needs, RemoteInventories};
 use kindsight_leases::Ownership;
+use kindsight_lifecycle::Sender;
 use kindsight_notify::Notifier;
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
@@ -203,22 +201,15 @@ impl Loaded {
         let (events_tx, events_rx) = mpsc::channel(EVENTS_MAX);
         let catalog_api = self.catalog_api(tasks);
         let needs = self.needs();
-        let confirm_api = ConfirmApi {
-            confirmations: needs.confirmations.clone(),
-            events_tx: events_tx.clone(),
-        };
-        let needs = self.pipeline.needs();
         let confirm_api = ConfirmApi::new(needs.confirmations.clone(), events_tx.clone());
         let waits = WaitApi(needs.awaited.clone());
         let inventories = needs.inventories.clone();
         let pushes = PushApi(Intakes::new(needs.pushed.clone()));
         let slots = Slots::new(&self.settings.rest_limits);
-        let absences = needs.absences.clone();
         // One sender, so that a server that asks to wait waits for all requests of this process.
-        let sender = ConfiguredClusters::of(&self.settings, absences, tasks.shutdown());
+        let sender = ConfiguredClusters::of(&self.settings, &needs, tasks.shutdown());
         let sender: Arc<dyn Sender> = Arc::new(sender);
         let groups = lifecycle::begin(tasks, &self.settings, &read_model, &sender);
-        let groups = lifecycle::begin(tasks, &self.settings, &read_model, &needs);
         let access = self.access.as_ref();
         rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
         status_notify::begin(tasks, listeners.status_notify.take(), &read_model, access);
@@ -228,7 +219,6 @@ impl Loaded {
             self.notifier.take(),
             (&read_model, &unsynced),
             &sender,
-            &needs,
         );
         let metrics = self.metrics(&events_tx, &slots, &others);
         let sources = Sources::new(tasks, events_tx.clone(), needs);

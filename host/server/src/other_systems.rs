@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use kindsight_aai::Health;
-use kindsight_clusters::Needs;
 use kindsight_health_scope::ScopeHealths;
 use kindsight_lifecycle::Sender;
 use kindsight_notify::{Notifications, Notifier};
@@ -33,13 +32,11 @@ impl OtherSystems {
         notifier: Option<Notifier>,
         (read_model, unsynced): (&ReadModel, &Arc<Unsynced>),
         sender: &Arc<dyn Sender>,
-        needs: &Needs,
     ) -> Self {
         Self {
             aai: inventory::begin(tasks, settings, read_model, unsynced),
             notifications: notifications::begin(tasks, notifier),
             scopes: health_scopes::begin(tasks, settings, read_model, sender),
-            scopes: health_scopes::begin(tasks, settings, read_model, needs),
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::mongodb::MongodbSettings;
 use crate::registry::RegistrySettings;
 use crate::replica::ReplicaSettings;
-use crate::sharing::{SharingSettings, check_shared};
+use crate::sharing::{self, SharingSettings};
 use crate::telemetry::INSECURE;
 
 /// Everything a server is started with. [`Settings::new`] has the defaults of `kindsight serve`, at a
@@ -241,8 +241,9 @@ impl Settings {
         self.check_lifecycle()?;
         self.check_rsync()?;
         self.check_status_notify()?;
-        if self.sharing.is_some() {
-            check_shared(&self.clusters)?;
+        if let Some(sharing) = &self.sharing {
+            sharing::check(sharing)?;
+            sharing::check_shared(&self.clusters)?;
         }
         let limits = self.limits_of_requests().into_iter();
         let limits = limits.chain(self.limits_of_interpreters());

@@ -11,6 +11,7 @@
 
 mod membership;
 mod owned;
+mod peers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -32,6 +33,8 @@ use crate::sources::{Closed, Sources};
 use crate::tasks::{Tasks, infallible};
 use membership::Membership;
 use owned::Owned;
+pub use peers::PeerSettings;
+use peers::Peers;
 
 /// Time until a host asks again after the store refused or did not answer.
 const RETRY: Duration = Duration::from_secs(1);
@@ -50,6 +53,8 @@ pub struct SharingSettings {
     pub url: HostUrl,
     /// The share of clusters of this host, relative to the other hosts.
     pub weight: Weight,
+    /// The credentials for the other hosts.
+    pub peers: PeerSettings,
 }
 
 /// The clusters that this host shares.
@@ -60,6 +65,7 @@ pub(crate) struct Sharing {
     configured: BTreeMap<ClusterName, ClusterSource>,
     changes: ClusterChanges,
     owned: Owned,
+    peers: Peers,
     vacancies: Vacancies,
     /// The time from which on this host takes clusters.
     takes_from: Instant,
@@ -88,6 +94,7 @@ pub(crate) fn begin(
             host: sharing.url.id().clone(),
             started_ms: now_ms(),
         },
+        peers: Peers::new(sharing.peers.clone(), tasks, sources.events()),
         owned: Owned::new(sources, Arc::clone(&store), ownership),
         settings: sharing,
         store,
@@ -99,6 +106,15 @@ pub(crate) fn begin(
     };
     let running = task.run(tasks.shutdown());
     tasks.spawn("sharer of clusters", infallible(running));
+}
+
+/// Refuses a URL that other hosts would not follow, and files that cannot be read.
+///
+/// # Errors
+/// [`Error::Replica`].
+pub(crate) fn check(settings: &SharingSettings) -> Result<(), Error> {
+    settings.peers.upstream(&settings.url)?;
+    Ok(())
 }
 
 /// Refuses clusters that hosts cannot share. The agent of a pushed cluster reports to one host, which may not own the
@@ -221,6 +237,7 @@ impl Sharing {
         }
         let table = membership.table();
         self.owned.show_owners(&names, table).await?;
+        self.peers.follow(table, &self.me.host, now).await?;
         Ok(is_done)
     }
 

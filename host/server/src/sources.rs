@@ -43,6 +43,11 @@ impl Sources {
         }
     }
 
+    /// The sender of events to the pipeline.
+    pub(crate) fn events(&self) -> mpsc::Sender<QueuedEvent> {
+        self.events_tx.clone()
+    }
+
     /// Starts a source. No running source may have its name.
     pub(crate) fn begin(&mut self, source: ClusterSource) {
         let name = source.name().clone();

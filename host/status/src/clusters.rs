@@ -83,7 +83,8 @@ impl Clusters {
             last_event: view.heard_ms.and_then(moment),
             owner: view.owner.host.as_deref().map(|host| Owner {
                 host: host.into(),
-                lease: view.owner.fence,
+                lease: Some(view.owner.fence)
+                    .filter(|fence| *fence > 0 && view.state == Connection::Connected),
             }),
             faults: if self.sees_everything {
                 faults.into()

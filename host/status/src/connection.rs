@@ -6,16 +6,6 @@ use kindsight_api::clusters::Connection;
 use kindsight_model::{AuditCounts, ClusterFacts, Coverage};
 
 /// The host that watches a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ClusterOwner {
-    /// Fencing number of the host's lease of the cluster: a later owner has a higher number. 0 for a host that shares
-    /// its clusters with no other host.
-    pub fence: u64,
-    /// True if another host watches the cluster, and this host shows what that host published.
-    pub is_remote: bool,
-}
-
-/// The host that watches a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClusterOwner {
     /// The name of the host; `None` if this host shares its clusters with no other host, or if no host watches the

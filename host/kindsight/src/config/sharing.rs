@@ -1,9 +1,11 @@
 //! Flags for clusters that several hosts share.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
 use clap::Args;
-use kindsight_server::SharingSettings;
 use kindsight_server::leases::{HostUrl, WEIGHT_MAX, Weight};
+use kindsight_server::{PeerSettings, SharingSettings};
 
 /// Clusters that several hosts share.
 #[derive(Debug, Clone, Args)]
@@ -24,6 +26,26 @@ pub(crate) struct SharingArgs {
         value_parser = clap::value_parser!(u64).range(1..=u64::from(WEIGHT_MAX))
     )]
     share_weight: u64,
+    /// File with the token with which this host reads the clusters of the other hosts. The user of the token needs the
+    /// role `viewer` for everything.
+    ///
+    /// The file is read for each connection.
+    #[arg(
+        long,
+        env = "KINDSIGHT_SHARE_TOKEN_FILE",
+        value_name = "FILE",
+        requires = "share_clusters"
+    )]
+    share_token_file: Option<PathBuf>,
+    /// PEM file with the authorities that may sign the certificates of the other hosts, instead of the system's
+    /// authorities.
+    #[arg(
+        long,
+        env = "KINDSIGHT_SHARE_CA",
+        value_name = "FILE",
+        requires = "share_clusters"
+    )]
+    share_ca: Option<PathBuf>,
 }
 
 impl SharingArgs {
@@ -43,6 +65,10 @@ impl SharingArgs {
         Ok(Some(SharingSettings {
             url: url.clone(),
             weight: Weight::nearest(self.share_weight),
+            peers: PeerSettings {
+                token_file: self.share_token_file.clone(),
+                ca: self.share_ca.clone(),
+            },
         }))
     }
 }

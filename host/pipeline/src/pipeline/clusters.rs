@@ -150,6 +150,9 @@ impl Pipeline {
             tracing::info!(%cluster, "cluster connected");
         }
         self.publish_connection(cluster);
+        if is_new {
+            self.publish_joined(cluster, now_ms);
+        }
     }
 
     /// Handles the end of the grace times of clusters since the last look.

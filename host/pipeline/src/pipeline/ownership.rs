@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use kindsight_leases::Ownership;
 use kindsight_model::ClusterName;
-use kindsight_status::ClusterOwner;
+use kindsight_status::{ApplicationKey, ClusterOwner};
 
 use super::Pipeline;
+use crate::application_state::ApplicationState;
 
 /// The reason for a cluster whose lease ended before this host renewed it.
 const LEASE_ENDED: &str =
@@ -29,9 +30,7 @@ impl Pipeline {
         };
         let host = Arc::clone(ownership.host().text());
         let known = self.shared.clusters.get(cluster).connection();
-        let known = known
-            .map(|connection| connection.owner.clone())
-            .unwrap_or_default();
+        let known = known.map_or_else(ClusterOwner::default, |it| it.owner.clone());
         let host = Some(host);
         match ownership.number(cluster) {
             Some(fence) => {
@@ -42,11 +41,12 @@ impl Pipeline {
                 };
                 if known != owner {
                     self.change_connection(cluster, now_ms, |connection| connection.owner = owner);
+                    self.publish_joined(cluster, now_ms);
                 }
                 true
             }
             None => {
-                if known.host == host {
+                if known.host == host && known.fence > 0 {
                     self.unowned(cluster, None, LEASE_ENDED, now_ms);
                 }
                 false
@@ -58,17 +58,48 @@ impl Pipeline {
     pub(super) fn unowned(
         &mut self,
         cluster: &ClusterName,
-        owner: Option<(Arc<str>, u64)>,
+        owner: Option<Arc<str>>,
         reason: &str,
         now_ms: i64,
     ) {
-        let owner = owner.map_or_else(ClusterOwner::default, |(host, fence)| ClusterOwner {
-            host: Some(host),
+        let connection = self.shared.clusters.get(cluster).connection();
+        let fence = connection.map_or(0, |connection| connection.owner.fence);
+        let owner = ClusterOwner {
+            host: owner,
             fence,
-            is_remote: false,
-        });
+            // The last known state of an earlier owner is shown until the next owner has listed the cluster.
+            is_remote: fence == 0,
+        };
         let state = self.shared.clusters.entry(cluster, now_ms);
         state.change(now_ms, |connection| connection.owner = owner);
         self.stale(cluster, reason, now_ms);
+    }
+
+    /// Forgets the data of a cluster that this host owned before, once the next owner has listed the cluster.
+    pub(super) fn release(&mut self, cluster: &ClusterName, now_ms: i64) {
+        let is_owned = |ownership: &Ownership| ownership.number(cluster).is_some();
+        if self.ownership.as_ref().is_none_or(is_owned)
+            || !self.publisher.remotes().is_superseded(cluster)
+        {
+            return;
+        }
+        self.change_connection(cluster, now_ms, |connection| {
+            connection.owner.fence = 0;
+            connection.owner.is_remote = true;
+        });
+        let applications = self.applications.iter();
+        let found =
+            applications.filter(|(key, state)| key.context().is_none() && state.is_in(cluster));
+        let found: Vec<ApplicationKey> = found.map(|(key, _)| key.clone()).collect();
+        for key in found {
+            let forget = |state: &mut ApplicationState| {
+                state.forget_cluster(cluster);
+                state.is_empty()
+            };
+            if self.applications.update(&key, &self.shared, forget) == Some(true) {
+                self.applications.remove(&key);
+            }
+            self.publish_remote(&key, None, now_ms);
+        }
     }
 }

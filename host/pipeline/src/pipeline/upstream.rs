@@ -28,19 +28,28 @@ impl Pipeline {
     /// Publishes a batch: connections, applications, records, then removals, because records name applications.
     fn take_batch(&mut self, upstream: &Arc<str>, batch: Batch, is_mirror: bool, now_ms: i64) {
         let was_away = self.publisher.remotes().host(upstream).away.take();
+        let mut taken_over = Vec::new();
         for (cluster, connection) in batch.connections {
+            let owners = self.publisher.remotes().owners(&cluster);
             let host = self.publisher.remotes().host(upstream);
             match connection {
                 Some(connection) => host.connections.insert(cluster.clone(), connection),
                 None => host.connections.remove(&cluster),
             };
             self.publisher.publish_joined_connection(&cluster);
+            if self.publisher.remotes().owners(&cluster) != owners {
+                taken_over.push(cluster);
+            }
         }
         for change in batch.applications {
             let host = self.publisher.remotes().host(upstream);
             host.views.insert(change.key.clone(), Arc::new(change.view));
             let history = Some(change.history).filter(|_| is_mirror);
             self.publish_remote(&change.key, history, now_ms);
+        }
+        for cluster in taken_over {
+            self.release(&cluster, now_ms);
+            self.publish_joined(&cluster, now_ms);
         }
         if was_away.is_some() {
             tracing::info!(%upstream, "upstream host answers");
@@ -112,8 +121,16 @@ impl Pipeline {
         }
     }
 
+    /// Publishes the applications that other hosts show in a cluster, because the cluster has another owner, or its owner
+    /// has listed it.
+    pub(super) fn publish_joined(&mut self, cluster: &ClusterName, now_ms: i64) {
+        for key in self.publisher.remotes().keys_in(cluster) {
+            self.publish_remote(&key, None, now_ms);
+        }
+    }
+
     /// Publishes an application that another host shows or showed.
-    fn publish_remote(
+    pub(super) fn publish_remote(
         &mut self,
         key: &ApplicationKey,
         history: Option<HistoryChange>,

@@ -44,6 +44,7 @@ fn connection(fence: u64) -> ConnectionView {
         facts: None,
         coverage: None,
         owner: ClusterOwner {
+            host: None,
             fence,
             is_remote: false,
         },

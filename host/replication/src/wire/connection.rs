@@ -28,6 +28,9 @@ struct WireConnection {
     /// The fencing number of the owner.
     #[serde(default, skip_serializing_if = "is_zero")]
     fence: u64,
+    /// The name of the owner among the hosts that share clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    owner: Option<Arc<str>>,
     state: ConnectionState,
     since_ms: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,6 +108,7 @@ impl WireConnection {
     fn of(view: &ConnectionView) -> Self {
         Self {
             fence: view.owner.fence,
+            owner: view.owner.host.clone(),
             state: view.state,
             since_ms: view.since_ms,
             reason: view.reason.clone(),
@@ -118,6 +122,7 @@ impl WireConnection {
     fn read(self) -> ConnectionView {
         ConnectionView {
             owner: ClusterOwner {
+                host: self.owner,
                 fence: self.fence,
                 is_remote: true,
             },

@@ -101,6 +101,7 @@ pub(crate) fn connection(fence: u64) -> ConnectionView {
         facts: None,
         coverage: None,
         owner: ClusterOwner {
+            host: None,
             fence,
             is_remote: false,
         },

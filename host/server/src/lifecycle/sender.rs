@@ -5,8 +5,9 @@ mod folder;
 
 use std::collections::BTreeSet;
 
-use kindsight_clusters::{Absences, ClusterSource, KubernetesCluster, ProjectRights, Projects};
-use kindsight_clusters::{AwaitedClusters, ClusterSource, Needs, ProjectRights, Projects};
+use kindsight_clusters::{
+    Absences, AwaitedClusters, ClusterSource, KubernetesCluster, Needs, ProjectRights, Projects,
+};
 use kindsight_lifecycle::{
     Applied, CannotSend, Deletion, InstalledDefinition, Preview, SendError, Sender, SentDefinition,
     SentResource, SentStatus, Target,
@@ -73,6 +74,7 @@ impl ConfiguredClusters {
             clusters: Configured::Fixed(vec![ClusterSource::Kubernetes(Box::new(cluster))]),
             projects: watch::channel(Projects::default()).1,
             api_servers: ApiServers::new(Absences::default(), CancellationToken::new()),
+            awaited: AwaitedClusters::default(),
         }
     }
 

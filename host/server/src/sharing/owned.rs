@@ -26,8 +26,8 @@ pub(super) struct Owned {
 enum Shown {
     /// No host owns the cluster.
     Nobody,
-    /// The name of the host, and the fencing number of its lease.
-    Other(Arc<str>, u64),
+    /// The name of the host.
+    Other(Arc<str>),
 }
 
 impl Owned {
@@ -75,7 +75,7 @@ impl Owned {
             let cluster = source.name().clone();
             self.ownership.grant(cluster.clone(), &lease, &self.store);
             if self.shown.remove(&cluster).is_some() {
-                let owner = Some((Arc::clone(me.host.text()), lease.number()));
+                let owner = Some(Arc::clone(me.host.text()));
                 let reason = "this host has taken the cluster over and is listing it".to_owned();
                 self.send(cluster.clone(), owner, reason).await?;
             }
@@ -198,7 +198,7 @@ impl Owned {
             let now = owner.map_or(Shown::Nobody, |owner| {
                 let host = owner.process.as_ref().map(|process| process.host.text());
                 let host = host.map_or_else(|| "an unknown host".into(), Arc::clone);
-                Shown::Other(host, owner.number())
+                Shown::Other(host)
             });
             // A cluster without an owner at the start is still connecting.
             let known = self.shown.get(cluster);
@@ -210,11 +210,11 @@ impl Owned {
                     let reason = "no host watches the cluster: its host ended, and another host takes it over";
                     (None, reason.to_owned())
                 }
-                Shown::Other(host, number) => {
+                Shown::Other(host) => {
                     let reason = format!(
                         "the host {host} watches the cluster, and its data has not arrived"
                     );
-                    (Some((Arc::clone(host), *number)), reason)
+                    (Some(Arc::clone(host)), reason)
                 }
             };
             self.send(cluster.clone(), owner, reason).await?;
@@ -226,7 +226,7 @@ impl Owned {
     async fn send(
         &self,
         cluster: ClusterName,
-        owner: Option<(Arc<str>, u64)>,
+        owner: Option<Arc<str>>,
         reason: String,
     ) -> Result<(), Closed> {
         let event = ClusterEvent::Owner {

@@ -1,0 +1,164 @@
+//! The followers of the other hosts: each sends its clusters to the pipeline of this host.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kindsight_leases::{HostId, HostUrl, Table};
+use kindsight_pipeline::QueuedEvent;
+use kindsight_replication::{
+    FeedScope, Upstream, UpstreamChange, UpstreamEvent, UpstreamSettings, UpstreamSettingsError,
+};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::now_ms;
+use crate::sources::Closed;
+use crate::tasks::{Tasks, infallible};
+
+/// Time after the end of a host for which its last state is kept. Until another host has listed a cluster, answers show
+/// this state as stale.
+const KEPT: Duration = Duration::from_mins(10);
+/// Maximum number of hosts that are followed.
+const PEERS_MAX: usize = 64;
+
+/// The credentials for the other hosts.
+#[derive(Debug, Clone, Default)]
+pub struct PeerSettings {
+    /// File with the token of a user with the role `viewer` for everything. Read for each connection.
+    pub token_file: Option<PathBuf>,
+    /// PEM file with the authorities that may sign the certificates of the hosts, instead of the system's authorities.
+    pub ca: Option<PathBuf>,
+}
+
+/// The followed hosts.
+pub(super) struct Peers {
+    settings: PeerSettings,
+    tasks: Tasks,
+    events_tx: mpsc::Sender<QueuedEvent>,
+    followed: BTreeMap<HostId, Peer>,
+}
+
+/// A followed host.
+struct Peer {
+    url: HostUrl,
+    /// The name of the upstream host in events.
+    name: Arc<str>,
+    stop: CancellationToken,
+    /// Cancelled when the follower has ended. It sends no event afterwards.
+    ended: CancellationToken,
+    /// The time at which the host ended; `None` while it is live.
+    left: Option<Instant>,
+}
+
+impl PeerSettings {
+    /// The host at a URL, of which its own clusters are followed.
+    ///
+    /// # Errors
+    /// The URL or a file is invalid.
+    pub(super) fn upstream(&self, url: &HostUrl) -> Result<Upstream, UpstreamSettingsError> {
+        Upstream::new(UpstreamSettings {
+            url: url.as_str().to_owned(),
+            token_file: self.token_file.clone(),
+            ca: self.ca.clone(),
+            scope: FeedScope::Own,
+        })
+    }
+}
+
+impl Peers {
+    pub(super) fn new(
+        settings: PeerSettings,
+        tasks: &Tasks,
+        events_tx: mpsc::Sender<QueuedEvent>,
+    ) -> Self {
+        Self {
+            settings,
+            tasks: tasks.clone(),
+            events_tx,
+            followed: BTreeMap::new(),
+        }
+    }
+
+    /// Follows each other live host, and ends to follow a host some time after its end.
+    pub(super) async fn follow(
+        &mut self,
+        table: &Table,
+        me: &HostId,
+        now: Instant,
+    ) -> Result<(), Closed> {
+        for (id, peer) in &mut self.followed {
+            let host = table.hosts().get(id);
+            let is_live = host.is_some_and(|host| host.url == peer.url);
+            peer.left = (!is_live).then(|| peer.left.unwrap_or(now));
+        }
+        let has_moved = |id: &HostId, peer: &Peer| {
+            let host = table.hosts().get(id);
+            host.is_some_and(|host| host.url != peer.url)
+        };
+        let is_over = |id: &HostId, peer: &Peer| {
+            let is_kept = |left: Instant| now.saturating_duration_since(left) < KEPT;
+            has_moved(id, peer) || peer.left.is_some_and(|left| !is_kept(left))
+        };
+        let over = self.followed.iter().filter(|(id, peer)| is_over(id, peer));
+        let over: Vec<HostId> = over.map(|(id, _)| id.clone()).collect();
+        for id in over {
+            self.end(&id).await?;
+        }
+        for (id, host) in table.hosts() {
+            let is_full = self.followed.len() >= PEERS_MAX;
+            if id != me && !self.followed.contains_key(id) && !is_full {
+                self.begin(id, &host.url);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, id: &HostId, url: &HostUrl) {
+        let upstream = match self.settings.upstream(url) {
+            Ok(upstream) => upstream,
+            Err(error) => {
+                tracing::warn!(host = %id, %error, "a host cannot be followed");
+                return;
+            }
+        };
+        tracing::info!(host = %id, "this host follows another host");
+        let name = Arc::clone(upstream.name());
+        let (stop, ended) = (
+            self.tasks.shutdown().child_token(),
+            CancellationToken::new(),
+        );
+        let end = ended.clone().drop_guard();
+        let following = upstream.run(self.events_tx.clone(), now_ms, stop.clone());
+        let following = async move {
+            let _end = end;
+            following.await;
+        };
+        self.tasks
+            .spawn_until(&stop, "follower of another host", infallible(following));
+        let peer = Peer {
+            url: url.clone(),
+            name,
+            stop,
+            ended,
+            left: None,
+        };
+        self.followed.insert(id.clone(), peer);
+    }
+
+    async fn end(&mut self, id: &HostId) -> Result<(), Closed> {
+        let Some(peer) = self.followed.remove(id) else {
+            return Ok(());
+        };
+        peer.stop.cancel();
+        peer.ended.cancelled().await;
+        let event = UpstreamEvent {
+            upstream: peer.name,
+            scope: FeedScope::Own,
+            change: UpstreamChange::Removed,
+        };
+        let sent = self.events_tx.send(event.into()).await;
+        sent.map_err(|_| Closed)
+    }
+}
