@@ -5,6 +5,7 @@ mod history;
 mod keys;
 mod live;
 mod manifest_spec;
+mod ownership;
 mod running;
 mod seen;
 mod sessions;

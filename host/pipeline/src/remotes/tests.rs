@@ -138,3 +138,35 @@ fn a_host_that_is_not_heard_makes_only_its_own_placements_stale() {
     let far = remotes.connection(&cluster(FAR)).unwrap();
     assert_eq!(far.state, ConnectionState::Connected);
 }
+
+#[test]
+fn the_data_of_an_earlier_owner_is_stale_until_the_next_one_has_listed_the_cluster() {
+    let mut remotes = Remotes::default();
+    set_host(&mut remotes, "earlier", &[EDGE, FAR], 5);
+    let listing = ConnectionView {
+        state: ConnectionState::Stale,
+        ..connection(6)
+    };
+    remotes.set_own(&cluster(EDGE), Some(&listing));
+    let stale = (
+        EDGE.to_owned(),
+        "earlier".to_owned(),
+        Some(TAKEN_OVER.to_owned()),
+    );
+    let far = current(FAR, "earlier");
+    let joined = remotes.joined(&key(), None);
+    assert_eq!(placements(joined), [stale.clone(), far.clone()]);
+    // A recorded placement without a report does not hide the last known state.
+    let mut unreported = view("own", &[EDGE]);
+    let placement = &mut unreported.apps[0].clusters[0];
+    *placement = Arc::new(placement.with_report(Report::NotYet, vec!["own".into()]));
+    let joined = remotes.joined(&key(), Some(unreported));
+    assert_eq!(placements(joined), [stale, far.clone()]);
+    assert!(!remotes.is_superseded(&cluster(EDGE)));
+    remotes.set_own(&cluster(EDGE), Some(&connection(6)));
+    assert_eq!(placements(remotes.joined(&key(), None)), [far]);
+    // The earlier owner, with the later one as a remote host.
+    remotes.set_own(&cluster(EDGE), Some(&connection(4)));
+    assert!(remotes.is_superseded(&cluster(EDGE)));
+    assert_eq!(remotes.keys_in(&cluster(EDGE)).len(), 1);
+}
