@@ -48,8 +48,9 @@ proptest! {
         let total: u64 = weights.iter().sum();
         for (host, weight) in &hosts {
             let load = loads.get(host).copied().unwrap_or(0);
-            let share = count as f64 * f64::from(weight.number()) / total as f64;
-            prop_assert!(load as f64 <= (share * 1.25).ceil(), "{load} of {share}");
+            let share = u64::try_from(count).unwrap() * u64::from(weight.number());
+            let max = (share * LOAD_MAX_PERCENT).div_ceil(total * 100);
+            prop_assert!(load <= max, "{load} of at most {max}");
         }
     }
 

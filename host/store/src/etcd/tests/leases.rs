@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::*;
-use crate::{Lease, Leased};
+use crate::{Lease, Leased, end_leases};
 
 /// The longest wait for the end of a lease: its time to live, and a margin for a busy machine.
 const END_MAX: Duration = Duration::from_mins(1);
