@@ -12,7 +12,7 @@ use kindsight_model::ClusterName;
 
 use crate::{HostId, Weight};
 
-/// The most clusters of a host, in percent of its fair share. Rounded up to whole clusters.
+/// Maximum number of clusters of a host, in percent of its fair share, rounded up.
 pub const LOAD_MAX_PERCENT: u64 = 125;
 
 /// Gives each cluster its owner. Empty without hosts. The result depends only on the arguments, and is

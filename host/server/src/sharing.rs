@@ -67,7 +67,7 @@ pub(crate) struct Sharing {
     owned: Owned,
     peers: Peers,
     vacancies: Vacancies,
-    /// The time from which on this host takes clusters.
+    /// This host takes clusters after this time.
     takes_from: Instant,
     last_write: Instant,
 }

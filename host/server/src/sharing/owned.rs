@@ -17,7 +17,7 @@ pub(super) struct Owned {
     store: Arc<dyn Store>,
     ownership: Ownership,
     leases: BTreeMap<ClusterName, Lease>,
-    /// The owners of the other clusters, as the pipeline was told.
+    /// The owners of the other clusters that the pipeline shows.
     shown: BTreeMap<ClusterName, Shown>,
 }
 

@@ -53,7 +53,7 @@ struct Peer {
 }
 
 impl PeerSettings {
-    /// The host at a URL, of which its own clusters are followed.
+    /// The host at a URL. This host follows the clusters that the other host owns.
     ///
     /// # Errors
     /// The URL or a file is invalid.
