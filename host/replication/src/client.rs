@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, HeaderValue};
 use http::{Request, StatusCode};
-use http_body_util::{BodyExt as _, Empty, Limited};
+use http_body_util::{BodyExt as _, Collected, Empty, Limited};
 use kindsight_api::problem::ProblemDocument;
 use kindsight_model::clean;
 use tokio::sync::mpsc::Sender;
@@ -200,7 +200,7 @@ impl<E: From<UpstreamEvent>> Following<E> {
             let body = Limited::new(body, PROBLEM_BYTES_MAX).collect();
             let body = self.wait(timeout(CONNECT_MAX, body)).await?;
             let body = body.ok().and_then(Result::ok);
-            let body = body.map(|body| body.to_bytes()).unwrap_or_default();
+            let body = body.map(Collected::to_bytes).unwrap_or_default();
             let problem: ProblemDocument = serde_json::from_slice(&body).unwrap_or_default();
             let detail = clean(&problem.detail, REASON_BYTES_MAX).into_owned();
             return Err(StreamError::Refused(head.status, detail));

@@ -174,7 +174,7 @@ impl Feed {
         }
     }
 
-    /// Queues all subjects that may have changed, in the order in which a follower must publish them.
+    /// Queues all subjects that may have changed, in the order of publication: records name applications.
     fn begin_batch(&mut self) {
         let dirty = std::mem::take(&mut self.dirty);
         let subjects = if dirty.is_everything() {

@@ -90,7 +90,6 @@ fn a_replica_of_a_server_with_an_api_server_gives_the_same_answers_after_each_ch
     });
     wait_for_same(&stage, &replica);
     let shown = answers(&replica);
-    assert!(shown[2].to_string().contains("REDACTED"), "{:#}", shown[2]);
     assert!(!format!("{shown:?}").contains("not-to-be-shown"));
     stage.apply(&workload("Deployment", "front", &json!({}), &json!({})));
     stage.wait(SHOP, "the Deployment", |answer| {

@@ -12,7 +12,7 @@ use crate::goldens::{CONTEXT, fill_store, status_path};
 use crate::monitor::{Monitor, deployment};
 use crate::process::{Server, kindsight, run, text};
 
-/// Time in which a replica must show a change or an outage.
+/// Maximum time until a replica shows a change or an outage.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 const GROUP: &str = "/v2/projects/testvfw/composite-apps/compositevfw/v1/deployment-intent-groups/vfw_deployment_intent_group";

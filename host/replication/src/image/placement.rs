@@ -42,7 +42,7 @@ impl Image {
         let before = held.placements.get(&place).cloned();
         let Some(rows) = line.rows.take() else {
             let before = before.ok_or(WireError::Unknown("the resources of a placement"))?;
-            return self.hold(&key, &line, (*before).clone());
+            return self.hold(&key, &line, &before);
         };
         let open = OpenPlacement {
             key,
@@ -69,7 +69,7 @@ impl Image {
         let cluster = open.line.cluster.parse::<ClusterName>();
         let cluster = cluster.map_err(|_| WireError::name("the cluster", &open.line.cluster))?;
         let view = open.rows.view(cluster, open.before.as_deref())?;
-        self.hold(&open.key, &open.line, view)
+        self.hold(&open.key, &open.line, &view)
     }
 
     /// Keeps a placement with the marks of its line. A placement of an earlier owner of the cluster is ignored.
@@ -77,7 +77,7 @@ impl Image {
         &mut self,
         key: &ApplicationKey,
         line: &PlacementLine,
-        view: ClusterView,
+        view: &ClusterView,
     ) -> Result<(), WireError> {
         let owner = self.connections.get(view.cluster());
         if owner.is_some_and(|fence| line.fence < *fence) {
