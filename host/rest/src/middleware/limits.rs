@@ -59,14 +59,16 @@ impl RouteLimits {
 
     /// The answer to a request, if its body is valid and slots are free.
     async fn answer(&self, mut request: Request, next: Next) -> Result<Response, Problem> {
-        // The bytes of the body are held until the answer begins.
-        let mut _held = None;
+        let mut body_bytes = None;
         if let Some(rules) = &self.body {
             DefaultBodyLimit::disable().apply(&mut request);
-            (request, _held) = rules.read(request).await?;
+            (request, body_bytes) = rules.read(request).await?;
         }
-        let _slots = self.take_slots()?;
-        Ok(next.run(request).await)
+        let slots = self.take_slots()?;
+        let answer = next.run(request).await;
+        // The slots and the bytes of the body are held until the answer begins.
+        drop((slots, body_bytes));
+        Ok(answer)
     }
 
     /// Takes a slot of each kind, so that the requests in progress can complete.
@@ -74,6 +76,12 @@ impl RouteLimits {
         let slots = self.slots.iter();
         let taken = slots.map(|slots| slots.try_acquire().map_err(|_| Problem::busy()));
         taken.collect()
+    }
+
+    fn too_slow(&self) -> Problem {
+        let (max, advice) = (self.time_max, self.advice);
+        let detail = format!("the request took longer than {max:?}{advice}");
+        Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
     }
 }
 
@@ -83,14 +91,9 @@ pub(crate) async fn limit_route(
     request: Request,
     next: Next,
 ) -> Response {
-    match timeout(limits.time_max, limits.answer(request, next)).await {
-        Ok(answer) => answer.into_response(),
-        Err(_) => {
-            let (max, advice) = (limits.time_max, limits.advice);
-            let detail = format!("the request took longer than {max:?}{advice}");
-            Problem::new(StatusCode::REQUEST_TIMEOUT, detail).into_response()
-        }
-    }
+    let answer = timeout(limits.time_max, limits.answer(request, next)).await;
+    let answer = answer.unwrap_or_else(|_| Err(limits.too_slow()));
+    answer.into_response()
 }
 
 /// Checks the length of the path and query of a request, in bytes.
