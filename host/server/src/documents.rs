@@ -18,6 +18,8 @@ const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Maximum number of buffered JSON Lines that are judged together.
 const LINES_TOGETHER: usize = 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
+/// Bytes that are searched for a line break at a time.
+const SEARCHED_BYTES: usize = 256;
 
 /// One document of a stream.
 pub enum Document {
@@ -106,6 +108,10 @@ impl<R: Read, E: From<io::Error>, J: FnMut(Group) -> Result<(), E>> Reader<R, J>
         let mut value = Text::default();
         let mut was_list = false;
         self.groups.begin(false)?;
+        if let Some((object, used)) = object_in_line(self.bytes.buffer()) {
+            self.bytes.consume(used);
+            return self.groups.add((Document::Object(object), used));
+        }
         loop {
             let buffer = self.bytes.fill_buf()?;
             if buffer.is_empty() {
@@ -181,6 +187,44 @@ impl<R: Read, E: From<io::Error>, J: FnMut(Group) -> Result<(), E>> Reader<R, J>
         }
         Ok(())
     }
+}
+
+/// The object that is the complete next line of a buffer, and the number of bytes of the line. JSON Lines consist of such
+/// lines; their objects need no [`Scanner`].
+///
+/// `None` if the buffer does not hold the complete line, the line is not exactly one object, or the object is a List. The
+/// scanner then reads the value.
+fn object_in_line(buffer: &[u8]) -> Option<(Object, usize)> {
+    let used = line_end(buffer)?;
+    let line = str::from_utf8(buffer.get(..used)?).ok()?;
+    // The first line of indented JSON does not end with a bracket.
+    let line = line.trim();
+    if !line.ends_with('}') {
+        return None;
+    }
+    let object = Object::from_json(line).ok()?;
+    (!is_list(&object)).then_some((object, used))
+}
+
+/// Returns whether the scanner splits an object into the elements of its `items`.
+fn is_list(object: &Object) -> bool {
+    let tree = object.tree();
+    let document = tree.document(&object.json);
+    let mut members = document.root().members();
+    members.any(|(key, value)| key == "items" && value.is_array())
+}
+
+/// The number of bytes up to the first line break, with the line break.
+fn line_end(buffer: &[u8]) -> Option<usize> {
+    // `contains` searches several bytes at a time, `position` searches byte by byte.
+    let mut chunks = buffer.chunks(SEARCHED_BYTES);
+    let chunk = chunks.position(|chunk| chunk.contains(&b'\n'))?;
+    let start = chunk * SEARCHED_BYTES;
+    let end = buffer
+        .get(start..)?
+        .iter()
+        .position(|byte| *byte == b'\n')?;
+    Some(start + end + 1)
 }
 
 fn is_separator(line: &[u8]) -> bool {

@@ -79,6 +79,41 @@ fn lines_and_documents_and_mixtures() {
 }
 
 #[test]
+fn a_line_is_read_as_the_scanner_reads_it() {
+    let (a, b) = (object("a"), object("b"));
+    // A line without its line break is left to the scanner.
+    check(&format!("{a}\r\n{b}"), "(a b)");
+    check(&format!("{a} \n\n {b}\t\n"), "(a b)");
+    // Two values in a line, a value after an object, and the rest of an object in the next line.
+    check(&format!("{a}{b}\n{a}\n"), "(a b a)");
+    check(&format!("{a} {{\n{b}\n"), "(a ! b)");
+    check(&format!("{}\n}}\n{b}\n", a.trim_end_matches('}')), "(! b)");
+    let list = format!(r#"{{"kind": "PodList", "items": [{a}], "metadata": {{}}}}"#);
+    check(&format!("{list}\n{b}\n"), "[a](b)");
+    let object_items = r#"{"kind": "Pod", "metadata": {"name": "c"}, "items": {"a": [1]}}"#;
+    check(&format!("{object_items}\n{list}\n"), "(c)[a]");
+}
+
+#[test]
+fn a_line_that_the_buffer_cuts_off_is_read() {
+    let a = object("a");
+    let lines = (BUFFER_BYTES / a.len() + 2) * 2;
+    let mut seen = 0;
+    let text = format!("{a}\n").repeat(lines);
+    read_documents(text.as_bytes(), |group| {
+        let are_objects = group
+            .documents
+            .iter()
+            .all(|it| matches!(it, Document::Object(_)));
+        assert!(are_objects);
+        seen += group.documents.len();
+        Ok::<_, io::Error>(())
+    })
+    .unwrap();
+    assert_eq!(seen, lines);
+}
+
+#[test]
 fn a_document_that_is_no_object_does_not_affect_its_neighbours() {
     let (a, b) = (object("a"), object("b"));
     for bad in [
