@@ -9,8 +9,8 @@ use kindsight_cluster_index::RelatedRules;
 use tokio::sync::watch;
 
 use crate::{
-    Absences, Audits, Confirmations, Identities, PushedClusters, RemoteInventories, Starts,
-    Absences, AwaitedClusters, Confirmations, Identities, PushedClusters, RemoteInventories, Starts,
+    Absences, Audits, AwaitedClusters, Confirmations, Identities, PushedClusters,
+    RemoteInventories, Starts,
 };
 
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::FromRef;
+use tokio::sync::Semaphore;
 
 use crate::AppState;
 use crate::answer::Answers;
+use crate::limits::FOLLOWERS_MAX;
 use crate::stream::Streams;
 
 /// The state of the handlers. A clone is one pointer: axum clones the state of a route several times for each request.
@@ -18,6 +20,7 @@ struct Parts {
     state: AppState,
     answers: Arc<Answers>,
     streams: Arc<Streams>,
+    followers: Arc<Semaphore>,
     document: Bytes,
 }
 
@@ -29,6 +32,7 @@ impl App {
             state,
             answers,
             streams,
+            followers: Arc::new(Semaphore::new(FOLLOWERS_MAX)),
             document,
         }))
     }
@@ -41,6 +45,11 @@ impl App {
     /// The streams of changes.
     pub(crate) fn streams(&self) -> &Arc<Streams> {
         &self.0.streams
+    }
+
+    /// The slots of hosts that follow the complete state.
+    pub(crate) fn followers(&self) -> &Arc<Semaphore> {
+        &self.0.followers
     }
 
     /// The OpenAPI document of the routes, as JSON.

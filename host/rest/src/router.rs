@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::limits::{
-    FOLLOWERS_MAX, GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, NEEDS_REQUESTS_MAX, PUSH_REQUESTS_MAX,
+    GROUP_BYTES_MAX, METRICS_REQUESTS_MAX, NEEDS_REQUESTS_MAX, PUSH_REQUESTS_MAX,
     REGISTRATION_BYTES_MAX, SIGN_IN_BYTES_MAX,
 };
 use crate::middleware::{self, AnswerBytes, Guards, RouteLimits, TooLargeUploads};
@@ -53,26 +53,6 @@ macro_rules! limited {
 
 /// All routes, with every limit in place.
 pub fn router(state: AppState) -> Router {
-    let limits = state.limits;
-    let answers_bytes = Arc::new(AnswerBytes::new(permits(limits.answers_bytes_max)));
-    let streams = Arc::new(Streams::new(
-        &limits,
-        &state.slots,
-        Arc::clone(&answers_bytes),
-        Arc::clone(&state.waits),
-    ));
-    let (routes, document) = documented(limits, &state.slots).split_for_parts();
-    let known = known_routes(&document);
-    let document = Bytes::from(document.to_json().unwrap_or_default());
-    let routes = routes
-        .layer(Extension(service::Document(document)))
-        .layer(Extension(Arc::clone(&state.catalog)))
-        .layer(Extension(Arc::new(Answers::new(&limits))))
-        .layer(Extension(replication::Followers(Arc::new(Semaphore::new(
-            FOLLOWERS_MAX,
-        )))))
-        .layer(Extension(streams));
-    guarded(routes, known, answers_bytes, state)
     let uploads = TooLargeUploads {
         catalog: Some(Arc::clone(&state.catalog)),
         bytes_max: state.limits.component_bytes_max,
@@ -106,62 +86,17 @@ fn guarded(routes: OpenApiRouter<App>, state: AppState) -> Router {
     let document = Bytes::from(document.to_json().unwrap_or_default());
     let answers_bytes = Arc::new(AnswerBytes::new(permits(state.limits.answers_bytes_max)));
     let guards = Arc::new(Guards::new(&state, Arc::clone(&answers_bytes)));
-    let streams = Arc::new(Streams::new(&state.limits, &state.slots, answers_bytes));
+    let streams = Arc::new(Streams::new(
+        &state.limits,
+        &state.slots,
+        answers_bytes,
+        Arc::clone(&state.waits),
+    ));
     routes
         .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(guards, middleware::guard))
         .with_state(App::new(state, streams, document))
-fn guarded(
-    routes: Router<AppState>,
-    known: String,
-    answers_bytes: Arc<AnswerBytes>,
-    state: AppState,
-) -> Router {
-    let metrics = Arc::clone(&state.metrics);
-    let allowed = Arc::clone(&state.allowed_names);
-    let control = state.access.clone();
-    let replica_of = state.replica_of.clone();
-    let names = HostNames {
-        allowed: Arc::clone(&allowed),
-        has_access_control: control.is_some(),
-    };
-    let authorization = Authorization::new(control, state.limits.request_time_max);
-    routes
-        .fallback(move || std::future::ready(Problem::new(StatusCode::NOT_FOUND, known.clone())))
-        .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(
-            replica_of,
-            middleware::refuse_on_replica,
-        ))
-        .layer(from_fn_with_state(
-            Arc::new(authorization),
-            middleware::authorize,
-        ))
-        .layer(from_fn_with_state(allowed, middleware::refuse_cross_origin))
-        .layer(from_fn_with_state(
-            Arc::new(names),
-            middleware::refuse_foreign_host,
-        ))
-        .layer(from_fn_with_state(
-            state.limits.uri_bytes_max,
-            middleware::limit_uri,
-        ))
-        .layer(from_fn_with_state(answers_bytes, middleware::count_answer))
-        .layer(CatchPanicLayer::custom(middleware::answer_panic))
-        // An answer is valid for one moment, and has the declared type.
-        .layer(set(header::CACHE_CONTROL, "no-store"))
-        .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(from_fn_with_state(metrics, middleware::log_request))
-        .layer(from_fn_with_state(
-            Arc::<RequestIds>::default(),
-            middleware::identify_request,
-        ))
-        .with_state(state)
-}
-
-fn set(header: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
-    SetResponseHeaderLayer::overriding(header, HeaderValue::from_static(value))
 }
 
 /// The document that is served at `/openapi.json`, as JSON with line breaks.

@@ -86,52 +86,6 @@ impl ConfigMapWatch {
                     *last = now;
                     is_changed
                 });
-        let mut backoff = Backoff::default();
-        while !state.is_closed() {
-            match self.follow(&state).await {
-                Ok(()) => {
-                    backoff = Backoff::default();
-                    sleep(jittered(REREAD_AFTER)).await;
-                }
-                Err(error) => {
-                    self.client.forget().await;
-                    let why = clean(&error.to_string(), REASON_BYTES_MAX).into_owned();
-                    send(&state, ConfigMapState::Away(why));
-                    sleep(backoff.next()).await;
-                }
-            }
-        }
-    }
-
-    /// Reads the ConfigMap, and follows its changes until the watch ends. It must then be read again.
-    async fn follow(&self, state: &Sender<ConfigMapState>) -> Result<(), ApiError> {
-        let client = self.client.get().await?.client;
-        let Self { path, selector, .. } = self;
-        let listed = client.get(&format!("{path}?{selector}"), JSON).await?;
-        let listed: List = serde_json::from_slice(&listed).map_err(|error| unreadable(&error))?;
-        let found = listed.items.into_iter().flatten().next();
-        send(state, found.map_or(ConfigMapState::Missing, present));
-        let lifetime = jittered(self.lifetime);
-        let seconds = lifetime.as_secs().max(1);
-        let from = url_encoded(&listed.metadata.resource_version);
-        let watch =
-            format!("{path}?watch=1&{selector}&timeoutSeconds={seconds}&resourceVersion={from}");
-        let mut lines = client.lines(&watch, JSON).await?;
-        let deadline = Instant::now() + lifetime + GRACE;
-        loop {
-            let line = tokio::select! {
-                line = timeout_at(deadline, lines.next()) => line,
-                () = state.closed() => return Ok(()),
-            };
-            match line {
-                // The server ended the watch, it is silent, or an event was left out.
-                Err(_) | Ok(Ok(None | Some(Line::TooLarge(_)))) => return Ok(()),
-                Ok(Ok(Some(Line::Whole(line)))) => match read_event(&line) {
-                    Ok(change) => change.into_iter().for_each(|change| send(state, change)),
-                    Err(ApiError::Gone { .. }) => return Ok(()),
-                    Err(error) => return Err(error),
-                },
-                Ok(Err(error)) => return Err(error),
             }
         };
         tokio::select! {

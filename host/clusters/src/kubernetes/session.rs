@@ -99,6 +99,8 @@ impl Due {
             next_report: None,
             next_facts: Instant::now(),
         }
+    }
+
     /// Looks for changed facts soon, because the session changed.
     fn facts_soon(&mut self) {
         let next_at = Instant::now() + FACTS_EVERY;
@@ -230,11 +232,6 @@ impl Session {
         let mut questions = self.needs.absences.questions(&self.cluster.name);
         let mut due = Due::now();
         let mut waiting = self.probe.waiting();
-        let mut due = Due {
-            last_report: Instant::now(),
-            next_report: None,
-            next_facts: Instant::now(),
-        };
         let mut wake = pin!(sleep_until(due.next_facts));
         loop {
             let wake_at = self.wake_at(known, &due);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kindsight_model::{
-    ClusterFacts, ClusterName, Coverage, CoverageRow, KindCoverage, KindState, ReportMode, Scope,
+    AuditCounts, ClusterFacts, ClusterName, Coverage, CoverageRow, KindCoverage, KindState,
+    ReportMode, Scope,
 };
 use kindsight_status::{ClusterOwner, ConnectionState, ConnectionView};
 use serde::{Deserialize, Serialize};
@@ -163,6 +164,8 @@ impl WireFacts {
             watches: self.watches,
             sessions: self.sessions,
             watch_failures: self.watch_failures,
+            // The host that watches the cluster counts its audits in its own metrics.
+            audit: AuditCounts::default(),
         }
     }
 }

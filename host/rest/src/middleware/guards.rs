@@ -14,6 +14,7 @@ use super::cross_origin::refuse_cross_origin;
 use super::host::{HostNames, NamedHost};
 use super::limits::check_uri;
 use super::panic::caught;
+use super::replica::refuse_on_replica;
 use super::request_id::RequestIds;
 use super::request_log::RequestLog;
 use crate::AppState;
@@ -33,6 +34,8 @@ pub(crate) struct Guards {
     names: HostNames,
     allowed: Arc<AllowedNames>,
     authorization: Authorization,
+    /// The upstream host of a replica.
+    replica_of: Option<Arc<str>>,
 }
 
 impl Guards {
@@ -50,6 +53,7 @@ impl Guards {
             },
             allowed,
             authorization: Authorization::new(state.access.clone(), state.limits.request_time_max),
+            replica_of: state.replica_of.clone(),
         }
     }
 
@@ -86,6 +90,9 @@ impl Guards {
         let host = self.names.check(request)?;
         refuse_cross_origin(&self.allowed, request)?;
         self.authorization.authorize(request).await?;
+        if let Some(upstream) = &self.replica_of {
+            refuse_on_replica(upstream, request)?;
+        }
         Ok(host)
     }
 }

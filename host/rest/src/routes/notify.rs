@@ -67,13 +67,8 @@ pub(crate) async fn test(
     _: NoBody,
 ) -> Result<Json<NotifyTest>, Problem> {
     let Path(receiver) = path?;
-    let Some(notifications) = app.notifications.clone() else {
-        let detail =
-            "there are no receivers: add `[[notify]]` to the configuration file of the server";
-        return Err(Problem::new(StatusCode::NOT_FOUND, detail));
-    };
     let user = sender.user_name().to_owned();
-    let tested = run(configured(app)?, move |notifications| {
+    let tested = run(configured(&app)?, move |notifications| {
         let tested = notifications.test(&receiver);
         audit::log_notify_test(&user, &receiver, &tested);
         tested
@@ -99,7 +94,7 @@ pub(crate) async fn test(
     ),
 )]
 pub(crate) async fn resend(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
     path: Result<Path<String>, PathRejection>,
     _: NoParameters,
@@ -107,7 +102,7 @@ pub(crate) async fn resend(
 ) -> Result<Json<NotifyResend>, Problem> {
     let Path(receiver) = path?;
     let user = sender.user_name().to_owned();
-    let resent = run(configured(app)?, move |notifications| {
+    let resent = run(configured(&app)?, move |notifications| {
         let resent = notifications.resend(&receiver);
         audit::log_notify_resend(&user, &receiver, &resent);
         resent
@@ -115,8 +110,8 @@ pub(crate) async fn resend(
     resent.await.map(Json)
 }
 
-fn configured(app: AppState) -> Result<Arc<dyn Notifications>, Problem> {
-    app.notifications.ok_or_else(|| {
+fn configured(app: &App) -> Result<Arc<dyn Notifications>, Problem> {
+    app.notifications.clone().ok_or_else(|| {
         let detail =
             "there are no receivers: add `[[notify]]` to the configuration file of the server";
         Problem::new(StatusCode::NOT_FOUND, detail)

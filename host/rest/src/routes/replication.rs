@@ -16,17 +16,13 @@ use kindsight_access::Lease;
 use kindsight_api::problem::{PartialProblem, ProblemDocument};
 use kindsight_api::replication::{FORMAT, MEDIA_TYPE, ReplicatedClusters, ReplicationParameters};
 use kindsight_replication::{Feed, FeedScope, FeedStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use crate::AppState;
+use crate::app::App;
 use crate::caller::Sender;
 use crate::problem::Problem;
 use crate::routes::errors::CommonErrors;
-use crate::serve::Stopping;
-
-/// The slots of followers.
-#[derive(Clone)]
-pub(crate) struct Followers(pub(crate) Arc<Semaphore>);
+use crate::serve::RequestConnection;
 
 /// State for other hosts
 ///
@@ -46,10 +42,9 @@ pub(crate) struct Followers(pub(crate) Arc<Semaphore>);
     ),
 )]
 pub(crate) async fn replication(
-    State(app): State<AppState>,
+    State(app): State<App>,
     sender: Sender,
-    Extension(followers): Extension<Followers>,
-    stopping: Option<Extension<Stopping>>,
+    connection: Option<Extension<Arc<RequestConnection>>>,
     headers: HeaderMap,
     query: Result<Query<ReplicationParameters>, QueryRejection>,
 ) -> Result<Response, Problem> {
@@ -57,7 +52,7 @@ pub(crate) async fn replication(
     if parameters.format != FORMAT {
         return Err(other_format(parameters.format));
     }
-    let Ok(slot) = followers.0.try_acquire_owned() else {
+    let Ok(slot) = Arc::clone(app.followers()).try_acquire_owned() else {
         return Err(Problem::busy());
     };
     let scope = match parameters.clusters {
@@ -68,7 +63,7 @@ pub(crate) async fn replication(
     let stream = FollowerStream {
         feed: FeedStream::new(Feed::new(app.read_model.clone(), scope), is_gzip),
         lease: app.access.as_ref().map(|control| sender.lease(control)),
-        stopping: stopping.map(|Extension(Stopping(stopping))| stopping),
+        stopping: connection.map(|Extension(connection)| connection.stopping.clone()),
         _slot: slot,
     };
     let body = Body::new(FollowerBody(Some(Box::pin(stream.next()))));
