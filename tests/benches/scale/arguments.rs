@@ -41,12 +41,10 @@ impl Arguments {
 }
 
 fn number(name: &str, default: u32) -> u32 {
-    text(name)
-        .map(|text| {
-            text.parse()
-                .unwrap_or_else(|_| panic!("{name} needs a number"))
-        })
-        .unwrap_or(default)
+    text(name).map_or(default, |text| {
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name} needs a number"))
+    })
 }
 
 fn text(name: &str) -> Option<String> {
