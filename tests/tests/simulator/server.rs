@@ -50,21 +50,12 @@ impl Watching {
 
     /// Waits until each cluster is connected.
     pub(crate) fn wait_until_connected(&self, count: usize) {
-        self.wait(|| {
+        wait(|| {
             let answer = self.client.get("/v2/clusters").unwrap_or_default();
             let clusters = answer["clusters"].as_array().into_iter().flatten();
             let connected = clusters.filter(|cluster| cluster["connection"] == "connected");
             (connected.count() != count).then(|| format!("not all are connected: {answer:#}"))
         });
-    }
-
-    /// Waits until a condition has no problem any more.
-    pub(crate) fn wait(&self, problem: impl Fn() -> Option<String>) {
-        let began = Instant::now();
-        while let Some(problem) = problem() {
-            assert!(began.elapsed() < PATIENCE, "{problem}");
-            thread::sleep(Duration::from_millis(200));
-        }
     }
 
     /// The objects in the answers about these applications, each with its cluster.
@@ -92,6 +83,15 @@ impl Watching {
             }
         }
         found
+    }
+}
+
+/// Waits until a condition has no problem any more.
+pub(crate) fn wait(problem: impl Fn() -> Option<String>) {
+    let began = Instant::now();
+    while let Some(problem) = problem() {
+        assert!(began.elapsed() < PATIENCE, "{problem}");
+        thread::sleep(Duration::from_millis(200));
     }
 }
 

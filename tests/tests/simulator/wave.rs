@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kindsight_simulator::{Seed, SimulatedObject, Simulator};
 
-use crate::server::Watching;
+use crate::server::{Watching, wait};
 
 /// Number of clusters.
 const CLUSTERS: u32 = 10;
@@ -52,7 +52,7 @@ fn wait_until_equal(server: &Watching, simulator: &Simulator) {
         .iter()
         .map(|(_, object)| object.application.clone())
         .collect();
-    server.wait(|| {
+    wait(|| {
         let found = server.objects(&applications);
         let missing = expected.difference(&found).next();
         let surplus = found.difference(&expected).next();
