@@ -40,7 +40,7 @@ impl Publisher {
 
     /// Publishes the connection of this host to a cluster; none for a cluster that is no longer configured.
     pub(crate) fn publish_connection(&mut self, of: &ClusterName, view: Option<ConnectionView>) {
-        self.remotes.set_own(of, view.as_ref());
+        self.remotes.set_own(of, view);
         self.publish_joined_connection(of);
     }
 
@@ -63,12 +63,10 @@ impl Publisher {
         let Some(view) = self.remotes.joined(key, own) else {
             return self.writer.remove(key);
         };
-        match history.filter(|_| is_replica) {
-            Some(history) => self.writer.publish_replicated(key, view, history),
-            None => {
-                let found = self.found(key, &view, TransitionCause::Observed, now_ms);
-                self.writer.publish(key, view, found);
-            }
+        if let Some(history) = history.filter(|_| is_replica) {
+            self.writer.publish_replicated(key, view, history);
+        } else {
+            self.publish_with(key, view, TransitionCause::Observed, now_ms);
         }
     }
 

@@ -67,9 +67,9 @@ impl Remotes {
     }
 
     /// Notes a connection of this host; `None` for a cluster that it does not watch.
-    pub(crate) fn set_own(&mut self, cluster: &ClusterName, connection: Option<&ConnectionView>) {
+    pub(crate) fn set_own(&mut self, cluster: &ClusterName, connection: Option<ConnectionView>) {
         match connection {
-            Some(connection) => self.own.insert(cluster.clone(), connection.clone()),
+            Some(connection) => self.own.insert(cluster.clone(), connection),
             None => self.own.remove(cluster),
         };
     }
@@ -277,6 +277,16 @@ impl<'r> Apps<'r> {
 
     /// Adds the placements of a view. Of two placements of an app in a cluster, the one with the higher precedence
     /// remains.
+#[derive(Default)]
+struct Apps {
+    apps: Vec<(Arc<str>, Vec<Ranked>)>,
+}
+
+/// A placement with the rank of its host.
+type Ranked = (Rank, Arc<ClusterView>);
+
+impl Apps {
+    /// Adds the placements of a view. Of two placements of an app in a cluster, the one with the higher rank remains.
     fn add(
         &mut self,
         view: &ContextView,

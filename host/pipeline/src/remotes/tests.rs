@@ -86,7 +86,7 @@ fn a_host_without_upstream_hosts_shows_its_own_views() {
 #[test]
 fn the_placements_of_several_hosts_form_one_application() {
     let mut remotes = Remotes::default();
-    remotes.set_own(&cluster(FAR), Some(&connection(7)));
+    remotes.set_own(&cluster(FAR), Some(connection(7)));
     set_host(&mut remotes, "other", &[EDGE], 5);
     let joined = remotes.joined(&key(), Some(view("own", &[FAR])));
     assert_eq!(
@@ -110,7 +110,7 @@ fn the_later_lease_wins_in_any_order() {
         let shown = remotes.connection(&cluster(EDGE)).unwrap();
         assert_eq!(shown.owner.fence, 6);
         for (own, winner) in [(5, winner), (6, "own"), (7, "own")] {
-            remotes.set_own(&cluster(EDGE), Some(&connection(own)));
+            remotes.set_own(&cluster(EDGE), Some(connection(own)));
             let joined = remotes.joined(&key(), Some(view("own", &[EDGE])));
             assert_eq!(placements(joined), [current(EDGE, winner)], "{own}");
         }
@@ -120,7 +120,7 @@ fn the_later_lease_wins_in_any_order() {
 #[test]
 fn a_host_that_is_not_heard_makes_only_its_own_placements_stale() {
     let mut remotes = Remotes::default();
-    remotes.set_own(&cluster(FAR), Some(&connection(0)));
+    remotes.set_own(&cluster(FAR), Some(connection(0)));
     set_host(&mut remotes, "other", &[EDGE], 0);
     remotes.host(&"other".into()).away = Some(Staleness {
         since_ms: 90,
