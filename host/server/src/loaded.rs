@@ -224,10 +224,15 @@ impl Loaded {
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         begin_sources(tasks, sources, &mut self.settings, self.ownership);
+        begin_sources(
+            tasks,
+            sources,
+            self.settings.clusters,
+            self.settings.cluster_changes,
+        );
         let connection = self.settings.contexts.connection();
         mongodb::begin(states, tasks, events_tx.clone());
-        let replica = self.upstream.as_ref().map(ReplicaState::of);
-        replica::begin(tasks, self.upstream, events_tx.clone());
+        let replica = replica::begin(tasks, self.upstream, events_tx.clone());
         begin_to_follow_stores(tasks, (self.reader, connection), events_tx);
         let run = PipelineRun {
             pipeline: self.pipeline,
@@ -240,9 +245,8 @@ impl Loaded {
         };
         tasks.spawn("pipeline", run.run(tasks.shutdown()));
         begin_to_remember(tasks, self.settings.remembered, &read_model, inventories);
-        begin_catalog(tasks, &self.catalog);
+        begin_catalog(tasks, &self.catalog, self.interpreter_sources);
         begin_to_follow(tasks, self.access.as_ref());
-        self.interpreter_sources.begin(tasks, &self.catalog);
         let state = AppState {
             read_model: read_model.clone(),
             judge: Arc::new(InterpretApi::new(Arc::clone(self.catalog.interpreters()))),
@@ -325,12 +329,14 @@ fn begin_to_sweep(tasks: &Tasks, settings: &Settings, contexts: &AppContexts) {
     }
 }
 
-/// Begins to follow other hosts that share the catalog, and to check for faults of interpreters.
-fn begin_catalog(tasks: &Tasks, catalog: &Arc<Catalog>) {
+/// Begins to follow other hosts that share the catalog and the sources of interpreters, and to check for faults of
+/// interpreters.
+fn begin_catalog(tasks: &Tasks, catalog: &Arc<Catalog>, sources: InterpreterSources) {
     let hosts = follow_hosts(Arc::clone(catalog), tasks.shutdown());
     tasks.spawn("follower of other hosts", hosts);
     let breaker = run_breaker(Arc::clone(catalog), tasks.shutdown());
     tasks.spawn("circuit breaker", breaker);
+    sources.begin(tasks, catalog);
 }
 
 /// Begins to pass on changes of the stores.

@@ -71,16 +71,17 @@ pub(crate) fn open(settings: &mut Settings) -> Result<Option<Upstream>, Error> {
     Ok(Some(upstream))
 }
 
-/// Begins to follow the upstream host.
+/// Begins to follow the upstream host. Returns the state of the connection.
 pub(crate) fn begin(
     tasks: &Tasks,
     upstream: Option<Upstream>,
     events_tx: mpsc::Sender<QueuedEvent>,
-) {
-    if let Some(upstream) = upstream {
-        let following = upstream.run(events_tx, now_ms, tasks.shutdown());
-        tasks.spawn("follower of the upstream host", infallible(following));
-    }
+) -> Option<ReplicaState> {
+    let upstream = upstream?;
+    let state = ReplicaState::of(&upstream);
+    let following = upstream.run(events_tx, now_ms, tasks.shutdown());
+    tasks.spawn("follower of the upstream host", infallible(following));
+    Some(state)
 }
 
 impl ReplicaState {
