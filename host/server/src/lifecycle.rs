@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use kindsight_api::lifecycle as wire;
 use kindsight_api::lifecycle::{GroupIntent, GroupRefusal, GroupState};
 use kindsight_appcontext::{AppContexts, Records};
+use kindsight_clusters::Absences;
 use kindsight_lifecycle::{
     Command, ContentCondition, Error, Groups, Job, Readiness, Sender, Sequence, Stored,
 };
@@ -48,6 +49,13 @@ pub(crate) struct ServedGroups {
 
 /// Begins the work on groups, if the settings enable the lifecycle. Resources go through `sender`. Returns the groups
 /// for the REST API.
+/// The sender to the configured clusters. A server has one sender, so that the wait which an API server asks for applies to
+/// all parts of the server. The sources of the clusters know `absences`.
+pub(crate) fn sender(tasks: &Tasks, settings: &Settings, absences: Absences) -> Arc<dyn Sender> {
+    Arc::new(ConfiguredClusters::of(settings, absences, tasks.shutdown()))
+}
+
+/// Begins the work on groups, if the settings enable the lifecycle. Resources go through `sender`. Returns the groups for the REST API.
 pub(crate) fn begin(
     tasks: &Tasks,
     settings: &Settings,

@@ -9,6 +9,7 @@ use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
 use kindsight_clusters::{Audits, Needs, RemoteInventories};
 use kindsight_leases::Ownership;
 use kindsight_lifecycle::Sender;
+use kindsight_clusters::{ClusterSource, RemoteInventories};
 use kindsight_notify::Notifier;
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
@@ -32,7 +33,7 @@ use crate::interpret_api::InterpretApi;
 use crate::interpreter_sources::InterpreterSources;
 use crate::k8splugin_api::K8spluginApi;
 use crate::known_objects::ReportedReader;
-use crate::lifecycle::{self, ConfiguredClusters};
+use crate::lifecycle;
 use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
@@ -209,6 +210,7 @@ impl Loaded {
         // One sender, so that a server that asks to wait waits for all requests of this process.
         let sender = ConfiguredClusters::of(&self.settings, &needs, tasks.shutdown());
         let sender: Arc<dyn Sender> = Arc::new(sender);
+        let sender = lifecycle::sender(tasks, &self.settings, needs.absences.clone());
         let groups = lifecycle::begin(tasks, &self.settings, &read_model, &sender);
         let access = self.access.as_ref();
         rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
