@@ -259,9 +259,7 @@ impl Loaded {
             catalog: Arc::new(catalog_api),
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),
-            notifications: others
-                .notifications
-                .map(|it| Arc::new(NotifyApi(it)) as Arc<_>),
+            notifications: NotifyApi::shared(others.notifications),
             instances: self.instances,
             missing: readiness::missing(&unsynced, &read_model, replica.clone()),
             replica_of: replica.as_ref().map(|it| Arc::clone(&it.upstream)),

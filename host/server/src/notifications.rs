@@ -41,7 +41,16 @@ pub(crate) fn begin(tasks: &Tasks, notifier: Option<Notifier>) -> Option<Notific
 }
 
 /// The receivers for the REST API, whose crate does not depend on them.
-pub(crate) struct NotifyApi(pub(crate) Notifications);
+pub(crate) struct NotifyApi(Notifications);
+
+impl NotifyApi {
+    /// The receivers, if the configuration has any.
+    pub(crate) fn shared(
+        receivers: Option<Notifications>,
+    ) -> Option<Arc<dyn kindsight_rest::Notifications>> {
+        receivers.map(|receivers| Arc::new(Self(receivers)) as Arc<_>)
+    }
+}
 
 impl kindsight_rest::Notifications for NotifyApi {
     fn list(&self) -> Result<NotifyReceiverList, NotifyRefusal> {
