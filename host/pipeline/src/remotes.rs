@@ -257,8 +257,11 @@ enum ClusterViewOf<'h> {
 /// The placements of an application from several hosts.
 struct Apps<'r> {
     remotes: &'r Remotes,
-    apps: Vec<(Arc<str>, Vec<(Precedence, Arc<ClusterView>)>)>,
+    apps: Vec<(Arc<str>, Vec<Ranked>)>,
 }
+
+/// A placement with its precedence.
+type Ranked = (Precedence, Arc<ClusterView>);
 
 /// The precedence of a placement: until the last owner has listed the cluster, the reports of an earlier owner are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -277,16 +280,6 @@ impl<'r> Apps<'r> {
 
     /// Adds the placements of a view. Of two placements of an app in a cluster, the one with the higher precedence
     /// remains.
-#[derive(Default)]
-struct Apps {
-    apps: Vec<(Arc<str>, Vec<Ranked>)>,
-}
-
-/// A placement with the rank of its host.
-type Ranked = (Rank, Arc<ClusterView>);
-
-impl Apps {
-    /// Adds the placements of a view. Of two placements of an app in a cluster, the one with the higher rank remains.
     fn add(
         &mut self,
         view: &ContextView,

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use kindsight_api::lifecycle as wire;
 use kindsight_api::lifecycle::{GroupIntent, GroupRefusal, GroupState};
 use kindsight_appcontext::{AppContexts, Records};
-use kindsight_clusters::Absences;
+use kindsight_clusters::Needs;
 use kindsight_lifecycle::{
     Command, ContentCondition, Error, Groups, Job, Readiness, Sender, Sequence, Stored,
 };
@@ -47,15 +47,14 @@ pub(crate) struct ServedGroups {
     owns_contexts: bool,
 }
 
-/// Begins the work on groups, if the settings enable the lifecycle. Resources go through `sender`. Returns the groups
-/// for the REST API.
 /// The sender to the configured clusters. A server has one sender, so that the wait which an API server asks for applies to
-/// all parts of the server. The sources of the clusters know `absences`.
-pub(crate) fn sender(tasks: &Tasks, settings: &Settings, absences: Absences) -> Arc<dyn Sender> {
-    Arc::new(ConfiguredClusters::of(settings, absences, tasks.shutdown()))
+/// all parts of the server. The sources of the clusters have these `needs`.
+pub(crate) fn sender(tasks: &Tasks, settings: &Settings, needs: &Needs) -> Arc<dyn Sender> {
+    Arc::new(ConfiguredClusters::of(settings, needs, tasks.shutdown()))
 }
 
-/// Begins the work on groups, if the settings enable the lifecycle. Resources go through `sender`. Returns the groups for the REST API.
+/// Begins the work on groups, if the settings enable the lifecycle. Resources go through `sender`. Returns the groups
+/// for the REST API.
 pub(crate) fn begin(
     tasks: &Tasks,
     settings: &Settings,

@@ -207,10 +207,7 @@ impl Loaded {
         let inventories = needs.inventories.clone();
         let pushes = PushApi(Intakes::new(needs.pushed.clone()));
         let slots = Slots::new(&self.settings.rest_limits);
-        // One sender, so that a server that asks to wait waits for all requests of this process.
-        let sender = ConfiguredClusters::of(&self.settings, &needs, tasks.shutdown());
-        let sender: Arc<dyn Sender> = Arc::new(sender);
-        let sender = lifecycle::sender(tasks, &self.settings, needs.absences.clone());
+        let sender = lifecycle::sender(tasks, &self.settings, &needs);
         let groups = lifecycle::begin(tasks, &self.settings, &read_model, &sender);
         let access = self.access.as_ref();
         rsync::begin(tasks, listeners.rsync.take(), groups.as_ref(), access);
@@ -226,12 +223,6 @@ impl Loaded {
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         begin_sources(tasks, sources, &mut self.settings, self.ownership);
-        begin_sources(
-            tasks,
-            sources,
-            self.settings.clusters,
-            self.settings.cluster_changes,
-        );
         let connection = self.settings.contexts.connection();
         mongodb::begin(states, tasks, events_tx.clone());
         let replica = replica::begin(tasks, self.upstream, events_tx.clone());
