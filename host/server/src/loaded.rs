@@ -37,7 +37,7 @@ use crate::lifecycle;
 use crate::listeners::Listeners;
 use crate::metrics::{MetricsSources, Recorded, ServerMetrics, metered};
 use crate::mongodb::{self, StatesSource};
-use crate::notifications::{self, NotifyApi};
+use crate::notifications;
 use crate::other_systems::OtherSystems;
 use crate::push_api::PushApi;
 use crate::readiness;
@@ -223,6 +223,8 @@ impl Loaded {
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         begin_sources(tasks, sources, &mut self.settings, self.ownership);
+        let changes = self.settings.cluster_changes;
+        begin_sources(tasks, sources, self.settings.clusters, changes);
         let connection = self.settings.contexts.connection();
         mongodb::begin(states, tasks, events_tx.clone());
         let replica = replica::begin(tasks, self.upstream, events_tx.clone());
@@ -251,6 +253,7 @@ impl Loaded {
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),
             notifications: NotifyApi::shared(others.notifications),
+            notifications: notifications::api(others.notifications),
             instances: self.instances,
             missing: readiness::missing(&unsynced, &read_model, replica.clone()),
             replica_of: replica.as_ref().map(|it| Arc::clone(&it.upstream)),

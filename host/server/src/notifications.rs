@@ -50,6 +50,11 @@ impl NotifyApi {
     ) -> Option<Arc<dyn kindsight_rest::Notifications>> {
         receivers.map(|receivers| Arc::new(Self(receivers)) as Arc<_>)
     }
+struct NotifyApi(Notifications);
+
+/// The receivers for the REST API; `None` if there are none.
+pub(crate) fn api(of: Option<Notifications>) -> Option<Arc<dyn kindsight_rest::Notifications>> {
+    of.map(|notifications| Arc::new(NotifyApi(notifications)) as Arc<_>)
 }
 
 impl kindsight_rest::Notifications for NotifyApi {

@@ -279,7 +279,6 @@ fn clusters_are_listed_with_their_connections() {
     };
     model.set_connection(&cluster("edge02"), Some(Arc::new(connection.clone())));
     let silent = crate::ConnectionView {
-        owner: crate::ClusterOwner::default(),
         state: kindsight_api::clusters::Connection::Connecting,
         reason: None,
         faults: Arc::default(),
