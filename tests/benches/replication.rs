@@ -160,7 +160,7 @@ fn measure(what: &str, make: impl FnOnce(Feed) -> Option<Follower>) {
     if let Some(follower) = &mut follower {
         let before = processor_time();
         let bytes = runtime.block_on(follower.follow());
-        let took = processor_time() - before;
+        let took = processor_time().saturating_sub(before);
         println!("{what}: the snapshot has {bytes} bytes and takes {took:.1?}");
     }
     let (mut bytes, before) = (0, processor_time());
@@ -175,7 +175,7 @@ fn measure(what: &str, make: impl FnOnce(Feed) -> Option<Follower>) {
             bytes += runtime.block_on(follower.follow());
         }
     }
-    let took = processor_time() - before;
+    let took = processor_time().saturating_sub(before);
     let changes = u32::try_from(CHANGES).expect("a number");
     println!(
         "{what}: {} bytes and {:.1?} for each change",

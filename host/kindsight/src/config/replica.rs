@@ -8,6 +8,10 @@ use kindsight_server::ReplicaSettings;
 /// The host whose state the server shows.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Replica")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the names of the flags are the names of the fields"
+)]
 pub(crate) struct ReplicaArgs {
     /// URL of a server whose state this server shows, such as `https://kindsight.example.org:9015`. This server then has
     /// no clusters and evaluates no objects.
