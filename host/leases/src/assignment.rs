@@ -81,7 +81,7 @@ pub(crate) fn hash(text: &str, seed: u64) -> u64 {
     mix(folded)
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood 2014): each bit depends on all bits.
+/// The finalizer of `SplitMix64` (Steele, Lea and Flood 2014): each bit depends on all bits.
 fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -33,7 +33,7 @@ fn me(host: &HostId) -> Identity {
 }
 
 fn key(name: &str) -> String {
-    format!("{}{name}/", LEASES_PREFIX)
+    format!("{LEASES_PREFIX}{name}/")
 }
 
 impl World {

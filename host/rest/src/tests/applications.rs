@@ -59,7 +59,11 @@ pub(super) fn publish(writer: &mut ReadModelWriter) {
     let transitions = transitions(Before::Nothing, &view, cause, 0);
     writer.publish(&of, view, transitions);
     let connection = ConnectionView {
-        owner: kindsight_status::ClusterOwner::default(),
+        owner: kindsight_status::ClusterOwner {
+            host: Some("10.0.0.1:9015".into()),
+            fence: 7,
+            is_remote: false,
+        },
         state: ConnectionState::Stale,
         since_ms: 0,
         reason: Some("the cluster cannot be reached: refused".into()),
