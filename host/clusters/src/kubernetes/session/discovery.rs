@@ -84,6 +84,8 @@ impl Session {
                 self.discovered = discovered;
                 self.is_coverage_due = true;
                 self.remove_kinds(known);
+                // A new Kind may need objects that a selector left out.
+                self.widen();
                 self.watch_kinds(known);
                 Ok(())
             }

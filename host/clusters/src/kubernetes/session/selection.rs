@@ -30,10 +30,18 @@ impl Session {
         }
     }
 
-    /// Returns whether a relation needs objects of a Kind, in any application or in none.
+    /// Returns whether a relation needs objects of a Kind, in any application or in none. A relation of Kinds that the
+    /// cluster does not have needs nothing.
     fn is_related(&self, kind: &ApiKind) -> bool {
         let rules = self.needs.related.borrow();
-        rules.with(kind.names()).next().is_some()
+        rules.with(kind.names()).any(|rule| {
+            let watched = self.watches.kinds().map(|kind| &**kind);
+            let mut kinds = self.discovered.kinds.iter().chain(watched);
+            kinds.any(|kind| {
+                let (group, version, kind) = kind.names();
+                rule.judged.matches(group, version, kind)
+            })
+        })
     }
 
     /// Returns whether `AppContext`s send apps to the cluster that are reported from objects. These objects have
