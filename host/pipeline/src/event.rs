@@ -1,7 +1,7 @@
 //! Events of the pipeline.
 
 use kindsight_clusters::ClusterEvent;
-use kindsight_model::{ClusterName, StatesNews};
+use kindsight_model::StatesNews;
 use kindsight_replication::UpstreamEvent;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -19,8 +19,6 @@ pub enum Event {
     States(StatesNews),
     /// Another host sent a batch, or does not answer.
     Upstream(UpstreamEvent),
-    /// This host owns a cluster with this fencing number. Sent before the first event of the cluster under the lease.
-    Owned(ClusterName, u64),
     /// Gets an answer once all earlier events are handled and published.
     Marker(oneshot::Sender<()>),
 }
@@ -32,7 +30,7 @@ impl Event {
             Self::Cluster(_) => "cluster",
             Self::Stores(_) => "store",
             Self::States(_) => "states",
-            Self::Upstream(_) | Self::Owned(..) => "upstream",
+            Self::Upstream(_) => "upstream",
             Self::Marker(_) => "marker",
         }
     }

@@ -141,7 +141,6 @@ impl Pipeline {
             Event::Cluster(event) => self.handle_cluster(event, now_ms),
             Event::Stores(changes) => self.take_stores(changes, now_ms),
             Event::Upstream(event) => self.take_upstream(event, now_ms),
-            Event::Owned(cluster, fence) => self.own_cluster(&cluster, fence, now_ms),
             Event::States(news) => self.groups.take_states(news, &mut self.publisher),
             Event::Marker(handled) => {
                 // The sender of the marker may be gone.

@@ -8,8 +8,6 @@ use kindsight_appcontext::{AppContexts, Records};
 use kindsight_catalog::{Catalog, CatalogOptions, follow_hosts, run_breaker};
 use kindsight_clusters::{Audits, Needs, RemoteInventories};
 use kindsight_leases::Ownership;
-use kindsight_lifecycle::Sender;
-use kindsight_clusters::{ClusterSource, RemoteInventories};
 use kindsight_notify::Notifier;
 use kindsight_pipeline::{
     Pipeline, PipelineRun, QueuedEvent, RememberedFile, ReportedObjects, ReportedRequests,
@@ -223,8 +221,6 @@ impl Loaded {
         let sources = Sources::new(tasks, events_tx.clone(), needs);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         begin_sources(tasks, sources, &mut self.settings, self.ownership);
-        let changes = self.settings.cluster_changes;
-        begin_sources(tasks, sources, self.settings.clusters, changes);
         let connection = self.settings.contexts.connection();
         mongodb::begin(states, tasks, events_tx.clone());
         let replica = replica::begin(tasks, self.upstream, events_tx.clone());
@@ -252,7 +248,6 @@ impl Loaded {
             catalog: Arc::new(catalog_api),
             lifecycle: groups.map(|groups| groups as Arc<dyn GroupLifecycle>),
             clusters: self.registry.map(|opened| registry::begin(tasks, opened)),
-            notifications: NotifyApi::shared(others.notifications),
             notifications: notifications::api(others.notifications),
             instances: self.instances,
             missing: readiness::missing(&unsynced, &read_model, replica.clone()),

@@ -41,15 +41,6 @@ pub(crate) fn begin(tasks: &Tasks, notifier: Option<Notifier>) -> Option<Notific
 }
 
 /// The receivers for the REST API, whose crate does not depend on them.
-pub(crate) struct NotifyApi(Notifications);
-
-impl NotifyApi {
-    /// The receivers, if the configuration has any.
-    pub(crate) fn shared(
-        receivers: Option<Notifications>,
-    ) -> Option<Arc<dyn kindsight_rest::Notifications>> {
-        receivers.map(|receivers| Arc::new(Self(receivers)) as Arc<_>)
-    }
 struct NotifyApi(Notifications);
 
 /// The receivers for the REST API; `None` if there are none.

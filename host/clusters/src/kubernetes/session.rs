@@ -23,7 +23,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use kindsight_model::{ClusterFacts, ClusterName, Coverage};
 use kube::Config;
 use tokio::sync::{Semaphore, mpsc, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::KubernetesCluster;
 use super::connection::Connections;
@@ -234,10 +234,7 @@ impl Session {
         let mut waiting = self.probe.waiting();
         let mut wake = pin!(sleep_until(due.next_facts));
         loop {
-            let wake_at = self.wake_at(known, &due);
-            if wake.deadline() != wake_at {
-                wake.as_mut().reset(wake_at);
-            }
+            end_at(wake.as_mut(), self.wake_at(known, &due));
             tokio::select! {
                 news = next_news(&mut self.running, &mut self.news_rx) => {
                     if let Err(end) = self.take_waiting(news, known) {
@@ -380,4 +377,11 @@ pub(super) async fn credentials(
     let (token, ends_at) = plugin.run().await?.apply(&mut config.auth_info);
     let keeper = plugin.keep_fresh(token.clone(), ends_at);
     Ok((token, Some(Box::pin(keeper))))
+}
+
+/// Changes the end of a sleep, if it differs.
+fn end_at(sleep: Pin<&mut Sleep>, at: Instant) {
+    if sleep.deadline() != at {
+        sleep.reset(at);
+    }
 }

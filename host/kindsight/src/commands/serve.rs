@@ -157,6 +157,7 @@ fn settings(
         mongodb,
         timeouts: args.timeouts(),
         metrics: args.metrics(),
+        allowed_names: allowed_names(&args),
         notify: args.other_systems.receivers()?,
         outgoing: args.other_systems.destinations(),
         aai: args.other_systems.aai()?,
@@ -183,10 +184,6 @@ fn settings(
         access,
         insecure: args.access.insecure(),
         tls: args.tls.settings(),
-        allowed_names: AllowedNames {
-            hosts: args.allowed_hosts,
-            origins: args.allowed_origins,
-        },
         lifecycle: args.lifecycle,
         lifecycle_instances_kept: args.lifecycle_instances_kept.get(),
         lifecycle_retries_max: args.lifecycle_retries_max,
@@ -201,4 +198,12 @@ fn settings(
         interpreter_limits: limits,
         on_loaded: progress::of_interpreters(),
     })
+}
+
+/// The names under which clients reach the server.
+fn allowed_names(args: &ServeArgs) -> AllowedNames {
+    AllowedNames {
+        hosts: args.allowed_hosts.clone(),
+        origins: args.allowed_origins.clone(),
+    }
 }

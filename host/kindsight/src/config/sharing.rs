@@ -10,6 +10,10 @@ use kindsight_server::{PeerSettings, SharingSettings};
 /// Clusters that several hosts share.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Several hosts")]
+#[expect(
+    clippy::struct_field_names,
+    reason = "a field has the name of its flag"
+)]
 pub(crate) struct SharingArgs {
     /// Shares the clusters with the other hosts that use the same etcd as --store: each cluster is watched by one host.
     /// The value is the URL at which the other hosts reach this host, such as `https://10.0.0.1:9015`.

@@ -66,6 +66,34 @@ fn wait_for(server: &Server, expected: &[&str]) -> Value {
     }
 }
 
+/// A Pod of the Deployment, without the label of the instance. It belongs to the instance of its owner.
+fn apply_pod(cluster: &Cluster) {
+    let owner = cluster.get("/apis/apps/v1/namespaces/default/deployments/sink");
+    let uid = owner.unwrap()["metadata"]["uid"].clone();
+    cluster.apply(&json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "sink-1", "namespace": "default", "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "Deployment", "name": "sink", "uid": uid},
+        ]},
+        "spec": {"containers": [{"name": "sink", "image": "sink"}]},
+    }));
+}
+
+/// The registration of a client for the instance.
+fn registration() -> StatusRegistration {
+    StatusRegistration {
+        client_id: "workflow".to_owned(),
+        status_type: StatusValue::Ready.into(),
+        key: Some(Key::DigKey(DigKey {
+            project: "-".to_owned(),
+            composite_app: ID.to_owned(),
+            composite_app_version: "-".to_owned(),
+            deployment_intent_group: "-".to_owned(),
+        })),
+        ..StatusRegistration::default()
+    }
+}
+
 #[test]
 fn the_label_of_an_instance_finds_its_objects_and_clients_are_notified() {
     let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
@@ -111,20 +139,9 @@ fn the_label_of_an_instance_finds_its_objects_and_clients_are_notified() {
     let runtime = Runtime::new().unwrap();
     let url = server.grpc();
     let mut stream = runtime.block_on(async {
-        let registration = StatusRegistration {
-            client_id: "workflow".to_owned(),
-            status_type: StatusValue::Ready.into(),
-            key: Some(Key::DigKey(DigKey {
-                project: "-".to_owned(),
-                composite_app: ID.to_owned(),
-                composite_app_version: "-".to_owned(),
-                deployment_intent_group: "-".to_owned(),
-            })),
-            ..StatusRegistration::default()
-        };
         let mut client = StatusNotifyClient::connect(url).await.unwrap();
         client
-            .status_register(registration)
+            .status_register(registration())
             .await
             .unwrap()
             .into_inner()
@@ -139,25 +156,12 @@ fn the_label_of_an_instance_finds_its_objects_and_clients_are_notified() {
     cluster.apply(&deployment());
     let status = wait_for(&server, &[ready[0], "Deployment sink Pending", ready[1]]);
     assert_eq!(status["ready"], false, "{status:#}");
-    // A Pod belongs to the instance of its owner, also without the label.
-    let uid = cluster
-        .get("/apis/apps/v1/namespaces/default/deployments/sink")
-        .unwrap()["metadata"]["uid"]
-        .clone();
-    cluster.apply(&json!({
-        "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": "sink-1", "namespace": "default", "ownerReferences": [
-            {"apiVersion": "apps/v1", "kind": "Deployment", "name": "sink", "uid": uid},
-        ]},
-        "spec": {"containers": [{"name": "sink", "image": "sink"}]},
-    }));
-    let with_pod = [
-        ready[0],
-        "Deployment sink Pending",
-        "Pod sink-1 Pending",
-        ready[1],
-    ];
-    wait_for(&server, &with_pod);
+    apply_pod(&cluster);
+    let pod = "Pod sink-1 Pending";
+    wait_for(
+        &server,
+        &[ready[0], "Deployment sink Pending", pod, ready[1]],
+    );
     assert_eq!(value(), StatusValue::NotReady);
     assert!(server.stop(), "the open stream delays the stop");
 }

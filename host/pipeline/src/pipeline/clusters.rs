@@ -169,13 +169,6 @@ impl Pipeline {
         self.shared.clusters.get(cluster).is_ready(now_ms)
     }
 
-    /// Notes that this host owns a cluster, with the fencing number of its lease.
-    pub(super) fn own_cluster(&mut self, cluster: &ClusterName, fence: u64, now_ms: i64) {
-        self.change_connection(cluster, now_ms, |connection| {
-            connection.owner.fence = fence;
-        });
-    }
-
     /// Changes the connection to a cluster, and publishes it. A cluster that was not known is connecting.
     pub(super) fn change_connection(
         &mut self,

@@ -28,30 +28,25 @@ impl Pipeline {
         let Some(ownership) = &self.ownership else {
             return true;
         };
-        let host = Arc::clone(ownership.host().text());
+        let host = Some(Arc::clone(ownership.host().text()));
         let known = self.shared.clusters.get(cluster).connection();
         let known = known.map_or_else(ClusterOwner::default, |it| it.owner.clone());
-        let host = Some(host);
-        match ownership.number(cluster) {
-            Some(fence) => {
-                let owner = ClusterOwner {
-                    host,
-                    fence,
-                    is_remote: false,
-                };
-                if known != owner {
-                    self.change_connection(cluster, now_ms, |connection| connection.owner = owner);
-                    self.publish_joined(cluster, now_ms);
-                }
-                true
+        let Some(fence) = ownership.number(cluster) else {
+            if known.host == host && known.fence > 0 {
+                self.unowned(cluster, None, LEASE_ENDED, now_ms);
             }
-            None => {
-                if known.host == host && known.fence > 0 {
-                    self.unowned(cluster, None, LEASE_ENDED, now_ms);
-                }
-                false
-            }
+            return false;
+        };
+        let owner = ClusterOwner {
+            host,
+            fence,
+            is_remote: false,
+        };
+        if known != owner {
+            self.change_connection(cluster, now_ms, |connection| connection.owner = owner);
+            self.publish_joined(cluster, now_ms);
         }
+        true
     }
 
     /// Handles the end of the ownership of a cluster, and another owner of a cluster that this host does not own.

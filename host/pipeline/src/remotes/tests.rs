@@ -147,7 +147,7 @@ fn the_data_of_an_earlier_owner_is_stale_until_the_next_one_has_listed_the_clust
         state: ConnectionState::Stale,
         ..connection(6)
     };
-    remotes.set_own(&cluster(EDGE), Some(&listing));
+    remotes.set_own(&cluster(EDGE), Some(listing));
     let stale = (
         EDGE.to_owned(),
         "earlier".to_owned(),
@@ -163,10 +163,10 @@ fn the_data_of_an_earlier_owner_is_stale_until_the_next_one_has_listed_the_clust
     let joined = remotes.joined(&key(), Some(unreported));
     assert_eq!(placements(joined), [stale, far.clone()]);
     assert!(!remotes.is_superseded(&cluster(EDGE)));
-    remotes.set_own(&cluster(EDGE), Some(&connection(6)));
+    remotes.set_own(&cluster(EDGE), Some(connection(6)));
     assert_eq!(placements(remotes.joined(&key(), None)), [far]);
     // The earlier owner, with the later one as a remote host.
-    remotes.set_own(&cluster(EDGE), Some(&connection(4)));
+    remotes.set_own(&cluster(EDGE), Some(connection(4)));
     assert!(remotes.is_superseded(&cluster(EDGE)));
     assert_eq!(remotes.keys_in(&cluster(EDGE)).len(), 1);
 }

@@ -172,6 +172,8 @@ async fn every_cluster_is_listed_with_its_connection() {
             "watches": 50,
             "last-event": "1970-01-01T00:00:00Z",
             "faults": ["report `x.json`: bad"],
+            // Its owner has not listed it yet.
+            "owner": {"host": "10.0.0.1:9015"},
         }]})
     );
     get("/v2/clusters?name=prod")

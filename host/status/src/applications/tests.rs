@@ -288,13 +288,8 @@ fn clusters_are_listed_with_their_connections() {
         ..connection
     };
     model.set_connection(&cluster("edge01"), Some(Arc::new(silent)));
-    let mut answer = serde_json::to_value(
-        model
-            .visible_to(&SubjectSet::Everything)
-            .clusters()
-            .answer(),
-    )
-    .unwrap();
+    let listed = model.visible_to(&SubjectSet::Everything).clusters();
+    let mut answer = serde_json::to_value(listed.answer()).unwrap();
     let faults = answer["clusters"][1]["faults"].take();
     assert_eq!(faults.as_array().unwrap().len(), crate::FAULTS_SHOWN_MAX);
     assert_eq!(
