@@ -317,7 +317,7 @@ fn check_workload_of_oam(cluster: &Cluster) {
 }
 
 /// The definition of OAM's `ContainerizedWorkload`, with any members.
-fn workload_definition() -> Value {
+pub(crate) fn workload_definition() -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "containerizedworkloads.core.oam.dev"},

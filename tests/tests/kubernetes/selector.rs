@@ -3,12 +3,16 @@
 
 mod audit;
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use kindsight_cluster::Options;
 use kindsight_clusters::{ClusterSource, Selection, WatchOptions};
 use serde_json::{Value, json};
 
 use crate::context::{PROD, front, instantiate};
-use crate::stage::{NAMESPACE, SHOP, Stage, labelled, resources};
+use crate::health_scopes::workload_definition;
+use crate::stage::{NAMESPACE, PATIENCE, SHOP, Stage, labelled, resources};
 use audit::Audit;
 
 /// A cluster with the selector `team=web`, watched with all permissions. `children` are further Kinds of objects with
@@ -168,6 +172,29 @@ fn labelled_objects_are_found_with_all_objects_that_they_own() {
     let part = format!("/namespaces/{NAMESPACE}/configmaps?limit=");
     let asked = audit.requests("configmaps");
     assert!(asked.iter().any(|uri| uri.contains(&part)), "{asked:#?}");
+}
+
+#[test]
+fn a_kind_that_is_served_later_has_all_objects_that_its_rule_needs() {
+    let Some((stage, audit)) = stage(&[]) else {
+        return;
+    };
+    let cluster = &stage.clusters[0];
+    cluster.apply(&config("settings", true));
+    wait_for(
+        &stage,
+        "a labelled object is found",
+        &["ConfigMap/settings"],
+    );
+    let is_cut = |uri: &String| uri.contains("&labelSelector=");
+    assert!(audit.requests("deployments").iter().all(is_cut));
+    // A built-in rule needs the Deployments of this Kind.
+    cluster.apply(&workload_definition());
+    let began = Instant::now();
+    while audit.requests("deployments").iter().all(is_cut) {
+        assert!(began.elapsed() < PATIENCE, "Deployments are still cut");
+        thread::sleep(Duration::from_millis(100));
+    }
 }
 
 #[test]
