@@ -38,7 +38,7 @@ impl FolderCluster {
         if fs::read(&path).is_ok_and(|present| present == json.as_bytes()) {
             return Ok(());
         }
-        let unfinished = folder.join(format!(".{}", file.0));
+        let unfinished = folder.join(file.unfinished());
         write_durably(&unfinished, json)?;
         fs::rename(&unfinished, &path)?;
         File::open(&folder)?.sync_all()
@@ -114,6 +114,12 @@ impl ManifestFile {
         };
         let name: String = name.chars().take(FILE_NAME_PART_MAX).map(plain).collect();
         Self(format!("{position:05}-{kind}-{name}.json"))
+    }
+
+    /// The name while the file is written. `kubectl apply -f` reads files of a folder only if their names end with
+    /// `.json`, `.yaml` or `.yml`, so it does not read an incomplete file.
+    fn unfinished(&self) -> String {
+        format!(".{}.tmp", self.0)
     }
 }
 

@@ -75,7 +75,7 @@ impl Stage {
         self.succeed(server, &["approve", NAME]);
     }
 
-    /// The sent manifests of a cluster.
+    /// The sent manifests of a cluster, without incomplete files.
     fn manifests(&self, cluster: &str) -> Vec<Value> {
         let folders = fs::read_dir(self.path(cluster).join("manifests"));
         let folders = folders
@@ -83,8 +83,11 @@ impl Stage {
             .flatten()
             .map(|entry| entry.unwrap().path());
         let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap());
-        let files = files.map(|file| fs::read(file.unwrap().path()).unwrap());
         files
+            .map(|file| file.unwrap())
+            .map(|file| file.path())
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
+            .map(|path| fs::read(path).unwrap())
             .map(|bytes| serde_json::from_slice(&bytes).unwrap())
             .collect()
     }
