@@ -8,7 +8,7 @@ use wasmtime::{Store, StoreContextMut, UpdateDeadline};
 use crate::fault::{CallLimits, Fault};
 use crate::instance_context::InstanceContext;
 use crate::limits::ANSWER_BYTES_MAX;
-use crate::priority::yield_to_queries;
+use crate::priority::{note_call, yield_to_queries};
 
 /// Makes a store with all limits set.
 pub(crate) fn store(engine: &wasmtime::Engine, context: InstanceContext) -> Store<InstanceContext> {
@@ -21,6 +21,7 @@ pub(crate) fn store(engine: &wasmtime::Engine, context: InstanceContext) -> Stor
 
 /// Begins a call with this budget of processor time.
 pub(crate) fn begin(store: &mut Store<InstanceContext>, budget: Duration) {
+    note_call();
     store.data_mut().begin_call(budget);
     store.set_epoch_deadline(1);
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Config, WasmBacktraceDetails, WasmFeatures};
 
 use crate::bindings::log;
 use crate::instance_context::InstanceContext;
-use crate::limits::{LATE_TICK, STACK_BYTES_MAX, TICK};
-use crate::priority::take_yielded;
+use crate::limits::{IDLE_TICK, LATE_TICK, STACK_BYTES_MAX, TICK};
+use crate::priority::{take_begun, take_yielded};
 
 /// The engine. It is created once, and clones are cheap.
 ///
@@ -98,8 +99,17 @@ fn start_clock(engine: &wasmtime::Engine) -> wasmtime::Result<()> {
         while let Some(engine) = weak.upgrade() {
             engine.increment_epoch();
             drop(engine);
-            thread::sleep(if take_yielded() { LATE_TICK } else { TICK });
+            thread::sleep(next_tick());
         }
     })?;
     Ok(())
+}
+
+/// Time until the next tick: short while a long call runs, long while no call begins.
+fn next_tick() -> Duration {
+    match (take_yielded(), take_begun()) {
+        (true, _) => LATE_TICK,
+        (false, true) => TICK,
+        (false, false) => IDLE_TICK,
+    }
 }
