@@ -20,20 +20,52 @@ pub(super) struct Index {
 
 /// Pairs of a hash and a position, in order.
 #[derive(Debug, Default)]
-struct Positions(Vec<(u64, u32)>);
+struct Positions {
+    pairs: Vec<(u64, u32)>,
+    /// The first pair of each range of hashes, and the number of pairs. All ranges have the same size, and there are about
+    /// as many as pairs. Hashes are uniform, so a range has few of them.
+    starts: Vec<u32>,
+    /// A hash without its lower bits is the number of its range.
+    lower_bits: u32,
+}
 
 impl Positions {
     fn sorted(mut pairs: Vec<(u64, u32)>) -> Self {
         pairs.sort_unstable();
-        Self(pairs)
+        let bits = pairs.len().max(2).ilog2();
+        let lower_bits = u64::BITS - bits;
+        let (mut starts, mut at) = (Vec::with_capacity((1 << bits) + 1), 0);
+        for range in 0..1_u64 << bits {
+            let before = |pair: &&(u64, u32)| pair.0 >> lower_bits < range;
+            at += pairs.iter().skip(at).take_while(before).count();
+            starts.push(u32::try_from(at).unwrap_or(u32::MAX));
+        }
+        starts.push(u32::try_from(pairs.len()).unwrap_or(u32::MAX));
+        Self {
+            pairs,
+            starts,
+            lower_bits,
+        }
     }
 
     fn of(&self, hash: u64) -> impl ExactSizeIterator<Item = usize> + Clone {
-        let start = self.0.partition_point(|pair| pair.0 < hash);
-        let rest = self.0.get(start..).unwrap_or_default();
+        let found = self.range(hash);
+        let start = found.partition_point(|pair| pair.0 < hash);
+        let rest = found.get(start..).unwrap_or_default();
         let len = rest.partition_point(|pair| pair.0 == hash);
         let found = rest.get(..len).unwrap_or_default();
         found.iter().map(|pair| pair.1 as usize)
+    }
+
+    /// The pairs whose hashes are in the range of a hash.
+    fn range(&self, hash: u64) -> &[(u64, u32)] {
+        let range = usize::try_from(hash >> self.lower_bits).unwrap_or(usize::MAX);
+        let bounds = self.starts.get(range..).unwrap_or_default();
+        let [start, end, ..] = bounds else {
+            return &[];
+        };
+        let pairs = self.pairs.get(*start as usize..*end as usize);
+        pairs.unwrap_or_default()
     }
 }
 
@@ -117,5 +149,31 @@ impl Index {
         name: &str,
     ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'_, L> {
         self.by_name(objects).of(self.hash((namespace, name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_positions_of_a_hash_are_all_its_pairs() {
+        for count in [0_u32, 1, 2, 3, 100, 5000] {
+            // A third of the hashes occur three times, and the extremes occur too.
+            let hash = |number: u32| match number % 5 {
+                0 => 0,
+                1 => u64::MAX,
+                _ => u64::from(number / 3).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            };
+            let pairs: Vec<(u64, u32)> = (0..count).map(|at| (hash(at), at)).collect();
+            let positions = Positions::sorted(pairs.clone());
+            for searched in (0..count).map(hash).chain([1, u64::MAX - 1]) {
+                let expected = pairs.iter().filter(|pair| pair.0 == searched);
+                let expected: Vec<usize> = expected.map(|pair| pair.1 as usize).collect();
+                let found: Vec<usize> = positions.of(searched).collect();
+                assert_eq!(found, expected, "{count} pairs, {searched}");
+            }
+        }
+        assert_eq!(Positions::default().of(0).len(), 0);
     }
 }
