@@ -3,6 +3,8 @@
 /// Sizes and parts of a run.
 pub(crate) struct Arguments {
     pub(crate) clusters: u32,
+    /// Servers. Several servers share the clusters over one etcd.
+    pub(crate) hosts: u32,
     /// Objects of all clusters.
     pub(crate) objects: u32,
     /// Changes per second.
@@ -20,6 +22,7 @@ impl Arguments {
     pub(crate) fn read() -> Self {
         Self {
             clusters: number("clusters", 20),
+            hosts: number("hosts", 1),
             objects: number("objects", 16_000),
             rate: number("rate", 1000),
             seconds: number("seconds", 30),

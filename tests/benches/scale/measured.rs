@@ -1,9 +1,10 @@
 //! Figures of a process, from `/proc`.
 
+use std::iter::Sum;
 use std::time::Duration;
 
 /// Processor time and memory of a process.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Usage {
     pub(crate) time: Duration,
     /// Resident memory in bytes.
@@ -30,6 +31,15 @@ impl Usage {
     /// Memory above an earlier usage, in bytes.
     pub(crate) fn memory_above(self, before: Self) -> u64 {
         self.memory.saturating_sub(before.memory)
+    }
+}
+
+impl Sum for Usage {
+    fn sum<I: Iterator<Item = Self>>(usages: I) -> Self {
+        usages.fold(Self::default(), |sum, usage| Self {
+            time: sum.time + usage.time,
+            memory: sum.memory + usage.memory,
+        })
     }
 }
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use kindsight_simulator::Simulator;
 
 use crate::arguments::Arguments;
-use crate::host::Host;
-use crate::measured::{mib, ratio};
+use crate::host::Hosts;
+use crate::measured::{Usage, mib, ratio};
 use crate::queries::{applications, beside, status, summaries};
 
 /// Time after which a state is stable, and memory of the past is returned.
@@ -20,19 +20,18 @@ const BUSY: u32 = 30;
 const SWAPPED: &str = "scale";
 
 /// Waits until all objects are known. Returns their number as the server counts them.
-pub(crate) fn ready(simulator: &Simulator, host: &Host) -> u64 {
+pub(crate) fn ready(simulator: &Simulator, hosts: &Hosts, empty: Usage) -> u64 {
     let clusters = simulator.clusters().len();
     let objects: u64 = simulator
         .clusters()
         .iter()
         .map(|cluster| u64::from(cluster.seed().objects()))
         .sum();
-    let before = host.usage();
-    let time = host.wait("all clusters are connected", |host| {
-        let (connected, known) = host.state();
-        connected == clusters && known >= objects
+    let before = hosts.usage();
+    let time = hosts.wait("all clusters are connected", |hosts| {
+        hosts.know(clusters, objects)
     });
-    let now = host.usage();
+    let now = hosts.usage();
     println!(
         "{clusters} clusters, {objects} objects: ready after {time:.1?} with {:.1} s of processor time ({:.0} µs for each object), {:.0} MiB",
         now.seconds_since(before),
@@ -40,22 +39,29 @@ pub(crate) fn ready(simulator: &Simulator, host: &Host) -> u64 {
         mib(now.memory)
     );
     thread::sleep(SETTLE);
-    let settled = host.usage().memory_above(host.empty);
+    let settled = hosts.usage().memory_above(empty);
     println!(
         "memory {SETTLE:?} later: {:.0} MiB above {:.0} MiB of an empty server: {:.0} KiB for each cluster, {:.1} KiB for each object",
         mib(settled),
-        mib(host.empty.memory),
+        mib(empty.memory),
         ratio(settled, clusters as u64 * 1024),
         ratio(settled, objects * 1024)
     );
-    host.state().1
+    for (number, usage) in hosts.usages().into_iter().enumerate() {
+        println!(
+            "  server {number}: {:.0} MiB, {:.1?} of processor time",
+            mib(usage.memory),
+            usage.time
+        );
+    }
+    hosts.objects()
 }
 
 /// Follows each application, so that each cluster is awaited, until the streams are dropped.
-pub(crate) fn streams(simulator: &Simulator, host: &Host) -> Vec<TcpStream> {
+pub(crate) fn streams(simulator: &Simulator, hosts: &Hosts) -> Vec<TcpStream> {
     let mut streams = Vec::new();
     for application in applications(simulator) {
-        let mut stream = TcpStream::connect(&host.address).expect("a connection");
+        let mut stream = TcpStream::connect(hosts.address()).expect("a connection");
         let path = format!("{}/watch?output=summary", status(&application));
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         stream.write_all(request.as_bytes()).expect("a request");
@@ -73,10 +79,10 @@ pub(crate) fn streams(simulator: &Simulator, host: &Host) -> Vec<TcpStream> {
 }
 
 /// Processor time while nothing changes.
-pub(crate) fn idle(arguments: &Arguments, host: &Host) {
-    let (before, began) = (host.usage(), Instant::now());
+pub(crate) fn idle(arguments: &Arguments, hosts: &Hosts) {
+    let (before, began) = (hosts.usage(), Instant::now());
     thread::sleep(Duration::from_secs(arguments.seconds.into()));
-    let share = host.usage().seconds_since(before) / began.elapsed().as_secs_f64() * 100.0;
+    let share = hosts.usage().seconds_since(before) / began.elapsed().as_secs_f64() * 100.0;
     println!(
         "idle: {share:.2} % of a core, {:.2} % for each 100 clusters",
         share * 100.0 / f64::from(arguments.clusters)
@@ -84,14 +90,14 @@ pub(crate) fn idle(arguments: &Arguments, host: &Host) {
 }
 
 /// Processor time while statuses change.
-pub(crate) fn changes(arguments: &Arguments, simulator: &Simulator, host: &Host) {
+pub(crate) fn changes(arguments: &Arguments, simulator: &Simulator, hosts: &Hosts) {
     let time = Duration::from_secs(arguments.seconds.into());
-    let (before, began) = (host.usage(), Instant::now());
+    let (before, began) = (hosts.usage(), Instant::now());
     println!("{} changes a second:", arguments.rate);
-    let number = beside(&host.address, &summaries(simulator), || {
+    let number = beside(hosts.address(), &summaries(simulator), || {
         simulator.change_for(time, arguments.rate)
     });
-    let (used, took) = (host.usage(), began.elapsed().as_secs_f64());
+    let (used, took) = (hosts.usage(), began.elapsed().as_secs_f64());
     let seconds = used.seconds_since(before);
     println!(
         "  {number} changes in {took:.1} s: {:.0} % of a core, {:.0} µs for each change, {:.0} MiB",
@@ -102,23 +108,30 @@ pub(crate) fn changes(arguments: &Arguments, simulator: &Simulator, host: &Host)
 }
 
 /// Latency of queries while all clusters reconnect.
-pub(crate) fn wave(simulator: &Simulator, host: &Host, objects: u64) {
-    let clusters = simulator.clusters().len();
-    let before = host.usage();
+pub(crate) fn wave(simulator: &Simulator, hosts: &Hosts, objects: u64) {
+    let clusters = simulator.clusters();
+    // Each watch needs a new request, so a cluster whose watches have not ended yet does not count.
+    let watches = clusters
+        .iter()
+        .map(|cluster| (cluster.watches(), cluster.requests()));
+    let watches: Vec<(u64, u64)> = watches.collect();
+    let before = hosts.usage();
     println!("all clusters reconnect:");
-    let time = beside(&host.address, &summaries(simulator), || {
+    let time = beside(hosts.address(), &summaries(simulator), || {
         simulator.reconnect_wave(BUSY);
         let began = Instant::now();
-        host.wait("all Kinds are watched again", |_| {
-            let mut clusters = simulator.clusters().iter();
-            clusters.all(|cluster| cluster.is_watched())
+        hosts.wait("all Kinds are watched again", |_| {
+            let mut clusters = clusters.iter().zip(&watches);
+            clusters.all(|(cluster, (watches, requests))| {
+                cluster.watches() >= *watches && cluster.requests() >= requests + watches
+            })
         });
-        host.wait("all clusters are connected again", |host| {
-            host.state() == (clusters, objects)
+        hosts.wait("all clusters are connected again", |hosts| {
+            hosts.know(clusters.len(), objects)
         });
         began.elapsed()
     });
-    let used = host.usage();
+    let used = hosts.usage();
     println!(
         "  complete after {time:.1?} with {:.1} s of processor time, {:.0} MiB",
         used.seconds_since(before),
@@ -127,26 +140,26 @@ pub(crate) fn wave(simulator: &Simulator, host: &Host, objects: u64) {
 }
 
 /// Latency of queries while an interpreter is swapped for seven of eight objects.
-pub(crate) fn swap(simulator: &Simulator, host: &Host) {
+pub(crate) fn swap(simulator: &Simulator, hosts: &Hosts) {
     let description = serde_json::json!({"name": SWAPPED, "kinds": [
         ["apps", "v1", "Deployment"], ["apps", "v1", "ReplicaSet"], ["", "v1", "Pod"], ["", "v1", "Service"],
         ["discovery.k8s.io", "v1", "EndpointSlice"], ["sim.example.org", "v1", "Widget"],
     ]});
     let component = kindsight_tests::hostile(&description.to_string());
-    let before = host.usage();
+    let before = hosts.usage();
     println!("one interpreter is swapped:");
     let names = applications(simulator);
-    let time = beside(&host.address, &summaries(simulator), || {
+    let time = beside(hosts.address(), &summaries(simulator), || {
         let began = Instant::now();
-        upload(host, &component);
+        upload(hosts, &component);
         for name in names.iter().rev() {
-            host.wait("all verdicts are of the new interpreter", |host| {
-                is_swapped(host, name)
+            hosts.wait("all verdicts are of the new interpreter", |hosts| {
+                is_swapped(hosts, name)
             });
         }
         began.elapsed()
     });
-    let used = host.usage();
+    let used = hosts.usage();
     println!(
         "  complete after {time:.1?} with {:.1} s of processor time, {:.0} MiB",
         used.seconds_since(before),
@@ -155,15 +168,15 @@ pub(crate) fn swap(simulator: &Simulator, host: &Host) {
 }
 
 /// Returns whether the Deployments of an application have verdicts of the new interpreter.
-fn is_swapped(host: &Host, application: &str) -> bool {
+fn is_swapped(hosts: &Hosts, application: &str) -> bool {
     let path = format!("{}?explain=true", status(application));
-    let answer = host.client.get(&path).unwrap_or_default();
+    let answer = hosts.client().get(&path).unwrap_or_default();
     let text = answer.to_string();
     text.contains(&format!("\"name\":\"{SWAPPED}\""))
 }
 
-fn upload(host: &Host, component: &[u8]) {
-    let mut stream = TcpStream::connect(&host.address).expect("a connection");
+fn upload(hosts: &Hosts, component: &[u8]) {
+    let mut stream = TcpStream::connect(hosts.address()).expect("a connection");
     let head = format!(
         "PUT /v2/interpreters/{SWAPPED} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/wasm\r\n\
          Content-Length: {}\r\nConnection: close\r\n\r\n",

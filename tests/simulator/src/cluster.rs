@@ -162,11 +162,6 @@ impl SimulatedCluster {
         self.watches.load(Ordering::Relaxed)
     }
 
-    /// Returns whether each Kind has an open watch.
-    pub fn is_watched(&self) -> bool {
-        self.watches() >= KINDS.len() as u64
-    }
-
     pub(crate) fn watch_opens(&self) {
         self.watches.fetch_add(1, Ordering::Relaxed);
     }
