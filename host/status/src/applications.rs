@@ -4,7 +4,7 @@ mod near;
 mod query;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -14,13 +14,14 @@ use kindsight_model::{ClusterName, DigName, Phase};
 
 use crate::history::Histories;
 use crate::moment::moment;
+use crate::phase_counts::PhaseCounts;
 use crate::problem::{QueryError, known, not_found, unknown};
 use crate::query::StatusQuery;
 use crate::rollup::Desired;
 use crate::snapshot::VisibleSnapshot;
 use crate::store::StoreAway;
 use crate::subject::Subject;
-use crate::tally::{ResourcePlace, Tally};
+use crate::tally::ResourcePlace;
 use crate::transition::Transition;
 use crate::view::ContextView;
 
@@ -57,7 +58,7 @@ pub struct ApplicationPhases<'a> {
     /// True if the report of a cluster on one of its apps is stale.
     pub is_stale: bool,
     /// The number of its resources in each phase, with hooks, children and resources that no longer exist.
-    pub resources: BTreeMap<Phase, u32>,
+    pub resources: PhaseCounts,
 }
 
 /// The result of looking up applications, before its names are checked.
@@ -180,11 +181,9 @@ impl Applications {
         self.listed().map(|(name, listed)| {
             let context = listed.subject.context.as_deref();
             let desired = context.map_or(Desired::Present, ContextView::desired);
-            let (mut all, mut is_stale) = (Tally::<(), ()>::default(), false);
-            for view in context.into_iter().flat_map(ContextView::clusters) {
-                all.merge(&view.phases());
-                is_stale |= view.report().stale().is_some();
-            }
+            let all = context.map(ContextView::phases).unwrap_or_default();
+            let mut views = context.into_iter().flat_map(ContextView::clusters);
+            let is_stale = views.any(|view| view.report().stale().is_some());
             ApplicationPhases {
                 name,
                 phase: all.rollup().result(desired).phase,

@@ -1,8 +1,9 @@
-//! The roll-up of an application in one of its clusters.
+//! The roll-ups of an application and of its part in one cluster, without an answer.
 
 use kindsight_model::{ClusterName, Phase};
 
 use crate::resource_view::Staleness;
+use crate::rollup::RollupResult;
 use crate::tally::Tally;
 use crate::view::ContextView;
 
@@ -35,5 +36,20 @@ impl ContextView {
             phase: all.rollup().result(self.desired()).phase,
             stale,
         })
+    }
+
+    /// The phases of all resources of the application. Each published change needs them, so they have neither states nor
+    /// places.
+    pub(crate) fn phases(&self) -> Tally<(), ()> {
+        let mut all = Tally::default();
+        for view in self.clusters() {
+            all.merge(&view.phases());
+        }
+        all
+    }
+
+    /// The state of the application, as in an answer without filters.
+    pub(crate) fn rollup(&self) -> RollupResult<()> {
+        self.phases().rollup().result(self.desired())
     }
 }

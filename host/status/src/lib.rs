@@ -31,6 +31,7 @@ mod history;
 mod map;
 mod moment;
 mod onap_state;
+mod phase_counts;
 mod problem;
 mod projection;
 mod query;
@@ -67,6 +68,7 @@ pub use history::{
 pub use kindsight_api::clusters::Connection as ConnectionState;
 pub use kindsight_api::history::TransitionCause;
 pub use onap_state::onap_state;
+pub use phase_counts::PhaseCounts;
 pub use problem::{
     KNOWN_COUNTED_MAX, KNOWN_SHOWN_MAX, QueryError, VALUE_SHOWN_CHARS_MAX, clipped, one_of,
 };

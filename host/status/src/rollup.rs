@@ -5,9 +5,10 @@
 //! merges the selected roll-ups.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use kindsight_model::{ContextStatus, Phase};
+
+use crate::phase_counts::PhaseCounts;
 
 /// The state of a level whose resources were all removed as requested. No phase has this name.
 const TERMINATED: &str = "Terminated";
@@ -39,7 +40,7 @@ impl Desired {
 /// `P` is the place of a resource. Its order decides which of several equally bad resources is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rollup<P> {
-    counts: BTreeMap<Phase, u32>,
+    counts: PhaseCounts,
     /// The worst resource that is present or may be present.
     present: Option<Ranked<P>>,
     /// The first resource that is not present. It is separate, because its severity depends on the desired
@@ -80,7 +81,7 @@ pub struct RollupResult<P> {
 impl<P> Default for Rollup<P> {
     fn default() -> Self {
         Self {
-            counts: BTreeMap::new(),
+            counts: PhaseCounts::default(),
             present: None,
             missing: None,
         }
@@ -90,8 +91,7 @@ impl<P> Default for Rollup<P> {
 impl<P: Ord + Clone> Rollup<P> {
     /// Adds one resource.
     pub fn add(&mut self, phase: Phase, place: P) {
-        let count = self.counts.entry(phase).or_default();
-        *count = count.saturating_add(1);
+        self.counts.add(phase, 1);
         if phase == Phase::NotPresent {
             self.add_missing(place);
         } else {
@@ -102,10 +102,7 @@ impl<P: Ord + Clone> Rollup<P> {
     /// Adds all resources of another roll-up. The order of merging does not matter. `place` converts the places, and must
     /// preserve their order.
     pub fn merge<Q>(&mut self, other: &Rollup<Q>, place: impl Fn(&Q) -> P) {
-        for (phase, more) in &other.counts {
-            let count = self.counts.entry(*phase).or_default();
-            *count = count.saturating_add(*more);
-        }
+        self.counts.merge(&other.counts);
         if let Some(Ranked {
             phase, place: of, ..
         }) = &other.present
@@ -117,8 +114,8 @@ impl<P: Ord + Clone> Rollup<P> {
         }
     }
 
-    /// The number of resources in each phase; phases without any are left out.
-    pub fn counts(&self) -> &BTreeMap<Phase, u32> {
+    /// The number of resources in each phase.
+    pub fn counts(&self) -> &PhaseCounts {
         &self.counts
     }
 

@@ -10,7 +10,6 @@ use crate::record::RecordView;
 use crate::resource_view::ResourceView;
 use crate::snapshot::ChangedSubject;
 use crate::store::StoreAway;
-use crate::tally::Tally;
 use crate::view::{ClusterView, ContextView};
 
 /// The input of one answer. Immutable, so the answer is consistent.
@@ -84,12 +83,7 @@ impl Subject {
 
     /// The phase of all resources together, as in an answer without filters. `None` without a view.
     pub fn phase(&self) -> Option<Phase> {
-        let context = self.context.as_deref()?;
-        let mut all = Tally::<(), ()>::default();
-        for view in context.clusters() {
-            all.merge(&view.phases());
-        }
-        Some(all.rollup().result(context.desired()).phase)
+        Some(self.context.as_deref()?.rollup().phase)
     }
 
     /// Returns whether it is a found application, so that no resource was sent.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kindsight_api::emco::ReadyStatus;
-use kindsight_model::{ClusterName, Phase};
+use kindsight_model::ClusterName;
 
 use crate::emco::ready_status;
+use crate::phase_counts::PhaseCounts;
 use crate::resource_view::{ResourceView, Role, Staleness};
 use crate::rollup::Rollup;
 use crate::table::RowPlace;
@@ -180,12 +181,10 @@ impl<S: Ord, P: Ord + Clone> Tally<S, P> {
     }
 
     /// The number of resources of all ranks in each phase.
-    pub(crate) fn phase_counts(&self) -> BTreeMap<Phase, u32> {
-        let mut counts = BTreeMap::new();
+    pub(crate) fn phase_counts(&self) -> PhaseCounts {
+        let mut counts = PhaseCounts::default();
         for rank in self.ranks() {
-            for (phase, more) in rank.rollup.counts() {
-                count(&mut counts, *phase, *more);
-            }
+            counts.merge(rank.rollup.counts());
         }
         counts
     }

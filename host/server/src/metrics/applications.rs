@@ -57,8 +57,8 @@ impl Counts {
         let phase = application.phase;
         *self.applications.entry(phase).or_default() += 1;
         self.stale += usize::from(application.is_stale);
-        for (phase, count) in &application.resources {
-            *self.resources.entry(*phase).or_default() += *count as usize;
+        for (phase, count) in application.resources.iter() {
+            *self.resources.entry(phase).or_default() += count as usize;
         }
     }
 

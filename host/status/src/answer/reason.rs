@@ -1,22 +1,22 @@
 //! The reason of a roll-up result: a sentence about the worst resource.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use kindsight_model::Phase;
 
+use crate::phase_counts::PhaseCounts;
 use crate::rollup::RollupResult;
 use crate::tally::ResourcePlace;
 
 /// The reason of a roll-up result; `None` if every resource is well.
 pub(super) fn reason(
     result: &RollupResult<ResourcePlace<'_>>,
-    counts: &BTreeMap<Phase, u32>,
+    counts: &PhaseCounts,
 ) -> Option<String> {
     match result.worst {
         _ if counts.is_empty() => Some("there are no resources to roll up".to_owned()),
         Some(worst) => Some(sentence(worst)),
-        None if counts.keys().all(|phase| *phase == Phase::NotPresent) => {
+        None if counts.iter().all(|(phase, _)| phase == Phase::NotPresent) => {
             Some("all resources were removed as requested".to_owned())
         }
         None => None,

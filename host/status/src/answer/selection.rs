@@ -149,7 +149,7 @@ impl<'q> Selection<'q> {
             ready_status: Some(result.state.into()),
             ready_phase: Some(result.phase),
             ready_reason: reason(&result, rollup.counts()).map(Cow::Owned),
-            ready_counts: rollup.counts().clone(),
+            ready_counts: rollup.counts().by_phase(),
             stale_since: count
                 .stale
                 .as_ref()

@@ -210,7 +210,7 @@ proptest! {
 
     #[test]
     fn every_resource_is_counted_once_in_its_phase((items, _) in shuffled()) {
-        let counts = fold_grouped(&items).counts().clone();
+        let counts = fold_grouped(&items).counts().by_phase();
         for phase in Phase::ALL {
             let expected = items.iter().filter(|item| item.0 == *phase).count();
             let counted = counts.get(phase).copied().unwrap_or_default();

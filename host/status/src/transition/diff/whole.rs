@@ -15,11 +15,10 @@ use crate::view::{ClusterView, ContextView};
 
 /// The phase and state of an application.
 pub(super) fn application_state(view: &ContextView) -> PhaseState {
-    let query = StatusQuery::default();
-    let readiness = crate::answer::whole(view, &query).readiness;
+    let result = view.rollup();
     PhaseState {
-        phase: readiness.ready_phase.unwrap_or(Phase::Unknown),
-        state: readiness.ready_status.unwrap_or_default().into(),
+        phase: result.phase,
+        state: result.state.into(),
     }
 }
 
@@ -43,23 +42,20 @@ impl Diff {
     }
 
     pub(super) fn application(&mut self, before: Option<PhaseState>, after: &ContextView) {
-        let query = StatusQuery::default();
-        let whole = crate::answer::whole(after, &query);
-        let readiness = whole.readiness;
-        let to = PhaseState {
-            phase: readiness.ready_phase.unwrap_or(Phase::Unknown),
-            state: readiness.ready_status.unwrap_or_default().into(),
-        };
+        let to = application_state(after);
         if before.as_ref() == Some(&to) {
             return;
         }
+        // Only a transition has a reason, so most changes do not need the worst resource.
+        let query = StatusQuery::default();
+        let whole = crate::answer::whole(after, &query);
         let since_ms = match &before {
             None => whole.since_ms,
             Some(before) => Some(self.changed_ms(before.phase, to.phase, whole.worst)),
         };
         let worst = whole.worst.and_then(|place| place.resource());
         let worst = worst.map(|resource| &resource.verdict);
-        let message: Arc<str> = readiness.ready_reason.map_or("".into(), Cow::into);
+        let message: Arc<str> = whole.readiness.ready_reason.map_or("".into(), Cow::into);
         self.found.push(Transition {
             resource: None,
             from: before,
