@@ -57,6 +57,7 @@ mod server;
 mod settings;
 mod shadow;
 mod sharing;
+mod source_threads;
 mod sources;
 mod status_notify;
 mod stop;

@@ -44,6 +44,7 @@ use crate::replica::{self, ReplicaState};
 use crate::rsync;
 use crate::settings::Settings;
 use crate::sharing;
+use crate::source_threads::SourceThreads;
 use crate::sources::Sources;
 use crate::status_notify;
 use crate::sweeping::sweep;
@@ -79,6 +80,7 @@ pub(crate) struct Loaded {
     upstream: Option<Upstream>,
     /// The clusters that this host owns, if it shares clusters.
     ownership: Option<Ownership>,
+    source_threads: SourceThreads,
 }
 
 impl Loaded {
@@ -136,6 +138,7 @@ impl Loaded {
             instances,
             upstream,
             ownership,
+            source_threads: SourceThreads::start().map_err(Error::Runtime)?,
         })
     }
 
@@ -218,7 +221,7 @@ impl Loaded {
             &sender,
         );
         let metrics = self.metrics(&events_tx, &slots, &others);
-        let sources = Sources::new(tasks, events_tx.clone(), needs);
+        let sources = Sources::new(tasks, events_tx.clone(), needs, self.source_threads);
         begin_to_sweep(tasks, &self.settings, self.pipeline.contexts());
         begin_sources(tasks, sources, &mut self.settings, self.ownership);
         let connection = self.settings.contexts.connection();

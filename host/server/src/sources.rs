@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::settings::{ClusterChanges, check_clusters};
+use crate::source_threads::SourceThreads;
 use crate::tasks::Tasks;
 
 /// The running sources, each in its own task.
@@ -17,6 +18,7 @@ pub(crate) struct Sources {
     tasks: Tasks,
     events_tx: mpsc::Sender<QueuedEvent>,
     needs: Needs,
+    threads: SourceThreads,
     running: BTreeMap<ClusterName, Running>,
 }
 
@@ -34,11 +36,17 @@ pub(crate) struct Closed;
 
 impl Sources {
     /// Creates the value without sources.
-    pub(crate) fn new(tasks: &Tasks, events_tx: mpsc::Sender<QueuedEvent>, needs: Needs) -> Self {
+    pub(crate) fn new(
+        tasks: &Tasks,
+        events_tx: mpsc::Sender<QueuedEvent>,
+        needs: Needs,
+        threads: SourceThreads,
+    ) -> Self {
         Self {
             tasks: tasks.clone(),
             events_tx,
             needs,
+            threads,
             running: BTreeMap::new(),
         }
     }
@@ -56,12 +64,14 @@ impl Sources {
         let (configured, configured_rx) = watch::channel(source.clone());
         let (events_tx, needs) = (self.events_tx.clone(), self.needs.clone());
         let (stopped, end) = (stop.clone(), ended.clone());
+        let executor = self.threads.next();
+        let on = executor.handle();
         let run = async move {
-            let _end = end.drop_guard();
+            let (_end, _executor) = (end.drop_guard(), executor);
             Box::pin(source.run(configured_rx, events_tx, needs, stopped)).await;
             Ok::<_, Infallible>(())
         };
-        self.tasks.spawn_until(&stop, "source of a cluster", run);
+        self.tasks.spawn_on(&on, &stop, "source of a cluster", run);
         let running = Running {
             configured,
             stop,

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -77,11 +78,24 @@ impl Tasks {
     ) where
         E: std::error::Error + Send + Sync + 'static,
     {
+        self.spawn_on(&Handle::current(), stop, name, task);
+    }
+
+    /// The same as [`Self::spawn_until`], on another executor.
+    pub(crate) fn spawn_on<E>(
+        &self,
+        executor: &Handle,
+        stop: &CancellationToken,
+        name: &'static str,
+        task: impl Future<Output = Result<(), E>> + Send + 'static,
+    ) where
+        E: std::error::Error + Send + Sync + 'static,
+    {
         let (stop, shutdown) = (stop.clone(), self.shutdown.clone());
         let failure = Arc::clone(&self.failure);
         let names = self.running.clone();
         names.count(name, true);
-        let running = self.tracker.spawn(task);
+        let running = self.tracker.spawn_on(task, executor);
         self.tracker.spawn(async move {
             let ended = running.await;
             names.count(name, false);
