@@ -7,46 +7,62 @@ use std::time::{Duration, Instant};
 use kindsight_cluster::Client;
 use serde_json::Value;
 
-/// Time for two servers to give the same answers once the clusters are quiet.
-const SAME_MAX: Duration = Duration::from_mins(3);
+/// Time for two servers to give the same answers once the clusters are quiet. A busy machine delays probes and new
+/// connections for minutes.
+const SAME_MAX: Duration = Duration::from_mins(10);
 /// Time between two comparisons.
 const COMPARE_EVERY: Duration = Duration::from_millis(500);
 
 /// Waits until the server gives the same answers as a server that listed and judged everything from scratch. Returns
-/// the number of lines.
+/// the lines of the answers.
 ///
 /// # Panics
 /// If the answers still differ after [`SAME_MAX`].
-pub(crate) fn compare(server: &Client, fresh: &Client) -> usize {
+pub(crate) fn compare(server: &Client, fresh: &Client) -> BTreeSet<String> {
     let began = Instant::now();
     loop {
-        let (found, expected) = (lines(server), lines(fresh));
-        let is_whole = found.as_ref().is_some_and(|lines| !lines.is_empty());
-        if is_whole && found == expected {
-            return found.map_or(0, |lines| lines.len());
+        match (lines(server), lines(fresh)) {
+            (Ok(found), Ok(expected)) if !found.is_empty() && found == expected => return found,
+            (found, expected) if began.elapsed() > SAME_MAX => differ(found, expected),
+            _ => sleep(COMPARE_EVERY),
         }
-        if began.elapsed() > SAME_MAX {
-            let (found, expected) = (found.unwrap_or_default(), expected.unwrap_or_default());
-            let only = |of: &BTreeSet<String>, other: &BTreeSet<String>| {
-                let only: Vec<String> = of.difference(other).take(20).cloned().collect();
-                only.join("\n")
-            };
-            panic!(
-                "the read model differs from a fresh listing.\nOnly in the read model:\n{}\n\
-                 Only in the fresh listing:\n{}",
-                only(&found, &expected),
-                only(&expected, &found)
-            );
-        }
-        sleep(COMPARE_EVERY);
     }
 }
 
-/// The state of all applications, apps and resources, one per line; none while a part of it is stale.
-fn lines(server: &Client) -> Option<BTreeSet<String>> {
-    let list = server.get("/v2/applications")?;
+/// Ends the test with the differences of two answers.
+fn differ(
+    found: Result<BTreeSet<String>, String>,
+    expected: Result<BTreeSet<String>, String>,
+) -> ! {
+    let (found, expected) = match (found, expected) {
+        (Ok(found), Ok(expected)) => (found, expected),
+        (found, expected) => panic!(
+            "an answer is not complete.\nThe read model: {:?}\nThe fresh listing: {:?}",
+            found.map(|lines| lines.len()),
+            expected.map(|lines| lines.len())
+        ),
+    };
+    let only = |of: &BTreeSet<String>, other: &BTreeSet<String>| {
+        let only: Vec<String> = of.difference(other).take(20).cloned().collect();
+        only.join("\n")
+    };
+    panic!(
+        "the read model differs from a fresh listing.\nOnly in the read model:\n{}\n\
+         Only in the fresh listing:\n{}",
+        only(&found, &expected),
+        only(&expected, &found)
+    );
+}
+
+/// The state of all applications, apps and resources, one per line.
+///
+/// # Errors
+/// The request without an answer, or the stale part of an answer, as text.
+fn lines(server: &Client) -> Result<BTreeSet<String>, String> {
+    let get = |path: &str| server.get(path).ok_or_else(|| format!("no answer: {path}"));
+    let list = get("/v2/applications")?;
     let mut lines = BTreeSet::new();
-    for application in list["applications"].as_array()? {
+    for application in list["applications"].as_array().into_iter().flatten() {
         let text = |key: &str| application[key].as_str().unwrap_or("-");
         let path = format!(
             "/v2/projects/{}/composite-apps/{}/{}/deployment-intent-groups/{}/status",
@@ -55,9 +71,10 @@ fn lines(server: &Client) -> Option<BTreeSet<String>> {
             text("composite-app-version"),
             text("name"),
         );
-        let status = server.get(&path)?;
+        let status = get(&path)?;
         if status.get("stale-since").is_some() {
-            return None;
+            let clusters = get("/v2/clusters")?;
+            return Err(format!("stale: {path}; clusters: {clusters}"));
         }
         let name = format!("{} {}", text("composite-app-name"), text("name"));
         lines.insert(format!("{name}: {}", status["ready-status"]));
@@ -70,7 +87,7 @@ fn lines(server: &Client) -> Option<BTreeSet<String>> {
             }
         }
     }
-    Some(lines)
+    Ok(lines)
 }
 
 fn resource_line(application: &str, app: &Value, cluster: &Value, resource: &Value) -> String {

@@ -1,4 +1,4 @@
-//! Random changes of the objects of a cluster. Their number is limited, so that memory can stay flat.
+//! Random changes of the objects of a cluster. The number of objects is limited, so that memory can stay flat.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -18,12 +18,15 @@ pub(crate) const KIND: &str = "Crane";
 const APPLICATIONS: u64 = 5;
 /// Objects of each Kind in each namespace.
 const OBJECTS: u64 = 12;
-/// Time between two changes of a cluster.
+/// Time between two changes of a real cluster.
 const CHANGE_EVERY: Duration = Duration::from_millis(30);
 
-/// The changes of one cluster.
+/// The random changes of one cluster.
 pub(crate) struct Changes {
-    client: Client,
+    /// Makes a change. Returns whether the cluster accepted it: it may be away.
+    make: Box<dyn Fn(&mut Random) -> bool + Send + Sync>,
+    /// Time between two changes.
+    every: Duration,
 }
 
 /// A Kind with its collection in paths.
@@ -57,46 +60,54 @@ const KINDS: [Kind; 4] = [
 ];
 
 impl Changes {
-    pub(crate) fn new(client: Client) -> Self {
-        Self { client }
+    pub(crate) fn new(
+        every: Duration,
+        make: impl Fn(&mut Random) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let make = Box::new(make);
+        Self { make, every }
+    }
+
+    /// The changes of a real cluster, as requests of this client.
+    pub(crate) fn requests(client: Client) -> Self {
+        Self::new(CHANGE_EVERY, move |random| request(&client, random))
     }
 
     /// Makes changes until they are stopped. Returns the number of accepted changes.
     pub(crate) fn run(&self, random: &mut Random, has_ended: &AtomicBool) -> u64 {
         let mut accepted = 0;
         while !has_ended.load(Ordering::Relaxed) {
-            accepted += u64::from(self.change(random));
-            thread::sleep(CHANGE_EVERY);
+            accepted += u64::from((self.make)(random));
+            thread::sleep(self.every);
         }
         accepted
     }
+}
 
-    /// Creates, changes or deletes one object. Returns whether the server accepted it: it may be away.
-    fn change(&self, random: &mut Random) -> bool {
-        let kind = random.pick(&KINDS);
-        let namespace = *random.pick(&NAMESPACES);
-        let name = format!("object-{}", random.below(OBJECTS));
-        let path = kind.path.replace("{}", namespace) + &name;
-        match random.below(10) {
-            0 | 1 => self.is_accepted("DELETE", &path, None),
-            2..5 if kind.name == "Deployment" => {
-                let status = json!({"status": deployment_status(random)});
-                let patch = ("application/merge-patch+json", &status);
-                self.is_accepted("PATCH", &format!("{path}/status"), Some(patch))
-            }
-            _ => {
-                let object = object(kind, (namespace, &name), random);
-                let path = format!("{path}?fieldManager=soak&force=true");
-                let patch = ("application/apply-patch+yaml", &object);
-                self.is_accepted("PATCH", &path, Some(patch))
-            }
-        }
-    }
-
-    fn is_accepted(&self, method: &str, path: &str, body: Option<(&str, &Value)>) -> bool {
+/// Creates, changes or deletes one object. Returns whether the server accepted it.
+fn request(client: &Client, random: &mut Random) -> bool {
+    let kind = random.pick(&KINDS);
+    let namespace = *random.pick(&NAMESPACES);
+    let name = format!("object-{}", random.below(OBJECTS));
+    let path = kind.path.replace("{}", namespace) + &name;
+    let is_accepted = |method: &str, path: &str, body: Option<(&str, &Value)>| {
         let method = method.parse().expect("a method");
-        let answer = self.client.request(method, path, body);
+        let answer = client.request(method, path, body);
         answer.is_ok_and(|answer| answer.status < 300)
+    };
+    match random.below(10) {
+        0 | 1 => is_accepted("DELETE", &path, None),
+        2..5 if kind.name == "Deployment" => {
+            let status = json!({"status": deployment_status(random)});
+            let patch = ("application/merge-patch+json", &status);
+            is_accepted("PATCH", &format!("{path}/status"), Some(patch))
+        }
+        _ => {
+            let object = object(kind, (namespace, &name), random);
+            let path = format!("{path}?fieldManager=soak&force=true");
+            let patch = ("application/apply-patch+yaml", &object);
+            is_accepted("PATCH", &path, Some(patch))
+        }
     }
 }
 

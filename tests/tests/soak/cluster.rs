@@ -1,4 +1,4 @@
-//! Clusters of the run: their random changes and faults.
+//! Clusters of the run, and the real clusters: their random changes and faults.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,8 +16,11 @@ const CHANGE_MAX: Duration = Duration::from_secs(3);
 /// Time for the server to serve a new Kind.
 const SERVED_MAX: Duration = Duration::from_mins(1);
 
-/// A cluster of the run. Real clusters and simulated ones can take part.
+/// A cluster of the run, real or simulated.
 pub(crate) trait SoakCluster {
+    /// The name of the cluster in answers.
+    fn name(&self) -> &str;
+
     /// The kubeconfig of the cluster, behind its faults.
     fn kubeconfig(&self) -> PathBuf;
 
@@ -78,6 +81,10 @@ fn define(cluster: &Cluster) {
 }
 
 impl SoakCluster for RealCluster {
+    fn name(&self) -> &str {
+        self.cluster.name()
+    }
+
     fn kubeconfig(&self) -> PathBuf {
         let file = self.cluster.folder().join("proxy.kubeconfig");
         let who: &Credentials = self.cluster.admin();
@@ -94,7 +101,7 @@ impl SoakCluster for RealCluster {
 
     fn changes(&self) -> Changes {
         let client: Client = self.cluster.client().with_timeout(CHANGE_MAX);
-        Changes::new(client)
+        Changes::requests(client)
     }
 
     fn begin_fault(&mut self, random: &mut Random) -> &'static str {

@@ -1,5 +1,6 @@
-//! Long run: random changes over two clusters with faults. At the end, the read model must equal a fresh listing that
-//! is judged from scratch, the audits must have found no drift, and the memory of the server must stay flat.
+//! Long run: random changes over two real and three simulated clusters with faults. At the end, the read model must
+//! equal a fresh listing that is judged from scratch, the audits must have found no drift, and the memory of the server
+//! must stay flat.
 //!
 //! ```text
 //! cargo test --workspace --locked --test soak                           # 15 s
@@ -14,7 +15,9 @@ mod cluster;
 mod host;
 mod memory;
 mod random;
+mod simulated;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -29,12 +32,13 @@ use cluster::{RealCluster, SoakCluster};
 use host::{Host, SERVE};
 use memory::{Memory, Trend};
 use random::Random;
+use simulated::Simulated;
 
 /// The allocator of the binary.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The names of the clusters.
+/// The names of the real clusters.
 const CLUSTERS: [&str; 2] = ["edge01", "edge02"];
 /// Shortest run whose memory is asserted: caches and histories are full only after a while.
 const ASSERTED_FROM: Duration = Duration::from_hours(1);
@@ -104,15 +108,25 @@ fn run(plan: Plan) {
         return;
     };
     let etcd = Arc::new(Etcd::start(&binaries));
-    let clusters = CLUSTERS.map(|name| RealCluster::start(name, &etcd));
-    let clusters = clusters.map(|cluster| Box::new(cluster) as Box<dyn SoakCluster>);
-    let mut stage = Stage::start(clusters.into());
+    let real = CLUSTERS.map(|name| RealCluster::start(name, &etcd));
+    let real = real.map(|cluster| Box::new(cluster) as Box<dyn SoakCluster>);
+    let simulated = Simulated::start().map(|it| Box::new(it) as Box<dyn SoakCluster>);
+    let mut stage = Stage::start(real.into_iter().chain(simulated).collect());
     let trend = stage.disturb(plan);
     let lines = stage.compare();
     let audits = stage.host.audits();
+    for cluster in &stage.clusters {
+        let name = cluster.name();
+        assert!(
+            lines.iter().any(|line| line.contains(name)),
+            "{name} is in no answer"
+        );
+    }
     println!(
-        "{lines} lines are equal; {} samples of the last process, {} drifts",
-        audits.samples, audits.drifts
+        "{} lines are equal; {} samples of the last process, {} drifts",
+        lines.len(),
+        audits.samples,
+        audits.drifts
     );
     assert!(audits.samples > 0, "no sample was taken");
     assert_eq!(audits.drifts, 0, "{:?}", stage.host.drift_lines());
@@ -210,8 +224,8 @@ impl Stage {
     }
 
     /// Compares the answers with a server that lists and judges everything from scratch, without faults. Returns the
-    /// number of lines.
-    fn compare(&mut self) -> usize {
+    /// lines of the answers.
+    fn compare(&mut self) -> BTreeSet<String> {
         for cluster in &mut self.clusters {
             cluster.heal();
         }
