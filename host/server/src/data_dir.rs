@@ -170,7 +170,7 @@ fn open_remembered(path: &Path) -> Option<RememberedFile> {
 }
 
 fn try_open_remembered(path: &Path) -> Result<RememberedFile, StoreError> {
-    RememberedFile::open(Arc::new(RedbStore::open(path)?))
+    RememberedFile::open(Arc::new(RedbStore::open_unwatched(path)?))
 }
 
 fn not_kept(error: &(impl std::error::Error + 'static)) {

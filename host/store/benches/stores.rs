@@ -23,12 +23,18 @@ const VALUE: [u8; 400] = [b'x'; 400];
 const BATCH: usize = 100;
 /// Keys per range: a context of 1,000 resources has about two keys for each resource.
 const RANGE: usize = 2000;
+/// Keys of the large file, which has about ten times the size of the page cache.
+const LARGE: usize = 100_000;
+/// Keys per batch while the large file is filled.
+const LARGE_BATCH: usize = 2000;
 
 fn main() {
     let folder = tempfile::TempDir::new().unwrap();
     let file = RedbStore::open(&folder.path().join("store.redb")).unwrap();
     println!("{:<40}{:>10}{:>10}", "", "p50", "p99");
     measure_store("file", &file);
+    let large = RedbStore::open(&folder.path().join("large.redb")).unwrap();
+    measure_large(&large);
     let Some(binaries) = Binaries::or_skip(Binary::ETCD) else {
         return;
     };
@@ -106,6 +112,39 @@ fn measure_store(name: &str, store: &dyn Store) {
         runtime.block_on(watch.next()).unwrap();
     });
     report(&format!("{name}: put until the watch reports it"), times);
+}
+
+/// Calls on a file that is larger than the page cache of redb. Each batch adds the newest keys and
+/// deletes the oldest keys, as histories do.
+fn measure_large(store: &dyn Store) {
+    let key = |number: usize| format!("/large/{}/{number:020}/", number % 15);
+    for first in (0..LARGE).step_by(LARGE_BATCH) {
+        let keys = (first..first + LARGE_BATCH).map(key);
+        store
+            .apply(&keys.fold(Batch::new(), |batch, key| batch.put(key, VALUE)))
+            .unwrap();
+    }
+    let times = timed(CALLS, |call| {
+        let oldest = call * BATCH..(call + 1) * BATCH;
+        let batch = oldest.fold(Batch::new(), |batch, number| {
+            batch.put(key(number + LARGE), VALUE).delete(key(number))
+        });
+        store.apply(&batch).unwrap();
+    });
+    report(
+        &format!("large file: {BATCH} keys added and deleted"),
+        times,
+    );
+    let times = timed(CALLS, |call| {
+        // A prime stride reads keys that are far from each other.
+        let number = CALLS * BATCH + call * 7919 % (LARGE - CALLS * BATCH);
+        assert!(store.get(&key(number)).unwrap().is_some());
+    });
+    report("large file: get", times);
+    let times = timed(3, |_| {
+        assert_eq!(store.range("/large/").unwrap().entries.len(), LARGE);
+    });
+    report("large file: range of all keys", times);
 }
 
 /// The same calls with the client only.

@@ -52,6 +52,8 @@ pub(crate) struct Recent {
     /// True if other programs apply the batches too, so that a reader may know a revision before
     /// the log does.
     follows: bool,
+    /// True if every batch is dropped immediately.
+    is_unwatched: bool,
     /// Number of times that the log has dropped all batches.
     forgotten: u64,
 }
@@ -66,6 +68,14 @@ impl ChangeLog {
                 ..Recent::default()
             }),
         }
+    }
+
+    /// Makes a log that keeps no batch, for a store without watches. A watch gets
+    /// [`Error::Compacted`] after the next change.
+    pub(crate) fn unwatched(at: Revision) -> Self {
+        let log = Self::new(at);
+        log.recent.send_modify(|recent| recent.is_unwatched = true);
+        log
     }
 
     /// Makes an empty log of a store at this revision that other programs also write to, so that a
@@ -161,8 +171,13 @@ impl Recent {
             self.value_bytes += batch.value_bytes();
             self.batches.push_back(batch);
         }
+        let changes_max = if self.is_unwatched {
+            0
+        } else {
+            CHANGES_KEPT_MAX
+        };
         // A batch over the limit is dropped immediately, with all batches before it.
-        while self.changes > CHANGES_KEPT_MAX
+        while self.changes > changes_max
             && let Some(dropped) = self.batches.pop_front()
         {
             self.changes -= dropped.changes.len();

@@ -40,9 +40,12 @@ const LIMITS: StoreLimits = StoreLimits {
     batch_bytes: BATCH_BYTES_MAX,
 };
 
-/// The memory that redb may use for pages, in bytes. Queries never read the store, so a small cache
-/// is sufficient.
-pub const CACHE_BYTES: usize = 64 * 1024 * 1024;
+/// The memory that redb may use for the pages of one file, in bytes. A server has at most two files
+/// open: its store and its last-known state.
+///
+/// Queries never read the store, so a small cache is sufficient. `docs/scale.md` has measurements
+/// with other sizes.
+pub const CACHE_BYTES: usize = 8 * 1024 * 1024;
 
 /// A store in one file that only one process uses at a time, or in memory.
 ///
@@ -81,6 +84,17 @@ impl RedbStore {
         let path = path.to_owned();
         let store = Self::open_with(move || file::open(&path))?;
         format::establish(&store)?;
+        Ok(store)
+    }
+
+    /// Opens or creates the store in a file for a user without watches. The store keeps no changes,
+    /// so a watch ends with [`Error::Compacted`] after the next change.
+    ///
+    /// # Errors
+    /// The errors of [`RedbStore::open`].
+    pub fn open_unwatched(path: &Path) -> Result<Self> {
+        let mut store = Self::open(path)?;
+        store.log = ChangeLog::unwatched(store.log.latest());
         Ok(store)
     }
 

@@ -52,6 +52,19 @@ fn the_oldest_batches_go_when_the_log_is_full() {
 }
 
 #[test]
+fn the_log_of_an_unwatched_store_keeps_nothing() {
+    let log = ChangeLog::unwatched(Revision::default());
+    let begin = log.latest();
+    let mut watch = Watch::new(&log, "", begin).unwrap();
+    let last = append(&log, vec![put("/a/", 100)]);
+    assert_eq!(compacted_to(wait(watch.next())), last);
+    assert_eq!(log.latest(), last);
+    let recent = log.recent.borrow();
+    assert!(recent.batches.is_empty());
+    assert_eq!((recent.changes, recent.value_bytes), (0, 0));
+}
+
+#[test]
 fn the_oldest_values_are_dropped_when_they_take_too_many_bytes() {
     let log = ChangeLog::new(Revision::default());
     let begin = log.latest();

@@ -46,6 +46,23 @@ fn a_file_keeps_the_contract() {
 }
 
 #[test]
+fn an_unwatched_file_keeps_its_values_but_no_changes() {
+    let (_folder, path) = folder();
+    let store = RedbStore::open_unwatched(&path).unwrap();
+    let begin = store.range("").unwrap().revision;
+    let first = put(&store, "/a/", "1").unwrap();
+    assert!(begin < first);
+    assert_eq!(
+        contract::compacted_to(store.watch("", begin)),
+        store.range("").unwrap().revision
+    );
+    drop(store);
+    let again = RedbStore::open_unwatched(&path).unwrap();
+    assert_eq!(again.get("/a/").unwrap().as_deref(), Some(&b"1"[..]));
+    assert_eq!(again.range("").unwrap().revision, first);
+}
+
+#[test]
 fn a_new_store_carries_its_version() {
     let store = RedbStore::in_memory().unwrap();
     let entries = store.range("").unwrap().entries;
