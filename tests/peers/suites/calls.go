@@ -19,6 +19,11 @@ func (reader *reader) call(call *ast.CallExpr, names scope) (any, error) {
 		return map[string]any{}, nil
 	case "append":
 		return reader.append(call, names)
+	case "Parse":
+		// A time of a text.
+		return reader.value(call.Args[len(call.Args)-1], names)
+	case "SetNestedSlice", "SetNestedField":
+		return nil, reader.setNested(call, names)
 	case "Itoa":
 		value, err := reader.value(call.Args[0], names)
 		return fmt.Sprint(value), err
@@ -33,6 +38,44 @@ func (reader *reader) call(call *ast.CallExpr, names scope) (any, error) {
 		return reader.value(call.Args[0], names)
 	}
 	return nil, fmt.Errorf("%s is unknown", name)
+}
+
+// `unstructured.SetNestedField` and its like: the object, the value, and the names of the members.
+func (reader *reader) setNested(call *ast.CallExpr, names scope) error {
+	arguments, err := reader.values(call.Args, names)
+	if err != nil || len(arguments) != 3 {
+		return fmt.Errorf("no value is set: %v", err)
+	}
+	into, isObject := arguments[0].(map[string]any)
+	path, isPath := arguments[2].([]any)
+	if !isObject || !isPath || len(path) == 0 {
+		return fmt.Errorf("no object or no path")
+	}
+	for _, name := range path[:len(path)-1] {
+		inner, ok := into[fmt.Sprint(name)].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			into[fmt.Sprint(name)] = inner
+		}
+		into = inner
+	}
+	into[fmt.Sprint(path[len(path)-1])] = arguments[1]
+	return nil
+}
+
+// `GetAnnotations` and `SetAnnotations` of an unstructured object.
+func (reader *reader) annotations(name string, holder map[string]any, call *ast.CallExpr, names scope) (any, error) {
+	object, _ := holder["object"].(map[string]any)
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("no metadata")
+	}
+	if name == "GetAnnotations" {
+		return metadata["annotations"], nil
+	}
+	value, err := reader.value(call.Args[0], names)
+	metadata["annotations"] = value
+	return nil, err
 }
 
 // `time.Date` with numbers, in UTC.

@@ -47,7 +47,7 @@ func (table table) entries(reader *reader, group ast.Node) []testCase {
 }
 
 // Reads Ginkgo's tables whose entries have an object, perhaps a second object, and the word. A case with a second object is
-// left out: its word depends on both.
+// left out: its word depends on both. So is a case with another word before the expected one.
 func phases(all ...table) func(*reader, string) []testCase {
 	return func(reader *reader, file string) []testCase {
 		var cases []testCase
@@ -88,7 +88,7 @@ func (table table) phases(reader *reader, group ast.Node) []testCase {
 			return true
 		}
 		last := len(entry.Args) - 1
-		if last == 3 && typeName(entry.Args[2]) != "nil" {
+		if last == 3 && !isNothing(entry.Args[2]) {
 			return false
 		}
 		value, err := reader.value(entry.Args[1], nil)
@@ -104,6 +104,15 @@ func (table table) phases(reader *reader, group ast.Node) []testCase {
 		return false
 	})
 	return cases
+}
+
+// Whether an argument is `nil`, or an empty text of a type.
+func isNothing(argument ast.Expr) bool {
+	if call, ok := argument.(*ast.CallExpr); ok && len(call.Args) == 1 {
+		literal, ok := call.Args[0].(*ast.BasicLit)
+		return ok && literal.Value == `""`
+	}
+	return typeName(argument) == "nil"
 }
 
 // `BeNil()` and `Not(HaveOccurred())` match an object without an error.

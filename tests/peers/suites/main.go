@@ -12,11 +12,13 @@ import (
 )
 
 // A case of a suite. `File` is a path in the folder, for objects that are not part of a test's source.
+// `YAML` is an object in YAML.
 type testCase struct {
 	Suite  string `json:"suite"`
 	ID     string `json:"id"`
 	Object any    `json:"object,omitempty"`
 	File   string `json:"file,omitempty"`
+	YAML   string `json:"yaml,omitempty"`
 	Word   string `json:"word"`
 }
 

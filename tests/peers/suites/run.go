@@ -287,6 +287,10 @@ func (reader *reader) method(name string, call *ast.CallExpr, names scope) (any,
 	if !ok {
 		return nil, false, nil
 	}
+	if name == "GetAnnotations" || name == "SetAnnotations" {
+		value, err := reader.annotations(name, holder, call, names)
+		return value, true, err
+	}
 	function := reader.methods[fmt.Sprint(holder[typeMember])][name]
 	if function == nil {
 		return nil, false, nil

@@ -47,6 +47,8 @@ const (
 	acm      = "controllers"
 	cloneset = "pkg/controller/cloneset/utils"
 	clusters = "pkg/controller/clusters"
+	packaged = "cmd/kubeapps-apis/plugins/fluxv2/packages/v1alpha1"
+	virtual  = "../kubevirt+kubevirt/staging/src/kubevirt.io/api/core/v1"
 	keda     = "../kedacore+keda/apis/keda/v1alpha1"
 )
 
@@ -281,6 +283,83 @@ var suites = []suite{
 			table{function: "The statusinspection.RetrievePhaseFromVMI function", apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance"},
 		),
 	},
+	{
+		repository: "osac-project+osac-operator",
+		constants:  []string{"api/v1alpha1", virtual},
+		files:      []string{"internal/controller/computeinstance_controller_test.go"},
+		read:       phases(table{function: "maps PrintableStatus to phase", apiVersion: "kubevirt.io/v1", kind: "VirtualMachine"}),
+	},
+	{
+		repository: "mhrivnak+ssvirt",
+		constants:  []string{virtual},
+		files:      []string{"pkg/controllers/vmstatus_controller_test.go"},
+		read: tables(table{
+			function: "TestMapVMStatus", apiVersion: "kubevirt.io/v1", kind: "VirtualMachine", object: "vm", word: words("expected"),
+		}),
+	},
+	{
+		repository: "k0rdent+kcm",
+		constants:  []string{"api/v1beta1"},
+		files:      []string{"internal/controller/adapters/sveltos/state_test.go"},
+		read: states(
+			"Test_servicesStateFromSummary_Helm", "apiVersion: config.projectsveltos.io/v1beta1\nkind: ClusterSummary",
+			"summary", "expected", "State",
+		),
+	},
+	{
+		repository: "controlplaneio-fluxcd+flux-operator",
+		constants:  []string{"api/v1", "internal/reporter"},
+		files:      []string{"internal/reporter/resource_status_test.go"},
+		read: expected("NewResourceStatus", "Status", map[string]string{
+			"Kustomization": "kustomize.toolkit.fluxcd.io/v1", "HelmRelease": "helm.toolkit.fluxcd.io/v2",
+			"HelmRepository": "source.toolkit.fluxcd.io/v1",
+		}),
+	},
+	{
+		repository: "replicatedhq+kots",
+		constants:  []string{"pkg/kotsadmsnapshot/types"},
+		files:      []string{"pkg/kotsadmsnapshot/types/types_test.go"},
+		read: tables(table{
+			function: "TestGetStatusFromBackupPhase", apiVersion: "velero.io/v1", kind: "Backup", object: "phase",
+			under: "status.phase", word: words("expected"),
+		}),
+	},
+	{
+		repository: "vmware-tanzu+kubeapps",
+		constants:  []string{packaged},
+		files:      []string{packaged + "/release_test.go"},
+		read:       packages,
+	},
+	{
+		repository: "argoproj+argo-workflows",
+		constants:  []string{"pkg/apis/workflow/v1alpha1"},
+		files:      []string{"pkg/apis/workflow/v1alpha1/workflow_phase_test.go"},
+		read: assertedPhases(
+			"TestWorkflowPhase_Completed", "Completed", "argoproj.io/v1alpha1", "Workflow", "final", "not final",
+		),
+	},
+	{
+		repository: "konflux-ci+konflux-ui",
+		files:      []string{"src/utils/__tests__/pipeline-utils.spec.ts"},
+		read: scripts([]string{"src/__data__/pipelinerun-data.ts"}, verdictOf{
+			function: "pipelineRunStatus", apiVersion: "tekton.dev/v1", kind: "PipelineRun",
+		}),
+	},
+	{
+		repository: "headlamp-k8s+plugins",
+		files:      []string{"strimzi/src/crds.test.ts"},
+		read: scripts(nil,
+			strimzi("isKafkaReady", "Kafka"), strimzi("isTopicReady", "KafkaTopic"), strimzi("isUserReady", "KafkaUser"),
+			strimzi("isConnectReady", "KafkaConnect"), verdictOf{
+				function: "isConnectorPaused", apiVersion: "kafka.strimzi.io/v1beta2", kind: "KafkaConnector", yes: "paused",
+				no: "not paused",
+			},
+		),
+	},
+}
+
+func strimzi(function, kind string) verdictOf {
+	return verdictOf{function: function, apiVersion: "kafka.strimzi.io/v1beta2", kind: kind, yes: "ready", no: "not ready"}
 }
 
 // The tables of `IsReady` and `IsFailed` of Kinds of Knative.

@@ -201,7 +201,11 @@ func fieldsOf(element ast.Expr, of *ast.StructType) map[string]ast.Expr {
 }
 
 func (table table) one(reader *reader, fields map[string]ast.Expr) (testCase, error) {
-	name, err := reader.value(fields["name"], nil)
+	named := fields["name"]
+	if named == nil {
+		named = fields[table.object]
+	}
+	name, err := reader.value(named, nil)
 	if err != nil {
 		return testCase{}, err
 	}

@@ -88,6 +88,20 @@ var elsewhere = map[string]string{
 	"SchedulePhaseEnabled":                   "Enabled",
 	"SchedulePhaseFailedValidation":          "FailedValidation",
 
+	"BackupPhaseNew":        "New",
+	"BackupPhaseInProgress": "InProgress",
+	"BackupPhaseCompleted":  "Completed",
+	"BackupPhaseFailed":     "Failed",
+	"BackupPhaseDeleting":   "Deleting",
+
+	"InstallSucceededReason":                           "InstallSucceeded",
+	"InstallFailedReason":                              "InstallFailed",
+	"GetLastReleaseFailedReason":                       "GetLastReleaseFailed",
+	"InstalledPackageStatus_STATUS_REASON_INSTALLED":   "INSTALLED",
+	"InstalledPackageStatus_STATUS_REASON_FAILED":      "FAILED",
+	"InstalledPackageStatus_STATUS_REASON_PENDING":     "PENDING",
+	"InstalledPackageStatus_STATUS_REASON_UNSPECIFIED": "UNSPECIFIED",
+
 	"WorkflowPending":   "Pending",
 	"WorkflowRunning":   "Running",
 	"WorkflowSucceeded": "Succeeded",

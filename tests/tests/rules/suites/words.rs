@@ -36,6 +36,20 @@ const NOT_RED: &[&str] = &[
     "Unknown",
 ];
 
+/// States of an object that no user stopped.
+const NOT_SUSPENDED: &[&str] = &[
+    "Degraded",
+    "Failed",
+    "NotPresent",
+    "Pending",
+    "Present",
+    "Ready",
+    "Retrying",
+    "Succeeded",
+    "Terminating",
+    "Unknown",
+];
+
 /// States of an object whose work has ended.
 const FINAL: &[&str] = &["Degraded", "Failed", "Ready", "Succeeded"];
 /// States of an object whose work has not ended.
@@ -163,7 +177,11 @@ pub(super) const WORDS: &[Words] = &[
         ],
     },
     Words {
-        suites: &["kubeflow+pipelines", "stolostron+cluster-backup-operator"],
+        suites: &[
+            "argoproj+argo-workflows",
+            "kubeflow+pipelines",
+            "stolostron+cluster-backup-operator",
+        ],
         words: &[
             ("final", FINAL),
             ("not final", NOT_FINAL),
@@ -204,6 +222,101 @@ pub(super) const WORDS: &[Words] = &[
             ("phase ResourceQuotaExceeded", RED),
             // No phase: the state of the guest is not known.
             ("phase ", &["Pending", "Unknown"]),
+        ],
+    },
+    Words {
+        suites: &["osac-project+osac-operator"],
+        words: &[
+            ("phase Running", GREEN),
+            ("phase Starting", RUNNING),
+            ("phase Stopping", RUNNING),
+            ("phase Stopped", &["Suspended"]),
+            ("phase Paused", &["Suspended"]),
+            ("phase Failed", RED),
+        ],
+    },
+    Words {
+        suites: &["mhrivnak+ssvirt"],
+        words: &[
+            ("POWERED_ON", GREEN),
+            ("POWERED_OFF", &["Suspended"]),
+            ("POWERING_ON", RUNNING),
+            ("POWERING_OFF", RUNNING),
+            ("STARTING", RUNNING),
+            ("STOPPED", &["Suspended"]),
+            ("SUSPENDED", &["Suspended"]),
+            ("ERROR", RED),
+            ("DELETING", &["Terminating"]),
+            ("UNKNOWN", &["Pending", "Unknown"]),
+        ],
+    },
+    Words {
+        suites: &["k0rdent+kcm"],
+        words: &[
+            ("Deployed", GREEN),
+            ("Provisioning", RUNNING),
+            ("Failed", RED),
+            // Some services work, and others failed.
+            ("Deployed, Failed", &["Degraded", "Failed", "Retrying"]),
+            ("Deployed, Provisioning", RUNNING),
+            // A service failed, and another one is in progress.
+            ("Failed, Pending", &["Failed", "Pending", "Retrying"]),
+            ("Failed, Provisioning", &["Failed", "Pending", "Retrying"]),
+            ("Deleting", RUNNING),
+            // The services are gone, and the summary is not.
+            ("Deleted", RUNNING),
+        ],
+    },
+    Words {
+        suites: &["controlplaneio-fluxcd+flux-operator"],
+        words: &[
+            ("Ready", GREEN),
+            ("Failed", RED),
+            ("Progressing", RUNNING),
+            ("Suspended", &["Suspended"]),
+            ("Unknown", &["Pending", "Unknown"]),
+        ],
+    },
+    Words {
+        suites: &["replicatedhq+kots"],
+        words: &[
+            ("Completed", GREEN),
+            ("Failed", RED),
+            // Also the word of a phase that the tool does not know.
+            ("InProgress", &["Pending", "Unknown"]),
+            ("Deleting", RUNNING),
+        ],
+    },
+    Words {
+        suites: &["vmware-tanzu+kubeapps"],
+        words: &[
+            ("INSTALLED", GREEN),
+            ("FAILED", RED),
+            ("PENDING", RUNNING),
+            ("UNSPECIFIED", &["Pending", "Unknown"]),
+        ],
+    },
+    Words {
+        suites: &["konflux-ci+konflux-ui"],
+        words: &[
+            ("Succeeded", GREEN),
+            ("Failed", RED),
+            ("Cancelled", RED),
+            ("Running", RUNNING),
+            ("Cancelling", RUNNING),
+            // A run that waits for a person has this word too.
+            ("Pending", &["Pending", "Suspended"]),
+            // A condition of the pipeline did not hold, so the run ended.
+            ("Skipped", &["Failed", "Suspended"]),
+        ],
+    },
+    Words {
+        suites: &["headlamp-k8s+plugins"],
+        words: &[
+            ("ready", GREEN),
+            ("not ready", NOT_GREEN),
+            ("paused", &["Suspended"]),
+            ("not paused", NOT_SUSPENDED),
         ],
     },
 ];
