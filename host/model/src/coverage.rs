@@ -1,5 +1,6 @@
 //! Coverage: the state of each Kind in each scope, as one source knows it.
 
+mod entry;
 mod extents;
 mod kind_state;
 mod rows;
@@ -7,6 +8,7 @@ mod rows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use entry::CoverageEntry;
 use extents::Extents;
 pub use kind_state::{Absence, KindCoverage, KindState, Presence};
 pub use rows::CoverageRow;

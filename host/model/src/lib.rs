@@ -56,7 +56,8 @@ pub use claims::{Claims, ClaimsByPosition, OtherClaim};
 pub use clean::{clean, clean_json};
 pub use cluster_facts::{AuditCounts, ClusterFacts, ReportMode};
 pub use coverage::{
-    Absence, Coverage, CoverageRow, KindCoverage, KindState, Presence, Scope, is_served_by,
+    Absence, Coverage, CoverageEntry, CoverageRow, KindCoverage, KindState, Presence, Scope,
+    is_served_by,
 };
 pub use declared::{Declared, DeclaredReason};
 pub use digest::Digest;

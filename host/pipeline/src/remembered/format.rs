@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_model::{
-    ClusterName, Coverage, CoverageRow, DigName, Gvk, InterpretedBy, KindCoverage, KindState,
-    Phase, Scope, Verdict,
+    ClusterName, Coverage, CoverageEntry, DigName, Gvk, InterpretedBy, Phase, Verdict,
 };
 use kindsight_status::{ClusterView, ConnectionView, ResourceView, Role, object_mark};
 use serde::{Deserialize, Serialize};
@@ -31,25 +30,7 @@ pub(super) struct StoredCluster {
     identity: Option<Arc<str>>,
     /// The Kinds that were not covered; left out if its source sent no coverage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    not_covered: Option<Vec<StoredKind>>,
-}
-
-/// The state of a Kind in one scope.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct StoredKind {
-    group: Arc<str>,
-    /// Left out for all Kinds of the group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<Arc<str>>,
-    /// Left out for the cluster without a limit on namespaces.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    namespace: Option<Arc<str>>,
-    state: KindState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    since_ms: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    cause: Option<Arc<str>>,
+    not_covered: Option<Vec<CoverageEntry>>,
 }
 
 impl StoredCluster {
@@ -66,8 +47,11 @@ impl StoredCluster {
             current_until_ms,
             selector: connection.selector().cloned(),
             identity: facts.and_then(|facts| facts.identity.clone()),
-            not_covered: coverage
-                .map(|coverage| coverage.not_covered().filter_map(StoredKind::of).collect()),
+            // A limit on the cluster itself is not kept.
+            not_covered: coverage.map(|coverage| {
+                let kinds = coverage.not_covered().filter(|row| row.group.is_some());
+                kinds.map(CoverageEntry::from).collect()
+            }),
         }
     }
 
@@ -75,9 +59,7 @@ impl StoredCluster {
     pub(super) fn read(self) -> Option<(ClusterName, RememberedCluster)> {
         let coverage = self.not_covered.map(|kinds| {
             let mut coverage = Coverage::default();
-            for kind in kinds {
-                kind.add_to(&mut coverage);
-            }
+            coverage.extend(kinds);
             coverage
         });
         let cluster = RememberedCluster {
@@ -87,34 +69,6 @@ impl StoredCluster {
             coverage,
         };
         Some((self.cluster.parse().ok()?, cluster))
-    }
-}
-
-impl StoredKind {
-    /// The stored form of a state. `None` for a limit on the cluster itself.
-    fn of(row: CoverageRow<'_>) -> Option<Self> {
-        Some(Self {
-            group: row.group?.into(),
-            kind: row.kind.map(Arc::from),
-            namespace: row.namespace.map(Arc::from),
-            state: row.coverage.state,
-            since_ms: row.coverage.since_ms,
-            cause: row.coverage.cause,
-        })
-    }
-
-    fn add_to(self, coverage: &mut Coverage) {
-        let state = KindCoverage {
-            state: self.state,
-            since_ms: self.since_ms,
-            cause: self.cause,
-        };
-        let scope = self.namespace.as_deref();
-        let scope = scope.map_or(Scope::Cluster, Scope::Namespace);
-        match &self.kind {
-            Some(kind) => coverage.set(&self.group, kind, scope, state),
-            None => coverage.set_group(&self.group, state),
-        }
     }
 }
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_model::{
-    AuditCounts, ClusterFacts, ClusterName, Coverage, CoverageRow, KindCoverage, KindState,
-    ReportMode, Scope,
+    AuditCounts, ClusterFacts, ClusterName, Coverage, CoverageEntry, KindState, ReportMode,
 };
 use kindsight_status::{ClusterOwner, ConnectionState, ConnectionView};
 use serde::{Deserialize, Serialize};
@@ -68,24 +67,7 @@ struct WireFacts {
 #[serde(rename_all = "kebab-case")]
 struct WireCoverage {
     others: KindState,
-    not_covered: Vec<WireKind>,
-}
-
-/// The state of a Kind in one scope, of a group, or of a limit on the cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct WireKind {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    group: Option<Arc<str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<Arc<str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    namespace: Option<Arc<str>>,
-    state: KindState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    since_ms: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    cause: Option<Arc<str>>,
+    not_covered: Vec<CoverageEntry>,
 }
 
 impl ConnectionLine {
@@ -174,43 +156,13 @@ impl WireCoverage {
     fn of(coverage: &Coverage) -> Self {
         Self {
             others: coverage.others().state,
-            not_covered: coverage.not_covered().map(WireKind::of).collect(),
+            not_covered: coverage.not_covered().map(CoverageEntry::from).collect(),
         }
     }
 
     fn read(self) -> Coverage {
         let mut coverage = Coverage::of_others(self.others);
-        for kind in self.not_covered {
-            kind.add_to(&mut coverage);
-        }
+        coverage.extend(self.not_covered);
         coverage
-    }
-}
-
-impl WireKind {
-    fn of(row: CoverageRow<'_>) -> Self {
-        Self {
-            group: row.group.map(Arc::from),
-            kind: row.kind.map(Arc::from),
-            namespace: row.namespace.map(Arc::from),
-            state: row.coverage.state,
-            since_ms: row.coverage.since_ms,
-            cause: row.coverage.cause,
-        }
-    }
-
-    fn add_to(self, coverage: &mut Coverage) {
-        let state = KindCoverage {
-            state: self.state,
-            since_ms: self.since_ms,
-            cause: self.cause,
-        };
-        let scope = self.namespace.as_deref();
-        let scope = scope.map_or(Scope::Cluster, Scope::Namespace);
-        match (&self.group, &self.kind) {
-            (Some(group), Some(kind)) => coverage.set(group, kind, scope, state),
-            (Some(group), None) => coverage.set_group(group, state),
-            (None, _) => coverage.leave_out(state.cause.unwrap_or_default()),
-        }
     }
 }
