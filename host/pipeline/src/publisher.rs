@@ -6,12 +6,25 @@ use kindsight_model::{ClusterName, Identity, RecordSubject};
 use kindsight_read_model::{ReadModel, ReadModelWriter};
 use kindsight_status::{
     ApplicationHistory, ApplicationKey, Before, ConnectionView, ContextView, HistoryChange,
-    RecordView, Report, StoreAway, Transition, TransitionCause, awaits_reports, mark_left,
-    transitions,
+    RecordView, Report, ResourceId, StoreAway, Transition, TransitionCause, awaits_reports,
+    mark_left, transitions,
 };
 
 use crate::remotes::Remotes;
 use crate::view_change::ViewChange;
+
+/// The change of the history of an application that another host sent with its view.
+pub(crate) enum SentHistory<'h> {
+    /// The other host sent no history. The transitions are found by comparing views.
+    Nothing,
+    /// The only host that shows the application sent its history. It replaces the history of this host.
+    Mirrored(HistoryChange),
+    /// One of several hosts that show the application sent its part.
+    Shared {
+        upstream: &'h str,
+        change: HistoryChange,
+    },
+}
 
 /// The owner of the read model's writer. Publishes each view, joined with the state of other hosts, with the
 /// transitions from the previous one.
@@ -50,23 +63,39 @@ impl Publisher {
         self.writer.publish_connection(of, view);
     }
 
-    /// Publishes an application that another host shows or showed. `own` is the view of this host. With a change of the
-    /// history, the transitions are the ones of the other host, if no other host shows the application.
+    /// Publishes an application that another host shows or showed. `own` is the view of this host.
     pub(crate) fn publish_remote(
         &mut self,
         key: &ApplicationKey,
         own: Option<ContextView>,
-        history: Option<HistoryChange>,
+        history: SentHistory<'_>,
         now_ms: i64,
     ) {
         let is_replica = own.is_none() && self.remotes.is_shown_by_one(key);
         let Some(view) = self.remotes.joined(key, own) else {
             return self.writer.remove(key);
         };
-        if let Some(history) = history.filter(|_| is_replica) {
-            self.writer.publish_replicated(key, view, history);
-        } else {
-            self.publish_with(key, view, TransitionCause::Observed, now_ms);
+        match history {
+            SentHistory::Mirrored(history) if is_replica => {
+                self.writer.publish_replicated(key, view, history);
+            }
+            SentHistory::Nothing | SentHistory::Mirrored(_) => {
+                self.publish_with(key, view, TransitionCause::Observed, now_ms);
+            }
+            SentHistory::Shared { upstream, change } => {
+                let found = self.found(key, &view, TransitionCause::Observed, now_ms);
+                let remotes = &self.remotes;
+                let of_application = remotes.recorder_of(&view);
+                let is_recorder = |of: Option<&ResourceId>| {
+                    let recorder = match of {
+                        Some(resource) => remotes.recorder_in(&resource.cluster),
+                        None => of_application,
+                    };
+                    recorder == Some(upstream)
+                };
+                self.writer
+                    .publish_shared(key, view, found, change, is_recorder);
+            }
         }
     }
 
@@ -146,7 +175,13 @@ impl Publisher {
             (None, Some(shown)) => Before::View(shown),
             (None, None) => Before::Nothing,
         };
-        transitions(before, view, cause, now_ms)
+        let mut found = transitions(before, view, cause, now_ms);
+        // Another host records and sends the others.
+        found.retain(|transition| match &transition.resource {
+            Some(resource) => self.remotes.recorder_in(&resource.cluster).is_none(),
+            None => self.remotes.recorder_of(view).is_none(),
+        });
+        found
     }
 
     /// The history of before the start, where that is what the next view is compared with: there is no view yet,
@@ -184,7 +219,7 @@ impl Publisher {
 
     /// Removes an application and its history, unless another host shows it.
     pub(crate) fn remove(&mut self, key: &ApplicationKey, now_ms: i64) {
-        self.publish_remote(key, None, None, now_ms);
+        self.publish_remote(key, None, SentHistory::Nothing, now_ms);
     }
 
     /// Removes the transitions of an application in a cluster that is no longer configured.

@@ -21,7 +21,7 @@ use std::sync::{Arc, LazyLock};
 
 use kindsight_clusters::RemoteInventory;
 use kindsight_model::{ClusterName, Coverage, DigName};
-use kindsight_status::{ApplicationHistory, ApplicationKey, ResourceView};
+use kindsight_status::{ApplicationHistory, ApplicationKey, ConnectionView, ResourceView};
 use kindsight_store::{Batch, Error, Store};
 
 use format::{StoredCluster, StoredPlacement, StoredVersion};
@@ -96,6 +96,19 @@ pub(crate) struct RememberedPlacement {
     pub(crate) cluster: ClusterName,
     /// Its resources, with the marks of the objects that they had.
     pub(crate) resources: Vec<(ResourceView, Option<Arc<str>>)>,
+}
+
+impl RememberedCluster {
+    /// A cluster whose state is current until then.
+    pub(crate) fn of(connection: &ConnectionView, current_until_ms: i64) -> Self {
+        let facts = connection.facts.as_ref();
+        Self {
+            current_until_ms,
+            selector: connection.selector().cloned(),
+            identity: facts.and_then(|facts| facts.identity.clone()),
+            coverage: connection.coverage.clone(),
+        }
+    }
 }
 
 impl RememberedFile {

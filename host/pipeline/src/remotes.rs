@@ -1,5 +1,7 @@
 //! The state that other hosts send, and its join with the state of this host.
 
+mod recorder;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -8,6 +10,8 @@ use kindsight_status::{
     AppView, ApplicationKey, ClusterView, ConnectionState, ConnectionView, ContextView, Report,
     Staleness, StoreAway,
 };
+
+pub(crate) use recorder::LeftPlacement;
 
 /// The reason for a placement of an earlier owner.
 const TAKEN_OVER: &str = "another host has taken the cluster over and is listing it";
@@ -29,6 +33,8 @@ pub(crate) struct RemoteHost {
     pub(crate) store: Option<StoreAway>,
     /// Start and reason of its silence; `None` while it answers.
     pub(crate) away: Option<Staleness>,
+    /// True if it records the transitions in its clusters, and sends them.
+    pub(crate) has_histories: bool,
 }
 
 /// The right of a host to report on a cluster: the later lease wins, and this host wins against a host without a lease.

@@ -9,6 +9,7 @@ mod ownership;
 mod running;
 mod seen;
 mod sessions;
+mod shared_histories;
 mod stage;
 mod stated;
 mod states;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kindsight_model::{ClusterName, RecordSubject};
 use kindsight_status::{
     ApplicationHistory, ApplicationKey, ChangedSubject, ConnectionView, ContextView, HistoryChange,
-    RecordView, Snapshot, StoreAway, Transition,
+    RecordView, ResourceId, Snapshot, StoreAway, Transition,
 };
 
 use crate::published::Published;
@@ -64,6 +64,27 @@ impl ReadModelWriter {
     ) {
         let mut histories = self.published.histories_mut();
         histories.take_over(key, history);
+        self.set_application(key, Some(view));
+    }
+
+    /// Publishes the view of an application that several hosts show, with the transitions that this host records, and then
+    /// the ones that another host sent, in one step for [`ReadModel::application_history`]. `is_recorder` returns whether
+    /// that host records the transitions of a resource, or of the application itself.
+    pub fn publish_shared(
+        &mut self,
+        key: &ApplicationKey,
+        view: ContextView,
+        transitions: Vec<Transition>,
+        sent: HistoryChange,
+        is_recorder: impl Fn(Option<&ResourceId>) -> bool,
+    ) {
+        let mut histories = self.published.histories_mut();
+        if !transitions.is_empty() {
+            histories.record(key, transitions);
+        }
+        if sent != HistoryChange::default() {
+            histories.join(key, sent, is_recorder);
+        }
         self.set_application(key, Some(view));
     }
 

@@ -22,6 +22,8 @@ pub struct Batch {
     pub stores: Option<StoresChange>,
     /// Applications that do not exist any more. Published last: records may have named them.
     pub gone: Vec<ApplicationKey>,
+    /// True if the upstream host sends histories. Otherwise the follower compares views.
+    pub has_histories: bool,
 }
 
 /// The outages of the stores of the upstream host.

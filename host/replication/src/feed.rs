@@ -101,6 +101,7 @@ impl Feed {
             begin: Some(BeginLine {
                 format: FORMAT,
                 heartbeat_ms,
+                histories: true,
             }),
             ..Line::default()
         });

@@ -29,6 +29,8 @@ pub struct Image {
     records: HashSet<RecordSubject>,
     stores: StoresChange,
     interpreters: Numbered,
+    /// True if this stream has the histories of its applications.
+    has_histories: bool,
     /// The placement whose rows are being received.
     open: Option<OpenPlacement>,
     /// Everything that the snapshot has not named yet; `None` after the snapshot.
@@ -68,6 +70,7 @@ impl Image {
         let line: Line = serde_json::from_slice(line)?;
         if let Some(begin) = &line.begin {
             check_format(begin)?;
+            self.has_histories = begin.histories;
         }
         if let Some(interpreter) = line.interpreter {
             self.interpreters
@@ -108,6 +111,7 @@ impl Image {
     /// Begins another stream: its snapshot replaces the state, and an unfinished batch is discarded.
     pub fn restart(&mut self) {
         self.interpreters.clear();
+        self.has_histories = false;
         self.open = None;
         // The snapshot has everything except what an unfinished batch removed.
         let unfinished = std::mem::take(&mut self.batch);
@@ -232,6 +236,7 @@ impl Image {
             self.sweep(unseen);
         }
         let mut batch = std::mem::take(&mut self.batch);
+        batch.has_histories = self.has_histories;
         batch
             .gone
             .retain(|key| !self.applications.contains_key(key));

@@ -86,6 +86,9 @@ pub struct BeginLine {
     pub format: u32,
     /// Time between two signs of life, in milliseconds.
     pub heartbeat_ms: u64,
+    /// True if the stream has the histories of its applications. Earlier releases sent none with `clusters=own`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub histories: bool,
 }
 
 /// The end of a batch. A host without changes sends an empty batch as a sign of life.

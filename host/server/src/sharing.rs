@@ -40,8 +40,11 @@ use peers::Peers;
 const RETRY: Duration = Duration::from_secs(1);
 /// Time between two looks at the expiry of the leases and at clusters without an owner.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Time after the start until a host takes clusters. Hosts that start together see each other first.
-const START_WAIT: Duration = Duration::from_secs(2);
+/// Time after a host joined until it takes clusters. Hosts that join together see each other first.
+const JOIN_WAIT: Duration = Duration::from_secs(2);
+/// Time after a host joined for which it waits for the state of the other hosts, at most. It ends before any host takes the
+/// clusters that wait for their owner ([`kindsight_leases::VACANT_MAX`]).
+const STATE_WAIT: Duration = Duration::from_secs(4);
 /// The shortest time between two writes of one host, for each live host. All hosts together write at most 20 times a
 /// second.
 const WRITE_EVERY: Duration = Duration::from_millis(50);
@@ -67,8 +70,8 @@ pub(crate) struct Sharing {
     owned: Owned,
     peers: Peers,
     vacancies: Vacancies,
-    /// This host takes clusters after this time.
-    takes_from: Instant,
+    /// Time of the last join.
+    joined_at: Instant,
     last_write: Instant,
 }
 
@@ -101,7 +104,7 @@ pub(crate) fn begin(
         configured: by_name(clusters),
         changes,
         vacancies: Vacancies::default(),
-        takes_from: now + START_WAIT,
+        joined_at: now,
         last_write: now,
     };
     let running = task.run(tasks.shutdown());
@@ -158,6 +161,7 @@ impl Sharing {
             match joined.await {
                 Ok(Some(membership)) => {
                     tracing::info!(host = %self.me.host, "this host shares its clusters");
+                    self.joined_at = Instant::now();
                     self.follow(membership).await?;
                     tracing::warn!(host = %self.me.host, "the leases of this host have ended; it joins the other hosts again");
                     self.owned.lose_all(&names).await?;
@@ -205,7 +209,7 @@ impl Sharing {
             held: &self.owned.names(),
             vacant: &self.vacancies.long(now),
         });
-        if now < self.takes_from {
+        if !self.may_take(now) {
             plan.take.clear();
         }
         let hosts = u32::try_from(membership.table().hosts().len()).unwrap_or(u32::MAX);
@@ -239,6 +243,13 @@ impl Sharing {
         self.owned.show_owners(&names, table).await?;
         self.peers.follow(table, &self.me.host, now).await?;
         Ok(is_done)
+    }
+
+    /// Returns whether this host takes clusters at a time. It waits for the other hosts that join, and for their state,
+    /// which has the histories of the clusters.
+    fn may_take(&self, now: Instant) -> bool {
+        let since = now.saturating_duration_since(self.joined_at);
+        since >= STATE_WAIT || (since >= JOIN_WAIT && !self.peers.are_awaited())
     }
 
     /// Waits until this host may write again.

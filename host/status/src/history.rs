@@ -4,6 +4,7 @@ mod answer;
 mod bounded;
 mod query;
 mod replicated;
+mod shared;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

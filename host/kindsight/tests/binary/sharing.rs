@@ -15,9 +15,15 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// The application of all clusters.
 const SHOP: &str = "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/-/status";
 
-/// API servers and an etcd that hosts share.
+/// The history of this application.
+const HISTORY: &str =
+    "/v2/projects/-/composite-apps/shop/-/deployment-intent-groups/-/history?limit=1000";
+
+/// API servers with an etcd of their own, and an etcd that hosts share.
 struct Stage {
     etcd: Etcd,
+    /// The etcd of the API servers.
+    _objects: Etcd,
     clusters: [Cluster; 2],
     folder: tempfile::TempDir,
 }
@@ -39,8 +45,9 @@ struct Shown {
 impl Stage {
     fn start() -> Option<Self> {
         let binaries = Binaries::or_skip(Binary::API_SERVER)?;
-        let etcd = Etcd::start(&binaries);
-        let clusters = ["one", "two"].map(|name| Cluster::start(&etcd, &Options::api_server(name)));
+        let [etcd, objects] = [(); 2].map(|()| Etcd::start(&binaries));
+        let clusters =
+            ["one", "two"].map(|name| Cluster::start(&objects, &Options::api_server(name)));
         for cluster in &clusters {
             cluster.apply(&config_map(&format!("first-{}", cluster.name())));
         }
@@ -50,6 +57,7 @@ impl Stage {
         write_kubeconfig(&folder.path().join("kubeconfig"), &contexts);
         Some(Self {
             etcd,
+            _objects: objects,
             clusters,
             folder,
         })
@@ -95,6 +103,40 @@ fn config_map(name: &str) -> Value {
     })
 }
 
+/// A Deployment without a controller: its status is what a test writes.
+fn deployment(name: &str) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "default", "labels": {"app.kubernetes.io/part-of": "shop"}},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "c", "image": "c"}]},
+            },
+        },
+    })
+}
+
+/// Writes a status without times, so that only the hosts know since when it is so.
+fn set_ready(cluster: &Cluster, name: &str, is_ready: bool) {
+    let path = format!("/apis/apps/v1/namespaces/default/deployments/{name}");
+    let generation = cluster.get(&path).unwrap()["metadata"]["generation"].clone();
+    let ready = i32::from(is_ready);
+    let status = if is_ready { "True" } else { "False" };
+    let status = json!({"status": {
+        "observedGeneration": generation, "replicas": 1, "updatedReplicas": 1,
+        "readyReplicas": ready, "availableReplicas": ready, "unavailableReplicas": 1 - ready,
+        "conditions": [
+            {"type": "Available", "status": status, "reason": "R", "message": "m"},
+            {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable", "message": "m"},
+        ],
+    }});
+    let media_type = "application/merge-patch+json";
+    cluster.patch(&format!("{path}/status"), media_type, &status);
+}
+
 fn signal(host: &Host, signal: Signal) {
     let pid = i32::try_from(host.server.pid()).unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
@@ -136,6 +178,65 @@ impl Host {
         }
         found.sort();
         found
+    }
+}
+
+impl Host {
+    /// The history of the application without ids, because each host has its own ids. Sorted, because changes of two
+    /// clusters may reach two hosts in another order.
+    fn history(&self) -> Vec<String> {
+        let (status, answer) = self.server.get(HISTORY);
+        assert_eq!(status, 200, "{answer}");
+        let transitions = answer["transitions"].as_array().unwrap().iter();
+        let transitions = transitions.map(|transition| {
+            let mut transition = transition.clone();
+            transition.as_object_mut().unwrap().remove("id");
+            transition.to_string()
+        });
+        let mut transitions: Vec<String> = transitions.collect();
+        transitions.sort();
+        transitions
+    }
+
+    /// Start and state of each Deployment, and the start of the state of the application.
+    fn starts(&self) -> Vec<String> {
+        let answer = self.server.get(&format!("{SHOP}?type=cluster")).1;
+        let items = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let mut starts = Vec::new();
+        for app in items(&answer["apps"]) {
+            for cluster in items(&app["clusters"]) {
+                for resource in items(&cluster["resources"]) {
+                    let since = &resource["since"];
+                    let (name, state) = (&resource["name"], &resource["cluster-status"]);
+                    starts.push(format!("{} {name} {state} {since}", cluster["cluster"]));
+                }
+            }
+        }
+        let listed = self.server.get("/v2/applications").1;
+        let shop = items(&listed["applications"])
+            .into_iter()
+            .find(|it| it.to_string().contains("shop"));
+        starts.push(format!("{}", shop.unwrap()["since"]));
+        starts
+    }
+}
+
+/// Waits until two hosts show the same history and starts. Returns both.
+fn wait_for_same(one: &Host, other: &Host) -> (Vec<String>, Vec<String>) {
+    let shown = |host: &Host| (host.history(), host.starts());
+    let begin = Instant::now();
+    loop {
+        let (first, second) = (shown(one), shown(other));
+        if first == second {
+            return first;
+        }
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "{}: {first:#?}\n{}: {second:#?}",
+            one.name,
+            other.name
+        );
+        std::thread::sleep(Duration::from_millis(200));
     }
 }
 
@@ -251,4 +352,47 @@ fn pause_owner(stage: &Stage, hosts: &mut Vec<Host>) -> Host {
         );
     }
     paused
+}
+
+#[test]
+fn histories_and_the_starts_of_states_move_with_the_lease() {
+    let Some(stage) = Stage::start() else {
+        return;
+    };
+    let mut hosts: Vec<Host> = ["a", "b"].map(|data| stage.host(data)).into();
+    let states = [true, false, true];
+    for cluster in &stage.clusters {
+        wait_for_owner(&hosts, cluster.name());
+        let name = format!("web-{}", cluster.name());
+        cluster.apply(&deployment(&name));
+        for is_ready in states {
+            set_ready(cluster, &name, is_ready);
+            let is_so = |host: &Host| {
+                let starts = host.starts();
+                let shown = starts.iter().find(|it| it.contains(&name));
+                shown.is_some_and(|it| it.contains("\"Ready\"") == is_ready)
+            };
+            wait_until("a state is not shown", || hosts.iter().all(is_so));
+        }
+    }
+    let before = wait_for_same(&hosts[0], &hosts[1]);
+    assert!(before.0.len() > states.len() * 2, "{before:#?}");
+    // A host that starts late.
+    let late = stage.host("c");
+    assert_eq!(wait_for_same(&hosts[0], &late), before);
+    hosts.push(late);
+    // Each cluster passes to another host, until one host is left.
+    while hosts.len() > 1 {
+        let killed = hosts.remove(wait_for_owner(&hosts, "one"));
+        killed.server.kill();
+        for cluster in ["one", "two"] {
+            wait_for_owner(&hosts, cluster);
+        }
+        for host in &hosts {
+            wait_until("a host does not show current data", || {
+                host.shop().iter().all(|it| !it.ends_with("stale"))
+            });
+            assert_eq!((host.history(), host.starts()), before, "{}", host.name);
+        }
+    }
 }

@@ -4,14 +4,21 @@ use std::sync::Arc;
 
 use kindsight_leases::Ownership;
 use kindsight_model::ClusterName;
-use kindsight_status::{ApplicationKey, ClusterOwner};
+use kindsight_status::{ApplicationKey, ClusterOwner, Report, Staleness};
 
 use super::Pipeline;
 use crate::application_state::ApplicationState;
+use crate::placement::{Change, Placement};
+use crate::publisher::SentHistory;
+use crate::remembered::RememberedCluster;
+use crate::remotes::LeftPlacement;
 
 /// The reason for a cluster whose lease ended before this host renewed it.
 const LEASE_ENDED: &str =
     "this host did not renew its lease of the cluster in time, so another host may watch it";
+
+/// The reason for the state of a previous owner.
+const LEFT: &str = "this host has taken the cluster over and is listing it; the last state from its previous owner is shown";
 
 impl Pipeline {
     /// Shares the clusters with other hosts: events of a cluster are used only while this host owns it.
@@ -43,10 +50,48 @@ impl Pipeline {
             is_remote: false,
         };
         if known != owner {
+            if known.fence != owner.fence {
+                self.succeed(cluster, now_ms);
+            }
             self.change_connection(cluster, now_ms, |connection| connection.owner = owner);
             self.publish_joined(cluster, now_ms);
         }
         true
+    }
+
+    /// Takes over the state that the previous owner of a cluster sent last: the starts of states, the objects that are gone,
+    /// and the coverage. This host shows it as stale until it has listed the cluster.
+    fn succeed(&mut self, cluster: &ClusterName, now_ms: i64) {
+        let Some(left) = self.publisher.remotes().left_in(cluster) else {
+            return;
+        };
+        let until_ms = left.connection.heard_ms.unwrap_or(now_ms);
+        for LeftPlacement { key, app, view } in left.placements {
+            let known = view.report().stale();
+            let stale = Staleness {
+                since_ms: known.map_or(until_ms, |known| known.since_ms.min(until_ms)),
+                reason: LEFT.into(),
+            };
+            let ApplicationKey::Found(name) = &key else {
+                let change = Change::Left(&view);
+                let shared = &self.shared;
+                self.applications.update(&key, shared, |state| {
+                    state.apply((&app, cluster), change, shared, now_ms)
+                });
+                continue;
+            };
+            let known = self.applications.get(&key);
+            let known = known.and_then(|state| state.placement(&app, cluster));
+            if known.is_none_or(Placement::is_unconfirmed) {
+                let report = Report::Received {
+                    stale: Some(stale.clone()),
+                };
+                let view = view.with_report(report, Vec::new());
+                self.remember_placement(name.clone(), &app, view, stale);
+            }
+        }
+        let last_known = RememberedCluster::of(&left.connection, until_ms);
+        self.last_known.insert(cluster.clone(), last_known);
     }
 
     /// Handles the end of the ownership of a cluster, and another owner of a cluster that this host does not own.
@@ -94,7 +139,7 @@ impl Pipeline {
             if self.applications.update(&key, &self.shared, forget) == Some(true) {
                 self.applications.remove(&key);
             }
-            self.publish_remote(&key, None, now_ms);
+            self.publish_remote(&key, SentHistory::Nothing, now_ms);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, Origin, Removal, Report};
+use kindsight_model::{ClusterName, DigName, Origin, Removal, Report};
 use kindsight_status::{ApplicationKey, ClusterView, ConnectionView, Staleness};
 
 use super::Pipeline;
@@ -30,7 +30,18 @@ impl Pipeline {
             if cluster.connection().is_some() {
                 let known = remembered.clusters.get(&placement.cluster);
                 let since_ms = known.map_or(now_ms, |it| it.current_until_ms);
-                self.remember_placement(&key, placement, since_ms);
+                let stale = Staleness {
+                    since_ms,
+                    reason: NOT_HEARD.into(),
+                };
+                let RememberedPlacement {
+                    application,
+                    app,
+                    cluster,
+                    resources,
+                } = placement;
+                let view = ClusterView::remembered(cluster, resources, stale.clone());
+                self.remember_placement(application, &app, view, stale);
             } else {
                 others.entry(key).or_default().insert(placement.cluster);
             }
@@ -54,29 +65,21 @@ impl Pipeline {
         }
     }
 
-    fn remember_placement(
+    /// Adds the last-known state of an app of a found application in a cluster.
+    pub(super) fn remember_placement(
         &mut self,
-        key: &ApplicationKey,
-        placement: RememberedPlacement,
-        since_ms: i64,
+        application: DigName,
+        app: &Arc<str>,
+        view: ClusterView,
+        stale: Staleness,
     ) {
-        let RememberedPlacement {
-            application,
-            app,
-            cluster,
-            resources,
-        } = placement;
-        let stale = Staleness {
-            since_ms,
-            reason: NOT_HEARD.into(),
-        };
-        let view = ClusterView::remembered(cluster, resources, stale.clone());
-        if !self.applications.contains(key) {
+        let key = ApplicationKey::Found(application.clone());
+        if !self.applications.contains(&key) {
             let state = ApplicationState::found(application, self.swap.goal());
-            self.applications.insert(key, state, &self.shared);
+            self.applications.insert(&key, state, &self.shared);
         }
-        let remember = |state: &mut ApplicationState| state.remember(&app, view, stale);
-        self.applications.update(key, &self.shared, remember);
+        let remember = |state: &mut ApplicationState| state.remember(app, view, stale);
+        self.applications.update(&key, &self.shared, remember);
     }
 
     /// Notes in reports on apps that are known from before the start alone whether the objects of their cluster

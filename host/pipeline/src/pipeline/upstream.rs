@@ -7,6 +7,7 @@ use kindsight_replication::{Batch, FeedScope, UpstreamChange, UpstreamEvent};
 use kindsight_status::{ApplicationKey, ContextView, HistoryChange, Staleness};
 
 use super::Pipeline;
+use crate::publisher::SentHistory;
 
 impl Pipeline {
     pub(super) fn take_upstream(&mut self, event: UpstreamEvent, now_ms: i64) {
@@ -27,7 +28,9 @@ impl Pipeline {
 
     /// Publishes a batch: connections, applications, records, then removals, because records name applications.
     fn take_batch(&mut self, upstream: &Arc<str>, batch: Batch, is_mirror: bool, now_ms: i64) {
-        let was_away = self.publisher.remotes().host(upstream).away.take();
+        let host = self.publisher.remotes().host(upstream);
+        host.has_histories = batch.has_histories && !is_mirror;
+        let (was_away, has_histories) = (host.away.take(), host.has_histories);
         let mut taken_over = Vec::new();
         for (cluster, connection) in batch.connections {
             let owners = self.publisher.remotes().owners(&cluster);
@@ -44,7 +47,17 @@ impl Pipeline {
         for change in batch.applications {
             let host = self.publisher.remotes().host(upstream);
             host.views.insert(change.key.clone(), Arc::new(change.view));
-            let history = Some(change.history).filter(|_| is_mirror);
+            let change_of = change.history;
+            let history = if is_mirror {
+                SentHistory::Mirrored(change_of)
+            } else if has_histories {
+                SentHistory::Shared {
+                    upstream,
+                    change: change_of,
+                }
+            } else {
+                SentHistory::Nothing
+            };
             self.publish_remote(&change.key, history, now_ms);
         }
         for cluster in taken_over {
@@ -67,7 +80,7 @@ impl Pipeline {
         }
         for key in batch.gone {
             self.publisher.remotes().host(upstream).views.remove(&key);
-            self.publish_remote(&key, None, now_ms);
+            self.publish_remote(&key, SentHistory::Nothing, now_ms);
         }
     }
 
@@ -98,7 +111,11 @@ impl Pipeline {
             self.publisher.publish_joined_connection(&cluster);
         }
         for key in keys {
-            let history = is_mirror.then(HistoryChange::default);
+            let history = if is_mirror {
+                SentHistory::Mirrored(HistoryChange::default())
+            } else {
+                SentHistory::Nothing
+            };
             self.publish_remote(&key, history, now_ms);
         }
         if is_mirror {
@@ -114,7 +131,7 @@ impl Pipeline {
             self.publisher.publish_joined_connection(cluster);
         }
         for key in host.views.keys() {
-            self.publish_remote(key, None, now_ms);
+            self.publish_remote(key, SentHistory::Nothing, now_ms);
         }
         if is_mirror {
             self.publisher.publish_store(None);
@@ -125,7 +142,7 @@ impl Pipeline {
     /// has listed it.
     pub(super) fn publish_joined(&mut self, cluster: &ClusterName, now_ms: i64) {
         for key in self.publisher.remotes().keys_in(cluster) {
-            self.publish_remote(&key, None, now_ms);
+            self.publish_remote(&key, SentHistory::Nothing, now_ms);
         }
     }
 
@@ -133,7 +150,7 @@ impl Pipeline {
     pub(super) fn publish_remote(
         &mut self,
         key: &ApplicationKey,
-        history: Option<HistoryChange>,
+        history: SentHistory<'_>,
         now_ms: i64,
     ) {
         let own: Option<ContextView> = self.applications.get(key).map(|state| state.view(key));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kindsight_appcontext::{ClusterSnapshot, StoredBundle};
 use kindsight_model::{DeploymentId, MissingResource, Origin, Report};
-use kindsight_status::Staleness;
+use kindsight_status::{ClusterView, Staleness};
 
 use super::autoscalers::Autoscalers;
 use super::confirmations::Manifested;
@@ -26,6 +26,8 @@ pub(crate) enum Change<'c> {
         namespace: &'c Arc<str>,
         deployment: &'c DeploymentId,
     },
+    /// Another host watched the cluster before, and showed this last.
+    Left(&'c Arc<ClusterView>),
     /// The cluster reports on the app. Replaces its previous report.
     Report(Report),
     /// The autoscalers of the application in the cluster changed.
@@ -70,6 +72,7 @@ impl Placement {
                 namespace,
                 deployment,
             } => self.read_context(snapshot, namespace, deployment, env.now_ms),
+            Change::Left(view) => self.continue_from(view),
             Change::Report(report) => self.take_report(report, applied),
             Change::Autoscalers(autoscalers) => {
                 self.desired.scale(autoscalers);
@@ -132,6 +135,16 @@ impl Placement {
             Change::Cluster => self.cover(env),
             Change::Time => Work::Nothing,
         }
+    }
+
+    /// Continues the states of a previous owner of the cluster, unless the cluster has reported in this process. The
+    /// first report replaces its resources.
+    fn continue_from(&mut self, view: &Arc<ClusterView>) -> Work {
+        if self.was_heard() {
+            return Work::Nothing;
+        }
+        self.view = Some(Arc::clone(view));
+        Work::Mark
     }
 
     /// Replaces the resources that are sent. Resources with another spec wait for their confirmation.

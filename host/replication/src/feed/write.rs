@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kindsight_model::{ClusterName, Digest, InterpretedBy, RecordSubject};
 use kindsight_status::{
     ApplicationKey, ChangedSubject, ClusterView, ConnectionView, ContextView, HistoryChange,
-    StoreAway,
+    HistoryPosition, StoreAway, Transition,
 };
 
 use super::plan::{RowsLeft, Step, plan};
@@ -132,6 +132,7 @@ impl Feed {
         for (key, sent) in &mut self.sent.applications {
             if is_in(&sent.view) {
                 sent.view = Arc::default();
+                sent.history = HistoryPosition::default();
                 self.dirty.add(ChangedSubject::Application(key.clone()));
             }
         }
@@ -147,6 +148,12 @@ impl Feed {
         self.scope == FeedScope::Every || self.sent.connections.contains_key(cluster)
     }
 
+    /// Returns whether a transition is sent: of the application itself, or of a resource in a cluster that is sent.
+    fn is_history_sent(&self, transition: &Transition) -> bool {
+        let resource = transition.resource.as_ref();
+        resource.is_none_or(|resource| self.has_cluster(&resource.cluster))
+    }
+
     /// Returns whether any placement of an application is sent, or the application has none on a host that sends all
     /// clusters. Two hosts that follow each other would otherwise keep an application without placements alive.
     fn has_part_of(&self, view: &ContextView) -> bool {
@@ -159,6 +166,7 @@ impl Feed {
         let known = self.sent.applications.get(&key);
         let position = known.map(|known| known.history).unwrap_or_default();
         let (view, change, history) = self.model.application_since(&key, position);
+        let change = change.only(|transition| self.is_history_sent(transition));
         let Some(view) = view.filter(|view| self.has_part_of(view)) else {
             if self.sent.applications.remove(&key).is_some() {
                 self.gone.push(key);
@@ -170,6 +178,9 @@ impl Feed {
             .as_ref()
             .is_some_and(|before| Arc::ptr_eq(before, &view));
         if is_same && change == HistoryChange::default() {
+            if let Some(sent) = self.sent.applications.get_mut(&key) {
+                sent.history = history;
+            }
             return;
         }
         let of: Arc<str> = key.to_string().into();
@@ -179,9 +190,7 @@ impl Feed {
             ..Line::default()
         });
         let lines = &mut self.lines;
-        if self.scope == FeedScope::Every
-            && let Some(history) = HistoryLine::of(&of, &change, |by| lines.number(by))
-        {
+        if let Some(history) = HistoryLine::of(&of, &change, |by| lines.number(by)) {
             let history = Some(history);
             self.queue.push_front(Item::History(Box::new(Line {
                 history,

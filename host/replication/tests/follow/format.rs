@@ -58,7 +58,7 @@ async fn the_format_is_this() {
         .map(|line| serde_json::to_string(line).unwrap())
         .collect();
     expect![[r#"
-        {"begin":{"format":1,"heartbeat-ms":2000}}
+        {"begin":{"format":1,"heartbeat-ms":2000,"histories":true}}
         {"connection":{"cluster":"p+edge01","connection":{"fence":3,"state":"connected","since-ms":5,"heard-ms":6}}}
         {"application":{"of":"-/shop/-/web","meta":"-/shop/-/web","apps":[{"name":"app","clusters":["p+edge01","p+edge02"]}]}}
         {"interpreter":{"number":0,"by":{"name":"core","version":"1.0.0","digest":"sha256:0d45f5fd462b8c70bffb10021ac1bcff3f58f29b1faf7568595095427d42812c"},"final-states":["Failed"],"reasons":[{"name":"Slow","summary":"It takes long"}]}}

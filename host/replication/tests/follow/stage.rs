@@ -12,7 +12,7 @@ use kindsight_replication::wire::Line;
 use kindsight_replication::{Batch, Feed, FeedScope, Image};
 use kindsight_status::{
     ActionView, AppView, ApplicationKey, ClusterOwner, ClusterView, ConnectionState,
-    ConnectionView, ContextView, RecordView, Report, ResourceView, Role, Transition,
+    ConnectionView, ContextView, RecordView, Report, ResourceId, ResourceView, Role, Transition,
     TransitionCause,
 };
 
@@ -247,6 +247,22 @@ pub(crate) fn transition(at_ms: i64) -> Transition {
         message: "".into(),
         by: Some(by()),
         cause: TransitionCause::Observed,
+    }
+}
+
+/// A transition of a resource in a cluster.
+pub(crate) fn transition_in(of: &str, at_ms: i64) -> Transition {
+    let ResourceView { gvk, name, .. } = resource("a", "one", None);
+    let id = ResourceId {
+        app: "app".into(),
+        cluster: cluster(of),
+        gvk,
+        namespace: "web".into(),
+        name,
+    };
+    Transition {
+        resource: Some(Arc::new(id)),
+        ..transition(at_ms)
     }
 }
 

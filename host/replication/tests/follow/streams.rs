@@ -6,6 +6,7 @@ use kindsight_replication::{Feed, FeedScope};
 
 use crate::stage::{
     EDGE, FAR, Stage, cluster, connection, context, filled, key, placement, resource, transition,
+    transition_in,
 };
 
 #[tokio::test(start_paused = true)]
@@ -119,4 +120,59 @@ async fn a_host_that_shares_clusters_sends_only_its_own() {
     stage.follow().await;
     stage.follow().await;
     assert_eq!(clusters(&stage), [FAR]);
+}
+
+/// The transitions of the histories in lines, by cluster and time, and whether they replace the history.
+fn histories(lines: &[Line]) -> Vec<(bool, Vec<(String, i64)>)> {
+    let histories = lines.iter().filter_map(|line| line.history.as_ref());
+    let read = histories.map(|history| {
+        let history = serde_json::to_value(history).unwrap();
+        let transitions = history["transitions"].as_array().unwrap().iter();
+        let transitions = transitions.map(|it| {
+            let cluster = it["resource"]["cluster"].as_str().unwrap_or("-");
+            (cluster.to_owned(), it["at-ms"].as_i64().unwrap())
+        });
+        (history["replace"].is_object(), transitions.collect())
+    });
+    read.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_shares_clusters_sends_the_histories_of_its_own() {
+    let mut upstream = filled();
+    let mut remote = connection(4);
+    remote.owner.is_remote = true;
+    upstream.publish_connection(&cluster(FAR), Some(remote.clone()));
+    let publish = |upstream: &mut ReadModelWriter, transitions| {
+        let view = upstream.read_model().application(&key("shop")).unwrap();
+        upstream.publish(&key("shop"), (*view).clone(), transitions);
+    };
+    publish(
+        &mut upstream,
+        vec![transition_in(EDGE, 2), transition_in(FAR, 3)],
+    );
+    let mut stage = Stage::new(upstream);
+    stage.feed = Feed::new(stage.upstream.read_model().clone(), FeedScope::Own);
+    let entry = |cluster: &str, at_ms| (cluster.to_owned(), at_ms);
+    let first = histories(&stage.follow().await);
+    assert_eq!(first, [(true, vec![entry("-", 1), entry(EDGE, 2)])]);
+    // The transitions of other hosts' clusters are not sent.
+    publish(&mut stage.upstream, vec![transition_in(FAR, 4)]);
+    assert_eq!(histories(&stage.follow().await), []);
+    publish(
+        &mut stage.upstream,
+        vec![transition_in(FAR, 5), transition_in(EDGE, 6)],
+    );
+    let added = histories(&stage.follow().await);
+    assert_eq!(added, [(false, vec![entry(EDGE, 6)])]);
+    // A cluster that passes to this host has its complete history.
+    remote.owner.is_remote = false;
+    stage
+        .upstream
+        .publish_connection(&cluster(FAR), Some(remote));
+    stage.follow().await;
+    let all = histories(&stage.follow().await);
+    let entries = [("-", 1), (EDGE, 2), (FAR, 3), (FAR, 4), (FAR, 5), (EDGE, 6)];
+    let entries = entries.map(|(cluster, at_ms)| entry(cluster, at_ms));
+    assert_eq!(all, [(true, entries.to_vec())]);
 }

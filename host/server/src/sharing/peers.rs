@@ -9,8 +9,9 @@ use kindsight_leases::{HostId, HostUrl, Table};
 use kindsight_pipeline::QueuedEvent;
 use kindsight_replication::{
     FeedScope, Upstream, UpstreamChange, UpstreamEvent, UpstreamSettings, UpstreamSettingsError,
+    UpstreamState,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::now_ms;
@@ -50,6 +51,7 @@ struct Peer {
     ended: CancellationToken,
     /// The time at which the host ended; `None` while it is live.
     left: Option<Instant>,
+    state: watch::Receiver<UpstreamState>,
 }
 
 impl PeerSettings {
@@ -79,6 +81,13 @@ impl Peers {
             events_tx,
             followed: BTreeMap::new(),
         }
+    }
+
+    /// Returns whether the complete state of a live host has not arrived yet.
+    pub(super) fn are_awaited(&self) -> bool {
+        let live = self.followed.values().filter(|peer| peer.left.is_none());
+        live.into_iter()
+            .any(|peer| !peer.state.borrow().has_snapshot)
     }
 
     /// Follows each other live host, and ends to follow a host some time after its end.
@@ -124,7 +133,7 @@ impl Peers {
             }
         };
         tracing::info!(host = %id, "this host follows another host");
-        let name = Arc::clone(upstream.name());
+        let (name, state) = (Arc::clone(upstream.name()), upstream.state());
         let (stop, ended) = (
             self.tasks.shutdown().child_token(),
             CancellationToken::new(),
@@ -143,6 +152,7 @@ impl Peers {
             stop,
             ended,
             left: None,
+            state,
         };
         self.followed.insert(id.clone(), peer);
     }

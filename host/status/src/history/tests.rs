@@ -9,11 +9,11 @@ use super::*;
 use crate::samples::{SECOND, cluster, core, id, vfw, vfw_apps, vfw_snapshot};
 use crate::{PhaseState, QueryError, ResourceId, Snapshot};
 
-fn key() -> ApplicationKey {
+pub(super) fn key() -> ApplicationKey {
     ApplicationKey::Context(id(SECOND))
 }
 
-fn resource(app: &str, on: &str, name: &str) -> ResourceId {
+pub(super) fn resource(app: &str, on: &str, name: &str) -> ResourceId {
     ResourceId {
         app: app.into(),
         cluster: cluster(on),
@@ -23,7 +23,7 @@ fn resource(app: &str, on: &str, name: &str) -> ResourceId {
     }
 }
 
-fn transition(resource: impl Into<Option<ResourceId>>, at_ms: i64) -> Transition {
+pub(super) fn transition(resource: impl Into<Option<ResourceId>>, at_ms: i64) -> Transition {
     let state = |phase: Phase| {
         Some(PhaseState {
             phase,
