@@ -240,8 +240,9 @@ impl Sharing {
             is_done |= !taken;
         }
         let table = membership.table();
-        self.owned.show_owners(&names, table).await?;
         self.peers.follow(table, &self.me.host, now).await?;
+        let refused = self.peers.refused();
+        self.owned.show_owners(&names, table, refused).await?;
         Ok(is_done)
     }
 

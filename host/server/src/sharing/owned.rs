@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kindsight_clusters::{ClusterEvent, ClusterSource};
-use kindsight_leases::{GIVE_UP_MAX, Identity, Owner, Ownership, Table};
+use kindsight_leases::{GIVE_UP_MAX, HostId, Identity, Owner, Ownership, Table};
 use kindsight_model::ClusterName;
 use kindsight_store::{Lease, Store, WantedLease, chain, end_leases};
 
 use super::membership::blocking;
+use super::peers::PEERS_MAX;
 use crate::sources::{Closed, Sources};
 
 /// The owned clusters. The sources of other clusters do not run.
@@ -28,6 +29,32 @@ enum Shown {
     Nobody,
     /// The name of the host.
     Other(Arc<str>),
+    /// The name of a host that this host does not follow.
+    Refused(Arc<str>),
+}
+
+impl Shown {
+    /// The owner, and the reason why its data is not current.
+    fn explained(&self) -> (Option<Arc<str>>, String) {
+        match self {
+            Self::Nobody => {
+                let reason =
+                    "no host watches the cluster: its host ended, and another host takes it over";
+                (None, reason.to_owned())
+            }
+            Self::Other(host) => {
+                let reason =
+                    format!("the host {host} watches the cluster, and its data has not arrived");
+                (Some(Arc::clone(host)), reason)
+            }
+            Self::Refused(host) => {
+                let reason = format!(
+                    "the host {host} watches the cluster, and this host does not follow it, because it follows {PEERS_MAX} others"
+                );
+                (Some(Arc::clone(host)), reason)
+            }
+        }
+    }
 }
 
 impl Owned {
@@ -185,6 +212,7 @@ impl Owned {
         &mut self,
         configured: &BTreeSet<ClusterName>,
         table: &Table,
+        refused: &BTreeSet<HostId>,
     ) -> Result<(), Closed> {
         for cluster in configured {
             if self.leases.contains_key(cluster) {
@@ -196,27 +224,21 @@ impl Owned {
             };
             let owner = table.owner(cluster).filter(is_other);
             let now = owner.map_or(Shown::Nobody, |owner| {
-                let host = owner.process.as_ref().map(|process| process.host.text());
-                let host = host.map_or_else(|| "an unknown host".into(), Arc::clone);
-                Shown::Other(host)
+                let host = owner.process.as_ref().map(|process| &process.host);
+                let name =
+                    host.map_or_else(|| "an unknown host".into(), |it| Arc::clone(it.text()));
+                if host.is_some_and(|host| refused.contains(host)) {
+                    Shown::Refused(name)
+                } else {
+                    Shown::Other(name)
+                }
             });
             // A cluster without an owner at the start is still connecting.
             let known = self.shown.get(cluster);
             if known == Some(&now) || (known.is_none() && now == Shown::Nobody) {
                 continue;
             }
-            let (owner, reason) = match &now {
-                Shown::Nobody => {
-                    let reason = "no host watches the cluster: its host ended, and another host takes it over";
-                    (None, reason.to_owned())
-                }
-                Shown::Other(host) => {
-                    let reason = format!(
-                        "the host {host} watches the cluster, and its data has not arrived"
-                    );
-                    (Some(Arc::clone(host)), reason)
-                }
-            };
+            let (owner, reason) = now.explained();
             self.send(cluster.clone(), owner, reason).await?;
             self.shown.insert(cluster.clone(), now);
         }

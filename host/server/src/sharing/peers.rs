@@ -1,6 +1,6 @@
 //! The followers of the other hosts: each sends its clusters to the pipeline of this host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use crate::tasks::{Tasks, infallible};
 /// this state as stale.
 const KEPT: Duration = Duration::from_mins(10);
 /// Maximum number of hosts that are followed.
-const PEERS_MAX: usize = 64;
+pub(super) const PEERS_MAX: usize = 64;
 
 /// The credentials for the other hosts.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +39,8 @@ pub(super) struct Peers {
     tasks: Tasks,
     events_tx: mpsc::Sender<QueuedEvent>,
     followed: BTreeMap<HostId, Peer>,
+    /// The live hosts that are not followed, because [`PEERS_MAX`] hosts are.
+    refused: BTreeSet<HostId>,
 }
 
 /// A followed host.
@@ -80,7 +82,13 @@ impl Peers {
             tasks: tasks.clone(),
             events_tx,
             followed: BTreeMap::new(),
+            refused: BTreeSet::new(),
         }
+    }
+
+    /// The live hosts that are not followed, because too many others are.
+    pub(super) fn refused(&self) -> &BTreeSet<HostId> {
+        &self.refused
     }
 
     /// Returns whether the complete state of a live host has not arrived yet.
@@ -115,10 +123,16 @@ impl Peers {
         for id in over {
             self.end(&id).await?;
         }
+        self.refused.retain(|id| table.hosts().contains_key(id));
         for (id, host) in table.hosts() {
-            let is_full = self.followed.len() >= PEERS_MAX;
-            if id != me && !self.followed.contains_key(id) && !is_full {
+            if id == me || self.followed.contains_key(id) {
+                continue;
+            }
+            if self.followed.len() < PEERS_MAX {
+                self.refused.remove(id);
                 self.begin(id, &host.url);
+            } else if self.refused.insert(id.clone()) {
+                tracing::warn!(host = %id, hosts_max = PEERS_MAX, "this host already follows the maximum number of hosts; it does not show the clusters of this one");
             }
         }
         Ok(())
@@ -170,5 +184,54 @@ impl Peers {
         };
         let sent = self.events_tx.send(event.into()).await;
         sent.map_err(|_| Closed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_leases::{HostValue, Weight};
+    use kindsight_store::{Batch, LEASES_PREFIX, RedbStore, Store as _};
+
+    use super::*;
+
+    /// The table of hosts with these ports. No host answers there.
+    fn table(ports: impl Iterator<Item = usize>) -> Table {
+        let store = RedbStore::in_memory().unwrap();
+        for port in ports {
+            let url: HostUrl = format!("http://127.0.0.1:{port}").parse().unwrap();
+            let value = HostValue::new(&url, "1.0.0", 0, Weight::default()).encode();
+            let key = format!("{LEASES_PREFIX}{}/", url.id().lease_name());
+            store.apply(&Batch::new().put(key, value)).unwrap();
+        }
+        Table::of(&store.range(LEASES_PREFIX).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_host_above_the_limit_is_refused_until_a_place_is_free() {
+        let tasks = Tasks::default();
+        let (events_tx, mut events_rx) = mpsc::channel(1000);
+        let mut peers = Peers::new(PeerSettings::default(), &tasks, events_tx);
+        let me: HostId = "127.0.0.1:1".parse().unwrap();
+        let now = Instant::now();
+        // This host, the hosts that it follows, and two others.
+        let all = table(1..PEERS_MAX + 4);
+        let counts = |peers: &Peers| (peers.followed.len(), peers.refused().len());
+        for _ in 0..2 {
+            peers.follow(&all, &me, now).await.unwrap();
+            assert_eq!(counts(&peers), (PEERS_MAX, 2));
+        }
+        // A followed host ends. Its last state is kept for a while, and then another host has its place.
+        let ended = peers.followed.first_key_value().unwrap().0.to_string();
+        let ended: usize = ended.rsplit(':').next().unwrap().parse().unwrap();
+        let others = table((1..PEERS_MAX + 4).filter(|port| *port != ended));
+        peers.follow(&others, &me, now).await.unwrap();
+        assert_eq!(counts(&peers), (PEERS_MAX, 2));
+        peers.follow(&others, &me, now + KEPT).await.unwrap();
+        assert_eq!(counts(&peers), (PEERS_MAX, 1));
+        // A refused host that ends is forgotten.
+        peers.follow(&Table::default(), &me, now).await.unwrap();
+        assert_eq!(counts(&peers), (PEERS_MAX, 0));
+        events_rx.close();
+        tasks.stop(Duration::from_mins(1)).await.unwrap();
     }
 }
