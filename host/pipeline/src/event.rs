@@ -1,7 +1,7 @@
 //! Events of the pipeline.
 
 use kindsight_clusters::ClusterEvent;
-use kindsight_model::StatesNews;
+use kindsight_model::{ClusterName, StatesNews};
 use kindsight_replication::UpstreamEvent;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -19,6 +19,14 @@ pub enum Event {
     States(StatesNews),
     /// Another host sent a batch, or does not answer.
     Upstream(UpstreamEvent),
+    /// This host owns a cluster again, which no other host owned meanwhile, and its source continued. Gets true if the
+    /// events since then were kept and are used now, or false if the cluster must be listed from scratch.
+    Resumed {
+        /// The cluster.
+        cluster: ClusterName,
+        /// The answer.
+        complete: oneshot::Sender<bool>,
+    },
     /// Gets an answer once all earlier events are handled and published.
     Marker(oneshot::Sender<()>),
 }
@@ -27,7 +35,7 @@ impl Event {
     /// The origin of the event in one word: `cluster`, `store`, `states`, `upstream` or `marker`.
     pub(crate) fn origin(&self) -> &'static str {
         match self {
-            Self::Cluster(_) => "cluster",
+            Self::Cluster(_) | Self::Resumed { .. } => "cluster",
             Self::Stores(_) => "store",
             Self::States(_) => "states",
             Self::Upstream(_) => "upstream",

@@ -9,6 +9,7 @@ mod remember;
 mod reports;
 mod store;
 mod upstream;
+pub(crate) mod withheld;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,6 +39,7 @@ use crate::shared::{Shared, Timeouts};
 use crate::swap::Swap;
 use crate::unclaimed::Unclaimed;
 use references::References;
+use withheld::Withheld;
 
 /// The state between two events.
 pub struct Pipeline {
@@ -51,6 +53,8 @@ pub struct Pipeline {
     bundles: BundleQueue,
     /// The clusters that this host owns; `None` if it does not share clusters.
     ownership: Option<Ownership>,
+    /// Events of clusters whose lease ended.
+    withheld: HashMap<ClusterName, Withheld>,
     /// Set while the store of contexts is away.
     store_away: Option<Staleness>,
     unclaimed: Unclaimed,
@@ -89,6 +93,7 @@ impl Pipeline {
             references: References::default(),
             bundles: BundleQueue::default(),
             ownership: None,
+            withheld: HashMap::new(),
             store_away: None,
             unclaimed: Unclaimed::default(),
             is_rsync: false,
@@ -142,6 +147,11 @@ impl Pipeline {
             Event::Stores(changes) => self.take_stores(changes, now_ms),
             Event::Upstream(event) => self.take_upstream(event, now_ms),
             Event::States(news) => self.groups.take_states(news, &mut self.publisher),
+            Event::Resumed { cluster, complete } => {
+                let is_complete = self.resume(&cluster, now_ms);
+                // The sharer of clusters ends with the server.
+                let _ = complete.send(is_complete);
+            }
             Event::Marker(handled) => {
                 // The sender of the marker may be gone.
                 let _ = handled.send(());

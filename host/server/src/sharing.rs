@@ -164,7 +164,7 @@ impl Sharing {
                     self.joined_at = Instant::now();
                     self.follow(membership).await?;
                     tracing::warn!(host = %self.me.host, "the leases of this host have ended; it joins the other hosts again");
-                    self.owned.lose_all(&names).await?;
+                    self.owned.lose_all(&names, Instant::now()).await?;
                 }
                 Ok(None) => {
                     tracing::info!(host = %self.me.host, "the lease of the previous process of this host has not ended; waiting");
@@ -177,6 +177,7 @@ impl Sharing {
                     );
                 }
             }
+            self.owned.end_long_suspended(Instant::now()).await;
             sleep(RETRY).await;
         }
     }
@@ -201,6 +202,7 @@ impl Sharing {
     /// Does the next steps of the plan. Returns whether no step is left.
     async fn step(&mut self, membership: &mut Membership) -> Result<bool, Closed> {
         let (now, names) = (Instant::now(), self.names());
+        self.owned.end_long_suspended(now).await;
         self.vacancies.follow(membership.table(), &names, now);
         let mut plan = Plan::of(Situation {
             me: &self.me,

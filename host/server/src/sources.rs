@@ -169,6 +169,18 @@ impl Sources {
         handled_rx.await.map_err(|_| Closed)
     }
 
+    /// Tells the pipeline that this host owns a cluster again whose source continued. The answer is false if the cluster
+    /// must be listed from scratch.
+    pub(crate) async fn resumed(
+        &self,
+        cluster: ClusterName,
+    ) -> Result<oneshot::Receiver<bool>, Closed> {
+        let (complete, complete_rx) = oneshot::channel();
+        let event = Event::Resumed { cluster, complete };
+        let sent = self.events_tx.send(event.into()).await;
+        sent.map(|()| complete_rx).map_err(|_| Closed)
+    }
+
     /// Sends an event that no source sends.
     pub(crate) async fn send(&self, event: ClusterEvent) -> Result<(), Closed> {
         let sent = self.events_tx.send(event.into()).await;

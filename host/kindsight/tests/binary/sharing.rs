@@ -1,5 +1,6 @@
 //! Hosts that share clusters over one etcd.
 
+use std::io::Read as _;
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -92,6 +93,9 @@ fn start(address: &str, data: &Path, etcd: &Etcd, kubeconfig: &Path) -> Server {
         &kubeconfig,
         "--share-clusters",
         &url,
+        // A test counts lists.
+        "--audit-interval",
+        "0s",
     ];
     Server::start_on(address, data, &[], &more)
 }
@@ -219,6 +223,25 @@ impl Host {
         starts.push(format!("{}", shop.unwrap()["since"]));
         starts
     }
+}
+
+/// Number of lists of Deployments that an API server has answered, of both forms: as a list and as a stream. An API server
+/// without controllers does not list Deployments itself.
+fn lists(cluster: &Cluster) -> f64 {
+    let mut metrics = String::new();
+    cluster
+        .client()
+        .stream("/metrics")
+        .read_to_string(&mut metrics)
+        .unwrap();
+    let is_list = |line: &&str| {
+        let of = line.contains("resource=\"deployments\"");
+        let as_list = line.starts_with("apiserver_request_total") && line.contains("verb=\"LIST\"");
+        of && (as_list || line.starts_with("apiserver_init_events_total"))
+    };
+    let counts = metrics.lines().filter(is_list);
+    let counts = counts.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap());
+    counts.sum()
 }
 
 /// Waits until two hosts show the same history and starts. Returns both.
@@ -395,4 +418,76 @@ fn histories_and_the_starts_of_states_move_with_the_lease() {
             assert_eq!((host.history(), host.starts()), before, "{}", host.name);
         }
     }
+}
+
+#[test]
+fn hosts_continue_their_clusters_after_an_outage_of_the_etcd() {
+    let Some(mut stage) = Stage::start() else {
+        return;
+    };
+    for cluster in &stage.clusters {
+        let mut other = deployment("other");
+        other["metadata"]["labels"] = json!({"app.kubernetes.io/part-of": "other"});
+        cluster.apply(&other);
+    }
+    let hosts: Vec<Host> = ["a", "b"].map(|data| stage.host(data)).into();
+    for cluster in ["one", "two"] {
+        wait_for_owner(&hosts, cluster);
+    }
+    let all = |names: &[&str]| hosts.iter().all(|host| host.shop() == names);
+    wait_until("a host does not show all clusters", || {
+        all(&["first-one", "first-two"])
+    });
+    let owners = ["one", "two"].map(|cluster| wait_for_owner(&hosts, cluster));
+    let before = stage.clusters.each_ref().map(lists);
+    stage.etcd.pause();
+    let paused = Instant::now();
+    let stale = wait_until("the clusters do not become stale", || {
+        let is_stale = |host: &Host| {
+            let is_stale = |cluster: &&str| host.shown(cluster).connection == "stale";
+            ["one", "two"].iter().all(is_stale)
+                && host.shop() == ["first-one stale", "first-two stale"]
+        };
+        hosts.iter().all(is_stale)
+    });
+    println!("etcd away: stale after {stale:.1?}");
+    let cause = hosts[owners[0]].server.get("/v2/clusters").1.to_string();
+    assert!(cause.contains("has lost its leases"), "{cause}");
+    // A change during the outage is not published before a host owns the cluster again.
+    for (at, cluster) in stage.clusters.iter().enumerate() {
+        cluster.apply(&config_map(&format!("second-{}", ["one", "two"][at])));
+    }
+    let begin = Instant::now();
+    while paused.elapsed() < Duration::from_secs(15) || begin.elapsed() < Duration::from_secs(3) {
+        for host in &hosts {
+            let shop = host.shop();
+            assert_eq!(
+                shop,
+                ["first-one stale", "first-two stale"],
+                "{}",
+                host.name
+            );
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    stage.etcd.resume();
+    let current = wait_until("the clusters do not become current", || {
+        all(&["first-one", "first-two", "second-one", "second-two"])
+    });
+    println!("etcd is back: current after {current:.1?}");
+    let now = ["one", "two"].map(|cluster| wait_for_owner(&hosts, cluster));
+    println!("owners before {owners:?} and after {now:?}");
+    let after = stage.clusters.each_ref().map(lists);
+    println!("lists before {before:?} and after {after:?}");
+    for at in [0, 1] {
+        // On a very slow machine, another host may be faster, or the sources end after a minute.
+        if now[at] == owners[at] && paused.elapsed() < Duration::from_mins(1) {
+            assert!(after[at] <= before[at], "the cluster was listed again");
+        }
+    }
+    // Another host lists a cluster, and the count shows it.
+    let mut hosts = hosts;
+    hosts.remove(now[0]).server.kill();
+    wait_for_owner(&hosts, "one");
+    assert!(lists(&stage.clusters[0]) > after[0]);
 }

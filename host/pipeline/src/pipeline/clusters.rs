@@ -19,10 +19,10 @@ impl Pipeline {
     }
 
     pub(super) fn handle_cluster(&mut self, event: ClusterEvent, now_ms: i64) {
-        if let Some(cluster) = event.of_source()
-            && !self.may_publish(cluster, now_ms)
+        if let Some(cluster) = event.of_source().cloned()
+            && !self.may_use(&cluster, now_ms)
         {
-            return;
+            return self.withhold(&cluster, event);
         }
         let heard = event.heard_from().cloned();
         self.take_cluster(event, now_ms);
@@ -142,7 +142,7 @@ impl Pipeline {
         self.change_connection(cluster, now_ms, |connection| connection.facts = Some(facts));
     }
 
-    fn synced(&mut self, cluster: &ClusterName, now_ms: i64) {
+    pub(super) fn synced(&mut self, cluster: &ClusterName, now_ms: i64) {
         let is_new = self.shared.clusters.entry(cluster, now_ms).reached(now_ms);
         self.confirm_last_known(cluster, now_ms);
         self.change_all(cluster, now_ms, || Change::Synced);

@@ -111,6 +111,7 @@ impl Pipeline {
         tracing::info!(%cluster, "cluster is no longer configured");
         let state = self.shared.clusters.get_mut(cluster);
         let is_known = state.is_some_and(|state| state.forget(now_ms));
+        self.withheld.remove(cluster);
         self.inventories.forget_restored(cluster);
         self.unclaimed.forget(|app| app.cluster == *cluster);
         self.forget_found(cluster, ApplicationState::forget_cluster, now_ms);

@@ -29,8 +29,8 @@ impl Pipeline {
 
     /// Returns whether this host may publish data of a cluster now. Notes the lease under which it does.
     ///
-    /// The lease of a process that was paused has ended. Its events from before the pause are dropped, and the
-    /// cluster becomes stale.
+    /// The lease of a process that was paused has ended. Its events from before the pause wait, and the cluster becomes
+    /// stale.
     pub(super) fn may_publish(&mut self, cluster: &ClusterName, now_ms: i64) -> bool {
         let Some(ownership) = &self.ownership else {
             return true;
@@ -102,6 +102,11 @@ impl Pipeline {
         reason: &str,
         now_ms: i64,
     ) {
+        if owner.is_none() {
+            self.begin_to_withhold(cluster);
+        } else {
+            self.withheld.remove(cluster);
+        }
         let connection = self.shared.clusters.get(cluster).connection();
         let fence = connection.map_or(0, |connection| connection.owner.fence);
         let owner = ClusterOwner {

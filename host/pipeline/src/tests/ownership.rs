@@ -8,9 +8,11 @@ use kindsight_leases::Ownership;
 use kindsight_model::ClusterName;
 use kindsight_status::ConnectionState;
 use kindsight_store::{Lease, Leased};
+use tokio::sync::oneshot;
 
 use super::stage::{Heard, Stage};
 use crate::Event;
+use crate::pipeline::withheld::WITHHELD_MAX;
 
 fn cluster() -> ClusterName {
     "p+c".parse().unwrap()
@@ -70,4 +72,87 @@ fn a_report_counts_only_while_this_host_owns_the_cluster() {
     let reason = Some("the host b:1 watches the cluster".into());
     assert_eq!(connection(&stage), Some((ConnectionState::Stale, reason)));
     assert_eq!(stage.store.range("/context/1/").unwrap(), stored);
+}
+
+/// Says that the leases of this host ended.
+fn lose(stage: &mut Stage, ownership: &Ownership, now_ms: i64) {
+    ownership.revoke(&cluster());
+    let owner = ClusterEvent::Owner {
+        cluster: cluster(),
+        owner: None,
+        reason: "the leases have ended".to_owned(),
+    };
+    stage.pipeline.handle(Event::Cluster(owner), now_ms);
+}
+
+/// Says that this host has the cluster again. Returns whether its source can continue.
+fn resume(stage: &mut Stage, now_ms: i64) -> bool {
+    let (complete, mut answer) = oneshot::channel();
+    let cluster = cluster();
+    let event = Event::Resumed { cluster, complete };
+    stage.pipeline.handle(event, now_ms);
+    answer.try_recv().unwrap()
+}
+
+#[test]
+fn reports_wait_while_no_host_owns_the_cluster_and_count_if_this_host_owns_it_again() {
+    let (mut stage, ownership) = shared();
+    stage.own(&["1"]);
+    ownership.grant(cluster(), &lease(&stage), &stage.store);
+    stage.hear("1", "a", &Heard::default().config_maps(1), 1000);
+    let synced = ClusterEvent::Synced { cluster: cluster() };
+    stage.pipeline.handle(Event::Cluster(synced), 1000);
+
+    lose(&mut stage, &ownership, 2000);
+    stage.hear("1", "a", &Heard::default().config_maps(2), 3000);
+    stage.hear("1", "a", &Heard::default().config_maps(3), 4000);
+    assert_eq!(count(&stage), 1, "nothing is published");
+    let reason = Some("the leases have ended".into());
+    assert_eq!(connection(&stage), Some((ConnectionState::Stale, reason)));
+    assert!(
+        !resume(&mut stage, 5000),
+        "the host does not own the cluster"
+    );
+    ownership.grant(cluster(), &lease(&stage), &stage.store);
+    assert!(resume(&mut stage, 5000));
+    assert_eq!(count(&stage), 3);
+    assert_eq!(connection(&stage), Some((ConnectionState::Connected, None)));
+
+    // A source that found an outage meanwhile tells it.
+    lose(&mut stage, &ownership, 6000);
+    let outage = ClusterEvent::Stale {
+        cluster: cluster(),
+        reason: "refused".to_owned(),
+    };
+    stage.pipeline.handle(Event::Cluster(outage), 6500);
+    ownership.grant(cluster(), &lease(&stage), &stage.store);
+    assert!(resume(&mut stage, 7000));
+    let reason = Some("refused".into());
+    assert_eq!(connection(&stage), Some((ConnectionState::Stale, reason)));
+}
+
+#[test]
+fn a_cluster_is_listed_again_if_too_many_reports_waited_or_another_host_owned_it() {
+    let (mut stage, ownership) = shared();
+    ownership.grant(cluster(), &lease(&stage), &stage.store);
+    stage.hear("1", "a", &Heard::default().config_maps(1), 1000);
+    lose(&mut stage, &ownership, 2000);
+    for at in 0..=WITHHELD_MAX {
+        let now_ms = 3000 + i64::try_from(at).unwrap();
+        stage.hear("1", "a", &Heard::default().config_maps(2), now_ms);
+    }
+    ownership.grant(cluster(), &lease(&stage), &stage.store);
+    assert!(!resume(&mut stage, 9000));
+
+    lose(&mut stage, &ownership, 10_000);
+    let other = ClusterEvent::Owner {
+        cluster: cluster(),
+        owner: Some("b:1".into()),
+        reason: "the host b:1 watches the cluster".to_owned(),
+    };
+    stage.pipeline.handle(Event::Cluster(other), 10_500);
+    stage.hear("1", "a", &Heard::default().config_maps(3), 11_000);
+    ownership.grant(cluster(), &lease(&stage), &stage.store);
+    assert!(!resume(&mut stage, 12_000));
+    assert_eq!(count(&stage), 1);
 }

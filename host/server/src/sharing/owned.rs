@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use kindsight_clusters::{ClusterEvent, ClusterSource};
 use kindsight_leases::{GIVE_UP_MAX, HostId, Identity, Owner, Ownership, Table};
@@ -12,12 +13,18 @@ use super::membership::blocking;
 use super::peers::PEERS_MAX;
 use crate::sources::{Closed, Sources};
 
-/// The owned clusters. The sources of other clusters do not run.
+/// Time after the end of its lease for which the source of a cluster continues. The store may answer again meanwhile.
+const SUSPENDED_MAX: Duration = Duration::from_mins(1);
+
+/// The owned clusters. The sources of other clusters do not run, apart from suspended ones.
 pub(super) struct Owned {
     sources: Sources,
     store: Arc<dyn Store>,
     ownership: Ownership,
     leases: BTreeMap<ClusterName, Lease>,
+    /// The clusters whose leases ended and whose sources continue, with the time of the end. The pipeline keeps their
+    /// events.
+    suspended: BTreeMap<ClusterName, Instant>,
     /// The owners of the other clusters that the pipeline shows.
     shown: BTreeMap<ClusterName, Shown>,
 }
@@ -64,6 +71,7 @@ impl Owned {
             store,
             ownership,
             leases: BTreeMap::new(),
+            suspended: BTreeMap::new(),
             shown: BTreeMap::new(),
         }
     }
@@ -97,19 +105,40 @@ impl Owned {
                 return Ok(false);
             }
         };
-        tracing::info!(clusters = leases.len(), "this host takes over clusters");
+        let mut resumed = Vec::new();
         for (source, lease) in clusters.into_iter().zip(leases) {
             let cluster = source.name().clone();
             self.ownership.grant(cluster.clone(), &lease, &self.store);
-            if self.shown.remove(&cluster).is_some() {
-                let owner = Some(Arc::clone(me.host.text()));
-                let reason = "this host has taken the cluster over and is listing it".to_owned();
-                self.send(cluster.clone(), owner, reason).await?;
+            self.leases.insert(cluster.clone(), lease);
+            if self.suspended.remove(&cluster).is_some() {
+                resumed.push((source, self.sources.resumed(cluster).await?));
+            } else {
+                self.begin(source, me).await?;
             }
-            self.leases.insert(cluster, lease);
-            self.sources.begin(source);
         }
+        let (taken, mut continued) = (self.leases.len(), 0);
+        for (source, is_complete) in resumed {
+            if is_complete.await.map_err(|_| Closed)? {
+                self.shown.remove(source.name());
+                continued += 1;
+            } else {
+                self.sources.end([source.name()]).await;
+                self.begin(source, me).await?;
+            }
+        }
+        tracing::info!(clusters = taken, continued, "this host owns clusters");
         Ok(true)
+    }
+
+    /// Starts the source of a cluster that this host owns.
+    async fn begin(&mut self, source: ClusterSource, me: &Identity) -> Result<(), Closed> {
+        if self.shown.remove(source.name()).is_some() {
+            let owner = Some(Arc::clone(me.host.text()));
+            let reason = "this host has taken the cluster over and is listing it".to_owned();
+            self.send(source.name().clone(), owner, reason).await?;
+        }
+        self.sources.begin(source);
+        Ok(())
     }
 
     /// Ends the sources of clusters, waits until their last events are published, and ends the leases.
@@ -137,14 +166,17 @@ impl Owned {
         Ok(())
     }
 
-    /// Ends the sources of all clusters, whose leases the store has ended. `configured` has all clusters.
+    /// Suspends the sources of all clusters, whose leases the store has ended. `configured` has all clusters. The sources
+    /// continue: if no other host takes a cluster, this host need not list it again.
     pub(super) async fn lose_all(
         &mut self,
         configured: &BTreeSet<ClusterName>,
+        now: Instant,
     ) -> Result<(), Closed> {
         for (cluster, lease) in std::mem::take(&mut self.leases) {
             self.ownership.revoke(&cluster);
             lease.forget();
+            self.suspended.insert(cluster, now);
         }
         for cluster in configured {
             let reason =
@@ -152,8 +184,25 @@ impl Owned {
             self.send(cluster.clone(), None, reason.to_owned()).await?;
             self.shown.insert(cluster.clone(), Shown::Nobody);
         }
-        self.sources.end(configured).await;
         self.sources.handled().await
+    }
+
+    /// Ends the sources that were suspended for long.
+    pub(super) async fn end_long_suspended(&mut self, now: Instant) {
+        let is_long = |since: &Instant| now.saturating_duration_since(*since) >= SUSPENDED_MAX;
+        let suspended = self.suspended.iter();
+        let long = suspended.filter(|(_, since)| is_long(since));
+        let long: Vec<ClusterName> = long.map(|(cluster, _)| cluster.clone()).collect();
+        self.end_suspended(&long).await;
+    }
+
+    /// Ends suspended sources. A name without one is ignored.
+    async fn end_suspended(&mut self, clusters: &[ClusterName]) {
+        let suspended = clusters.iter();
+        let suspended: Vec<&ClusterName> = suspended
+            .filter(|cluster| self.suspended.remove(*cluster).is_some())
+            .collect();
+        self.sources.end(suspended).await;
     }
 
     /// Ends everything at the stop of the server, whose shutdown ends the sources.
@@ -177,6 +226,8 @@ impl Owned {
         before: &BTreeMap<ClusterName, ClusterSource>,
         clusters: &[ClusterSource],
     ) -> Result<(), Closed> {
+        let suspended: Vec<ClusterName> = self.suspended.keys().cloned().collect();
+        self.end_suspended(&suspended).await;
         for cluster in before.keys() {
             let is_configured = clusters.iter().any(|source| source.name() == cluster);
             if !is_configured
@@ -237,6 +288,9 @@ impl Owned {
             let known = self.shown.get(cluster);
             if known == Some(&now) || (known.is_none() && now == Shown::Nobody) {
                 continue;
+            }
+            if now != Shown::Nobody {
+                self.end_suspended(std::slice::from_ref(cluster)).await;
             }
             let (owner, reason) = now.explained();
             self.send(cluster.clone(), owner, reason).await?;

@@ -66,9 +66,10 @@ impl Session {
             let began = Instant::now();
             let mut client = link.client.lease_client();
             match timeout(RENEWAL, client.keep_alive(self.id)).await {
-                Ok(Ok(_)) => self.expiry.set(began + TTL),
                 Ok(Err(ClientError::LeaseKeepAliveError(_))) => break,
-                Ok(Err(_)) | Err(_) if !self.expiry.is_after(Instant::now()) => break,
+                // Also after a late answer: users of the leases may have noticed the end already.
+                _ if !self.expiry.is_after(Instant::now()) => break,
+                Ok(Ok(_)) => self.expiry.set(began + TTL),
                 Ok(Err(_)) | Err(_) => {}
             }
         }
