@@ -97,7 +97,8 @@ impl Loaded {
         let unsynced = Arc::new(watch::Sender::new(settings.cluster_names()));
         let (reported, reported_rx) = mpsc::channel(REPORTED_REQUESTS_MAX);
         let known = ReportedReader::new(reported.clone(), Arc::clone(&unsynced));
-        let catalog = open_catalog(&settings, &swapped, known)?;
+        let is_replica = upstream.is_some();
+        let catalog = open_catalog(&settings, &swapped, known, is_replica)?;
         interpreter_sources.forget(&catalog);
         let mut pipeline = Pipeline::new(
             AppContexts::new(Arc::clone(&settings.contexts)),
@@ -269,14 +270,20 @@ impl Loaded {
     }
 }
 
+/// Opens the catalog. A replica evaluates no objects, so the built-in interpreters are not compiled.
 fn open_catalog(
     settings: &Settings,
     swapped: &Arc<Notify>,
     known: ReportedReader,
+    is_replica: bool,
 ) -> Result<Catalog, Error> {
     let limits = settings.interpreter_limits.clone();
     let interpreters = engine::start(limits, settings.cache.as_deref())?;
-    let built_in = engine::built_in(&interpreters, &settings.on_loaded)?;
+    let built_in = if is_replica {
+        Vec::new()
+    } else {
+        engine::built_in(&interpreters, &settings.on_loaded)?
+    };
     let swapped = Arc::clone(swapped);
     let options = CatalogOptions {
         interpreters: Arc::new(interpreters),

@@ -175,6 +175,8 @@ fn a_replica_gives_the_same_answers_and_shows_an_outage_of_its_upstream_host() {
             .to_string()
             .contains("kindsight_replica_connected 0")
     );
+    // It evaluates no objects.
+    assert!(metrics.to_string().contains("kindsight_interpreters 0"));
     // A change during the outage, and the start of another process at the address.
     write(upstream.folder.path(), 0);
     let server = upstream.serve(&address, &[]);
