@@ -1,5 +1,6 @@
 //! The half of the upstream host: what to send to one follower.
 
+mod lines;
 mod plan;
 mod sent;
 mod write;
@@ -14,9 +15,9 @@ use kindsight_status::{ApplicationKey, ChangedSubject, ContextView, Snapshot};
 use tokio::time::{Instant, sleep_until};
 
 use crate::wire::{BeginLine, EndLine, FORMAT, Line};
+use lines::Lines;
 use plan::RowsLeft;
 use sent::{Dirty, Sent};
-use write::Lines;
 
 /// Time for which changes are gathered into one batch. A thousand changes a second make twenty batches.
 pub const GATHER: Duration = Duration::from_millis(50);

@@ -1,9 +1,8 @@
 //! The lines of each part of a batch.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, Digest, InterpretedBy, RecordSubject};
+use kindsight_model::{ClusterName, RecordSubject};
 use kindsight_status::{
     ApplicationKey, ChangedSubject, ClusterView, ConnectionView, ContextView, HistoryChange,
     HistoryPosition, StoreAway, Transition,
@@ -14,66 +13,12 @@ use super::sent::SentApplication;
 use super::{CHUNK_BYTES, Feed, FeedScope, Item, PlacementItem};
 use crate::batch::StoresChange;
 use crate::wire::{
-    ApplicationLine, ConnectionLine, GoneLine, HistoryLine, InterpreterLine, Line, PlacementLine,
-    ReasonLine, RecordLine, RowOp, RowsLine, StaleLine, StoresLine,
+    ApplicationLine, ConnectionLine, GoneLine, HistoryLine, Line, PlacementLine, RecordLine, RowOp,
+    RowsLine, StaleLine, StoresLine,
 };
 
 /// Typical size of a row without its object and manifest, in bytes.
 const ROW_BYTES: usize = 512;
-
-/// The lines of the next chunk, and the interpreters that were sent.
-#[derive(Debug, Default)]
-pub(super) struct Lines {
-    bytes: Vec<u8>,
-    interpreters: HashMap<Digest, u32>,
-}
-
-impl Lines {
-    pub(super) fn write(&mut self, line: &Line) {
-        // Lines are always JSON.
-        if let Ok(json) = serde_json::to_vec(line) {
-            self.bytes.extend(json);
-            self.bytes.push(b'\n');
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    pub(super) fn take(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.bytes)
-    }
-
-    /// The number of an interpreter, whose line is written before its first use.
-    fn number(&mut self, by: &InterpretedBy) -> u32 {
-        if let Some(number) = self.interpreters.get(&by.digest) {
-            return *number;
-        }
-        let number = u32::try_from(self.interpreters.len()).unwrap_or(u32::MAX);
-        self.interpreters.insert(by.digest.clone(), number);
-        let reasons = by.declared.reasons.iter().map(|reason| ReasonLine {
-            name: Arc::clone(&reason.name),
-            summary: Arc::clone(&reason.summary),
-            help_url: reason.help_url.clone(),
-        });
-        let interpreter = InterpreterLine {
-            number,
-            by: by.clone(),
-            final_states: by.declared.final_states.clone(),
-            reasons: reasons.collect(),
-        };
-        self.write(&Line {
-            interpreter: Some(interpreter),
-            ..Line::default()
-        });
-        number
-    }
-}
 
 impl Feed {
     pub(super) fn write_item(&mut self, item: Item) {
@@ -174,51 +119,81 @@ impl Feed {
             return;
         };
         let before = known.map(|known| Arc::clone(&known.view));
-        let is_same = before
-            .as_ref()
-            .is_some_and(|before| Arc::ptr_eq(before, &view));
-        if is_same && change == HistoryChange::default() {
-            if let Some(sent) = self.sent.applications.get_mut(&key) {
-                sent.history = history;
-            }
-            return;
-        }
         let of: Arc<str> = key.to_string().into();
-        let line = ApplicationLine::of(Arc::clone(&of), &view, |cluster| self.has_cluster(cluster));
-        self.lines.write(&Line {
-            application: Some(line),
-            ..Line::default()
-        });
+        let placements = self.changed_placements(before.as_deref(), &view);
+        let is_sent = placements.is_empty()
+            && change == HistoryChange::default()
+            && self.is_same_part(&of, before.as_ref(), &view);
+        if !is_sent {
+            let line = self.application_line(&of, &view);
+            self.lines.write(&Line {
+                application: Some(line),
+                ..Line::default()
+            });
+            self.queue_history(&of, &change);
+            self.queue_placements(&of, placements, (before.as_ref(), &view));
+        }
+        self.sent
+            .applications
+            .insert(key, SentApplication { view, history });
+    }
+
+    fn application_line(&self, of: &Arc<str>, view: &ContextView) -> ApplicationLine {
+        ApplicationLine::of(Arc::clone(of), view, |cluster| self.has_cluster(cluster))
+    }
+
+    /// Returns whether two views of an application differ at most in placements that are not sent. The placements of other
+    /// hosts are not sent back to them: two hosts would otherwise answer each other without an end.
+    fn is_same_part(
+        &self,
+        of: &Arc<str>,
+        before: Option<&Arc<ContextView>>,
+        after: &Arc<ContextView>,
+    ) -> bool {
+        before.is_some_and(|before| {
+            Arc::ptr_eq(before, after)
+                || self.application_line(of, before) == self.application_line(of, after)
+        })
+    }
+
+    fn queue_history(&mut self, of: &Arc<str>, change: &HistoryChange) {
         let lines = &mut self.lines;
-        if let Some(history) = HistoryLine::of(&of, &change, |by| lines.number(by)) {
+        if let Some(history) = HistoryLine::of(of, change, |by| lines.number(by)) {
             let history = Some(history);
             self.queue.push_front(Item::History(Box::new(Line {
                 history,
                 ..Line::default()
             })));
         }
-        self.queue_placements(&of, before.as_ref(), &view);
-        self.sent
-            .applications
-            .insert(key, SentApplication { view, history });
+    }
+
+    /// The positions of the sent placements that differ between two views.
+    fn changed_placements(
+        &self,
+        before: Option<&ContextView>,
+        after: &ContextView,
+    ) -> Vec<(usize, usize)> {
+        let mut changed = Vec::new();
+        for (app, view) in after.apps.iter().enumerate() {
+            for (at, placement) in view.clusters.iter().enumerate() {
+                let is_same = || {
+                    let known = before.and_then(|before| find(before, &view.name, placement));
+                    known.is_some_and(|known| Arc::ptr_eq(known, placement))
+                };
+                if self.has_cluster(placement.cluster()) && !is_same() {
+                    changed.push((app, at));
+                }
+            }
+        }
+        changed
     }
 
     fn queue_placements(
         &mut self,
         of: &Arc<str>,
-        before: Option<&Arc<ContextView>>,
-        after: &Arc<ContextView>,
+        changed: Vec<(usize, usize)>,
+        (before, after): (Option<&Arc<ContextView>>, &Arc<ContextView>),
     ) {
-        let mut changed = Vec::new();
-        for (app, view) in after.apps.iter().enumerate() {
-            for (at, placement) in view.clusters.iter().enumerate() {
-                let known = before.and_then(|before| find(before, &view.name, placement));
-                let is_same = known.is_some_and(|known| Arc::ptr_eq(known, placement));
-                if !is_same && self.has_cluster(placement.cluster()) {
-                    changed.push((app, at));
-                }
-            }
-        }
         for at in changed.into_iter().rev() {
             self.queue.push_front(Item::Placement(PlacementItem {
                 of: Arc::clone(of),

@@ -1,5 +1,7 @@
 //! Slow followers, new streams, and owners of clusters.
 
+use std::sync::Arc;
+
 use kindsight_read_model::ReadModelWriter;
 use kindsight_replication::wire::Line;
 use kindsight_replication::{Feed, FeedScope};
@@ -120,6 +122,39 @@ async fn a_host_that_shares_clusters_sends_only_its_own() {
     stage.follow().await;
     stage.follow().await;
     assert_eq!(clusters(&stage), [FAR]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_on_another_host_is_not_sent_back() {
+    let mut upstream = ReadModelWriter::default();
+    upstream.publish_connection(&cluster(EDGE), Some(connection(5)));
+    let mut remote = connection(6);
+    remote.owner.is_remote = true;
+    upstream.publish_connection(&cluster(FAR), Some(remote));
+    let own = |content| placement(EDGE, vec![resource("a", content, None)]);
+    let far = |content| placement(FAR, vec![resource("b", content, None)]);
+    let (one, other) = (own("one"), own("other"));
+    let view = |placements| context("shop", placements);
+    upstream.publish(
+        &key("shop"),
+        view(vec![Arc::clone(&one), far("one")]),
+        vec![],
+    );
+    let mut stage = Stage::new(upstream);
+    stage.feed = Feed::new(stage.upstream.read_model().clone(), FeedScope::Own);
+    stage.follow().await;
+    let sent = |lines: Vec<Line>| {
+        let parts = |line: &Line| (line.application.is_some(), line.placement.is_some());
+        let parts = lines.iter().map(parts);
+        parts.filter(|parts| *parts != (false, false)).count()
+    };
+    let changed = view(vec![one, far("other")]);
+    stage.upstream.publish(&key("shop"), changed, vec![]);
+    assert_eq!(sent(stage.follow().await), 0);
+    // A change on this host is sent.
+    let changed = view(vec![other, far("other")]);
+    stage.upstream.publish(&key("shop"), changed, vec![]);
+    assert_eq!(sent(stage.follow().await), 2);
 }
 
 /// The transitions of the histories in lines, by cluster and time, and whether they replace the history.
