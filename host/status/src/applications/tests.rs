@@ -395,5 +395,5 @@ fn phases_for_metrics_are_the_phases_of_the_list() {
         .find(|application| &*application.name.composite_app == "shop")
         .unwrap();
     let expected = [(Phase::Ready, 1), (Phase::Failed, 1)];
-    assert_eq!(shop.resources, expected.into());
+    assert_eq!(shop.resources.by_phase(), expected.into());
 }

@@ -10,6 +10,8 @@ use crate::transition::Transition;
 pub struct HistoryPosition {
     /// Id of the last transition; 0 without transitions.
     pub last_id: u64,
+    /// Time of the last transition. A host that was killed before it wrote its history gives the same ids again.
+    pub last_ms: i64,
     /// Number of transitions.
     pub count: usize,
     /// Number of dropped transitions.
@@ -63,8 +65,10 @@ impl Histories {
         newer.reverse();
         let dropped = usize::try_from(position.dropped.saturating_sub(known.dropped));
         let expected = (known.count + newer.len()).checked_sub(dropped.unwrap_or(usize::MAX));
-        let is_added_to = known.last_id > 0 && expected == Some(position.count);
-        if is_added_to {
+        let mut last = history.iter().rev();
+        let last = last.find(|recorded| recorded.id == known.last_id);
+        let is_continued = last.is_none_or(|last| last.transition.at_ms == known.last_ms);
+        if known.last_id > 0 && expected == Some(position.count) && is_continued {
             return (HistoryChange::Append(newer), position);
         }
         let change = HistoryChange::Replace {
@@ -100,8 +104,10 @@ impl Histories {
 
 impl Bounded {
     fn position(&self) -> HistoryPosition {
+        let last = self.iter().next_back();
         HistoryPosition {
-            last_id: self.iter().next_back().map_or(0, |last| last.id),
+            last_id: last.map_or(0, |last| last.id),
+            last_ms: last.map_or(0, |last| last.transition.at_ms),
             count: self.iter().len(),
             dropped: self.dropped(),
         }
@@ -168,6 +174,18 @@ mod tests {
         upstream.forget(&key());
         upstream.record(&key(), vec![transition(9)]);
         let replaced = follow(&upstream, &mut replica, &mut known);
+        assert!(matches!(replaced, HistoryChange::Replace { .. }));
+    }
+
+    #[test]
+    fn ids_that_another_process_gives_again_replace_the_history() {
+        let (mut upstream, mut replica) = (Histories::default(), Histories::default());
+        let mut known = HistoryPosition::default();
+        upstream.record(&key(), vec![transition(1), transition(2)]);
+        follow(&upstream, &mut replica, &mut known);
+        let mut restarted = Histories::default();
+        restarted.record(&key(), vec![transition(1), transition(3)]);
+        let replaced = follow(&restarted, &mut replica, &mut known);
         assert!(matches!(replaced, HistoryChange::Replace { .. }));
     }
 }

@@ -297,6 +297,7 @@ mod tests {
             &key(),
             HistoryPosition {
                 last_id: 1,
+                last_ms: 1,
                 count: 1,
                 dropped: 0,
             },
