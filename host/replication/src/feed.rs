@@ -49,6 +49,8 @@ pub struct Feed {
     /// Applications that the current batch removes.
     gone: Vec<ApplicationKey>,
     lines: Lines,
+    /// The time when all connections were compared last. Their counts and times change without a publication.
+    compared_at: Instant,
 }
 
 /// A part of a batch. Its content is read when it is written.
@@ -96,6 +98,7 @@ impl Feed {
             queue: VecDeque::new(),
             gone: Vec::new(),
             lines: Lines::default(),
+            compared_at: Instant::now(),
         };
         let heartbeat_ms = u64::try_from(HEARTBEAT.as_millis()).unwrap_or(u64::MAX);
         feed.lines.write(&Line {
@@ -134,7 +137,7 @@ impl Feed {
 
     /// Waits for changes, and gathers them for a while.
     async fn woken(&mut self) -> Woken {
-        let silent_at = Instant::now() + HEARTBEAT;
+        let silent_at = self.compared_at + HEARTBEAT;
         let first = tokio::select! {
             changed = self.subscription.next() => changed,
             refreshed = self.refreshes.next() => refreshed,
@@ -178,6 +181,9 @@ impl Feed {
 
     /// Queues all subjects that may have changed, in the order of publication: records name applications.
     fn begin_batch(&mut self) {
+        if self.compared_at.elapsed() >= HEARTBEAT {
+            self.queue_connections();
+        }
         let dirty = std::mem::take(&mut self.dirty);
         let subjects = if dirty.is_everything() {
             self.model.inspect(|snapshot| self.sent.subjects(snapshot))
@@ -204,16 +210,20 @@ impl Feed {
         self.queue.push_back(Item::End);
     }
 
-    /// Writes the connections whose counts or times changed, and a sign of life.
+    /// Queues the connections, and a sign of life.
     fn beat(&mut self) {
+        self.queue_connections();
+        self.queue.push_back(Item::End);
+    }
+
+    /// Queues all connections. A connection is written if its counts or times changed.
+    fn queue_connections(&mut self) {
+        self.compared_at = Instant::now();
         let names: Vec<ClusterName> = self.model.inspect(|snapshot| {
             let connections = snapshot.connections();
             connections.map(|(name, _)| name.clone()).collect()
         });
-        for name in names {
-            self.write_connection(&name);
-        }
-        self.queue.push_back(Item::End);
+        self.queue.extend(names.into_iter().map(Item::Connection));
     }
 
     /// Writes parts of the batch until a chunk is full.

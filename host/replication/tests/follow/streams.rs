@@ -157,6 +157,30 @@ async fn a_change_on_another_host_is_not_sent_back() {
     assert_eq!(sent(stage.follow().await), 2);
 }
 
+#[tokio::test(start_paused = true)]
+async fn counts_and_times_of_connections_arrive_between_changes_without_a_pause() {
+    let mut stage = Stage::new(filled());
+    stage.follow().await;
+    let mut heard = connection(3);
+    heard.heard_ms = Some(77_000);
+    stage
+        .upstream
+        .publish_connection(&cluster(EDGE), Some(heard));
+    let mut connections = 0;
+    for at in 0..60 {
+        // A batch is gathered for 50 ms, so these are three seconds.
+        let changed = resource("a", &at.to_string(), None);
+        let view = context("shop", vec![placement(EDGE, vec![changed])]);
+        stage.upstream.publish(&key("shop"), view, vec![]);
+        let lines = stage.follow().await;
+        connections += lines
+            .iter()
+            .filter(|line| line.connection.is_some())
+            .count();
+    }
+    assert_eq!(connections, 1);
+}
+
 /// The transitions of the histories in lines, by cluster and time, and whether they replace the history.
 fn histories(lines: &[Line]) -> Vec<(bool, Vec<(String, i64)>)> {
     let histories = lines.iter().filter_map(|line| line.history.as_ref());
