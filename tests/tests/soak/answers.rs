@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use kindsight_cluster::Client;
 use serde_json::Value;
 
-/// Time for two servers to give the same answers once the clusters are quiet. A busy machine delays probes and new
-/// connections for minutes.
-const SAME_MAX: Duration = Duration::from_mins(10);
+/// Time for two servers to give the same answers once the clusters are quiet.
+const SAME_MAX: Duration = Duration::from_mins(3);
 /// Time between two comparisons.
 const COMPARE_EVERY: Duration = Duration::from_millis(500);
 
