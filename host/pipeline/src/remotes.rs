@@ -11,7 +11,7 @@ use kindsight_status::{
     Staleness, StoreAway,
 };
 
-pub(crate) use recorder::LeftPlacement;
+pub(crate) use recorder::PreviousPlacement;
 
 /// The reason for a placement of an earlier owner.
 const TAKEN_OVER: &str = "another host has taken the cluster over and is listing it";

@@ -11,14 +11,14 @@ use crate::application_state::ApplicationState;
 use crate::placement::{Change, Placement};
 use crate::publisher::SentHistory;
 use crate::remembered::RememberedCluster;
-use crate::remotes::LeftPlacement;
+use crate::remotes::PreviousPlacement;
 
 /// The reason for a cluster whose lease ended before this host renewed it.
 const LEASE_ENDED: &str =
     "this host did not renew its lease of the cluster in time, so another host may watch it";
 
 /// The reason for the state of a previous owner.
-const LEFT: &str = "this host has taken the cluster over and is listing it; the last state from its previous owner is shown";
+const PREVIOUS_OWNER: &str = "this host has taken the cluster over and is listing it; the last state from its previous owner is shown";
 
 impl Pipeline {
     /// Shares the clusters with other hosts: events of a cluster are used only while this host owns it.
@@ -51,7 +51,7 @@ impl Pipeline {
         };
         if known != owner {
             if known.fence != owner.fence {
-                self.succeed(cluster, now_ms);
+                self.take_over_state(cluster, now_ms);
             }
             self.change_connection(cluster, now_ms, |connection| connection.owner = owner);
             self.publish_joined(cluster, now_ms);
@@ -61,19 +61,19 @@ impl Pipeline {
 
     /// Takes over the state that the previous owner of a cluster sent last: the starts of states, the objects that are gone,
     /// and the coverage. This host shows it as stale until it has listed the cluster.
-    fn succeed(&mut self, cluster: &ClusterName, now_ms: i64) {
-        let Some(left) = self.publisher.remotes().left_in(cluster) else {
+    fn take_over_state(&mut self, cluster: &ClusterName, now_ms: i64) {
+        let Some(previous) = self.publisher.remotes().previous_state_in(cluster) else {
             return;
         };
-        let until_ms = left.connection.heard_ms.unwrap_or(now_ms);
-        for LeftPlacement { key, app, view } in left.placements {
+        let until_ms = previous.connection.heard_ms.unwrap_or(now_ms);
+        for PreviousPlacement { key, app, view } in previous.placements {
             let known = view.report().stale();
             let stale = Staleness {
                 since_ms: known.map_or(until_ms, |known| known.since_ms.min(until_ms)),
-                reason: LEFT.into(),
+                reason: PREVIOUS_OWNER.into(),
             };
             let ApplicationKey::Found(name) = &key else {
-                let change = Change::Left(&view);
+                let change = Change::PreviousOwner(&view);
                 let shared = &self.shared;
                 self.applications.update(&key, shared, |state| {
                     state.apply((&app, cluster), change, shared, now_ms)
@@ -90,7 +90,7 @@ impl Pipeline {
                 self.remember_placement(name.clone(), &app, view, stale);
             }
         }
-        let last_known = RememberedCluster::of(&left.connection, until_ms);
+        let last_known = RememberedCluster::of(&previous.connection, until_ms);
         self.last_known.insert(cluster.clone(), last_known);
     }
 

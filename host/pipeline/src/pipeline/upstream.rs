@@ -47,13 +47,12 @@ impl Pipeline {
         for change in batch.applications {
             let host = self.publisher.remotes().host(upstream);
             host.views.insert(change.key.clone(), Arc::new(change.view));
-            let change_of = change.history;
             let history = if is_mirror {
-                SentHistory::Mirrored(change_of)
+                SentHistory::Mirrored(change.history)
             } else if has_histories {
                 SentHistory::Shared {
                     upstream,
-                    change: change_of,
+                    change: change.history,
                 }
             } else {
                 SentHistory::Nothing

@@ -27,7 +27,7 @@ pub(crate) enum Change<'c> {
         deployment: &'c DeploymentId,
     },
     /// Another host watched the cluster before, and showed this last.
-    Left(&'c Arc<ClusterView>),
+    PreviousOwner(&'c Arc<ClusterView>),
     /// The cluster reports on the app. Replaces its previous report.
     Report(Report),
     /// The autoscalers of the application in the cluster changed.
@@ -72,7 +72,7 @@ impl Placement {
                 namespace,
                 deployment,
             } => self.read_context(snapshot, namespace, deployment, env.now_ms),
-            Change::Left(view) => self.continue_from(view),
+            Change::PreviousOwner(view) => self.take_over(view),
             Change::Report(report) => self.take_report(report, applied),
             Change::Autoscalers(autoscalers) => {
                 self.desired.scale(autoscalers);
@@ -139,7 +139,7 @@ impl Placement {
 
     /// Continues the states of a previous owner of the cluster, unless the cluster has reported in this process. The
     /// first report replaces its resources.
-    fn continue_from(&mut self, view: &Arc<ClusterView>) -> Work {
+    fn take_over(&mut self, view: &Arc<ClusterView>) -> Work {
         if self.was_heard() {
             return Work::Nothing;
         }

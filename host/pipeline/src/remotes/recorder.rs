@@ -1,4 +1,4 @@
-//! The host that records the transitions of a resource, and the state that its predecessor left.
+//! The host that records the transitions of a resource, and the last state of a previous owner.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use kindsight_status::{ApplicationKey, ClusterView, ConnectionView, ContextView,
 use super::{RemoteHost, Remotes};
 
 /// One app of an application in a cluster, as another host showed it last.
-pub(crate) struct LeftPlacement {
+pub(crate) struct PreviousPlacement {
     pub(crate) key: ApplicationKey,
     pub(crate) app: Arc<str>,
     pub(crate) view: Arc<ClusterView>,
 }
 
-/// The state of a cluster that another host owned last.
-pub(crate) struct LeftCluster {
+/// The state of a cluster that another host owned before this host.
+pub(crate) struct PreviousState {
     pub(crate) connection: ConnectionView,
-    pub(crate) placements: Vec<LeftPlacement>,
+    pub(crate) placements: Vec<PreviousPlacement>,
 }
 
 impl Remotes {
@@ -49,12 +49,12 @@ impl Remotes {
     }
 
     /// The last state of a cluster that another host owned after this host; `None` if there was none.
-    pub(crate) fn left_in(&self, cluster: &ClusterName) -> Option<LeftCluster> {
+    pub(crate) fn previous_state_in(&self, cluster: &ClusterName) -> Option<PreviousState> {
         let own = self.own.get(cluster).map_or(0, |view| view.owner.fence);
         let hosts = self.hosts.values();
         let owners = hosts.filter_map(|host| Some((host, host.connections.get(cluster)?)));
         let (host, connection) = owners.max_by_key(|(_, view)| view.owner.fence)?;
-        (connection.owner.fence > own).then(|| LeftCluster {
+        (connection.owner.fence > own).then(|| PreviousState {
             connection: connection.clone(),
             placements: host.received_in(cluster).collect(),
         })
@@ -63,7 +63,7 @@ impl Remotes {
 
 impl RemoteHost {
     /// The placements in a cluster that have a report.
-    fn received_in(&self, cluster: &ClusterName) -> impl Iterator<Item = LeftPlacement> {
+    fn received_in(&self, cluster: &ClusterName) -> impl Iterator<Item = PreviousPlacement> {
         let apps = self.views.iter().flat_map(|(key, view)| {
             let apps = view.apps.iter();
             apps.map(move |app| (key, app))
@@ -75,7 +75,7 @@ impl RemoteHost {
         let received = placements.filter(move |(_, _, view)| {
             view.cluster() == cluster && *view.report() != Report::NotYet
         });
-        received.map(|(key, app, view)| LeftPlacement {
+        received.map(|(key, app, view)| PreviousPlacement {
             key: key.clone(),
             app: Arc::clone(app),
             view: Arc::clone(view),
