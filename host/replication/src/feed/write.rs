@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kindsight_model::{ClusterName, RecordSubject};
 use kindsight_status::{
-    ApplicationKey, ChangedSubject, ClusterView, ConnectionView, ContextView, HistoryChange,
-    HistoryPosition, StoreAway, Transition,
+    AppView, ApplicationKey, ChangedSubject, ClusterView, ConnectionView, ContextView,
+    HistoryChange, HistoryPosition, StoreAway, Transition,
 };
 
 use super::plan::{RowsLeft, Step, plan};
@@ -177,7 +177,7 @@ impl Feed {
         for (app, view) in after.apps.iter().enumerate() {
             for (at, placement) in view.clusters.iter().enumerate() {
                 let is_same = || {
-                    let known = before.and_then(|before| find(before, &view.name, placement));
+                    let known = before.and_then(|before| find(before, (app, at), after));
                     known.is_some_and(|known| Arc::ptr_eq(known, placement))
                 };
                 if self.has_cluster(placement.cluster()) && !is_same() {
@@ -212,7 +212,7 @@ impl Feed {
         };
         let before = item.before.as_ref();
         let before = before
-            .and_then(|before| find(before, &app.name, view))
+            .and_then(|before| find(before, item.at, &item.after))
             .cloned();
         let steps = plan(
             before.as_ref().map(|before| before.resources()),
@@ -336,14 +336,18 @@ impl Feed {
     }
 }
 
-/// The placement of an app in the cluster of another placement.
+/// The placement in an earlier view that has the place `at` in a later one. Nearly always, it has the same place in both.
 fn find<'v>(
-    view: &'v ContextView,
-    app: &str,
-    placement: &ClusterView,
+    before: &'v ContextView,
+    (app, at): (usize, usize),
+    after: &ContextView,
 ) -> Option<&'v Arc<ClusterView>> {
-    let mut apps = view.apps.iter();
-    let app = apps.find(|known| *known.name == *app)?;
-    let mut clusters = app.clusters.iter();
-    clusters.find(|known| known.cluster() == placement.cluster())
+    let view = after.apps.get(app)?;
+    let placement = view.clusters.get(at)?;
+    let is_app = |known: &&AppView| known.name == view.name;
+    let same = before.apps.get(app).filter(is_app);
+    let known = same.or_else(|| before.apps.iter().find(is_app))?;
+    let is_placement = |known: &&Arc<ClusterView>| known.cluster() == placement.cluster();
+    let same = known.clusters.get(at).filter(is_placement);
+    same.or_else(|| known.clusters.iter().find(is_placement))
 }
