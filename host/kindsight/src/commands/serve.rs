@@ -26,7 +26,8 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     let (projects_changed, projects) = watch::channel(args.projects());
     let started = Started::of(&args, &changes);
     let settings = settings(*args, changes, projects)?;
-    if let Some(cache) = &settings.cache {
+    // A replica has no interpreters.
+    if let (Some(cache), None) = (&settings.cache, &settings.replica_of) {
         tracing::info!(
             "loading interpreters; those without compiled code in {} are compiled first",
             cache.display()
