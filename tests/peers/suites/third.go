@@ -105,11 +105,7 @@ func (built *built) add(name string, object map[string]any, expression ast.Expr)
 func states(function, head, summary, parts, state string) func(*reader, string) []testCase {
 	return func(reader *reader, file string) []testCase {
 		var cases []testCase
-		for _, declaration := range reader.parse(file).Decls {
-			test, ok := declaration.(*ast.FuncDecl)
-			if !ok || test.Name.Name != function {
-				continue
-			}
+		for _, test := range functionsNamed(reader, file, function) {
 			for _, row := range rows(test.Body) {
 				fields := fieldsOf(row, &ast.StructType{Fields: &ast.FieldList{}})
 				document := text(fields[summary])
@@ -127,6 +123,17 @@ func states(function, head, summary, parts, state string) func(*reader, string) 
 		}
 		return cases
 	}
+}
+
+// The functions of a file with this name.
+func functionsNamed(reader *reader, file, name string) []*ast.FuncDecl {
+	var named []*ast.FuncDecl
+	for _, declaration := range reader.parse(file).Decls {
+		if function, ok := declaration.(*ast.FuncDecl); ok && function.Name.Name == name {
+			named = append(named, function)
+		}
+	}
+	return named
 }
 
 // The elements of the lists that a function assigns.
@@ -251,11 +258,7 @@ func fieldOf(reader *reader, variable, field string) (any, error) {
 func assertedPhases(function, method, apiVersion, kind, yes, no string) func(*reader, string) []testCase {
 	return func(reader *reader, file string) []testCase {
 		var cases []testCase
-		for _, declaration := range reader.parse(file).Decls {
-			test, ok := declaration.(*ast.FuncDecl)
-			if !ok || test.Name.Name != function {
-				continue
-			}
+		for _, test := range functionsNamed(reader, file, function) {
 			ast.Inspect(test, func(node ast.Node) bool {
 				call, ok := node.(*ast.CallExpr)
 				if !ok || len(call.Args) != 2 || typeName(call.Fun) != "True" && typeName(call.Fun) != "False" {
