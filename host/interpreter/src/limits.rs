@@ -7,7 +7,7 @@ use kindsight_model::OBJECT_BYTES_MAX;
 /// Interval of the epoch clock, which is the resolution of every deadline.
 pub(crate) const TICK: Duration = Duration::from_millis(5);
 /// Interval of the epoch clock after an interval without the begin of a call. The deadline of the next call is longer by
-/// at most this time. An idle process then spends a quarter of the processor time on its clock.
+/// at most this time. So the clock wakes an idle process 50 times a second.
 pub(crate) const IDLE_TICK: Duration = Duration::from_millis(20);
 /// Interval of the epoch clock while a call runs that has already met a tick. It is the longest
 /// time for which such a call keeps other threads from its processor.

@@ -1,4 +1,4 @@
-//! What continues after a takeover and after an outage: histories, starts of states, and watches.
+//! State that remains after a takeover and after an outage: histories, starts of states, and watches.
 
 use std::io::Read as _;
 use std::time::{Duration, Instant};
