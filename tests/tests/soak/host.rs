@@ -15,6 +15,8 @@ pub(crate) const SERVE: &str = "--serve";
 
 /// Average time between two samples of the audit.
 const AUDIT_INTERVAL: Duration = Duration::from_millis(100);
+/// Budget of the memo of verdicts. It is small, so that the memo is full before the warm-up ends.
+const MEMO_BYTES: usize = 4 * 1024 * 1024;
 /// Time for which a deleted object is listed as gone.
 const GONE_FOR: Duration = Duration::from_secs(1);
 /// Lifetime of a watch. Expired versions and lost connections are noticed when it ends.
@@ -155,6 +157,10 @@ pub(crate) fn serve(arguments: Vec<PathBuf>) {
         interpreters: Some(shared.join("interpreters")),
         remembered,
         audit_interval: AUDIT_INTERVAL,
+        interpreter_limits: kindsight_interpreter::Limits {
+            memo_bytes_max: MEMO_BYTES,
+            ..kindsight_interpreter::Limits::default()
+        },
         timeouts: Timeouts {
             gone_for: GONE_FOR,
             ..Timeouts::default()
