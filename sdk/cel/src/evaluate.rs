@@ -353,9 +353,12 @@ fn items_of<'a>(range: &Value<'a>) -> Evaluated<Vec<Value<'a>>> {
     }
 }
 
+/// The value of a field. An optional field that is `null` is absent: an API server removes such a
+/// field, and reports and tests of other tools have it.
 fn select<'a>(operand: &Value<'a>, field: &str, is_optional: bool) -> Evaluated<Value<'a>> {
     match operand {
         Value::Map(map) => match (map.field(field), is_optional) {
+            (Some(Value::Null), true) => Ok(Value::Optional(None)),
             (value, true) => Ok(Value::optional(value)),
             (Some(value), false) => Ok(value),
             (None, false) => Err(EvaluationError::NoSuchKey(field.to_owned())),

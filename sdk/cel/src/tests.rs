@@ -42,6 +42,8 @@ fn expressions_have_the_values_of_the_language() {
         ("a.?b.orValue(7)", "1"),
         ("a.?c.orValue(7)", "7"),
         ("a.?c.?d.hasValue()", "false"),
+        ("a.?n.orValue([]).size()", "0"),
+        ("a.?n.?d.hasValue()", "false"),
         ("a[?'c'].or(optional.of(3)).value()", "3"),
         ("has(a.n) && !has(a.c)", "true"),
         ("a.n == null", "true"),
