@@ -29,7 +29,7 @@ func main() {
 	}
 	folder := os.Args[1]
 	out := json.NewEncoder(os.Stdout)
-	for _, suite := range suites {
+	for _, suite := range append(suites, fourth...) {
 		if _, err := os.Stat(filepath.Join(folder, suite.repository)); err != nil {
 			continue
 		}

@@ -31,7 +31,19 @@ func (reader *reader) run(of *ast.FuncType, body *ast.BlockStmt, call *ast.CallE
 		}
 		arguments = append(arguments, value)
 	}
+	if last, ok := lastList(arguments); ok && call.Ellipsis.IsValid() {
+		arguments = append(arguments[:len(arguments)-1], last...)
+	}
 	return reader.apply(of, body, arguments, inner)
+}
+
+// The last argument, if it is a list.
+func lastList(arguments []any) ([]any, bool) {
+	if len(arguments) == 0 {
+		return nil, false
+	}
+	list, ok := arguments[len(arguments)-1].([]any)
+	return list, ok
 }
 
 func (reader *reader) apply(of *ast.FuncType, body *ast.BlockStmt, arguments []any, inner scope) (any, error) {

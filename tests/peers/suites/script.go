@@ -270,8 +270,14 @@ func (script *script) key() (string, error) {
 func (script *script) member(expression string) any {
 	name, within, found := strings.Cut(expression, "[")
 	if found {
-		members, _ := script.member(name).(map[string]any)
-		return members[strings.TrimSuffix(within, "]")]
+		within = strings.TrimSuffix(within, "]")
+		holder := script.member(name)
+		list, isList := holder.([]any)
+		if number, err := strconv.Atoi(within); err == nil && isList && number < len(list) {
+			return list[number]
+		}
+		members, _ := holder.(map[string]any)
+		return members[within]
 	}
 	names := strings.Split(expression, ".")
 	value := script.names[names[0]]

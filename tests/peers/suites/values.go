@@ -42,14 +42,14 @@ var embedded = map[string]bool{
 
 // Fields of the metadata, which an object of the client library embeds.
 var promoted = map[string]bool{
-	"Annotations": true, "Finalizers": true, "Generation": true, "Labels": true, "Name": true, "Namespace": true,
+	"Annotations": true, "DeletionTimestamp": true, "Finalizers": true, "Generation": true, "Labels": true, "Name": true, "Namespace": true,
 }
 
 // A time for `metav1.Now()`: no rule of the catalogue reads the time.
 const aTime = "2026-01-31T12:00:00Z"
 
 // Constants of libraries, whose source is not in the folder: Kubernetes, Knative's conventions, Prometheus Operator, Flux,
-// Cluster API, Tekton, Velero, Argo Workflows.
+// Cluster API, Tekton, Velero, Argo Workflows, Karpenter. Two are names of metadata, which no rule reads.
 var elsewhere = map[string]string{
 	"ConditionTrue":      "True",
 	"ConditionFalse":     "False",
@@ -101,6 +101,14 @@ var elsewhere = map[string]string{
 	"InstalledPackageStatus_STATUS_REASON_FAILED":      "FAILED",
 	"InstalledPackageStatus_STATUS_REASON_PENDING":     "PENDING",
 	"InstalledPackageStatus_STATUS_REASON_UNSPECIFIED": "UNSPECIFIED",
+
+	"ConditionTypeLaunched":    "Launched",
+	"ConditionTypeRegistered":  "Registered",
+	"ConditionTypeInitialized": "Initialized",
+	"Reconciled":               "Reconciled",
+	"ConditionDegraded":        "Degraded",
+	"GatewayNamespace":         "gateway",
+	"LabelClusterID":           "cluster-id",
 
 	"WorkflowPending":   "Pending",
 	"WorkflowRunning":   "Running",
@@ -368,6 +376,8 @@ func jsonName(field string) string {
 		return "metadata"
 	case "APIVersion":
 		return "apiVersion"
+	case "V1Beta2":
+		return "v1beta2"
 	}
 	return strings.ToLower(field[:1]) + field[1:]
 }

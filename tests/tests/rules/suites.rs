@@ -17,7 +17,10 @@ use kindsight_conversion::declarative;
 use kindsight_model::Verdict;
 use serde_json::Value;
 
-use cases::{Case, DEVELOPMENT, FIRST, HELD_OUT, THIRD_DEVELOPMENT, THIRD_HELD_OUT};
+use cases::{
+    Case, DEVELOPMENT, FIRST, FOURTH_DEVELOPMENT, FOURTH_HELD_OUT, HELD_OUT, THIRD_DEVELOPMENT,
+    THIRD_HELD_OUT,
+};
 use peers::Comments;
 use reasons::Reason;
 use schemas::Schemas;
@@ -134,7 +137,13 @@ fn unexplained(answers: &[Answer]) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     let first = tally(answers, &FIRST);
     assert!(first.exact * 1000 >= EXACT_MIN * first.cases, "{first:?}");
-    for suites in [&FIRST[..], &HELD_OUT[..], &THIRD_HELD_OUT[..]] {
+    let halves = [
+        &FIRST[..],
+        &HELD_OUT[..],
+        &THIRD_HELD_OUT[..],
+        &FOURTH_HELD_OUT[..],
+    ];
+    for suites in halves {
         let all = tally(answers, suites);
         let allowed = WRONG_GREEN_MAX * all.cases;
         assert!(all.wrong_green * 1000 <= allowed, "{all:?}");
@@ -180,6 +189,10 @@ fn page(independent: &[Answer], second: &[Answer], schemas: &Schemas) -> String 
     complete_table(&mut page, independent, &THIRD_HELD_OUT, schemas);
     page.push_str(DEVELOPED);
     complete_table(&mut page, independent, &THIRD_DEVELOPMENT, schemas);
+    page.push_str(FOURTH_SET);
+    table(&mut page, independent, &FOURTH_HELD_OUT);
+    page.push_str(DEVELOPED);
+    table(&mut page, independent, &FOURTH_DEVELOPMENT);
     page.push_str(REPRODUCE);
     page.push_str(SECOND);
     page.push_str(HEAD);
@@ -229,6 +242,7 @@ const SECOND_SUITES: [(&str, &str); 3] = [
 const INTRODUCTION: &str = include_str!("suites/introduction.md");
 const SECOND_SET: &str = include_str!("suites/second-set.md");
 const THIRD_SET: &str = include_str!("suites/third-set.md");
+const FOURTH_SET: &str = include_str!("suites/fourth-set.md");
 const DEVELOPED: &str = include_str!("suites/developed.md");
 const REPRODUCE: &str = include_str!("suites/reproduce.md");
 const SECOND: &str = include_str!("suites/second.md");

@@ -50,6 +50,19 @@ const NOT_SUSPENDED: &[&str] = &[
     "Unknown",
 ];
 
+/// States of a workload that is not complete, also of one that works with fewer replicas.
+const NOT_COMPLETE: &[&str] = &[
+    "Degraded",
+    "Failed",
+    "NotPresent",
+    "Pending",
+    "Present",
+    "Retrying",
+    "Suspended",
+    "Terminating",
+    "Unknown",
+];
+
 /// States of an object whose work has ended.
 const FINAL: &[&str] = &["Degraded", "Failed", "Ready", "Succeeded"];
 /// States of an object whose work has not ended.
@@ -114,6 +127,7 @@ pub(super) const WORDS: &[Words] = &[
             "kserve+kserve",
             "openkruise+kruise",
             "openmcp-project+control-plane-operator",
+            "nebari-dev+nebari-operator",
         ],
         words: &[
             ("ready", GREEN),
@@ -297,7 +311,96 @@ pub(super) const WORDS: &[Words] = &[
         ],
     },
     Words {
-        suites: &["konflux-ci+konflux-ui"],
+        suites: &["bergerx+kubectl-status"],
+        words: &[
+            // The controller has reached the specification. The word says nothing about health.
+            ("Current", &["Present", "Ready", "Succeeded", "Suspended"]),
+            // Also the word of a failed attempt, after which the controller tries again.
+            ("InProgress", &["Pending", "Retrying", "Terminating"]),
+            ("Failed", RED),
+            ("Terminating", &["Terminating"]),
+            ("NotFound", &["NotPresent"]),
+            ("Unknown", &["Unknown"]),
+        ],
+    },
+    Words {
+        suites: &["knative+eventing"],
+        words: &[
+            ("ready", GREEN),
+            ("not ready", NOT_GREEN),
+            ("Ready True", GREEN),
+            ("Ready False", RED),
+            ("Ready Unknown", &["Pending", "Unknown"]),
+        ],
+    },
+    Words {
+        suites: &["openshift+hypershift"],
+        words: &[("complete", GREEN), ("not complete", NOT_COMPLETE)],
+    },
+    Words {
+        suites: &["kubevirt+cloud-provider-kubevirt"],
+        words: &[
+            ("shut down", &["Failed", "Succeeded", "Suspended"]),
+            (
+                "not shut down",
+                &[
+                    "Degraded",
+                    "Pending",
+                    "Present",
+                    "Ready",
+                    "Retrying",
+                    "Suspended",
+                    "Terminating",
+                    "Unknown",
+                ],
+            ),
+        ],
+    },
+    Words {
+        suites: &["weaveworks+weave-gitops"],
+        words: &[
+            // The rank of every object that is not ready, not suspended and not reconciling.
+            (
+                "rank 1",
+                &["Degraded", "Failed", "Pending", "Retrying", "Unknown"],
+            ),
+            ("rank 2", &["Suspended"]),
+            ("rank 3", RUNNING),
+            ("rank 4", GREEN),
+            ("Ready", GREEN),
+            ("Not Ready", NOT_GREEN),
+            ("Suspended", &["Suspended"]),
+        ],
+    },
+    Words {
+        suites: &["kaito-project+kaito"],
+        // The machine is not there yet, and the tool shows the reason.
+        words: &[("provisioning", &["Failed", "Pending", "Retrying"])],
+    },
+    Words {
+        suites: &["fundament-oss+fundament"],
+        words: &[
+            ("Ready healthy", GREEN),
+            // The last operation succeeded, and a component is not healthy.
+            (
+                "Ready unhealthy",
+                &["Degraded", "Failed", "Pending", "Retrying", "Unknown"],
+            ),
+            ("Progressing", RUNNING),
+            ("Error", RED),
+            ("Deleting", RUNNING),
+        ],
+    },
+    Words {
+        suites: &["rhobs+observability-operator"],
+        words: &[
+            ("True", GREEN),
+            ("False", &["Degraded", "Failed", "Pending", "Retrying"]),
+            ("Unknown", &["Pending", "Present", "Unknown"]),
+        ],
+    },
+    Words {
+        suites: &["konflux-ci+konflux-ui", "janus-idp+backstage-plugins"],
         words: &[
             ("Succeeded", GREEN),
             ("Failed", RED),
