@@ -18,8 +18,6 @@ const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Maximum number of buffered JSON Lines that are judged together.
 const LINES_TOGETHER: usize = 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
-/// Bytes that are searched for a line break at a time.
-const SEARCHED_BYTES: usize = 256;
 
 /// One document of a stream.
 pub enum Document {
@@ -216,15 +214,10 @@ fn is_list(object: &Object) -> bool {
 
 /// The number of bytes up to the first line break, with the line break.
 fn line_end(buffer: &[u8]) -> Option<usize> {
-    // `contains` searches several bytes at a time, `position` searches byte by byte.
-    let mut chunks = buffer.chunks(SEARCHED_BYTES);
-    let chunk = chunks.position(|chunk| chunk.contains(&b'\n'))?;
-    let start = chunk * SEARCHED_BYTES;
-    let end = buffer
-        .get(start..)?
-        .iter()
-        .position(|byte| *byte == b'\n')?;
-    Some(start + end + 1)
+    let mut rest = buffer;
+    // The standard library searches many bytes at a time here, `position` searches byte by byte.
+    let used = rest.skip_until(b'\n').ok()?;
+    (buffer.get(..used)?.last() == Some(&b'\n')).then_some(used)
 }
 
 fn is_separator(line: &[u8]) -> bool {
