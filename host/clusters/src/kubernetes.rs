@@ -34,10 +34,10 @@ mod selection;
 mod sending;
 mod session;
 mod shallow;
-mod start;
 mod state_watch;
 mod stream;
 mod token_review;
+mod turn;
 mod user_cluster;
 mod watches;
 
@@ -65,9 +65,9 @@ pub use sending::{
     ApiAnswer, ApiRequest, ApiServer, ApiVerb, AppliedObject, KindDefinition, ObjectDeletion,
     ObjectError, ObjectPreview, ObjectSender, ObjectStatus, SentObject,
 };
-pub use start::Starts;
 pub use state_watch::{BundleStateEvent, BundleStateWatch, StateMetadata, StatusManager};
 pub use token_review::{ReviewedUser, TokenReviewError, TokenReviewer};
+pub use turn::ListTurns;
 pub use user_cluster::{
     IssuedToken, NameError, NamespacedName, ProxiedService, ServiceAnswer, ServiceName,
     UserCluster, UserClusterError,

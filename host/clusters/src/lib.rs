@@ -43,10 +43,10 @@ pub use kubernetes::{
     ApiAnswer, ApiRequest, ApiServer, ApiVerb, AppliedObject, BareName, BareNameError,
     BundleStateEvent, BundleStateWatch, CHILD_KINDS, ConfigMapRef, ConfigMapRefError,
     ConfigMapState, ConfigMapWatch, HostSecrets, Identities, IssuedToken, KindDefinition,
-    KubeconfigError, KubernetesCluster, LEFT_OUT, NameError, NamespacedName, NoHostSecrets,
-    ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, ObjectStatus, ObjectWatch,
-    ProxiedService, RegisteredKubeconfig, ReviewedUser, Selection, SentObject, ServiceAnswer,
-    ServiceName, Starts, StateMetadata, StatusManager, TokenReviewError, TokenReviewer,
+    KubeconfigError, KubernetesCluster, LEFT_OUT, ListTurns, NameError, NamespacedName,
+    NoHostSecrets, ObjectDeletion, ObjectError, ObjectPreview, ObjectSender, ObjectStatus,
+    ObjectWatch, ProxiedService, RegisteredKubeconfig, ReviewedUser, Selection, SentObject,
+    ServiceAnswer, ServiceName, StateMetadata, StatusManager, TokenReviewError, TokenReviewer,
     UserCluster, UserClusterError, WatchOptions, WatchedObjects, kubeconfig_clusters,
 };
 pub use needs::{Needs, Recorded, RecordedDeployment, RecordedDeployments};

@@ -9,8 +9,8 @@ use kindsight_cluster_index::RelatedRules;
 use tokio::sync::watch;
 
 use crate::{
-    Absences, Audits, AwaitedClusters, Confirmations, Identities, PushedClusters,
-    RemoteInventories, Starts,
+    Absences, Audits, AwaitedClusters, Confirmations, Identities, ListTurns, PushedClusters,
+    RemoteInventories,
 };
 
 pub use recorded::{Recorded, RecordedDeployment, RecordedDeployments};
@@ -24,8 +24,8 @@ pub struct Needs {
     pub recorded: watch::Receiver<Arc<Recorded>>,
     /// The names of each cluster, shared by all sources that have a clone of it.
     pub identities: Identities,
-    /// Limit on clusters that start at a time, shared by all sources that have a clone of it.
-    pub starts: Starts,
+    /// Limit on clusters that list at a time, shared by all sources that have a clone of it.
+    pub turns: ListTurns,
     /// The way to ask the sources whether everything in their clusters was reported, shared likewise.
     pub confirmations: Confirmations,
     /// The way to ask the sources whether an object is known not to exist, shared likewise.
@@ -47,7 +47,7 @@ impl Default for Needs {
             related: watch::channel(Arc::default()).1,
             recorded: watch::channel(Arc::default()).1,
             identities: Identities::default(),
-            starts: Starts::default(),
+            turns: ListTurns::default(),
             confirmations: Confirmations::default(),
             absences: Absences::default(),
             audits: Audits::default(),

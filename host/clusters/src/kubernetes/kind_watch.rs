@@ -18,6 +18,7 @@ use super::jitter::{Backoff, jittered};
 use super::list::{PAGE_ITEMS, Pages, SMALLER, url_encoded};
 use super::news::{News, WatchId, WatchNews, WatchRequest};
 use super::stream::ListStreams;
+use super::turn::{ClusterTurns, ListTurn};
 use retry::Wait;
 pub(super) use retry::{Refusals, Retry};
 
@@ -77,6 +78,7 @@ pub(super) struct KindWatch {
     pub(super) asked: watch::Receiver<WatchRequest>,
     pub(super) news: mpsc::Sender<WatchNews>,
     pub(super) streams: ListStreams,
+    pub(super) turns: ClusterTurns,
     pub(super) retry: Retry,
     /// The last version that the watch has seen; 0 if it is not a number.
     pub(super) seen: Arc<AtomicU64>,
@@ -95,12 +97,11 @@ impl KindWatch {
         // list requests without end.
         let mut too_old = Backoff::default();
         while self.asked.has_changed().is_ok() {
-            let list = self.take_asked();
-            let listed = match self.stream(list).await {
-                Ok(Some(opened)) => Ok((opened.version, Some(opened.lines))),
-                Ok(None) => self.list(list).await.map(|version| (version, None)),
-                Err(end) => Err(end),
+            let Ok(turn) = self.turn().await else {
+                return;
             };
+            let list = self.take_asked();
+            let listed = turn.during(self.list(list)).await;
             let began = Instant::now();
             let end = match listed {
                 Ok((version, lines)) => {
@@ -160,8 +161,25 @@ impl KindWatch {
         }
     }
 
+    /// Waits for a turn of its cluster to list. The Kind is reported as out of date if it has to wait.
+    async fn turn(&self) -> Result<ListTurn, Closed> {
+        if let Some(turn) = self.turns.try_list() {
+            return Ok(turn);
+        }
+        self.send(News::Waiting).await?;
+        Ok(self.turns.list().await)
+    }
+
+    /// Lists all objects. Returns the version to follow from, with an open watch if the list was a stream.
+    async fn list(&mut self, number: u64) -> Result<(String, Option<Lines>), End> {
+        match self.stream(number).await? {
+            Some(opened) => Ok((opened.version, Some(opened.lines))),
+            None => Ok((self.list_pages(number).await?, None)),
+        }
+    }
+
     /// Lists all objects in pages, and returns the version to follow from.
-    async fn list(&mut self, number: u64) -> Result<String, End> {
+    async fn list_pages(&mut self, number: u64) -> Result<String, End> {
         let client = self.client().await.map_err(End::Failed)?;
         self.send(News::ListBegins(number)).await?;
         let path = path_of(&self.kind, self.namespace.as_deref());

@@ -14,6 +14,7 @@ use super::identity::{self, Identity, Reach};
 use super::jitter::Backoff;
 use super::known::Known;
 use super::session::{Session, SessionEnd};
+use super::turn::ClusterTurns;
 use super::{Access, KubernetesCluster};
 use crate::{ClusterEvent, ClusterSource, Needs};
 pub(super) use event_sender::{Closed, EventSender};
@@ -27,6 +28,8 @@ pub(super) struct Run<E> {
     /// The knowledge of the cluster, which outlives sessions.
     known: Known,
     events: EventSender<E>,
+    /// The turns of the cluster to list its Kinds.
+    turns: ClusterTurns,
     /// The time at which the server accepted the last session; none before.
     accepted_at: Option<Instant>,
     /// Number of failed attempts since the last change of the contexts.
@@ -46,6 +49,7 @@ impl<E: From<ClusterEvent>> Run<E> {
             events: EventSender::new(&cluster, events),
             cluster,
             configured,
+            turns: needs.turns.of_cluster(),
             needs,
             known: Known::default(),
             accepted_at: None,
@@ -92,17 +96,12 @@ impl<E: From<ClusterEvent>> Run<E> {
         }
     }
 
-    /// Runs one session, once the limit of starting clusters allows it.
+    /// Runs one session, once the cluster has a turn.
     async fn session(&mut self) -> SessionEnd {
-        let start = self.needs.starts.begin().await;
-        self.events.begin(start.clone());
-        let late = start.clone().time_out();
-        tokio::select! {
-            end = self.whole_session() => {
-                start.end();
-                end
-            }
-            end = late => end,
+        let turns = self.turns.clone();
+        match self.renewing(turns.start()).await {
+            Ok(start) => start.during(self.whole_session()).await,
+            Err(Closed) => SessionEnd::Closed,
         }
     }
 
@@ -112,7 +111,7 @@ impl<E: From<ClusterEvent>> Run<E> {
             access: access.clone(),
             ..self.cluster.clone()
         };
-        let connecting = connected(cluster, self.needs.clone());
+        let connecting = connected(cluster, self.needs.clone(), self.turns.clone());
         let connected = match self.renewing(connecting).await {
             Ok(Ok(connected)) => connected,
             Ok(Err(why)) => return self.not_connected(why),
@@ -236,9 +235,13 @@ struct Connected {
 }
 
 /// Connects to a cluster, and reads its uid.
-async fn connected(cluster: KubernetesCluster, needs: Needs) -> Result<Connected, String> {
+async fn connected(
+    cluster: KubernetesCluster,
+    needs: Needs,
+    turns: ClusterTurns,
+) -> Result<Connected, String> {
     let identities = needs.identities.clone();
-    let session = Session::connect(&cluster, needs).await?;
+    let session = Session::connect(&cluster, needs, turns).await?;
     let client = session.connections().client().await;
     let client = client.map_err(|error| error.of_cluster())?;
     let uid = identity::uid_of(&client).await;

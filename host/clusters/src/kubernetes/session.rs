@@ -34,6 +34,7 @@ use super::news::WatchNews;
 use super::plugin::{Plugin, PluginError, Token};
 use super::run::{Closed, EventSender};
 use super::stream::ListStreams;
+use super::turn::ClusterTurns;
 use super::watches::Watches;
 use crate::remote_inventories::{Endpoint, Exchange};
 use crate::{ClusterEvent, FACTS_EVERY, Needs};
@@ -126,6 +127,7 @@ impl Due {
 pub(super) struct Session {
     cluster: KubernetesCluster,
     needs: Needs,
+    turns: ClusterTurns,
     connections: Connections,
     /// The address and the names of the API server.
     endpoint: Endpoint,
@@ -164,7 +166,11 @@ impl Session {
     ///
     /// # Errors
     /// The reason as text for people.
-    pub(super) async fn connect(cluster: &KubernetesCluster, needs: Needs) -> Result<Self, String> {
+    pub(super) async fn connect(
+        cluster: &KubernetesCluster,
+        needs: Needs,
+        turns: ClusterTurns,
+    ) -> Result<Self, String> {
         let config = cluster.access.config().await;
         let mut config = config.map_err(|why| format!("the cluster cannot be reached: {why}"))?;
         let (token, keeper) = credentials(&mut config)
@@ -185,12 +191,13 @@ impl Session {
         let discovered = discover(&client, FIRST_GROUP_MAX).await;
         let discovered = discovered.map_err(|error| error.of_cluster())?;
         let (news_tx, news_rx) = mpsc::channel(NEWS_MAX);
-        let turns = needs.audits.enter();
+        let audit = Audit::new(needs.audits.enter());
         let waiting = needs.awaited.of(&cluster.name);
         Ok(Self {
             cluster: cluster.clone(),
             inventories: needs.inventories.subscribe(),
             needs,
+            turns,
             connections,
             endpoint,
             version,
@@ -212,7 +219,7 @@ impl Session {
             health: ServerHealth::default(),
             streams: ListStreams::default(),
             comparing: FuturesUnordered::new(),
-            audit: Audit::new(turns),
+            audit,
         })
     }
 

@@ -32,6 +32,9 @@ const LOST: Duration = if cfg!(test) {
     LOST_MAX
 };
 
+/// Cause of the state of a Kind whose list waits for the lists of other clusters.
+const WAITS: &str = "it is listed again once fewer clusters are listed at the same time";
+
 /// The state of one watch.
 pub(super) struct WatchState {
     pub(super) kind: Arc<ApiKind>,
@@ -53,7 +56,7 @@ pub(super) struct WatchState {
     unserved_since: Option<Instant>,
     /// End of the time for which a watch without a connection keeps its state; none during an outage.
     kept_until: Option<Instant>,
-    /// The coverage because of an item or an event that could not be decoded; none since the last list without one.
+    /// The coverage because of an item or an event that was not taken; none since the last list without one.
     skipped: Option<KindCoverage>,
     /// The last version that the watch has seen; 0 if it is no number.
     seen: Arc<AtomicU64>,
@@ -333,6 +336,11 @@ impl WatchState {
     pub(super) fn skip_event(&mut self, why: &str) {
         let cause = format!("an event could not be decoded: {why}");
         self.skipped = Some(KindCoverage::caused(KindState::Unavailable, cause));
+    }
+
+    /// Notes that the next list waits for other clusters. The Kind may change without an event until its list.
+    pub(super) fn wait(&mut self) {
+        self.skipped = Some(KindCoverage::caused(KindState::Unavailable, WAITS));
     }
 
     /// Notes that the list has an item without a readable identity. All other objects are known.

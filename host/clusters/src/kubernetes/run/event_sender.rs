@@ -9,7 +9,6 @@ use tokio::sync::mpsc::Sender;
 
 use crate::ClusterEvent;
 use crate::kubernetes::identity::Identity;
-use crate::kubernetes::start::Start;
 use crate::kubernetes::{KubernetesCluster, REASON_BYTES_MAX};
 
 /// The channel of events is closed.
@@ -25,8 +24,6 @@ pub(in crate::kubernetes) struct EventSender<E> {
     coverage: Option<Coverage>,
     /// The reason why the cluster is stale; none if it is not.
     stale: Option<String>,
-    /// The start of the last session.
-    start: Start,
     /// True if every object was listed since the last session began.
     is_heard: bool,
     /// Number of sessions that the server accepted.
@@ -41,15 +38,9 @@ impl<E: From<ClusterEvent>> EventSender<E> {
             identity: None,
             coverage: None,
             stale: None,
-            start: Start::default(),
             is_heard: false,
             sessions: 0,
         }
-    }
-
-    /// Begins a session.
-    pub(super) fn begin(&mut self, start: Start) {
-        self.start = start;
     }
 
     /// Counts a session that the server accepted.
@@ -144,7 +135,6 @@ impl<E: From<ClusterEvent>> EventSender<E> {
         if let Some(identity) = &self.identity {
             identity.settle();
         }
-        self.start.end();
         let cluster = self.cluster.name.clone();
         self.send(ClusterEvent::Synced { cluster }).await
     }

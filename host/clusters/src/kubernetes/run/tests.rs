@@ -8,6 +8,7 @@ mod inventories;
 mod kinds;
 mod renewal;
 mod sizes;
+mod turns;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

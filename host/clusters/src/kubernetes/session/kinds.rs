@@ -140,6 +140,7 @@ impl Session {
             asked,
             news: self.news_tx.clone(),
             streams: self.streams.clone(),
+            turns: self.turns.clone(),
             retry,
             seen,
             page_items: PAGE_ITEMS,

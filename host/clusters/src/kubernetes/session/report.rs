@@ -52,6 +52,7 @@ impl Session {
             }
             None if self.is_stale && self.is_reported(known) => {
                 self.is_stale = false;
+                self.turns.started();
                 events.synced().await
             }
             None => Ok(()),

@@ -87,6 +87,7 @@ impl Session {
         let scope = state.scope;
         let removal = state.removal();
         match what {
+            News::Waiting => state.wait(),
             News::ListBegins(list) => {
                 state.begin(list);
                 known.index.init(scope);
