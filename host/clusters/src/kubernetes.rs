@@ -42,17 +42,17 @@ mod user_cluster;
 mod watches;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_cluster_index::{ApplicationRule, ConfiguredApplication, MembershipRules};
-use kindsight_model::{ClusterName, ReportMode, clean};
+use kindsight_model::{ClusterName, ReportMode};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{ClusterEvent, ClusterSource, KubeconfigRef, Needs};
+use kubeconfig::KubeconfigFile;
 use run::Run;
 
 pub use config_map_watch::{ConfigMapRef, ConfigMapRefError, ConfigMapState, ConfigMapWatch};
@@ -93,7 +93,7 @@ pub struct KubernetesCluster {
 enum Access {
     /// A context of a kubeconfig, which is read at each connection.
     Kubeconfig {
-        path: PathBuf,
+        file: KubeconfigFile,
         /// The current context if none is named.
         context: Option<String>,
         /// Hash of the context's content in the kubeconfig at the time of configuration.
@@ -186,28 +186,6 @@ pub const LEFT_OUT: [&str; 6] = [
 ];
 
 impl KubernetesCluster {
-    /// A cluster by a context of a kubeconfig; by the current context if none is named. Reads the file, so that a
-    /// changed context makes the value differ from an earlier value.
-    pub fn from_kubeconfig(
-        name: ClusterName,
-        path: impl Into<PathBuf>,
-        context: Option<String>,
-    ) -> Self {
-        let path = path.into();
-        let origin = context.as_deref().unwrap_or("current");
-        Self {
-            name,
-            origin: clean(origin, REASON_BYTES_MAX).into(),
-            is_found: false,
-            access: Access::Kubeconfig {
-                content: kubeconfig::content(&path, context.as_deref()),
-                path,
-                context,
-            },
-            options: WatchOptions::default(),
-        }
-    }
-
     /// The cluster in which this process runs.
     pub fn in_cluster(name: ClusterName) -> Self {
         Self {

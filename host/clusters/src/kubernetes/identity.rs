@@ -244,11 +244,12 @@ pub(super) async fn uid_of(client: &ApiClient) -> Result<Option<Arc<str>>, ApiEr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kubernetes::kubeconfig::KubeconfigFile;
 
     fn enter(all: &Identities, uid: &str, is_found: bool, name: &str, refused: usize) -> Identity {
         let cluster = cluster_name(name);
         let access = Access::Kubeconfig {
-            path: "config".into(),
+            file: KubeconfigFile::new("config"),
             context: Some(name.to_owned()),
             content: None,
         };

@@ -1,15 +1,18 @@
 //! Kubeconfigs: each context of one is a cluster.
 
+mod file;
+
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-use kindsight_model::ClusterName;
+use kindsight_model::{ClusterName, clean};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError as UnusableConfig};
 
+pub(super) use self::file::KubeconfigFile;
 use super::error_text::{without_credentials, without_paths};
-use super::{Access, KubernetesCluster};
+use super::{Access, KubernetesCluster, REASON_BYTES_MAX, WatchOptions};
 
 /// Provider of the clusters of a kubeconfig.
 const PROVIDER: &str = "kubeconfig";
@@ -55,11 +58,13 @@ pub fn kubeconfig_clusters(
     context: Option<&str>,
 ) -> Result<Vec<KubernetesCluster>, KubeconfigError> {
     let path = path.to_owned();
-    let kubeconfig = Kubeconfig::read_from(&path).map_err(|error| KubeconfigError::Unreadable {
+    let file = KubeconfigFile::new(&path);
+    let kubeconfig = file.read().map_err(|error| KubeconfigError::Unreadable {
         path: path.clone(),
         error: unreadable(&error),
     })?;
-    let all: Vec<String> = kubeconfig.contexts.into_iter().map(|it| it.name).collect();
+    let contexts = kubeconfig.contexts.iter();
+    let all: Vec<String> = contexts.map(|it| it.name.clone()).collect();
     if all.is_empty() {
         return Err(KubeconfigError::NoContexts { path });
     }
@@ -80,7 +85,8 @@ pub fn kubeconfig_clusters(
     let asked = named.filter(|(_, name)| context.is_none_or(|context| name == context));
     Ok(asked
         .filter_map(|(name, context)| {
-            let cluster = KubernetesCluster::from_kubeconfig(name?, &path, Some(context));
+            let content = content(&kubeconfig, Some(&context));
+            let cluster = KubernetesCluster::of_context(name?, &file, Some(context), content);
             Some(KubernetesCluster {
                 is_found,
                 ..cluster
@@ -137,23 +143,75 @@ fn cluster_name(context: &str, taken: &mut BTreeSet<String>) -> Option<ClusterNa
 }
 
 /// A hash of a context in a kubeconfig: its server and its credentials. A changed content changes the hash. None
-/// for a file that cannot be read now, or that has no such context.
-pub(super) fn content(path: &Path, context: Option<&str>) -> Option<u64> {
-    let kubeconfig = Kubeconfig::read_from(path).ok()?;
-    let context = context.or(kubeconfig.current_context.as_deref())?;
-    let named = kubeconfig
-        .contexts
-        .iter()
-        .find(|named| named.name == context)?;
-    let of = named.context.as_ref()?;
-    let mut clusters = kubeconfig.clusters.iter();
-    let cluster = clusters.find(|named| named.name == of.cluster);
-    let mut users = kubeconfig.auth_infos.iter();
-    let user = users.find(|user| of.user.as_deref() == Some(&user.name));
-    let json = serde_json::to_string(&(named, cluster, user)).ok()?;
+/// without such a context.
+fn content(kubeconfig: &Kubeconfig, context: Option<&str>) -> Option<u64> {
+    let Kubeconfig {
+        contexts,
+        clusters,
+        auth_infos,
+        ..
+    } = of_context(kubeconfig, context);
+    contexts.first()?.context.as_ref()?;
+    let json = serde_json::to_string(&(contexts, clusters, auth_infos)).ok()?;
     let mut hasher = DefaultHasher::new();
     json.hash(&mut hasher);
     Some(hasher.finish())
+}
+
+/// The part of a kubeconfig that a context uses; the current context if none is named. A copy of it costs little,
+/// although the file may have many contexts.
+fn of_context(kubeconfig: &Kubeconfig, context: Option<&str>) -> Kubeconfig {
+    let name = context.or(kubeconfig.current_context.as_deref());
+    let mut contexts = kubeconfig.contexts.iter();
+    let named = contexts.find(|named| Some(&*named.name) == name);
+    let context = named.and_then(|named| named.context.as_ref());
+    let mut clusters = kubeconfig.clusters.iter();
+    let cluster = clusters.find(|named| context.is_some_and(|it| it.cluster == named.name));
+    let mut users = kubeconfig.auth_infos.iter();
+    let user = users.find(|named| context.is_some_and(|it| it.user.as_ref() == Some(&named.name)));
+    Kubeconfig {
+        contexts: named.cloned().into_iter().collect(),
+        clusters: cluster.cloned().into_iter().collect(),
+        auth_infos: user.cloned().into_iter().collect(),
+        current_context: kubeconfig.current_context.clone(),
+        ..Kubeconfig::default()
+    }
+}
+
+impl KubernetesCluster {
+    /// A cluster by a context of a kubeconfig; by the current context if none is named. Reads the file, so that a
+    /// changed context makes the value differ from an earlier value.
+    pub fn from_kubeconfig(
+        name: ClusterName,
+        path: impl Into<PathBuf>,
+        context: Option<String>,
+    ) -> Self {
+        let file = KubeconfigFile::new(path);
+        let kubeconfig = file.read().ok();
+        let content = kubeconfig.and_then(|it| content(&it, context.as_deref()));
+        Self::of_context(name, &file, context, content)
+    }
+
+    /// A cluster by a context of a kubeconfig, with the hash of the context's content.
+    fn of_context(
+        name: ClusterName,
+        file: &KubeconfigFile,
+        context: Option<String>,
+        content: Option<u64>,
+    ) -> Self {
+        let origin = context.as_deref().unwrap_or("current");
+        Self {
+            name,
+            origin: clean(origin, REASON_BYTES_MAX).into(),
+            is_found: false,
+            access: Access::Kubeconfig {
+                file: file.clone(),
+                context,
+                content,
+            },
+            options: WatchOptions::default(),
+        }
+    }
 }
 
 impl Access {
@@ -168,9 +226,9 @@ impl Access {
                 context,
                 ..
             } => kubeconfig.config(context.as_deref()).await,
-            Self::Kubeconfig { path, context, .. } => {
-                let kubeconfig = Kubeconfig::read_from(path);
-                let kubeconfig = kubeconfig.map_err(|error| unusable(&error))?;
+            Self::Kubeconfig { file, context, .. } => {
+                let kubeconfig = file.read().map_err(|error| unusable(&error))?;
+                let kubeconfig = of_context(&kubeconfig, context.as_deref());
                 let options = KubeConfigOptions {
                     context: context.clone(),
                     ..KubeConfigOptions::default()
