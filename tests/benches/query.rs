@@ -25,11 +25,13 @@ fn read_model(resources: usize) -> (ReadModel, DigName) {
     let each = resources.div_ceil(APPS * CLUSTERS);
     let id: kindsight_model::ContextId = "2755581958183303505".parse().expect("an id");
     let dig = DigName::new("project", "app", "v1", "dig").expect("a name");
-    let app = |number: usize| AppView {
-        name: format!("app-{number}").into(),
-        clusters: (0..CLUSTERS)
-            .map(|cluster| Arc::new(cluster_view(cluster, each)))
-            .collect(),
+    let app = |number: usize| {
+        AppView::new(
+            format!("app-{number}").into(),
+            (0..CLUSTERS)
+                .map(|cluster| Arc::new(cluster_view(cluster, each)))
+                .collect(),
+        )
     };
     let context = ContextView {
         id: Some(id.clone()),

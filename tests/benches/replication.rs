@@ -87,10 +87,7 @@ fn resource(application: usize, at: usize, version: usize) -> ResourceView {
 
 fn context(placement: ClusterView) -> ContextView {
     ContextView {
-        apps: vec![AppView {
-            name: "app".into(),
-            clusters: vec![Arc::new(placement)],
-        }],
+        apps: vec![AppView::new("app".into(), vec![Arc::new(placement)])],
         ..ContextView::default()
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use kindsight_model::{ClusterName, DigName, Object};
 use kindsight_status::{
-    ContextView, Report, ResourceTable, ResourceView, Role, Subject, onap_state,
+    ClusterView, ContextView, Report, ResourceTable, ResourceView, Role, Subject, onap_state,
 };
 
 use crate::item::{Content, ItemKey, Vserver};
@@ -48,8 +48,8 @@ pub(crate) fn plan(
     };
     let clusters: BTreeSet<&ClusterName> = view
         .iter()
-        .flat_map(|view| &view.apps)
-        .flat_map(|app| app.clusters.iter().map(|cluster| cluster.cluster()))
+        .flat_map(|view| view.clusters())
+        .map(ClusterView::cluster)
         .collect();
     let proves_absence = |cluster: &ClusterName| {
         if clusters.contains(cluster) {
@@ -104,7 +104,7 @@ fn vservers(
     settings: &AaiSettings,
 ) -> (Plan, BTreeSet<ClusterName>) {
     let (mut plan, mut unproven) = (Plan::new(), BTreeSet::new());
-    for cluster in view.apps.iter().flat_map(|app| &app.clusters) {
+    for cluster in view.clusters() {
         let Some(place) = settings.clusters.get(cluster.cluster()) else {
             continue;
         };

@@ -75,10 +75,10 @@ fn view(objects: &[(Object, Phase)], stale: bool) -> ContextView {
     };
     ContextView {
         meta: Some(name()),
-        apps: vec![AppView {
-            name: "shop".into(),
-            clusters: vec![Arc::new(project(input, None, 1))],
-        }],
+        apps: vec![AppView::new(
+            "shop".into(),
+            vec![Arc::new(project(input, None, 1))],
+        )],
         ..ContextView::default()
     }
 }

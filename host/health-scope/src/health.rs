@@ -116,10 +116,8 @@ impl ScopeStatus {
     /// workload that the application does not have makes the scope unknown.
     pub fn of(scope: &HealthScope, cluster: &ClusterName, view: Option<&ContextView>) -> Self {
         let part = view.and_then(|view| view.rollup_in(cluster));
-        let apps = view.into_iter().flat_map(|view| &view.apps);
-        let placed = apps
-            .flat_map(|app| &app.clusters)
-            .filter(|it| it.cluster() == cluster);
+        let placed = view.into_iter().flat_map(ContextView::clusters);
+        let placed = placed.filter(|placed| placed.cluster() == cluster);
         let rows = placed.flat_map(|placed| placed.resources().iter());
         let mut all: Vec<WorkloadHealth> = rows.filter(|row| counts(row)).map(workload).collect();
         let unfound = unfound(scope, &all);

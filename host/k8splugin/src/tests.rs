@@ -77,10 +77,7 @@ impl Model {
         });
         let view = ContextView {
             meta: Some(name.clone()),
-            apps: vec![AppView {
-                name: "vfw".into(),
-                clusters: views.collect(),
-            }],
+            apps: vec![AppView::new("vfw".into(), views.collect())],
             ..ContextView::default()
         };
         let key = ApplicationKey::Found(name.clone());

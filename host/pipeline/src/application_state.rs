@@ -1,6 +1,7 @@
 //! The state of one application in the pipeline: of an `AppContext`, or of one that was found in the
 //! clusters. All of its view is judged by one published set.
 
+mod app;
 mod autoscalers;
 mod found;
 mod instances;
@@ -12,7 +13,7 @@ use kindsight_interpreter::{Interpreters, Published};
 use kindsight_model::{
     ClusterName, ContextId, ContextStatus, Coverage, DeploymentId, DigName, Identity, ObjectList,
 };
-use kindsight_status::{AppView, ApplicationKey, ContextView};
+use kindsight_status::{ApplicationKey, ContextView};
 
 use crate::affected::Affected;
 use crate::judge::Judge;
@@ -21,6 +22,9 @@ use crate::recheck::Slice;
 use crate::recorded::ContextDeployments;
 use crate::shared::{Shared, Timeouts};
 use crate::view_change::ViewChange;
+use app::App;
+
+pub(crate) use app::DueTimes;
 
 /// One application.
 pub(crate) struct ApplicationState {
@@ -37,7 +41,7 @@ pub(crate) struct ApplicationState {
     /// The fault of the last attempt to read it. `None` if it could be read.
     unread: Option<Arc<str>>,
     /// Apps of a context in its order, and apps of a found application in the order of their names.
-    apps: Vec<(Arc<str>, Vec<Placement>)>,
+    apps: Vec<App>,
     /// The set of interpreters that judged its complete view.
     shown_by: Arc<Published>,
     /// Sequence number of its last report among all reports; 0 without any.
@@ -140,7 +144,7 @@ impl ApplicationState {
                 placement
             });
             let placements = placements.collect();
-            (name, placements)
+            App::new(name, placements)
         };
         let mut state = Self {
             meta: meta.and_then(dig_name),
@@ -195,9 +199,9 @@ impl ApplicationState {
     /// Its apps by cluster.
     pub(crate) fn deployments(&self) -> ContextDeployments {
         let apps = self.apps.iter();
-        let apps = apps.flat_map(|(app, placements)| {
-            let clusters = placements.iter().map(Placement::cluster);
-            clusters.map(|cluster| (cluster.clone(), Arc::clone(app)))
+        let apps = apps.flat_map(|app| {
+            let clusters = app.placements().iter().map(Placement::cluster);
+            clusters.map(|cluster| (cluster.clone(), Arc::clone(app.name())))
         });
         ContextDeployments {
             context: self.status_context.clone(),
@@ -220,9 +224,8 @@ impl ApplicationState {
         now_ms: i64,
     ) -> Changes {
         let mut changes = Changes::default();
-        let apps = self.apps.iter_mut().filter(|(name, _)| **name == *app);
-        let mut placements = apps.flat_map(|(_, placements)| placements);
-        let Some(placement) = placements.find(|placement| placement.cluster() == cluster) else {
+        let mut apps = self.apps.iter_mut().filter(|known| **known.name() == *app);
+        let Some(placement) = apps.find_map(|app| app.placement_mut(cluster)) else {
             return changes;
         };
         let scaling = placement.scaling();
@@ -243,11 +246,12 @@ impl ApplicationState {
         now_ms: i64,
     ) -> Changes {
         let mut changes = Changes::default();
-        for (app, placements) in &mut self.apps {
-            for placement in placements.iter_mut().filter(|placement| selects(placement)) {
+        for app in &mut self.apps {
+            let name = Arc::clone(app.name());
+            for placement in app.selected_mut(&selects) {
                 let cluster = placement.cluster().clone();
                 let env = shared.environment(&cluster, &self.shown_by, now_ms);
-                changes.add(app, &cluster, placement.apply(change(), env));
+                changes.add(&name, &cluster, placement.apply(change(), env));
             }
         }
         changes
@@ -255,15 +259,13 @@ impl ApplicationState {
 
     /// Returns whether it has a placement in a cluster.
     pub(crate) fn is_in(&self, cluster: &ClusterName) -> bool {
-        let mut placements = self.apps.iter().flat_map(|(_, placements)| placements);
-        placements.any(|placement| placement.cluster() == cluster)
+        self.apps.iter().any(|app| app.placement(cluster).is_some())
     }
 
     /// The placement of an app in a cluster.
     pub(crate) fn placement(&self, app: &str, cluster: &ClusterName) -> Option<&Placement> {
-        let apps = self.apps.iter().filter(|(name, _)| **name == *app);
-        let mut placements = apps.flat_map(|(_, placements)| placements);
-        placements.find(|placement| placement.cluster() == cluster)
+        let mut apps = self.apps.iter().filter(|known| **known.name() == *app);
+        apps.find_map(|app| app.placement(cluster))
     }
 
     /// Judges objects again that are due for a recheck, by the application's set, until the round is over that
@@ -275,10 +277,10 @@ impl ApplicationState {
         clock: &dyn Fn() -> i64,
     ) -> ViewChange {
         let set = &self.shown_by;
-        let placements = self.apps.iter_mut().flat_map(|(_, placements)| placements);
         let is_due =
-            |placement: &&mut Placement| placement.recheck_at_ms().is_some_and(|at| at <= began_ms);
-        let mut due: Vec<&mut Placement> = placements.filter(is_due).collect();
+            |placement: &Placement| placement.recheck_at_ms().is_some_and(|at| at <= began_ms);
+        let apps = self.apps.iter_mut();
+        let mut due: Vec<&mut Placement> = apps.flat_map(|app| app.selected_mut(is_due)).collect();
         // Those that wait longest first, so that none waits for ever.
         due.sort_by_key(|placement| placement.recheck_at_ms());
         let judge = Judge { interpreters, set };
@@ -288,18 +290,10 @@ impl ApplicationState {
         rechecked.max().unwrap_or(ViewChange::Nothing)
     }
 
-    /// The time of the next recheck, in Unix milliseconds.
-    pub(crate) fn recheck_at_ms(&self) -> Option<i64> {
-        let placements = self.apps.iter().flat_map(|(_, placements)| placements);
-        placements.filter_map(Placement::recheck_at_ms).min()
-    }
-
-    /// When the first object is forgotten or counts as gone, in Unix milliseconds.
-    pub(crate) fn expires_at_ms(&self, timeouts: Timeouts) -> Option<i64> {
-        let placements = self.apps.iter().flat_map(|(_, placements)| placements);
-        placements
-            .filter_map(|placement| placement.expires_at_ms(timeouts))
-            .min()
+    /// The times at which it changes by itself.
+    pub(crate) fn due(&self, timeouts: Timeouts) -> DueTimes {
+        let due = self.apps.iter().map(|app| app.due(timeouts));
+        due.fold(DueTimes::default(), DueTimes::earlier)
     }
 
     /// Continues towards the set of `goal`, as far as the slice allows. The view stays unchanged until all
@@ -312,7 +306,7 @@ impl ApplicationState {
         now_ms: i64,
     ) -> SwapStep {
         let mut kinds = affected.between(&self.shown_by, goal.set);
-        let mut placements = self.apps.iter_mut().flat_map(|(_, placements)| placements);
+        let mut placements = self.apps.iter_mut().flat_map(App::placements_mut);
         if !placements.all(|placement| placement.recheck(goal, &mut kinds, slice, now_ms)) {
             return SwapStep::Unfinished;
         }
@@ -332,22 +326,20 @@ impl ApplicationState {
 
     /// The objects that its clusters reported.
     pub(crate) fn reported(&self, key: &ApplicationKey) -> impl Iterator<Item = ReportedObjects> {
-        let apps = self.apps.iter();
-        let placements =
-            apps.flat_map(|(app, all)| all.iter().map(move |placement| (app, placement)));
+        let placements = self.apps.iter().flat_map(|app| {
+            let placements = app.placements().iter();
+            placements.map(move |placement| (app.name(), placement))
+        });
         placements.filter_map(move |(app, placement)| placement.reported(key, app))
     }
 
     fn placements(&mut self) -> impl Iterator<Item = &mut Placement> {
-        self.apps.iter_mut().flat_map(|(_, placements)| placements)
+        self.apps.iter_mut().flat_map(App::placements_mut)
     }
 
     /// The view that queries are answered from.
     pub(crate) fn view(&self, key: &ApplicationKey) -> ContextView {
-        let apps = self.apps.iter().map(|(name, placements)| AppView {
-            name: Arc::clone(name),
-            clusters: placements.iter().filter_map(Placement::view).collect(),
-        });
+        let apps = self.apps.iter().map(|app| Arc::clone(app.view()));
         let children = self.context_meta.as_ref();
         ContextView {
             id: key.context().cloned(),
@@ -362,17 +354,9 @@ impl ApplicationState {
 }
 
 /// Removes the placement of an app in a cluster from the known ones, and returns it.
-fn take(
-    known: &mut [(Arc<str>, Vec<Placement>)],
-    app: &str,
-    cluster: &ClusterName,
-) -> Option<Placement> {
+fn take(known: &mut [App], app: &str, cluster: &ClusterName) -> Option<Placement> {
     let mut apps = known.iter_mut();
-    let (_, placements) = apps.find(|(name, _)| **name == *app)?;
-    let position = placements
-        .iter()
-        .position(|placement| placement.cluster() == cluster)?;
-    Some(placements.swap_remove(position))
+    apps.find(|known| **known.name() == *app)?.take(cluster)
 }
 
 fn dig_name(meta: &ContextMeta) -> Option<DigName> {

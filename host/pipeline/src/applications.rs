@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use kindsight_status::ApplicationKey;
 
-use crate::application_state::ApplicationState;
+use crate::application_state::{ApplicationState, DueTimes};
 use crate::due_queue::DueQueue;
 use crate::shared::Shared;
 
@@ -41,12 +41,12 @@ impl Applications {
         state: ApplicationState,
         shared: &Shared,
     ) {
-        self.note_due(key, Due::of(&state, shared));
+        self.note_due(key, state.due(shared.timeouts));
         self.by_key.insert(key.clone(), state);
     }
 
     pub(crate) fn remove(&mut self, key: &ApplicationKey) -> Option<ApplicationState> {
-        self.note_due(key, Due::default());
+        self.note_due(key, DueTimes::default());
         self.by_key.remove(key)
     }
 
@@ -59,7 +59,7 @@ impl Applications {
     ) -> Option<R> {
         let state = self.by_key.get_mut(key)?;
         let result = change(state);
-        let due = Due::of(state, shared);
+        let due = state.due(shared.timeouts);
         self.note_due(key, due);
         Some(result)
     }
@@ -91,24 +91,8 @@ impl Applications {
         self.expiries.next_ms()
     }
 
-    fn note_due(&mut self, key: &ApplicationKey, due: Due) {
+    fn note_due(&mut self, key: &ApplicationKey, due: DueTimes) {
         self.rechecks.set(key, due.recheck_at_ms);
         self.expiries.set(key, due.expires_at_ms);
-    }
-}
-
-/// The times at which an application changes by itself, in Unix milliseconds.
-#[derive(Clone, Copy, Default)]
-struct Due {
-    recheck_at_ms: Option<i64>,
-    expires_at_ms: Option<i64>,
-}
-
-impl Due {
-    fn of(state: &ApplicationState, shared: &Shared) -> Self {
-        Self {
-            recheck_at_ms: state.recheck_at_ms(),
-            expires_at_ms: state.expires_at_ms(shared.timeouts),
-        }
     }
 }

@@ -6,8 +6,8 @@ use kindsight_model::{ClusterName, Identity, RecordSubject};
 use kindsight_read_model::{ReadModel, ReadModelWriter};
 use kindsight_status::{
     ApplicationHistory, ApplicationKey, Before, ConnectionView, ContextView, HistoryChange,
-    RecordView, Report, ResourceId, StoreAway, Transition, TransitionCause, awaits_reports,
-    mark_left, transitions,
+    RecordView, ResourceId, StoreAway, Transition, TransitionCause, awaits_reports, mark_left,
+    transitions,
 };
 
 use crate::remotes::Remotes;
@@ -192,8 +192,8 @@ impl Publisher {
         shown: Option<&ContextView>,
     ) -> Option<ApplicationHistory> {
         let is_silent = |view: &ContextView| {
-            let mut views = view.apps.iter().flat_map(|app| &app.clusters);
-            views.any(|view| *view.report() == Report::NotYet)
+            let mut apps = view.apps.iter();
+            apps.any(|app| app.awaits_report())
         };
         if shown.is_some_and(|view| !is_silent(view)) {
             return None;

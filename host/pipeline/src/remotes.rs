@@ -126,7 +126,7 @@ impl Remotes {
     /// The applications that other hosts show in a cluster.
     pub(crate) fn keys_in(&self, cluster: &ClusterName) -> BTreeSet<ApplicationKey> {
         let is_in = |view: &ContextView| {
-            let mut placements = view.apps.iter().flat_map(|app| &app.clusters);
+            let mut placements = view.clusters();
             placements.any(|placement| placement.cluster() == cluster)
         };
         let views = self.hosts.values().flat_map(|host| &host.views);
@@ -293,16 +293,16 @@ impl<'r> Apps<'r> {
         of: ClusterViewOf<'_>,
     ) {
         for app in &view.apps {
-            let at = self.apps.iter().position(|(name, _)| *name == app.name);
+            let at = self.apps.iter().position(|(name, _)| name == app.name());
             let at = at.unwrap_or_else(|| {
                 // A remote application without placements here adds nothing.
-                self.apps.push((Arc::clone(&app.name), Vec::new()));
+                self.apps.push((Arc::clone(app.name()), Vec::new()));
                 self.apps.len() - 1
             });
             let Some((_, placements)) = self.apps.get_mut(at) else {
                 continue;
             };
-            for placement in &app.clusters {
+            for placement in app.clusters() {
                 let rank = rank(placement.cluster());
                 let owners = self.remotes.owners(placement.cluster());
                 if rank.fence < owners.listed {
@@ -332,20 +332,22 @@ impl<'r> Apps<'r> {
     }
 
     /// The apps in the order of answers: of a found application, by name and cluster; of a context, in its own order.
-    fn in_order(self, is_found: bool) -> Vec<AppView> {
-        let apps = self.apps.into_iter().map(|(name, placements)| AppView {
-            name,
-            clusters: placements.into_iter().map(|(_, view)| view).collect(),
+    fn in_order(self, is_found: bool) -> Vec<Arc<AppView>> {
+        let apps = self.apps.into_iter().map(|(name, placements)| {
+            let clusters = placements.into_iter().map(|(_, view)| view);
+            (name, clusters.collect())
         });
-        let mut apps: Vec<AppView> = apps.collect();
+        let mut apps: Vec<(Arc<str>, Vec<Arc<ClusterView>>)> = apps.collect();
         if is_found {
-            apps.retain(|app| !app.clusters.is_empty());
-            apps.sort_by(|a, b| a.name.cmp(&b.name));
-            for app in &mut apps {
-                app.clusters.sort_by(|a, b| a.cluster().cmp(b.cluster()));
+            apps.retain(|(_, clusters)| !clusters.is_empty());
+            apps.sort_by(|(a, _), (b, _)| a.cmp(b));
+            for (_, clusters) in &mut apps {
+                clusters.sort_by(|a, b| a.cluster().cmp(b.cluster()));
             }
         }
-        apps
+        let apps = apps.into_iter();
+        apps.map(|(name, clusters)| AppView::new(name, clusters))
+            .collect()
     }
 }
 

@@ -283,10 +283,10 @@ impl Held {
                     let place = (Arc::clone(&app.name), Arc::clone(cluster));
                     self.placements.get(&place).cloned()
                 };
-                AppView {
-                    name: Arc::clone(&app.name),
-                    clusters: app.clusters.iter().filter_map(placement).collect(),
-                }
+                AppView::new(
+                    Arc::clone(&app.name),
+                    app.clusters.iter().filter_map(placement).collect(),
+                )
             })
             .collect();
         Ok(view)

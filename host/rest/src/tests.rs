@@ -88,10 +88,10 @@ fn context(id: &ContextId, app: &str, kind: &str, name: &str) -> ContextView {
     ContextView {
         id: Some(id.clone()),
         status: Some("Instantiated".into()),
-        apps: vec![AppView {
-            name: app.into(),
-            clusters: vec![Arc::new(project(input, None, 0))],
-        }],
+        apps: vec![AppView::new(
+            app.into(),
+            vec![Arc::new(project(input, None, 0))],
+        )],
         ..ContextView::default()
     }
 }

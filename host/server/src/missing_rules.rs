@@ -180,7 +180,7 @@ pub(crate) fn in_clusters(
         let Some(view) = model.application(&key) else {
             continue;
         };
-        for cluster in view.apps.iter().flat_map(|app| &app.clusters) {
+        for cluster in view.clusters() {
             for resource in cluster.resources().iter() {
                 let verdict = &resource.verdict;
                 // The host itself judges objects that are absent.

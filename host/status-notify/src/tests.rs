@@ -122,7 +122,7 @@ fn cluster() -> ClusterName {
 }
 
 /// An app with Services of these names, sent and in this phase.
-fn app(name: &str, services: &[&str], phase: Phase) -> AppView {
+fn app(name: &str, services: &[&str], phase: Phase) -> Arc<AppView> {
     let services = services.iter().map(|name| {
         let json =
             format!(r#"{{"apiVersion":"v1","kind":"Service","metadata":{{"name":"{name}"}}}}"#);
@@ -144,10 +144,7 @@ fn app(name: &str, services: &[&str], phase: Phase) -> AppView {
         unseen: Vec::new(),
         faults: Vec::new(),
     };
-    AppView {
-        name: name.into(),
-        clusters: vec![Arc::new(project(input, None, 0))],
-    }
+    AppView::new(name.into(), vec![Arc::new(project(input, None, 0))])
 }
 
 /// The registration of a client for the summary of the group `prod`.

@@ -219,7 +219,7 @@ pub(crate) fn check_names(
 ) -> Result<(), QueryError> {
     let mut problems = Vec::new();
     if !query.apps.is_empty() {
-        let apps: BTreeSet<&str> = context.apps.iter().map(|app| &*app.name).collect();
+        let apps: BTreeSet<&str> = context.apps.iter().map(|app| &**app.name()).collect();
         let wrong = query.apps.iter().filter(|app| !apps.contains(app.as_str()));
         let wrong = wrong.filter(|app| !past.apps.contains(*app));
         add_unknown(&mut problems, "app", wrong, || known(&apps));

@@ -39,11 +39,11 @@ impl ContextView {
     }
 
     /// The phases of all resources of the application. Each published change needs them, so they have neither states nor
-    /// places.
+    /// places, and the phases of each app are known.
     pub(crate) fn phases(&self) -> Tally<(), ()> {
         let mut all = Tally::default();
-        for view in self.clusters() {
-            all.merge(&view.phases());
+        for app in &self.apps {
+            all.merge(app.phases());
         }
         all
     }

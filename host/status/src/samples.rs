@@ -143,14 +143,11 @@ pub(crate) fn projected(input: ClusterInput) -> Arc<ClusterView> {
     Arc::new(project(input, None, NOW_MS))
 }
 
-pub(crate) fn app(name: &str, clusters: Vec<Arc<ClusterView>>) -> AppView {
-    AppView {
-        name: name.into(),
-        clusters,
-    }
+pub(crate) fn app(name: &str, clusters: Vec<Arc<ClusterView>>) -> Arc<AppView> {
+    AppView::new(name.into(), clusters)
 }
 
-pub(crate) fn context(id_text: &str, status: &str, apps: Vec<AppView>) -> ContextView {
+pub(crate) fn context(id_text: &str, status: &str, apps: Vec<Arc<AppView>>) -> ContextView {
     ContextView {
         id: Some(id(id_text)),
         meta: Some(vfw()),
@@ -161,7 +158,7 @@ pub(crate) fn context(id_text: &str, status: &str, apps: Vec<AppView>) -> Contex
 }
 
 /// The apps of the firewall, sent to these clusters with this result.
-pub(crate) fn vfw_apps(clusters: &[&str], rsync: RsyncStatus) -> Vec<AppView> {
+pub(crate) fn vfw_apps(clusters: &[&str], rsync: RsyncStatus) -> Vec<Arc<AppView>> {
     let views = APPS.iter().map(|(name, resources)| {
         let sent = || {
             let one = |&(api_version, kind, name): &Sent| Expected {
@@ -246,7 +243,7 @@ pub(crate) fn snapshot(dig: &DigName, record: RecordView, contexts: Vec<ContextV
 }
 
 /// A snapshot with the firewall, reduced to these apps.
-pub(crate) fn vfw_snapshot(apps: Vec<AppView>) -> Snapshot {
+pub(crate) fn vfw_snapshot(apps: Vec<Arc<AppView>>) -> Snapshot {
     snapshot(
         &vfw(),
         vfw_record(),

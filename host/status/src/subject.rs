@@ -125,6 +125,6 @@ impl Subject {
     /// whether to build the answer on another thread.
     pub fn placements(&self) -> usize {
         let apps = self.context.iter().flat_map(|context| &context.apps);
-        apps.map(|app| app.clusters.len()).sum()
+        apps.map(|app| app.clusters().len()).sum()
     }
 }

@@ -1,7 +1,7 @@
 //! Views: the current state of each `AppContext` and each found application, prepared for queries.
 //!
 //! The pipeline builds them after every change; queries never do. Large parts are behind an [`Arc`]: after a
-//! change in one cluster, the pipeline builds one new [`ClusterView`] and shares all others.
+//! change in one cluster, the pipeline builds one new [`ClusterView`] and one new [`AppView`], and shares all others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ pub struct ContextView {
     pub children: Vec<ContextId>,
     /// Its stored status; `None` before the first status is stored.
     pub status: Option<ContextStatus>,
-    /// Its apps, in the order of the answer.
-    pub apps: Vec<AppView>,
+    /// Its apps, in the order of the answer. Consecutive views share the apps that did not change.
+    pub apps: Vec<Arc<AppView>>,
     /// Its unreadable parts, as text for users. They are part of every answer about it.
     pub faults: Vec<Arc<str>>,
 }
@@ -45,21 +45,63 @@ impl ContextView {
     }
 
     /// All clusters of all apps, in order.
-    pub(crate) fn clusters(&self) -> impl Iterator<Item = &ClusterView> {
-        self.apps
-            .iter()
-            .flat_map(|app| &app.clusters)
-            .map(Arc::as_ref)
+    pub fn clusters(&self) -> impl Iterator<Item = &ClusterView> {
+        let placements = self.apps.iter().flat_map(|app| &app.clusters);
+        placements.map(Arc::as_ref)
     }
 }
 
-/// One app of a context.
-#[derive(Debug, Clone)]
+/// One app of a context, with the roll-up of its clusters. It is immutable: after a change in one cluster, the pipeline
+/// builds one new view of the app, and roll-ups of the application add up the roll-ups of its apps.
+#[derive(Debug)]
 pub struct AppView {
+    name: Arc<str>,
+    clusters: Vec<Arc<ClusterView>>,
+    phases: Tally<(), ()>,
+    awaits_report: bool,
+}
+
+impl AppView {
+    /// An app with its clusters, in the order of the answer. The cost grows with the number of clusters, and not with the
+    /// number of their resources.
+    pub fn new(name: Arc<str>, clusters: Vec<Arc<ClusterView>>) -> Arc<Self> {
+        let mut phases = Tally::default();
+        for view in &clusters {
+            phases.merge(&view.phases());
+        }
+        let mut reports = clusters.iter().map(|view| view.report());
+        Arc::new(Self {
+            awaits_report: reports.any(|report| *report == Report::NotYet),
+            name,
+            clusters,
+            phases,
+        })
+    }
+
     /// Its name.
-    pub name: Arc<str>,
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
     /// Its clusters, in the order of the answer.
-    pub clusters: Vec<Arc<ClusterView>>,
+    pub fn clusters(&self) -> &[Arc<ClusterView>] {
+        &self.clusters
+    }
+
+    /// Returns whether a cluster has not reported on it yet.
+    pub fn awaits_report(&self) -> bool {
+        self.awaits_report
+    }
+
+    /// The phases of all its resources.
+    pub(crate) fn phases(&self) -> &Tally<(), ()> {
+        &self.phases
+    }
+
+    /// Returns whether the roll-ups of both are equal.
+    pub(crate) fn rolls_up_like(&self, other: &Self) -> bool {
+        self.phases.rolls_up_like(&other.phases)
+    }
 }
 
 /// One app in one cluster. Built by [`crate::project`].
@@ -265,13 +307,7 @@ impl ClusterView {
 
     /// Returns whether both share their resources, because they show the same report.
     pub fn shares_resources_with(&self, other: &Self) -> bool {
-        self.resources().is_same(other.resources())
-    }
-
-    /// Returns whether the roll-ups of both are equal.
-    pub(crate) fn rolls_up_like(&self, other: &Self) -> bool {
-        let counts = self.resources().counts();
-        counts.rolls_up_like(other.resources().counts())
+        std::ptr::eq(self, other) || self.resources().is_same(other.resources())
     }
 
     /// Unreadable parts of its report and of the sent resources, as text for users.

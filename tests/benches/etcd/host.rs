@@ -190,7 +190,7 @@ impl Host {
     pub(crate) fn shows(&self, id: &ContextId, number: usize) -> bool {
         let text = format!("{number} of {number} ");
         self.view(id, |view| {
-            let clusters = view.apps.iter().flat_map(|app| &app.clusters);
+            let clusters = view.clusters();
             let mut resources = clusters.flat_map(|cluster| cluster.resources().iter());
             resources.any(|resource| format!("{:?}", resource.verdict).contains(&text))
         })

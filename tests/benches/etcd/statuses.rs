@@ -77,7 +77,7 @@ fn round(etcd: &Etcd, host: &Host, id: &ContextId, status: RsyncStatus) -> (Dura
     let acknowledged = Instant::now();
     host.wait_for("all statuses", |host| {
         host.view(id, |view| {
-            let resources = view.apps[0].clusters[0].resources();
+            let resources = view.apps[0].clusters()[0].resources();
             let mut statuses = resources.iter().map(|resource| resource.rsync);
             statuses.all(|shown| shown == Some(status))
         })

@@ -74,10 +74,10 @@ fn publish(writer: &mut ReadModelWriter, phases: &[(&str, Phase)], stale: Option
         faults: Vec::new(),
     };
     let view = ContextView {
-        apps: vec![AppView {
-            name: "front".into(),
-            clusters: vec![Arc::new(project(input, None, NOW_MS))],
-        }],
+        apps: vec![AppView::new(
+            "front".into(),
+            vec![Arc::new(project(input, None, NOW_MS))],
+        )],
         ..ContextView::default()
     };
     let name = DigName::health_scope("shop", "web").unwrap();

@@ -125,10 +125,10 @@ impl Stage {
         };
         let view = ContextView {
             meta: Some(shop()),
-            apps: vec![AppView {
-                name: "front".into(),
-                clusters: vec![Arc::new(project(input, None, 0))],
-            }],
+            apps: vec![AppView::new(
+                "front".into(),
+                vec![Arc::new(project(input, None, 0))],
+            )],
             ..ContextView::default()
         };
         self.writer.publish(&key, view, Vec::new());

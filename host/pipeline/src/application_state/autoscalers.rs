@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use kindsight_model::ClusterName;
 
+use super::app::App;
 use super::{ApplicationState, Changes};
-use crate::placement::{Autoscalers, Change};
+use crate::placement::{Autoscalers, Change, Placement};
 use crate::shared::Shared;
 
 impl ApplicationState {
@@ -14,7 +15,7 @@ impl ApplicationState {
     /// change of autoscalers or of the apps; the cost is one comparison for each placement.
     pub(super) fn share_autoscalers(&mut self, shared: &Shared, now_ms: i64) -> Changes {
         let mut by_cluster: BTreeMap<ClusterName, Autoscalers> = BTreeMap::new();
-        for placement in self.apps.iter().flat_map(|(_, placements)| placements) {
+        for placement in self.apps.iter().flat_map(App::placements) {
             for own in placement.own_autoscalers() {
                 let all = by_cluster.entry(placement.cluster().clone());
                 all.or_default().extend(own);
@@ -26,16 +27,17 @@ impl ApplicationState {
             .map(|(name, all)| (name, Arc::new(all)))
             .collect();
         let mut changes = Changes::default();
-        for (app, placements) in &mut self.apps {
-            for placement in placements {
-                let autoscalers = by_cluster.get(placement.cluster()).unwrap_or(&none);
-                if placement.knows_autoscalers(autoscalers) {
-                    continue;
-                }
+        let autoscalers =
+            |placement: &Placement| by_cluster.get(placement.cluster()).unwrap_or(&none);
+        let differs = |placement: &Placement| !placement.knows_autoscalers(autoscalers(placement));
+        for app in &mut self.apps {
+            let name = Arc::clone(app.name());
+            for placement in app.selected_mut(differs) {
                 let cluster = placement.cluster().clone();
                 let env = shared.environment(&cluster, &self.shown_by, now_ms);
+                let autoscalers = autoscalers(placement);
                 let applied = placement.apply(Change::Autoscalers(autoscalers), env);
-                changes.add(app, &cluster, applied);
+                changes.add(&name, &cluster, applied);
             }
         }
         changes

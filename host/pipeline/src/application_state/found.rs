@@ -7,6 +7,7 @@ use kindsight_interpreter::Published;
 use kindsight_model::{ClusterName, DigName, Identity, MissingResource, Origin, Report};
 use kindsight_status::{ClusterView, ResourceView, Staleness};
 
+use super::app::App;
 use super::{ApplicationState, Changes};
 use crate::placement::{Change, Placement};
 use crate::shared::Shared;
@@ -27,11 +28,12 @@ impl ApplicationState {
 
     /// Apps that show their last-known state in this cluster.
     pub(crate) fn unconfirmed_in(&self, cluster: &ClusterName) -> Vec<Arc<str>> {
-        let is_unconfirmed =
-            |placement: &Placement| placement.cluster() == cluster && placement.is_unconfirmed();
-        let apps = self.apps.iter();
-        let apps = apps.filter(|(_, placements)| placements.iter().any(is_unconfirmed));
-        apps.map(|(app, _)| Arc::clone(app)).collect()
+        let is_unconfirmed = |app: &&App| {
+            let placement = app.placement(cluster);
+            placement.is_some_and(Placement::is_unconfirmed)
+        };
+        let apps = self.apps.iter().filter(is_unconfirmed);
+        apps.map(|app| Arc::clone(app.name())).collect()
     }
 
     /// Applies the report of a cluster on one app. Makes the placement if it does not exist.
@@ -68,14 +70,12 @@ impl ApplicationState {
             self.place(app, cluster);
         }
         let mut changes = Changes::default();
-        for (app, placements) in &mut self.apps {
-            if let Some(placement) = placements
-                .iter_mut()
-                .find(|placement| placement.cluster() == cluster)
-            {
-                let change = Change::Missing(by_app.remove(app).unwrap_or_default());
+        for app in &mut self.apps {
+            let name = Arc::clone(app.name());
+            if let Some(placement) = app.placement_mut(cluster) {
+                let change = Change::Missing(by_app.remove(&name).unwrap_or_default());
                 let env = shared.environment(cluster, &self.shown_by, now_ms);
-                changes.add(app, cluster, placement.apply(change, env));
+                changes.add(&name, cluster, placement.apply(change, env));
             }
         }
         changes
@@ -91,14 +91,11 @@ impl ApplicationState {
         if resources.is_empty() {
             return apps;
         }
-        for (app, placements) in &self.apps {
-            let placements = placements
-                .iter()
-                .filter(|placement| placement.cluster() == cluster);
-            for view in placements.filter_map(Placement::view) {
+        for app in &self.apps {
+            if let Some(view) = app.placement(cluster).and_then(Placement::view) {
                 let listed = view.resources().iter().map(ResourceView::identity);
                 let listed = listed.filter(|resource| resources.contains(resource));
-                apps.extend(listed.map(|resource| (resource, Arc::clone(app))));
+                apps.extend(listed.map(|resource| (resource, Arc::clone(app.name()))));
             }
         }
         apps
@@ -127,14 +124,14 @@ impl ApplicationState {
 
     /// The placement of an app in a cluster. Makes it if it does not exist.
     fn place(&mut self, app: &Arc<str>, cluster: &ClusterName) -> Option<&mut Placement> {
-        let at = self.apps.binary_search_by(|(name, _)| name.cmp(app));
+        let at = self.apps.binary_search_by(|known| known.name().cmp(app));
         let at = at.unwrap_or_else(|at| {
             // Most apps are in one cluster, and a placement is large.
-            self.apps
-                .insert(at, (Arc::clone(app), Vec::with_capacity(1)));
+            let placements = Vec::with_capacity(1);
+            self.apps.insert(at, App::new(Arc::clone(app), placements));
             at
         });
-        let (_, placements) = self.apps.get_mut(at)?;
+        let placements = self.apps.get_mut(at)?.placements_mut();
         let at = placements.binary_search_by(|placement| placement.cluster().cmp(cluster));
         let at = at.unwrap_or_else(|at| {
             placements.insert(at, Placement::found(cluster.clone()));
@@ -168,12 +165,14 @@ impl ApplicationState {
     /// Removes placements, and the apps that have no others. Returns whether there were any.
     fn remove_placements(&mut self, is_removed: impl Fn(&Placement) -> bool) -> bool {
         let mut is_any = false;
-        for (_, placements) in &mut self.apps {
-            let before = placements.len();
-            placements.retain(|placement| !is_removed(placement));
-            is_any |= placements.len() < before;
+        for app in &mut self.apps {
+            if app.placements().iter().any(&is_removed) {
+                is_any = true;
+                let placements = app.placements_mut();
+                placements.retain(|placement| !is_removed(placement));
+            }
         }
-        self.apps.retain(|(_, placements)| !placements.is_empty());
+        self.apps.retain(|app| !app.placements().is_empty());
         is_any
     }
 }

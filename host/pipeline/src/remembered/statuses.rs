@@ -102,10 +102,10 @@ impl StoredStatuses {
             confirmed: Vec::new(),
         };
         for app in &view.apps {
-            for placement in &app.clusters {
+            for placement in app.clusters() {
                 let rows = placement.resources().iter();
                 let statuses =
-                    rows.filter_map(|row| StoredStatus::of(&app.name, placement.cluster(), row));
+                    rows.filter_map(|row| StoredStatus::of(app.name(), placement.cluster(), row));
                 for status in statuses {
                     match status.spec {
                         Some(_) => stored.confirmed.push(status),

@@ -237,10 +237,10 @@ fn the_stored_form_of_statuses_is_what_was_reviewed() {
         faults: Vec::new(),
     };
     let stored = |reason: &str| {
-        let app = AppView {
-            name: "web".into(),
-            clusters: vec![Arc::new(project(input(reason), None, 1000))],
-        };
+        let app = AppView::new(
+            "web".into(),
+            vec![Arc::new(project(input(reason), None, 1000))],
+        );
         let view = ContextView {
             apps: vec![app],
             status_context: Some("5".parse().unwrap()),

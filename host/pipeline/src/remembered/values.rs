@@ -26,10 +26,10 @@ pub(super) fn application(
     let mut new_views = Vec::new();
     if let (Some(view), ApplicationKey::Found(name)) = (&view, key) {
         for app in &view.apps {
-            for placement in &app.clusters {
-                let at = keys::placement(key, placement.cluster(), &app.name);
+            for placement in app.clusters() {
+                let at = keys::placement(key, placement.cluster(), app.name());
                 if pace.is_due(key, &at, placement, pending.bytes(&at)) {
-                    let stored = StoredPlacement::of(name, &app.name, placement);
+                    let stored = StoredPlacement::of(name, app.name(), placement);
                     pending.put(at.clone(), written(&stored));
                     new_views.push((at.clone(), Arc::clone(placement)));
                 }

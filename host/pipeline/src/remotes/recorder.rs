@@ -27,8 +27,7 @@ impl Remotes {
         if self.hosts.is_empty() {
             return None;
         }
-        let placements = view.apps.iter().flat_map(|app| &app.clusters);
-        let clusters = placements.map(|placement| placement.cluster());
+        let clusters = view.clusters().map(ClusterView::cluster);
         clusters.min().and_then(|first| self.recorder_in(first))
     }
 
@@ -69,8 +68,8 @@ impl RemoteHost {
             apps.map(move |app| (key, app))
         });
         let placements = apps.flat_map(|(key, app)| {
-            let views = app.clusters.iter();
-            views.map(move |view| (key, &app.name, view))
+            let views = app.clusters().iter();
+            views.map(move |view| (key, app.name(), view))
         });
         let received = placements.filter(move |(_, _, view)| {
             view.cluster() == cluster && *view.report() != Report::NotYet

@@ -26,10 +26,7 @@ fn view(host: &str, clusters: &[&str]) -> ContextView {
         ))
     });
     ContextView {
-        apps: vec![AppView {
-            name: "app".into(),
-            clusters: placements.collect(),
-        }],
+        apps: vec![AppView::new("app".into(), placements.collect())],
         ..ContextView::default()
     }
 }
@@ -62,7 +59,7 @@ fn set_host(remotes: &mut Remotes, name: &str, clusters: &[&str], fence: u64) {
 /// Each placement as cluster, host and reason of its staleness.
 fn placements(view: Option<ContextView>) -> Vec<(String, String, Option<String>)> {
     let apps = view.into_iter().flat_map(|view| view.apps);
-    let placements = apps.flat_map(|app| app.clusters);
+    let placements = apps.flat_map(|app| app.clusters().to_vec());
     let shown = placements.map(|view| {
         let stale = view.report().stale().map(|stale| stale.reason.to_string());
         let host = view.faults()[0].to_string();
@@ -158,8 +155,9 @@ fn the_data_of_an_earlier_owner_is_stale_until_the_next_one_has_listed_the_clust
     assert_eq!(placements(joined), [stale.clone(), far.clone()]);
     // A recorded placement without a report does not hide the last known state.
     let mut unreported = view("own", &[EDGE]);
-    let placement = &mut unreported.apps[0].clusters[0];
-    *placement = Arc::new(placement.with_report(Report::NotYet, vec!["own".into()]));
+    let placement = &unreported.apps[0].clusters()[0];
+    let placement = placement.with_report(Report::NotYet, vec!["own".into()]);
+    unreported.apps[0] = AppView::new("app".into(), vec![Arc::new(placement)]);
     let joined = remotes.joined(&key(), Some(unreported));
     assert_eq!(placements(joined), [stale, far.clone()]);
     assert!(!remotes.is_superseded(&cluster(EDGE)));

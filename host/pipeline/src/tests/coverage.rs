@@ -151,7 +151,7 @@ fn a_kind_that_does_not_answer_makes_its_own_applications_stale_and_no_other() {
     // Readers see that the cluster has not answered, at each application.
     let found = stage.read_model.inspect(|model| {
         let (_, found) = model.found().next().unwrap();
-        found.apps[0].clusters[0].unanswered().to_vec()
+        found.apps[0].clusters()[0].unanswered().to_vec()
     });
     assert_eq!(found, ["p+a: Widget.apps: it is unavailable".into()]);
 }

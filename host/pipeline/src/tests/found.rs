@@ -93,13 +93,13 @@ fn a_cluster_that_is_removed_takes_what_was_found_there_and_leaves_what_was_reco
     assert!(lines[0].starts_with("front p+d"));
     assert_eq!(stage.states("1", "a"), [("Ready".into(), 1)]);
     let view = stage.view("1");
-    let cause = view.apps[0].clusters[0].report().stale().unwrap();
+    let cause = view.apps[0].clusters()[0].report().stale().unwrap();
     assert_eq!(cause.since_ms, 1500);
     assert!(cause.reason.contains("no longer configured"), "{cause:?}");
     stage.pipeline.handle(removed("p+d"), 3000);
     assert_eq!(stage.shop(), None);
     stage.hear("1", "a", &deployments(2), 4000);
-    assert_eq!(stage.view("1").apps[0].clusters[0].report().stale(), None);
+    assert_eq!(stage.view("1").apps[0].clusters()[0].report().stale(), None);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn what_was_recorded_stays_although_nothing_was_reported_on_it() {
     assert_eq!(stage.pipeline.recheck(|| much_later), None);
     assert_eq!(stage.shop(), None);
     assert_eq!(
-        *stage.view("1").apps[0].clusters[0].report(),
+        *stage.view("1").apps[0].clusters()[0].report(),
         Report::NotYet
     );
     stage.hear("1", "a", &deployments(1), much_later);
@@ -179,7 +179,7 @@ fn what_was_found_follows_swaps_and_is_in_the_inventory() {
     let by = |stage: &Stage| {
         let found = stage.read_model.application(&ApplicationKey::Found(shop()));
         let found = found.unwrap();
-        let by = found.apps[0].clusters[0]
+        let by = found.apps[0].clusters()[0]
             .resources()
             .first()
             .unwrap()

@@ -111,7 +111,7 @@ fn write_status(contexts: &AppContexts, number: usize, status: RsyncStatus) {
 /// The number of resources of context 1 with the status `Applied`.
 fn applied(stage: &Stage) -> usize {
     let view = stage.view("1");
-    let resources = view.apps[0].clusters[0].resources().iter();
+    let resources = view.apps[0].clusters()[0].resources().iter();
     let applied = resources.filter(|resource| resource.rsync == Some(RsyncStatus::Applied));
     applied.count()
 }
@@ -218,7 +218,7 @@ async fn a_report_is_shown_while_the_store_does_not_answer_a_read() {
     running.events_tx.send(reports.into()).await.unwrap();
     let shows = |stage: &Stage| {
         let view = stage.view("2");
-        view.apps[0].clusters[0].resources().len() == 3
+        view.apps[0].clusters()[0].resources().len() == 3
     };
     running.wait(shows).await;
     assert!(is_away(&running.stage), "the store has not answered");

@@ -25,7 +25,7 @@ impl Stage {
 
     /// Since when the reports on an app are stale.
     fn stale_since(&self, id: &str) -> Option<i64> {
-        self.view(id).apps[0].clusters[0]
+        self.view(id).apps[0].clusters()[0]
             .report()
             .stale()
             .map(|it| it.since_ms)
@@ -43,7 +43,7 @@ fn a_context_that_is_written_while_it_runs_is_answered_at_once() {
     assert!(!stage.has("7"));
     stage.follow_stores(1000);
     assert_eq!(
-        *stage.view("7").apps[0].clusters[0].report(),
+        *stage.view("7").apps[0].clusters()[0].report(),
         Report::NotYet
     );
     stage.hear("7", "a", &deployments(2), 2000);
@@ -106,11 +106,11 @@ fn an_app_whose_waiting_report_was_dropped_says_so_until_the_next_report() {
     let faults = |stage: &Stage| {
         let view = stage.view("7");
         let apps = view.apps.iter();
-        let faults = apps.map(|app| app.clusters[0].faults().len());
+        let faults = apps.map(|app| app.clusters()[0].faults().len());
         faults.collect::<Vec<_>>()
     };
     assert_eq!(faults(&stage), [1, 0]);
-    let fault = stage.view("7").apps[0].clusters[0].faults()[0].to_string();
+    let fault = stage.view("7").apps[0].clusters()[0].faults()[0].to_string();
     assert!(fault.contains("report was dropped"), "{fault}");
     stage.hear("7", "a", &deployments(2), 4000);
     assert_eq!(faults(&stage), [0, 0]);
@@ -231,10 +231,10 @@ fn a_report_that_cannot_be_read_makes_its_app_stale_until_the_next() {
     let mut stage = Stage::new(&[("1", &["a", "b"])]);
     let stale = |stage: &Stage, app: usize| {
         let view = stage.view("1");
-        let stale = view.apps[app].clusters[0].report().stale().cloned();
+        let stale = view.apps[app].clusters()[0].report().stale().cloned();
         stale.map(|stale| (stale.since_ms, stale.reason.to_string()))
     };
-    let faults = |stage: &Stage| stage.view("1").apps[0].clusters[0].faults().len();
+    let faults = |stage: &Stage| stage.view("1").apps[0].clusters()[0].faults().len();
     for app in ["a", "b"] {
         stage.hear("1", app, &deployments(1), 1000);
     }
@@ -278,7 +278,7 @@ fn faults_that_nobody_knows_the_app_of_show_at_every_app_of_the_cluster() {
     let shown = |stage: &Stage, id: &str| -> Vec<usize> {
         let view = stage.view(id);
         let apps = view.apps.iter();
-        apps.map(|app| app.clusters[0].cluster_faults().len())
+        apps.map(|app| app.clusters()[0].cluster_faults().len())
             .collect()
     };
     stage.hear("1", "a", &deployments(1), 1000);
@@ -324,7 +324,7 @@ fn a_reporter_that_once_sent_any_kind_covers_every_kind_also_after_a_restart() {
         stage.store_bundles();
     };
     let state = |stage: &Stage| {
-        stage.view("7").apps[0].clusters[0]
+        stage.view("7").apps[0].clusters()[0]
             .resources()
             .first()
             .unwrap()

@@ -112,7 +112,7 @@ impl Stage {
     /// The state and the reason of the Deployment, and whether its spec is the one of the manifest.
     fn verdict(&self) -> (String, String, bool) {
         let view = self.view(ID);
-        let resources = view.apps[0].clusters[0].resources();
+        let resources = view.apps[0].clusters()[0].resources();
         let mut resources = resources.iter();
         let front = resources
             .find(|resource| &*resource.gvk.kind == "Deployment")
@@ -140,7 +140,11 @@ fn an_object_without_a_spec_is_compared_with_its_manifest() {
     expect(&stage, "Ready", "Available", true);
     // The answer shows the object as the cluster reported it.
     let view = stage.view(ID);
-    let front = view.apps[0].clusters[0].resources().iter().next().unwrap();
+    let front = view.apps[0].clusters()[0]
+        .resources()
+        .iter()
+        .next()
+        .unwrap();
     let json = &front.object.as_ref().unwrap().json;
     assert!(!json.contains("spec"), "{json}");
 }

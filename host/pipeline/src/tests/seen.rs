@@ -65,7 +65,7 @@ fn stage() -> Stage {
 /// Name, state and reason of each resource.
 fn lines(stage: &Stage) -> Vec<String> {
     let view = stage.view(ID);
-    let resources = view.apps[0].clusters[0].resources().iter();
+    let resources = view.apps[0].clusters()[0].resources().iter();
     let line = resources.map(|resource| {
         let verdict = &resource.verdict;
         format!("{} {} {}", resource.name, verdict.state, verdict.reason)
@@ -90,7 +90,7 @@ fn what_is_seen_is_judged_and_only_what_is_watched_can_be_missing() {
         assert!(told.starts_with(expected), "{told}");
     }
     let view = stage.view(ID);
-    let faults = view.apps[0].clusters[0].faults();
+    let faults = view.apps[0].clusters()[0].faults();
     assert_eq!(faults.len(), 1, "{faults:?}");
     // Nobody but a monitor writes what is stored beside a context.
     let contexts = AppContexts::new(Arc::clone(&stage.store));
@@ -116,7 +116,7 @@ fn what_is_seen_of_a_cluster_that_is_not_heard_is_stale() {
     stage.pipeline.handle(seen(vec![deployment("front")]), 2000);
     let since = |stage: &Stage| {
         let view = stage.view(ID);
-        let stale = view.apps[0].clusters[0].report().stale().cloned();
+        let stale = view.apps[0].clusters()[0].report().stale().cloned();
         stale.map(|it| it.since_ms)
     };
     assert_eq!(since(&stage), Some(1000));

@@ -197,7 +197,7 @@ impl<'s> Run<'s> {
         let Some(found) = found else {
             return (Vec::new(), false);
         };
-        let view = &found.apps[0].clusters[0];
+        let view = &found.apps[0].clusters()[0];
         let resources = view.resources().iter().cloned().collect();
         (resources, view.report().stale().is_some())
     }

@@ -261,9 +261,9 @@ fn record(store: &Arc<dyn Store>, contexts: &[&str]) {
 
 fn each(view: &ContextView, mut look: impl FnMut(&str, &ResourceView)) {
     for app in &view.apps {
-        for cluster in &app.clusters {
+        for cluster in app.clusters() {
             for resource in cluster.resources().iter() {
-                look(&app.name, resource);
+                look(app.name(), resource);
             }
         }
     }

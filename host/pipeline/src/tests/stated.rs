@@ -26,7 +26,7 @@ fn network_report(state: KindState) -> Bundle {
 fn the_coverage_of_kindsights_monitor_holds_after_another_monitor_and_after_a_restart() {
     let state = |stage: &Stage| {
         let view = stage.view("7");
-        let resources = view.apps[0].clusters[0].resources();
+        let resources = view.apps[0].clusters()[0].resources();
         resources.first().unwrap().verdict.state.to_string()
     };
     for (of_network, expected) in [

@@ -15,7 +15,7 @@ use crate::Event;
 /// Since when an app is stale, and why.
 fn stale(stage: &Stage, id: &str) -> Option<(i64, String)> {
     let view = stage.view(id);
-    let Report::Received { stale } = view.apps[0].clusters[0].report() else {
+    let Report::Received { stale } = view.apps[0].clusters()[0].report() else {
         return None;
     };
     stale
@@ -234,12 +234,12 @@ fn what_is_known_from_a_store_alone_is_stale_while_it_is_away() {
     assert_eq!(stage.states("7", "a"), [("Ready".into(), 6)]);
     assert_eq!(stage.states("8", "a"), [("Ready".into(), 1)]);
     assert_eq!(
-        before.apps[0].clusters[0]
+        before.apps[0].clusters()[0]
             .resources()
             .first()
             .unwrap()
             .since_ms,
-        stage.view("8").apps[0].clusters[0]
+        stage.view("8").apps[0].clusters()[0]
             .resources()
             .first()
             .unwrap()

@@ -211,7 +211,7 @@ fn a_context_that_alone_cannot_be_read_costs_no_other_and_is_read_again() {
     stage.recheck(121_000);
     assert_eq!(faults(&stage, "1"), [""; 0]);
     let view = stage.view("1");
-    assert_eq!(view.apps[0].clusters[0].resources().len(), 3);
+    assert_eq!(view.apps[0].clusters()[0].resources().len(), 3);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn new_stage() -> Stage {
 fn rows(stage: &Stage) -> Vec<usize> {
     let key = ApplicationKey::Found(shop());
     let view = stage.read_model.application(&key).unwrap();
-    let clusters = view.apps.iter().flat_map(|app| &app.clusters);
+    let clusters = view.clusters();
     let rows = clusters.flat_map(|view| view.resources().iter());
     rows.map(|row| std::ptr::from_ref(row) as usize).collect()
 }

@@ -71,7 +71,7 @@ impl Feed {
     /// Forgets what was sent about the applications in a cluster that this host begins or ends to own.
     fn forget_placements(&mut self, cluster: &ClusterName) {
         let is_in = |view: &ContextView| {
-            let mut placements = view.apps.iter().flat_map(|app| &app.clusters);
+            let mut placements = view.clusters();
             placements.any(|placement| placement.cluster() == cluster)
         };
         for (key, sent) in &mut self.sent.applications {
@@ -102,7 +102,7 @@ impl Feed {
     /// Returns whether any placement of an application is sent, or the application has none on a host that sends all
     /// clusters. Two hosts that follow each other would otherwise keep an application without placements alive.
     fn has_part_of(&self, view: &ContextView) -> bool {
-        let mut placements = view.apps.iter().flat_map(|app| &app.clusters);
+        let mut placements = view.clusters();
         self.scope == FeedScope::Every || placements.any(|it| self.has_cluster(it.cluster()))
     }
 
@@ -175,7 +175,7 @@ impl Feed {
     ) -> Vec<(usize, usize)> {
         let mut changed = Vec::new();
         for (app, view) in after.apps.iter().enumerate() {
-            for (at, placement) in view.clusters.iter().enumerate() {
+            for (at, placement) in view.clusters().iter().enumerate() {
                 let is_same = || {
                     let known = before.and_then(|before| find(before, (app, at), after));
                     known.is_some_and(|known| Arc::ptr_eq(known, placement))
@@ -206,7 +206,7 @@ impl Feed {
 
     fn write_placement(&mut self, item: &PlacementItem) {
         let app = item.after.apps.get(item.at.0);
-        let Some((app, view)) = app.and_then(|app| Some((app, app.clusters.get(item.at.1)?)))
+        let Some((app, view)) = app.and_then(|app| Some((app, app.clusters().get(item.at.1)?)))
         else {
             return;
         };
@@ -228,7 +228,7 @@ impl Feed {
         let connection = self.sent.connections.get(view.cluster());
         let placement = PlacementLine {
             of: Arc::clone(&item.of),
-            app: Arc::clone(&app.name),
+            app: Arc::clone(app.name()),
             cluster: view.cluster().to_string().into(),
             fence: connection.map_or(0, |connection| connection.owner.fence),
             received: *view.report() != kindsight_status::Report::NotYet,
@@ -343,11 +343,11 @@ fn find<'v>(
     after: &ContextView,
 ) -> Option<&'v Arc<ClusterView>> {
     let view = after.apps.get(app)?;
-    let placement = view.clusters.get(at)?;
-    let is_app = |known: &&AppView| known.name == view.name;
+    let placement = view.clusters().get(at)?;
+    let is_app = |known: &&Arc<AppView>| known.name() == view.name();
     let same = before.apps.get(app).filter(is_app);
     let known = same.or_else(|| before.apps.iter().find(is_app))?;
     let is_placement = |known: &&Arc<ClusterView>| known.cluster() == placement.cluster();
-    let same = known.clusters.get(at).filter(is_placement);
-    same.or_else(|| known.clusters.iter().find(is_placement))
+    let same = known.clusters().get(at).filter(is_placement);
+    same.or_else(|| known.clusters().iter().find(is_placement))
 }

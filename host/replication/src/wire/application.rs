@@ -66,10 +66,10 @@ impl ApplicationLine {
         is_sent: impl Fn(&ClusterName) -> bool,
     ) -> Self {
         let apps = view.apps.iter().map(|app| {
-            let clusters = app.clusters.iter().map(|placement| placement.cluster());
+            let clusters = app.clusters().iter().map(|placement| placement.cluster());
             let clusters = clusters.filter(|cluster| is_sent(cluster));
             AppLine {
-                name: Arc::clone(&app.name),
+                name: Arc::clone(app.name()),
                 clusters: clusters.map(|cluster| cluster.to_string().into()).collect(),
             }
         });

@@ -83,10 +83,7 @@ pub(crate) fn placement(of: &str, resources: Vec<ResourceView>) -> Arc<ClusterVi
 pub(crate) fn context(name: &str, placements: Vec<Arc<ClusterView>>) -> ContextView {
     ContextView {
         meta: Some(found(name)),
-        apps: vec![AppView {
-            name: "app".into(),
-            clusters: placements,
-        }],
+        apps: vec![AppView::new("app".into(), placements)],
         ..ContextView::default()
     }
 }
@@ -112,11 +109,11 @@ pub(crate) fn connection(fence: u64) -> ConnectionView {
 pub(crate) fn shown(view: &ContextView) -> String {
     let mut text = format!("{:?} {:?}\n", view.meta, view.faults);
     for app in &view.apps {
-        for placement in &app.clusters {
+        for placement in app.clusters() {
             let _ = writeln!(
                 text,
                 "{} {} {:?} {:?} {:?} {:?}",
-                app.name,
+                app.name(),
                 placement.cluster(),
                 placement.report(),
                 placement.faults(),
@@ -300,5 +297,5 @@ pub(crate) fn filled() -> ReadModelWriter {
 
 pub(crate) fn edge_of(model: &ReadModel) -> Arc<ClusterView> {
     let view = model.application(&key("shop")).unwrap();
-    Arc::clone(&view.apps[0].clusters[0])
+    Arc::clone(&view.apps[0].clusters()[0])
 }

@@ -100,7 +100,7 @@ async fn a_host_that_shares_clusters_sends_only_its_own() {
             .read_model()
             .application(&key("shop"))
             .unwrap();
-        let placements = view.apps.iter().flat_map(|app| &app.clusters);
+        let placements = view.clusters();
         placements.map(|it| it.cluster().to_string()).collect()
     };
     assert_eq!(clusters(&stage), [EDGE]);

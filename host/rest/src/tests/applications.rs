@@ -48,10 +48,7 @@ pub(super) fn publish(writer: &mut ReadModelWriter) {
     let view = view.with_unanswered([unanswered.into()].into());
     let view = ContextView {
         meta: Some(shop()),
-        apps: vec![AppView {
-            name: "front".into(),
-            clusters: vec![Arc::new(view)],
-        }],
+        apps: vec![AppView::new("front".into(), vec![Arc::new(view)])],
         ..ContextView::default()
     };
     let of = ApplicationKey::Found(shop());

@@ -78,10 +78,10 @@ fn shop_view(phase: Phase) -> ContextView {
     };
     ContextView {
         meta: Some(shop()),
-        apps: vec![AppView {
-            name: "front".into(),
-            clusters: vec![Arc::new(project(input, None, 0))],
-        }],
+        apps: vec![AppView::new(
+            "front".into(),
+            vec![Arc::new(project(input, None, 0))],
+        )],
         ..ContextView::default()
     }
 }

@@ -64,8 +64,11 @@ impl Readiness for ObservedStates {
     fn are_ready(&self, instance: &ContextId, resources: &BTreeMap<Place, Deployed>) -> bool {
         let view = self.view(instance);
         let apps = view.iter().flat_map(|view| &view.apps);
-        let clusters =
-            apps.flat_map(|app| app.clusters.iter().map(|cluster| (&*app.name, cluster)));
+        let clusters = apps.flat_map(|app| {
+            app.clusters()
+                .iter()
+                .map(|cluster| (&**app.name(), cluster))
+        });
         let mut ready = 0;
         for (app, cluster) in clusters {
             for resource in cluster.resources().iter() {

@@ -32,9 +32,9 @@ pub(super) fn faults_of<'a>(
         let apps = context
             .apps
             .iter()
-            .filter(|app| selection.selects_app(&app.name));
+            .filter(|app| selection.selects_app(app.name()));
         apps.flat_map(|app| {
-            let clusters = app.clusters.iter().map(|view| (&*app.name, &**view));
+            let clusters = app.clusters().iter().map(|view| (&**app.name(), &**view));
             clusters.filter(|(_, view)| selection.selects_cluster(view.cluster()))
         })
     };

@@ -1,6 +1,7 @@
 //! Lists of names, for both dialects.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use kindsight_api::status::{
     ClustersOfApp, Listing, NameList, NamedCluster, Names, QueryType, ResourceName, ResourcesOfApp,
@@ -73,7 +74,7 @@ impl<'a, 'q> Listed<'a, 'q> {
     /// The names of all apps.
     pub(crate) fn apps(self) -> Vec<Cow<'a, str>> {
         let apps = self.context.iter().flat_map(|context| &context.apps);
-        apps.map(|app| (&*app.name).into()).collect()
+        apps.map(|app| (&**app.name()).into()).collect()
     }
 
     /// The clusters of each selected app.
@@ -82,10 +83,10 @@ impl<'a, 'q> Listed<'a, 'q> {
         cluster: impl Fn(&'a ClusterName) -> C,
         app: impl Fn(&'a str, Vec<C>) -> A,
     ) -> Vec<A> {
-        let of_app = |view: &'a AppView| {
-            let clusters = view.clusters.iter();
+        let of_app = |view: &'a Arc<AppView>| {
+            let clusters = view.clusters().iter();
             let clusters = clusters.map(|placement| cluster(placement.cluster()));
-            app(&view.name, clusters.collect())
+            app(view.name(), clusters.collect())
         };
         self.selected().map(of_app).collect()
     }
@@ -97,19 +98,19 @@ impl<'a, 'q> Listed<'a, 'q> {
     ) -> Vec<A> {
         let mut listed = Vec::new();
         for app in self.selected() {
-            let views = app.clusters.iter();
+            let views = app.clusters().iter();
             let views = views.filter(|view| self.selection().selects_cluster(view.cluster()));
             listed.extend(views.map(|view| {
                 let resources = Resources::all(view, self.query, self.kind);
-                of(&app.name, view.cluster(), ListedNames(resources))
+                of(app.name(), view.cluster(), ListedNames(resources))
             }));
         }
         listed
     }
 
-    fn selected(self) -> impl Iterator<Item = &'a AppView> + use<'a, 'q> {
+    fn selected(self) -> impl Iterator<Item = &'a Arc<AppView>> + use<'a, 'q> {
         let apps = self.context.into_iter().flat_map(|context| &context.apps);
-        apps.filter(move |app| self.selection().selects_app(&app.name))
+        apps.filter(move |app| self.selection().selects_app(app.name()))
     }
 
     fn selection(self) -> Selection<'q> {

@@ -70,19 +70,19 @@ impl<'q> Selection<'q> {
 
     /// One app of the answer and its counts; `None` if the query selects no resource of it.
     fn app<'a>(&self, view: &'a AppView) -> Option<(App<'a>, Count<'a>)> {
-        if !self.selects_app(&view.name) {
+        if !self.selects_app(view.name()) {
             return None;
         }
         let mut count = Count::default();
-        let mut clusters = Vec::with_capacity(view.clusters.len());
-        for cluster in &view.clusters {
-            if let Some((cluster, of_cluster)) = self.cluster(&view.name, cluster) {
+        let mut clusters = Vec::with_capacity(view.clusters().len());
+        for cluster in view.clusters() {
+            if let Some((cluster, of_cluster)) = self.cluster(view.name(), cluster) {
                 count.merge(&of_cluster);
                 clusters.push(cluster);
             }
         }
         let app = api::App {
-            name: (&*view.name).into(),
+            name: (&**view.name()).into(),
             readiness: self.readiness(&count),
             clusters,
         };

@@ -412,9 +412,10 @@ fn the_older_rsync_output_has_metadata_and_spec_of_the_manifest() {
 fn unanswered_kinds_are_shown_on_every_level_and_in_the_list() {
     let kind = "p+edge02: Crane.example.org: it answers 500";
     let mut apps = vfw_apps(&["edge01", "edge02"], RsyncStatus::Applied);
-    let view = apps[0].clusters[1].as_ref().clone();
-    let view = view.with_unanswered([kind.into()].into());
-    apps[0].clusters[1] = std::sync::Arc::new(view);
+    let mut clusters = apps[0].clusters().to_vec();
+    let view = clusters[1].as_ref().clone();
+    clusters[1] = std::sync::Arc::new(view.with_unanswered([kind.into()].into()));
+    apps[0] = crate::AppView::new(std::sync::Arc::clone(apps[0].name()), clusters);
     let model = vfw_snapshot(apps);
     let answer = ask(&model, &vfw(), &[("type", "cluster"), ("output", "all")]);
     for level in ["", "/apps/0", "/apps/0/clusters/1"] {

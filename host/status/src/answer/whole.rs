@@ -26,9 +26,9 @@ pub(crate) fn whole<'a>(context: &'a ContextView, query: &StatusQuery) -> Whole<
     let selection = Selection::of(query, QueryType::Cluster, context);
     let mut count = Count::default();
     for app in &context.apps {
-        for view in &app.clusters {
-            let of_view = view.tally(&app.name, QueryType::Cluster);
-            count.merge(&with_freshness(of_view, &app.name, view));
+        for view in app.clusters() {
+            let of_view = view.tally(app.name(), QueryType::Cluster);
+            count.merge(&with_freshness(of_view, app.name(), view));
         }
     }
     let deciding = count.deciding();

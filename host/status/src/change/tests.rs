@@ -59,7 +59,7 @@ fn cluster(on: usize, reported: &Reported, is_stale: bool) -> Arc<ClusterView> {
     Arc::new(view.with_report(Report::Received { stale }, vec!["cut".into()]))
 }
 
-fn apps(placed: &[Placed]) -> Vec<AppView> {
+fn apps(placed: &[Placed]) -> Vec<Arc<AppView>> {
     let apps = placed.iter().enumerate().map(|(number, clusters)| {
         let on = clusters.iter().enumerate().filter_map(|(on, report)| {
             let (reported, is_stale) = report.as_ref()?;

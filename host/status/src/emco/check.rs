@@ -27,7 +27,7 @@ impl Subject {
     }
 
     fn check_apps(&self, context: &ContextView, query: &EmcoQuery) -> Result<(), EmcoError> {
-        let is_there = |name: &str| context.apps.iter().any(|app| *app.name == *name);
+        let is_there = |name: &str| context.apps.iter().any(|app| **app.name() == *name);
         let mut asked = query.selection.apps.iter();
         match asked.find(|app| !is_there(app)) {
             None => Ok(()),

@@ -32,11 +32,11 @@ impl Subject {
         };
         let selection = Selection::of(&query.selection, kind, context);
         let apps = context.apps.iter();
-        let apps = apps.filter(|app| selection.selects_app(&app.name));
+        let apps = apps.filter(|app| selection.selects_app(app.name()));
         let reports = apps.flat_map(|app| {
-            let views = app.clusters.iter();
+            let views = app.clusters().iter();
             let views = views.filter(|view| selection.selects_cluster(view.cluster()));
-            views.filter_map(|view| Some((view.report().stale()?.since_ms, &*app.name, &**view)))
+            views.filter_map(|view| Some((view.report().stale()?.since_ms, &**app.name(), &**view)))
         });
         let first = reports.min_by_key(|(since_ms, ..)| *since_ms);
         let of_report = first.and_then(|(_, app, view)| staleness(app, view));

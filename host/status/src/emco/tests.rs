@@ -71,7 +71,7 @@ fn sent() -> Vec<Expected> {
 
 /// The sink in three clusters, and a firewall in one of them. The first cluster has a pending resource, a
 /// missing resource and a failed Pod; the second cannot be reached; the third has no report.
-fn apps() -> Vec<crate::AppView> {
+fn apps() -> Vec<Arc<crate::AppView>> {
     let mut edge01 = input("edge01", sent());
     let deployment = object("apps/v1", "Deployment", "default", "fw0-sink");
     let pod = owned(

@@ -17,7 +17,7 @@ fn shop() -> DigName {
     DigName::found("shop", Some("web")).unwrap()
 }
 
-fn view(apps: Vec<AppView>) -> ContextView {
+fn view(apps: Vec<Arc<AppView>>) -> ContextView {
     ContextView {
         meta: Some(shop()),
         apps,

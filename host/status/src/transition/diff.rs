@@ -51,7 +51,8 @@ pub enum Before<'a> {
 /// The transitions from one state of an application to the next, in the order of the view, resources first.
 ///
 /// A transition is a change of phase or state. A change of reason, message, time or staleness is not a
-/// transition. The cost is linear in the resources of the placements that changed.
+/// transition. The cost is linear in the number of apps, in the clusters of the apps that changed, and in the resources
+/// of the placements that changed.
 pub fn transitions(
     before: Before<'_>,
     after: &ContextView,
@@ -133,28 +134,34 @@ struct Diff {
 type Explanation = (&'static str, &'static str);
 
 impl Diff {
-    fn apps(&mut self, before: &[AppView], after: &[AppView]) {
+    fn apps(&mut self, before: &[Arc<AppView>], after: &[Arc<AppView>]) {
         for (at, app) in after.iter().enumerate() {
-            let known = find(before, at, |known| known.name == app.name);
-            let known = known.map_or(&[][..], |known| &known.clusters);
-            for (at, view) in app.clusters.iter().enumerate() {
-                let known = find(known, at, |known| known.cluster() == view.cluster());
-                if known.is_none_or(|known| !known.shares_resources_with(view)) {
-                    self.placement(&app.name, known.map(AsRef::as_ref), view);
-                }
-            }
-            for (at, view) in known.iter().enumerate() {
-                let is_same = |other: &Arc<ClusterView>| other.cluster() == view.cluster();
-                if find(&app.clusters, at, is_same).is_none() {
-                    self.left(&app.name, view);
-                }
+            let known = find(before, at, |known| known.name() == app.name());
+            if known.is_none_or(|known| !Arc::ptr_eq(known, app)) {
+                self.app(app, known.map_or(&[][..], |known| known.clusters()));
             }
         }
         for (at, app) in before.iter().enumerate() {
-            if find(after, at, |other| other.name == app.name).is_none() {
-                for view in &app.clusters {
-                    self.left(&app.name, view);
+            if find(after, at, |other| other.name() == app.name()).is_none() {
+                for view in app.clusters() {
+                    self.left(app.name(), view);
                 }
+            }
+        }
+    }
+
+    /// Compares an app with the previous views of its clusters.
+    fn app(&mut self, app: &AppView, before: &[Arc<ClusterView>]) {
+        for (at, view) in app.clusters().iter().enumerate() {
+            let known = find(before, at, |known| known.cluster() == view.cluster());
+            if known.is_none_or(|known| !known.shares_resources_with(view)) {
+                self.placement(app.name(), known.map(AsRef::as_ref), view);
+            }
+        }
+        for (at, view) in before.iter().enumerate() {
+            let is_same = |other: &Arc<ClusterView>| other.cluster() == view.cluster();
+            if find(app.clusters(), at, is_same).is_none() {
+                self.left(app.name(), view);
             }
         }
     }

@@ -160,7 +160,7 @@ impl Cluster {
             assert_eq!(self.listed, BTreeSet::new());
             return;
         };
-        let view = &found.apps[0].clusters[0];
+        let view = &found.apps[0].clusters()[0];
         let is_stale = view.report().stale().is_some();
         let mut listed = BTreeSet::new();
         for resource in view.resources().iter() {

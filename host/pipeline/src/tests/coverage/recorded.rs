@@ -56,7 +56,7 @@ fn reports(stage: &mut Stage, state: KindState, objects: Vec<Object>, now_ms: i6
 /// State and reason of the resource, and whether it is stale.
 fn shown(stage: &Stage) -> (String, String, bool) {
     let view = stage.view("7");
-    let view = &view.apps[0].clusters[0];
+    let view = &view.apps[0].clusters()[0];
     let verdict = &view.resources().first().unwrap().verdict;
     let is_stale = view.report().stale().is_some();
     (

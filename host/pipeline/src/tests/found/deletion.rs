@@ -71,7 +71,7 @@ impl Cluster {
         self.stage.pipeline.recheck(|| now_ms);
         let key = ApplicationKey::Found(shop());
         let view = self.stage.read_model.application(&key).unwrap();
-        let resources = view.apps[0].clusters[0].resources();
+        let resources = view.apps[0].clusters()[0].resources();
         let verdict = &resources.iter().next().unwrap().verdict;
         format!("{} {}: {}", verdict.state, verdict.reason, verdict.message)
     }

@@ -265,7 +265,7 @@ fn competing_claims_follow_the_report() {
     let shown = |stage: &Stage| {
         let found = stage.read_model.application(&ApplicationKey::Found(shop()));
         let found = found.unwrap();
-        let resource = found.apps[0].clusters[0].resources().first().cloned();
+        let resource = found.apps[0].clusters()[0].resources().first().cloned();
         resource
             .unwrap()
             .claims

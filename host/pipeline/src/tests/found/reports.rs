@@ -150,11 +150,11 @@ impl Stage {
             .application(&ApplicationKey::Found(shop()))?;
         let mut lines = Vec::new();
         for app in &found.apps {
-            for view in &app.clusters {
+            for view in app.clusters() {
                 for resource in view.resources().iter() {
                     let line = line(resource);
                     let stale = view.report().stale().map_or("", |_| " stale");
-                    lines.push(format!("{} {} {line}{stale}", app.name, view.cluster()));
+                    lines.push(format!("{} {} {line}{stale}", app.name(), view.cluster()));
                 }
             }
         }

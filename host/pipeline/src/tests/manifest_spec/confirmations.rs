@@ -73,7 +73,7 @@ impl Stage {
     /// State and reason of the Deployment in a context.
     fn state_of(&self, id: &str) -> (String, String) {
         let view = self.view(id);
-        let resources = view.apps[0].clusters[0].resources();
+        let resources = view.apps[0].clusters()[0].resources();
         let verdict = &resources.first().unwrap().verdict;
         (verdict.state.to_string(), verdict.reason.to_string())
     }

@@ -65,7 +65,7 @@ fn model(placed: &[Vec<Placed>], status: &str) -> Snapshot {
         });
         app(&format!("app{number}"), views.collect())
     });
-    let apps: Vec<AppView> = apps.collect();
+    let apps: Vec<Arc<AppView>> = apps.collect();
     snapshot(&vfw(), vfw_record(), vec![context(SECOND, status, apps)])
 }
 

@@ -29,7 +29,7 @@ pub fn awaits_reports(history: &ApplicationHistory, view: &ContextView) -> bool 
 /// Apps in clusters that have not reported.
 fn silent(view: &ContextView) -> HashSet<(&str, &ClusterName)> {
     let apps = view.apps.iter();
-    let views = apps.flat_map(|app| app.clusters.iter().map(|view| (&*app.name, view)));
+    let views = apps.flat_map(|app| app.clusters().iter().map(|view| (&**app.name(), view)));
     let silent = views.filter(|(_, view)| *view.report() == Report::NotYet);
     silent.map(|(app, view)| (app, view.cluster())).collect()
 }
@@ -69,10 +69,10 @@ impl Diff {
         let is_complete = before.dropped == 0;
         let mut seen = HashSet::new();
         for app in &after.apps {
-            for view in &app.clusters {
+            for view in app.clusters() {
                 for resource in view.resources().iter() {
-                    let id = id_of(&app.name, view.cluster(), resource);
-                    if is_awaited && silent.contains(&(&*app.name, view.cluster())) {
+                    let id = id_of(app.name(), view.cluster(), resource);
+                    if is_awaited && silent.contains(&(&**app.name(), view.cluster())) {
                         continue;
                     }
                     let known = last.get(&Some(&id)).copied();

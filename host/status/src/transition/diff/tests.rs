@@ -28,7 +28,7 @@ fn deployments(on: &str, of: &[(&str, Phase, &str)]) -> Arc<ClusterView> {
     shown(input)
 }
 
-fn view(apps: Vec<AppView>) -> ContextView {
+fn view(apps: Vec<Arc<AppView>>) -> ContextView {
     context(ID, "Instantiated", apps)
 }
 
@@ -146,7 +146,7 @@ fn dated(of: &[(&str, Phase, i64)], previous: Option<&ContextView>) -> ContextVi
         observed(object, dated)
     });
     report(&mut input, judged.collect());
-    let previous = previous.map(|view| &*view.apps[0].clusters[0]);
+    let previous = previous.map(|view| &*view.apps[0].clusters()[0]);
     view(vec![app(
         "a",
         vec![Arc::new(project(input, previous, 5000))],
@@ -371,9 +371,9 @@ fn fold(folded: &mut Folded, transitions: Vec<Transition>) -> Result<(), TestCas
 fn states(view: &ContextView) -> Folded {
     let mut states = Folded::from([(None, application_state(view))]);
     for app in &view.apps {
-        for of_cluster in &app.clusters {
+        for of_cluster in app.clusters() {
             for resource in of_cluster.resources().iter() {
-                let id = id_of(&app.name, of_cluster.cluster(), resource);
+                let id = id_of(app.name(), of_cluster.cluster(), resource);
                 states
                     .entry(Some(Arc::new(id)))
                     .or_insert(state_of(&resource.verdict));

@@ -11,7 +11,7 @@ use super::{Diff, cut};
 use crate::query::StatusQuery;
 use crate::tally::ResourcePlace;
 use crate::transition::{PhaseState, Transition};
-use crate::view::{ClusterView, ContextView};
+use crate::view::{AppView, ContextView};
 
 /// The phase and state of an application.
 pub(super) fn application_state(view: &ContextView) -> PhaseState {
@@ -26,19 +26,13 @@ impl Diff {
     /// Returns whether the state of the application may have changed. If none of its parts changed, the
     /// roll-up is skipped.
     pub(super) fn may_roll_up_otherwise(&self, before: &ContextView, after: &ContextView) -> bool {
-        let views = |view: &ContextView| {
-            view.apps
-                .iter()
-                .map(|app| app.clusters.len())
-                .sum::<usize>()
-        };
-        let differs = |(known, shown): (&ClusterView, &ClusterView)| {
-            !known.shares_resources_with(shown) && !known.rolls_up_like(shown)
+        let differs = |(known, shown): (&Arc<AppView>, &Arc<AppView>)| {
+            !Arc::ptr_eq(known, shown) && !known.rolls_up_like(shown)
         };
         !self.found.is_empty()
             || before.status != after.status
-            || views(before) != views(after)
-            || before.clusters().zip(after.clusters()).any(differs)
+            || before.apps.len() != after.apps.len()
+            || before.apps.iter().zip(&after.apps).any(differs)
     }
 
     pub(super) fn application(&mut self, before: Option<PhaseState>, after: &ContextView) {
