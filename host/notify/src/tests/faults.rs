@@ -186,13 +186,12 @@ async fn dead_letters_are_sent_again_with_their_ids_by_the_server_that_sends() {
     assert_eq!(resend(&running, "ops").await.unwrap().dead_letters, 0);
     let unknown = resend(&running, "other").await.unwrap_err();
     assert!(matches!(unknown, NotifyRefusal::NotFound(_)), "{unknown:?}");
-    let other = stage.run(vec![settings("ops", &receiver)]);
-    let elsewhere = resend(&other, "ops").await.unwrap_err();
+    let other = stage.notifier(vec![settings("ops", &receiver)]);
+    let elsewhere = other.notifications().resend("ops").unwrap_err();
     assert!(
         matches!(elsewhere, NotifyRefusal::NotSender(_)),
         "{elsewhere:?}"
     );
-    other.stop().await;
     running.stop().await;
 }
 

@@ -134,13 +134,12 @@ impl Stage {
         self.writer.publish(&key, view, Vec::new());
     }
 
-    /// Starts a notifier with these receivers.
-    pub(super) fn run(&self, receivers: Vec<ReceiverSettings>) -> Running {
+    /// A notifier with these receivers. It does not run, so it sends nothing.
+    pub(super) fn notifier(&self, receivers: Vec<ReceiverSettings>) -> Notifier {
         let destinations = Destinations {
             addresses: vec!["127.0.0.0/8".parse().unwrap()],
             ..Destinations::default()
         };
-        let names = receivers.iter().map(|it| it.name.clone()).collect();
         let notifier = Notifier::new(
             receivers,
             &Arc::new(destinations),
@@ -149,7 +148,13 @@ impl Stage {
             self.unsynced.subscribe(),
             now_ms,
         );
-        let notifier = notifier.unwrap();
+        notifier.unwrap()
+    }
+
+    /// Starts a notifier with these receivers.
+    pub(super) fn run(&self, receivers: Vec<ReceiverSettings>) -> Running {
+        let names = receivers.iter().map(|it| it.name.clone()).collect();
+        let notifier = self.notifier(receivers);
         let shutdown = CancellationToken::new();
         let notifications = notifier.notifications();
         let mut task = JoinSet::new();
