@@ -1,8 +1,10 @@
 //! Runs the binary, and kills it at the end of a test.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -63,6 +65,18 @@ pub(crate) struct Server {
     pub(crate) url: String,
     /// The line of the log about the start, which has all addresses.
     started: String,
+}
+
+/// An address of this machine without a listener. Its port is below the range of automatic ports, so no other test uses it.
+/// Each call returns another address.
+pub(crate) fn free_address() -> String {
+    static NEXT: AtomicU16 = AtomicU16::new(20_000);
+    loop {
+        let address = format!("127.0.0.1:{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
 }
 
 impl Server {

@@ -2,7 +2,6 @@
 
 mod continued;
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,7 @@ use kindsight_cluster::{Binaries, Binary, Cluster, Etcd, Options, write_kubeconf
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::process::Server;
+use crate::process::{Server, free_address};
 
 /// Timeout for any change. The aims are 10 s for an owner and 60 s for current data.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -66,9 +65,7 @@ impl Stage {
     }
 
     fn host(&self, data: &str) -> Host {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let name = listener.local_addr().unwrap().to_string();
-        drop(listener);
+        let name = free_address();
         let server = start(
             &name,
             &self.path(data),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use kindsight_cluster::{Binaries, Binary, Etcd, KeyValue};
 use serde_json::{Value, json};
 
-use crate::process::{Server, run, text};
+use crate::process::{Server, free_address, run, text};
 
 const STATUS: &str =
     "/v2/projects/p/composite-apps/shop/v1/deployment-intent-groups/web/status?type=cluster";
@@ -183,9 +183,7 @@ fn an_unusable_store_is_refused_with_a_correction() {
         assert!(why.contains("name the etcd of an orchestrator"), "{why}");
     }
     // A port without a listener.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let store = format!("etcd://{}", free.local_addr().unwrap());
-    drop(free);
+    let store = format!("etcd://{}", free_address());
     let why = refused(&data, &["--store", &store]);
     assert!(why.contains(&store.replace("etcd://", "")), "{why}");
     assert!(why.contains("cannot be reached"), "{why}");

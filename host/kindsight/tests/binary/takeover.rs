@@ -1,4 +1,5 @@
-//! Two servers over one etcd: each of them is killed, and the other one continues notifications and updates of A&AI.
+//! Two servers over one etcd: each of them is killed, and the other one continues notifications and updates of A&AI. Both
+//! watch the cluster, or they share it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use crate::aai::{pod, status};
 use crate::notify::Bodies;
-use crate::process::Server;
+use crate::process::{Server, free_address};
 
 /// Time in which a change must arrive, also if a lease must end first.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -86,8 +87,35 @@ fn wait_for_sender(servers: &[&Server]) {
     }
 }
 
+/// Starts the server `name` of two servers over one etcd.
+struct Starter<'s> {
+    folder: &'s Path,
+    flags: Vec<String>,
+    is_sharing: bool,
+}
+
+impl Starter<'_> {
+    fn start(&self, name: &str) -> Server {
+        let address = free_address();
+        let own = format!("--share-clusters=http://{address}");
+        let flags = self.flags.iter().map(String::as_str);
+        let flags: Vec<&str> = flags.chain(self.is_sharing.then_some(&*own)).collect();
+        Server::start_on(&address, &self.folder.join(name), &[], &flags)
+    }
+}
+
 #[test]
 fn another_server_continues_after_a_kill_without_a_loss_or_a_second_effect() {
+    kill_servers_in_turns(false);
+}
+
+#[test]
+fn hosts_that_share_a_cluster_send_each_event_and_each_update_once() {
+    kill_servers_in_turns(true);
+}
+
+/// Kills each of two servers during a change. Each event and each update must have an effect once.
+fn kill_servers_in_turns(is_sharing: bool) {
     let Some(binaries) = Binaries::or_skip(Binary::API_SERVER) else {
         return;
     };
@@ -103,14 +131,18 @@ fn another_server_continues_after_a_kill_without_a_loss_or_a_second_effect() {
     let config = folder.path().join("kindsight.toml");
     let url = stage.events.listen();
     configure(&config, &stage.cluster.kubeconfig(), &stage.inventory, &url);
-    let flag = format!("--config={}", config.display());
     let store = etcd.url().replace("http://", "etcd://");
-    let start = |name: &str| {
-        Server::start_with(&folder.path().join(name), &[], &[&flag, "--store", &store])
+    let starter = Starter {
+        folder: folder.path(),
+        flags: vec![
+            format!("--config={}", config.display()),
+            format!("--store={store}"),
+        ],
+        is_sharing,
     };
     stage.cluster.apply(&pod(POD));
     stage.cluster.client().apply_status(&status(POD, true));
-    let mut servers = ["one", "two"].map(|name| (name, Some(start(name))));
+    let mut servers = ["one", "two"].map(|name| (name, Some(starter.start(name))));
     {
         let running: Vec<&Server> = servers.iter().filter_map(|(_, it)| it.as_ref()).collect();
         wait_for_sender(&running);
@@ -127,7 +159,7 @@ fn another_server_continues_after_a_kill_without_a_loss_or_a_second_effect() {
         server.take().unwrap().kill();
         stage.change();
         stage.settle();
-        *server = Some(start(name));
+        *server = Some(starter.start(name));
     }
     stage.change();
     stage.settle();
