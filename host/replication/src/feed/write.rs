@@ -175,9 +175,13 @@ impl Feed {
     ) -> Vec<(usize, usize)> {
         let mut changed = Vec::new();
         for (app, view) in after.apps.iter().enumerate() {
+            let known = before.and_then(|before| known_app(before, app, view));
+            if known.is_some_and(|known| Arc::ptr_eq(known, view)) {
+                continue;
+            }
             for (at, placement) in view.clusters().iter().enumerate() {
                 let is_same = || {
-                    let known = before.and_then(|before| find(before, (app, at), after));
+                    let known = known.and_then(|known| known_placement(known, at, placement));
                     known.is_some_and(|known| Arc::ptr_eq(known, placement))
                 };
                 if self.has_cluster(placement.cluster()) && !is_same() {
@@ -336,18 +340,31 @@ impl Feed {
     }
 }
 
-/// The placement in an earlier view that has the place `at` in a later one. Nearly always, it has the same place in both.
+/// The placement in an earlier view that has the place `at` in a later one.
 fn find<'v>(
     before: &'v ContextView,
     (app, at): (usize, usize),
     after: &ContextView,
 ) -> Option<&'v Arc<ClusterView>> {
     let view = after.apps.get(app)?;
-    let placement = view.clusters().get(at)?;
-    let is_app = |known: &&Arc<AppView>| known.name() == view.name();
-    let same = before.apps.get(app).filter(is_app);
-    let known = same.or_else(|| before.apps.iter().find(is_app))?;
+    let known = known_app(before, app, view)?;
+    known_placement(known, at, view.clusters().get(at)?)
+}
+
+/// The app of an earlier view that has the place `at` in a later one. Nearly always, it has the same place in both.
+fn known_app<'v>(before: &'v ContextView, at: usize, app: &AppView) -> Option<&'v Arc<AppView>> {
+    let is_app = |known: &&Arc<AppView>| known.name() == app.name();
+    let same = before.apps.get(at).filter(is_app);
+    same.or_else(|| before.apps.iter().find(is_app))
+}
+
+/// The placement of an earlier app that has the place `at` in a later one. Nearly always, it has the same place in both.
+fn known_placement<'v>(
+    before: &'v AppView,
+    at: usize,
+    placement: &ClusterView,
+) -> Option<&'v Arc<ClusterView>> {
     let is_placement = |known: &&Arc<ClusterView>| known.cluster() == placement.cluster();
-    let same = known.clusters().get(at).filter(is_placement);
-    same.or_else(|| known.clusters().iter().find(is_placement))
+    let same = before.clusters().get(at).filter(is_placement);
+    same.or_else(|| before.clusters().iter().find(is_placement))
 }
