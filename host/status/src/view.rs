@@ -44,10 +44,17 @@ impl ContextView {
         Desired::from_status(self.status.as_ref())
     }
 
+    /// All clusters of all apps in order, each with the name of its app.
+    pub fn placements(&self) -> impl Iterator<Item = (&Arc<str>, &ClusterView)> {
+        self.apps.iter().flat_map(|app| {
+            let clusters = app.clusters.iter();
+            clusters.map(move |view| (&app.name, &**view))
+        })
+    }
+
     /// All clusters of all apps, in order.
     pub fn clusters(&self) -> impl Iterator<Item = &ClusterView> {
-        let placements = self.apps.iter().flat_map(|app| &app.clusters);
-        placements.map(Arc::as_ref)
+        self.placements().map(|(_, view)| view)
     }
 }
 

@@ -101,16 +101,13 @@ impl StoredStatuses {
             resources: Vec::new(),
             confirmed: Vec::new(),
         };
-        for app in &view.apps {
-            for placement in app.clusters() {
-                let rows = placement.resources().iter();
-                let statuses =
-                    rows.filter_map(|row| StoredStatus::of(app.name(), placement.cluster(), row));
-                for status in statuses {
-                    match status.spec {
-                        Some(_) => stored.confirmed.push(status),
-                        None => stored.resources.push(status),
-                    }
+        for (app, placement) in view.placements() {
+            let rows = placement.resources().iter();
+            let statuses = rows.filter_map(|row| StoredStatus::of(app, placement.cluster(), row));
+            for status in statuses {
+                match status.spec {
+                    Some(_) => stored.confirmed.push(status),
+                    None => stored.resources.push(status),
                 }
             }
         }

@@ -63,14 +63,8 @@ fn place_of(app: &str, cluster: &ClusterView, resource: &ResourceView) -> Option
 impl Readiness for ObservedStates {
     fn are_ready(&self, instance: &ContextId, resources: &BTreeMap<Place, Deployed>) -> bool {
         let view = self.view(instance);
-        let apps = view.iter().flat_map(|view| &view.apps);
-        let clusters = apps.flat_map(|app| {
-            app.clusters()
-                .iter()
-                .map(|cluster| (&**app.name(), cluster))
-        });
         let mut ready = 0;
-        for (app, cluster) in clusters {
+        for (app, cluster) in view.iter().flat_map(|view| view.placements()) {
             for resource in cluster.resources().iter() {
                 let place = place_of(app, cluster, resource);
                 let Some(deployed) = place.and_then(|place| resources.get(&place)) else {

@@ -29,14 +29,8 @@ pub(super) fn faults_of<'a>(
     selection: &Selection<'_>,
 ) -> Cow<'a, [Arc<str>]> {
     let views = || {
-        let apps = context
-            .apps
-            .iter()
-            .filter(|app| selection.selects_app(app.name()));
-        apps.flat_map(|app| {
-            let clusters = app.clusters().iter().map(|view| (&**app.name(), &**view));
-            clusters.filter(|(_, view)| selection.selects_cluster(view.cluster()))
-        })
+        let placements = context.placements();
+        placements.filter(|(app, view)| selection.selects(app, view.cluster()))
     };
     let has_faults =
         |view: &ClusterView| !(view.faults().is_empty() && view.cluster_faults().is_empty());

@@ -28,10 +28,9 @@ impl Subject {
         check_names(context, query, &PastNames::default())?;
         let kind = query.kind.unwrap_or(self.default_kind());
         let selection = Selection::of(query, kind, context);
-        let apps = context.apps.iter();
-        let apps = apps.filter(|app| selection.selects_app(app.name()));
-        let views = apps.flat_map(|app| app.clusters());
-        for view in views.filter(|view| selection.selects_cluster(view.cluster())) {
+        let selected = context.placements();
+        let selected = selected.filter(|(app, view)| selection.selects(app, view.cluster()));
+        for (_, view) in selected {
             let kinds = clusters.entry(view.cluster().clone()).or_default();
             for resource in view.resources().iter() {
                 involve(resource, kinds);

@@ -68,6 +68,11 @@ impl<'q> Selection<'q> {
         clusters.is_empty() || clusters.contains(cluster)
     }
 
+    /// Returns whether the query selects this app in this cluster.
+    pub(crate) fn selects(&self, app: &str, cluster: &ClusterName) -> bool {
+        self.selects_app(app) && self.selects_cluster(cluster)
+    }
+
     /// One app of the answer and its counts; `None` if the query selects no resource of it.
     fn app<'a>(&self, view: &'a AppView) -> Option<(App<'a>, Count<'a>)> {
         if !self.selects_app(view.name()) {

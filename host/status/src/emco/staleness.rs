@@ -31,13 +31,10 @@ impl Subject {
             return of_store;
         };
         let selection = Selection::of(&query.selection, kind, context);
-        let apps = context.apps.iter();
-        let apps = apps.filter(|app| selection.selects_app(app.name()));
-        let reports = apps.flat_map(|app| {
-            let views = app.clusters().iter();
-            let views = views.filter(|view| selection.selects_cluster(view.cluster()));
-            views.filter_map(|view| Some((view.report().stale()?.since_ms, &**app.name(), &**view)))
-        });
+        let selected = context.placements();
+        let selected = selected.filter(|(app, view)| selection.selects(app, view.cluster()));
+        let reports =
+            selected.filter_map(|(app, view)| Some((view.report().stale()?.since_ms, app, view)));
         let first = reports.min_by_key(|(since_ms, ..)| *since_ms);
         let of_report = first.and_then(|(_, app, view)| staleness(app, view));
         of_report.into_iter().chain(of_store).min()

@@ -28,10 +28,9 @@ pub fn awaits_reports(history: &ApplicationHistory, view: &ContextView) -> bool 
 
 /// Apps in clusters that have not reported.
 fn silent(view: &ContextView) -> HashSet<(&str, &ClusterName)> {
-    let apps = view.apps.iter();
-    let views = apps.flat_map(|app| app.clusters().iter().map(|view| (&**app.name(), view)));
-    let silent = views.filter(|(_, view)| *view.report() == Report::NotYet);
-    silent.map(|(app, view)| (app, view.cluster())).collect()
+    let placements = view.placements();
+    let silent = placements.filter(|(_, view)| *view.report() == Report::NotYet);
+    silent.map(|(app, view)| (&**app, view.cluster())).collect()
 }
 
 /// Returns whether a transition concerns one of these apps in clusters, and was caused by a report.
@@ -68,17 +67,15 @@ impl Diff {
         let is_awaited = last.len() < awaited;
         let is_complete = before.dropped == 0;
         let mut seen = HashSet::new();
-        for app in &after.apps {
-            for view in app.clusters() {
-                for resource in view.resources().iter() {
-                    let id = id_of(app.name(), view.cluster(), resource);
-                    if is_awaited && silent.contains(&(&**app.name(), view.cluster())) {
-                        continue;
-                    }
-                    let known = last.get(&Some(&id)).copied();
-                    if seen.insert(id.clone()) && (known.is_some() || is_complete) {
-                        self.since(id, known, resource);
-                    }
+        for (app, view) in after.placements() {
+            if is_awaited && silent.contains(&(&**app, view.cluster())) {
+                continue;
+            }
+            for resource in view.resources().iter() {
+                let id = id_of(app, view.cluster(), resource);
+                let known = last.get(&Some(&id)).copied();
+                if seen.insert(id.clone()) && (known.is_some() || is_complete) {
+                    self.since(id, known, resource);
                 }
             }
         }
