@@ -11,6 +11,8 @@ mod accessibility;
 mod application;
 mod applications;
 mod browser;
+#[path = "../common/code_cache.rs"]
+mod code_cache;
 mod content;
 mod hostile;
 mod inspection;

@@ -10,6 +10,7 @@ use kindsight_store::{RedbStore, Store};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::code_cache;
 use crate::content::{CLUSTER, Content};
 
 /// The first cluster of the demo.
@@ -64,7 +65,7 @@ impl Stage {
 
     /// Starts a server, and waits until its clusters have reported.
     fn start(mut settings: Settings, folder: TempDir) -> Self {
-        settings.cache = Some(cache());
+        settings.cache = Some(code_cache::folder());
         let scheme = settings.tls.as_ref().map_or("http", |_| "https");
         let runtime = Runtime::new().expect("an executor");
         let server = runtime.block_on(Server::start(settings)).expect("a server");
@@ -81,7 +82,7 @@ impl Stage {
     /// Compiles a component for the server, which finds the code in its cache. A server compiles components in a child
     /// process of its own program, and a test is not such a program.
     pub(crate) fn compile(component: &[u8]) {
-        let cache = CodeCache::open(&cache()).expect("a cache");
+        let cache = CodeCache::open(&code_cache::folder()).expect("a cache");
         let interpreters = Interpreters::start(Limits::default(), Some(cache)).expect("an engine");
         interpreters.load(component).expect("a component");
     }
@@ -115,11 +116,4 @@ impl Drop for Stage {
             let _ = self.runtime.block_on(server.stop());
         }
     }
-}
-
-/// A cache of compiled interpreters that all tests share.
-fn cache() -> PathBuf {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser-cache/kindsight");
-    std::fs::create_dir_all(&cache).expect("a folder for the cache");
-    cache.join("aot")
 }

@@ -7,6 +7,8 @@
 //! process, and the child of a server in this process is this executable. The cases therefore run in `libtest-mimic`,
 //! where `main` can read its arguments first.
 
+#[path = "../common/code_cache.rs"]
+mod code_cache;
 mod commands;
 mod credentials;
 mod handshakes;

@@ -11,7 +11,7 @@ pub(crate) use filling::fill;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,7 @@ use kindsight_server::Settings;
 use kindsight_store::{Entry, RedbStore, Store};
 use tempfile::TempDir;
 
+use crate::code_cache;
 use crate::http::{self, Answer, Request};
 use crate::issuer::{Issuer, bind_user};
 use crate::stage::running::{Running, image};
@@ -72,7 +73,7 @@ impl Stage {
         };
         let store: Arc<dyn Store> = Arc::new(store.expect("a store"));
         let mut settings = Settings {
-            cache: Some(cache()),
+            cache: Some(code_cache::folder()),
             ..Settings::new(store)
         };
         let client = transport.enable(&mut settings, folder.path());
@@ -171,11 +172,4 @@ impl Stage {
         let took = begin.elapsed();
         assert!(took < HEALTHY_MAX, "/healthz took {took:?}");
     }
-}
-
-/// A cache of compiled interpreters that all cases share.
-fn cache() -> PathBuf {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients-cache/kindsight");
-    fs::create_dir_all(&cache).expect("a folder for the cache");
-    cache.join("aot")
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::code_cache;
 use crate::rights::{binding, role};
 use crate::stage::{NAMESPACE, PATIENCE, SHOP, gone_for, labelled, resources, serve};
 
@@ -94,7 +95,7 @@ impl Stage {
     /// Compiles the interpreters of these ConfigMaps into the cache, because the server would start this test program
     /// as a compiler.
     fn compile(&self, config_maps: &[&[(&str, &str)]]) {
-        let cache = CodeCache::open(&self.folder.path().join("cache")).expect("the cache");
+        let cache = CodeCache::open(&code_cache::folder()).expect("the cache");
         let engine = Interpreters::start(Limits::default(), Some(cache)).expect("an engine");
         for entries in config_maps {
             let conversion = argo::from_config_map(argo::NAME, &data(entries));
@@ -122,7 +123,7 @@ impl Stage {
                 kept: Some(self.folder.path().join("argo-cm.json")),
             }),
             clusters: vec![ClusterSource::Kubernetes(Box::new(cluster))],
-            cache: Some(self.folder.path().join("cache")),
+            cache: Some(code_cache::folder()),
             timeouts: gone_for(Duration::ZERO),
             ..Settings::new(Arc::clone(&self.store))
         });

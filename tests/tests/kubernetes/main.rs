@@ -3,6 +3,8 @@
 mod application;
 mod argo_cm;
 mod audit;
+#[path = "../common/code_cache.rs"]
+mod code_cache;
 mod context;
 mod cuts;
 mod faults;

@@ -1,7 +1,6 @@
 //! Clusters that operators register while servers run.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use ureq::http::Method;
 
+use crate::code_cache;
 use crate::stage::{NAMESPACE, PATIENCE, gone_for, labelled, serve};
 
 const EDGE: &str = "/v2/cluster-providers/lab/clusters/edge01";
@@ -92,10 +92,9 @@ impl Stage {
             secrets: Some(HostSecrets::of_cluster(host, HOST_NAMESPACE)),
             ..RegistrySettings::default()
         };
-        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("registration");
         let (runtime, client) = serve(Settings {
             registry,
-            cache: Some(cache),
+            cache: Some(code_cache::folder()),
             timeouts: gone_for(Duration::ZERO),
             ..Settings::new(Arc::clone(&self.store))
         });

@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::code_cache;
+
 /// Time for any step of a cluster's controllers.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -77,7 +79,7 @@ impl Stage {
         let sources = clusters.iter().zip(&proxies);
         let sources = sources.map(|(cluster, proxy)| source(cluster, proxy, &who(cluster)));
         let settings = Settings {
-            cache: Some(folder.path().join("cache")),
+            cache: Some(code_cache::folder()),
             interpreters: Some(interpreters),
             clusters: sources.map(change).collect(),
             timeouts: gone_for(Duration::from_secs(3)),
@@ -106,10 +108,7 @@ impl Stage {
     pub(crate) fn start_server(&mut self, data: &Path, who: impl Fn(&Cluster) -> Credentials) {
         self.end_server();
         let DataDir {
-            store,
-            cache,
-            remembered,
-            ..
+            store, remembered, ..
         } = DataDir::open(data).expect("a data folder");
         assert!(remembered.is_some(), "the file is in use");
         let clusters = self.clusters.iter().zip(&self.proxies);
@@ -118,7 +117,7 @@ impl Stage {
             clusters: clusters.collect(),
             timeouts: gone_for(Duration::from_mins(1)),
             remembered,
-            cache: Some(cache),
+            cache: Some(code_cache::folder()),
             ..Settings::new(store)
         });
         (self.runtime, self.server) = (Some(runtime), server);
@@ -148,7 +147,7 @@ impl Stage {
             .iter()
             .find(|guest| guest.name == name);
         let wasm = guest.expect("a guest of this name").wasm;
-        let cache = CodeCache::open(&self.folder.path().join("cache")).expect("the cache");
+        let cache = CodeCache::open(&code_cache::folder()).expect("the cache");
         let engine = Interpreters::start(Limits::default(), Some(cache)).expect("an engine");
         engine.load(wasm).expect("it loads");
         let file = self.folder.path().join(format!("interpreters/{name}.wasm"));

@@ -3,6 +3,8 @@
 //! A server compiles components in a child process, and the child of a server in this process is this executable. The
 //! cases therefore run in `libtest-mimic`, where `main` can read its arguments first.
 
+#[path = "../common/code_cache.rs"]
+mod code_cache;
 mod compared;
 mod normal;
 mod outage;

@@ -1,7 +1,6 @@
 //! A server of kindsight that watches all clusters of a simulator.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +12,8 @@ use kindsight_simulator::{SimulatedObject, Simulator};
 use kindsight_store::{RedbStore, Store};
 use serde_json::Value;
 use tokio::runtime::Runtime;
+
+use crate::code_cache;
 
 /// Longest wait for an expected state on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -26,15 +27,13 @@ pub(crate) struct Watching {
 impl Watching {
     pub(crate) fn start(simulator: &Simulator) -> Self {
         let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().expect("a store"));
-        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulator-cache");
-        std::fs::create_dir_all(&cache).expect("a folder for the cache");
         let clusters = kubeconfig_clusters(&simulator.kubeconfig(), None).expect("a kubeconfig");
         let settings = Settings {
             clusters: clusters
                 .into_iter()
                 .map(|cluster| kindsight_clusters::ClusterSource::Kubernetes(Box::new(cluster)))
                 .collect(),
-            cache: Some(cache.join("aot")),
+            cache: Some(code_cache::folder()),
             ..Settings::new(store)
         };
         let runtime = Runtime::new().expect("an executor");

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::goldens::{CONTEXT, DIG, status_path};
 use crate::monitor::Monitor;
-use crate::process::{Server, run, text};
+use crate::process::{Server, pause, run, text};
 
 /// Data of the recorded Secret, plain and encoded. No output may contain it.
 const SECRETS: [&str; 4] = [
@@ -176,7 +176,7 @@ fn the_application_of_a_running_demo_is_terminated_and_instantiated_again() {
                 return answer;
             }
             assert!(begin.elapsed().as_secs() < 60, "{what}: {answer}");
-            std::thread::yield_now();
+            pause();
         }
     };
     let act = |word: &str| {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::{Server, kindsight, text};
+use crate::process::{Server, kindsight, pause, text};
 
 mod networks;
 mod shared;
@@ -125,7 +125,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
         assert!(begin.elapsed() < Duration::from_mins(1), "{what}");
-        thread::yield_now();
+        pause();
     }
 }
 

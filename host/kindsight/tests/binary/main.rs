@@ -11,6 +11,7 @@ mod backup;
 mod catalogue;
 mod children;
 mod client;
+mod compiled;
 mod demo;
 mod dialect;
 mod diff;

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::compiled;
+
 /// Timeout until a server is ready: it compiles every interpreter first, and unoptimized builds of
 /// wasmtime are slow on a busy machine.
 const READY_MAX: Duration = Duration::from_mins(2);
@@ -59,6 +61,11 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
+/// Waits a moment before the next look at a server, and leaves the processor to this server.
+pub(crate) fn pause() {
+    std::thread::sleep(Duration::from_millis(10));
+}
+
 /// A running `serve` or `demo`, killed when it is dropped.
 pub(crate) struct Server {
     child: Child,
@@ -100,9 +107,8 @@ impl Server {
 
     /// Starts `serve` on this address, and waits until it listens.
     pub(crate) fn start_on(address: &str, data: &Path, clusters: &[String], more: &[&str]) -> Self {
+        compiled::share(data);
         let data = data.to_str().expect("a UTF-8 path");
-        let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache/kindsight");
-        std::fs::create_dir_all(cache).expect("the shared cache");
         let mut command = kindsight(&["serve", "--listen", address, "--data-dir", data]);
         for cluster in clusters {
             command.args(["--cluster", cluster]);
@@ -153,7 +159,7 @@ impl Server {
                 "not ready: {}",
                 self.get("/readyz").1
             );
-            std::thread::yield_now();
+            pause();
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::goldens::{CONTEXT, DIG, fill_store, reports, status_path};
 use crate::monitor::{Monitor, deployment};
-use crate::process::{Server, kindsight, run, text};
+use crate::process::{Server, kindsight, pause, run, text};
 
 /// Number of kills until one must find the last report in the store.
 const KILLS_MAX: usize = 10;
@@ -36,7 +36,7 @@ fn wait_for(server: &Server, expected: &str) {
             "still {}",
             state_of_sink(server)
         );
-        std::thread::yield_now();
+        pause();
     }
 }
 
@@ -88,7 +88,7 @@ fn a_report_that_is_removed_leaves_its_last_status_marked_stale() {
     let begin = std::time::Instant::now();
     while server.get(&path).1["apps"][0]["clusters"][0]["stale-since"].is_null() {
         assert!(begin.elapsed().as_secs() < 60, "not marked stale");
-        std::thread::yield_now();
+        pause();
     }
     assert_eq!(state_of_sink(&server), "Ready");
     assert!(server.stop());
@@ -117,7 +117,7 @@ fn an_unreadable_report_is_shown_at_its_app_until_it_is_replaced() {
         let begin = std::time::Instant::now();
         while faults().to_string().contains("not a ResourceBundleState") != is_bad {
             assert!(begin.elapsed().as_secs() < 60, "still {}", faults());
-            std::thread::yield_now();
+            pause();
         }
         assert_eq!(state_of_sink(&server), "Ready");
     }
@@ -142,7 +142,7 @@ fn a_report_that_is_given_another_name_and_overwritten_is_stale_on_every_level()
     let begin = std::time::Instant::now();
     while answer()["stale-since"].is_null() || answer()["faults"].is_null() {
         assert!(begin.elapsed().as_secs() < 60, "no mark: {}", answer());
-        std::thread::yield_now();
+        pause();
     }
     assert_eq!(state_of_sink(&server), "Ready", "the last verdict stays");
     let text_of = |answer: &Value| answer.to_string();

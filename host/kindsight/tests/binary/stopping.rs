@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::process::{Server, run, text};
+use crate::process::{Server, pause, run, text};
 
 /// A request whose body never arrives, and which the server has begun to read.
 fn begun(server: &Server) -> TcpStream {
@@ -23,7 +23,7 @@ fn wait_until_stopping(server: &Server) {
     let address = server.url.trim_start_matches("http://");
     while TcpStream::connect(address).is_ok() {
         assert!(begin.elapsed() < Duration::from_secs(20), "still listening");
-        std::thread::yield_now();
+        pause();
     }
 }
 

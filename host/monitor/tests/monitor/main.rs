@@ -1,6 +1,8 @@
 //! The monitor in real clusters, with the permissions of `deploy/monitor.yaml`.
 
 mod apps;
+#[path = "../../../../tests/tests/common/code_cache.rs"]
+mod code_cache;
 mod hostile;
 mod install;
 mod load;

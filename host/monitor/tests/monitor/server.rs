@@ -16,6 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::code_cache;
 use crate::stage::config_map;
 
 /// The name of the cluster on the servers.
@@ -94,7 +95,7 @@ impl View {
     fn start(source: ClusterSource, deployment: &str) -> Self {
         let folder = TempDir::new().expect("a folder");
         let settings = Settings {
-            cache: Some(folder.path().join("cache")),
+            cache: Some(code_cache::folder()),
             clusters: vec![source],
             timeouts: Timeouts {
                 gone_for: Duration::from_millis(1),

@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use ureq::http::Method;
 
+use crate::code_cache;
 use crate::stage::PATIENCE;
 
 const ROLES: &str = r#"
@@ -77,7 +78,7 @@ impl SecureStage {
                 verifiers: Vec::new(),
                 code_flow: None,
             }),
-            cache: Some(folder.path().join("cache")),
+            cache: Some(code_cache::folder()),
             ..Settings::new(store)
         };
         let runtime = Runtime::new().expect("an executor");

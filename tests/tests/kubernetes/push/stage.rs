@@ -20,6 +20,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::code_cache;
 use crate::stage::{NAMESPACE, PATIENCE, gone_for, labelled};
 
 /// Limit of the spool, so that an outage exceeds it.
@@ -70,10 +71,9 @@ impl PushStage {
         let (direct_store, pushed_store) = (store(), store());
         let source = ClusterSource::Kubernetes(Box::new(watched));
         let source = source.with_applications(&[application()]);
-        let (direct_runtime, direct_address) =
-            serve(settings(&direct_store, source, None, &folder));
+        let (direct_runtime, direct_address) = serve(settings(&direct_store, source, None));
         let source = pushed(&name);
-        let (server, address) = serve(settings(&pushed_store, source, None, &folder));
+        let (server, address) = serve(settings(&pushed_store, source, None));
         let proxy = Proxy::before(&format!("http://{address}"));
         let mut stage = Self {
             proxy,
@@ -103,7 +103,7 @@ impl PushStage {
     pub(super) fn restart_server(&mut self) {
         drop(self.server.take());
         let source = pushed(&self.name);
-        let settings = settings(&self.pushed_store, source, Some(self.address), &self.folder);
+        let settings = settings(&self.pushed_store, source, Some(self.address));
         let (server, _) = serve(settings);
         self.server = Some(server);
     }
@@ -274,15 +274,10 @@ fn application() -> ConfiguredApplication {
     }
 }
 
-fn settings(
-    store: &Arc<dyn Store>,
-    source: ClusterSource,
-    listen: Option<SocketAddr>,
-    folder: &TempDir,
-) -> Settings {
+fn settings(store: &Arc<dyn Store>, source: ClusterSource, listen: Option<SocketAddr>) -> Settings {
     let defaults = Settings::new(Arc::clone(store));
     Settings {
-        cache: Some(folder.path().join("cache")),
+        cache: Some(code_cache::folder()),
         clusters: vec![source],
         timeouts: gone_for(GONE_FOR),
         listen: listen.unwrap_or(defaults.listen),

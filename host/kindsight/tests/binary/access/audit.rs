@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use ureq::http::{Method, Request};
 
 use super::{PATIENCE, path, write_files};
+use crate::compiled;
 use crate::interpreters::stage::{crane, digest, version};
 use crate::process::kindsight;
 
@@ -32,6 +33,7 @@ impl Stage {
         let binding = format!("[[binding]]\nrole = \"{role}\"\nusers = [\"token:ci\"]");
         fs::write(folder.path().join("roles.toml"), binding).unwrap();
         let file = |name: &str| folder.path().join(name);
+        compiled::share(&file("data"));
         let server = kindsight(&["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
             .args(["--data-dir", path(&file("data"))])
             .args(["--roles", path(&file("roles.toml"))])

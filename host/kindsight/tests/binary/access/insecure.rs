@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{PATIENCE, path, write_files};
+use crate::compiled;
 use crate::process::kindsight;
 
 const NO_TLS: &str = "--insecure-no-tls: requests and tokens are not encrypted";
@@ -15,6 +16,7 @@ const NO_AUTH: &str =
 fn log(folder: &Path, arguments: &[&str], last: &[&str]) -> String {
     let log = folder.join("log");
     let data = folder.join("data");
+    compiled::share(&data);
     let mut server = kindsight(&["serve", "--listen", "0.0.0.0:0", "--data-dir", path(&data)])
         .args(arguments)
         .stderr(fs::File::create(&log).unwrap())

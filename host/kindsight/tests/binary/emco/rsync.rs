@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 use super::laid::{Generation, Laid};
 use super::stage::{PATIENCE, address, etcd, status_of, wait};
 use crate::monitor::{Monitor, deployment};
-use crate::process::Server;
+use crate::process::{Server, pause};
 
 const DIG: &str = "shop/web/v1/prod";
 const EDGE: &str = "lab+edge01";
@@ -132,7 +132,7 @@ impl Stage {
                 begin.elapsed() < PATIENCE,
                 "{id} {key} is {found}, not {value}"
             );
-            std::thread::yield_now();
+            pause();
         }
     }
 
@@ -204,7 +204,7 @@ fn the_report_of_a_monitor_is_stored_in_an_installed_context() {
     let begin = Instant::now();
     while stage.stored("7", &key).is_empty() {
         assert!(begin.elapsed() < PATIENCE, "the report is not stored");
-        std::thread::yield_now();
+        pause();
     }
     // rsync stores the status of the ResourceBundleState as text.
     let text: String = serde_json::from_str(&stage.stored("7", &key)).unwrap();
