@@ -6,6 +6,8 @@
 
 #[path = "../tests/monitor/apps.rs"]
 mod apps;
+#[path = "../../../tests/tests/common/code_cache.rs"]
+mod code_cache;
 #[path = "../tests/monitor/server.rs"]
 mod server;
 #[path = "../tests/monitor/stage.rs"]
