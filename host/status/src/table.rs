@@ -165,14 +165,14 @@ impl ResourceTable {
         for number in &groups {
             let leaves = self.groups.get(*number).into_iter();
             let leaves = leaves.flat_map(|group| &group.leaves);
-            let counts = Arc::new(self.merged(leaves.map(|leaf| &*leaf.counts)));
+            let counts = self.together(leaves.map(|leaf| &leaf.counts));
             if let Some(group) = self.groups.get_mut(*number) {
                 Arc::make_mut(group).counts = counts;
             }
         }
         if !groups.is_empty() {
             let groups = self.groups.iter();
-            self.counts = Arc::new(self.merged(groups.map(|group| &*group.counts)));
+            self.counts = self.together(groups.map(|group| &group.counts));
         }
     }
 
@@ -201,12 +201,20 @@ impl ResourceTable {
         tally.with_places(|place| place.position)
     }
 
-    fn merged<'t>(&'t self, parts: impl Iterator<Item = &'t Counts>) -> Counts {
+    /// The counts of several parts together. Shares the counts of a single part: most apps have few resources.
+    fn together<'t>(&'t self, mut parts: impl Iterator<Item = &'t Arc<Counts>>) -> Arc<Counts> {
+        let Some(first) = parts.next() else {
+            return Arc::default();
+        };
+        let mut parts = parts.peekable();
+        if parts.peek().is_none() {
+            return Arc::clone(first);
+        }
         let mut all = Tally::default();
-        for part in parts {
+        for part in std::iter::once(first).chain(parts) {
             all.merge_mapped(part, Arc::clone, |position| self.row_place(*position));
         }
-        all.with_places(|place| place.position)
+        Arc::new(all.with_places(|place| place.position))
     }
 
     /// The place of a resource in this table.
