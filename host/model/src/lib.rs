@@ -88,4 +88,5 @@ pub use stored_text::{ShownText, without_secrets};
 pub use subject_set::{
     ApplicationPattern, LogicalCloudPattern, SubjectPattern, SubjectPatternError, SubjectSet,
 };
+pub use texts::Texts;
 pub use verdict::{InterpretedBy, Verdict, host_reason, host_state};

@@ -135,6 +135,18 @@ impl Object {
         Self::read(json.into(), Some(default), &mut Texts::alone()).map(|(object, _)| object)
     }
 
+    /// Reads an object like [`Self::from_json_as`], whose texts are shared with other objects.
+    ///
+    /// # Errors
+    /// As [`Self::from_json_as`].
+    pub fn from_json_sharing(
+        json: impl Into<Arc<str>>,
+        default: &Gvk,
+        texts: &mut Texts,
+    ) -> Result<Self, ObjectError> {
+        Self::read(json.into(), Some(default), texts).map(|(object, _)| object)
+    }
+
     /// An object without content, for an object that was not read. Returns `None` if the Kind is empty, or if the
     /// names exceed [`OBJECT_BYTES_MAX`].
     pub fn of_identity(gvk: &Gvk, namespace: &str, name: &str) -> Option<Self> {

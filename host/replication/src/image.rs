@@ -5,7 +5,7 @@ mod placement;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, Declared, DeclaredReason, InterpretedBy, RecordSubject};
+use kindsight_model::{ClusterName, Declared, DeclaredReason, InterpretedBy, RecordSubject, Texts};
 use kindsight_status::{
     AppView, ApplicationHistory, ApplicationKey, ClusterView, ContextView, HistoryChange, StoreAway,
 };
@@ -29,6 +29,8 @@ pub struct Image {
     records: HashSet<RecordSubject>,
     stores: StoresChange,
     interpreters: Numbered,
+    /// The texts that the resources share.
+    texts: Texts,
     /// True if this stream has the histories of its applications.
     has_histories: bool,
     /// The placement whose rows are being received.

@@ -7,14 +7,14 @@ use crate::decoded::{Body, Decoded};
 use crate::labels::Label;
 use crate::membership::Membership;
 
-/// Maximum number of shared texts, of shared label sets, and of shared memberships. At the limit the set is
-/// cleared, and texts that were shared earlier are stored a second time.
+/// Maximum number of shared label sets, and of shared memberships. At the limit the set is cleared, and sets that were
+/// shared earlier are stored a second time.
 const SHARED_MAX: usize = 65_536;
 
 /// The shared texts.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    strings: HashSet<Arc<str>>,
+    strings: kindsight_model::Texts,
     labels: HashSet<Arc<[Label]>>,
     memberships: HashSet<Arc<Membership>>,
 }
@@ -22,14 +22,7 @@ pub(super) struct Texts {
 impl Texts {
     /// The same text, shared with others.
     pub(super) fn share(&mut self, text: &Arc<str>) -> Arc<str> {
-        if let Some(shared) = self.strings.get(text) {
-            return Arc::clone(shared);
-        }
-        if self.strings.len() >= SHARED_MAX {
-            self.strings.clear();
-        }
-        self.strings.insert(Arc::clone(text));
-        Arc::clone(text)
+        self.strings.share(Arc::clone(text))
     }
 
     /// The same labels, shared with others: the Pods of one workload have the same.

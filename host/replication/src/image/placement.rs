@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use kindsight_model::ClusterName;
+use kindsight_model::{ClusterName, Texts};
 use kindsight_status::{ApplicationKey, ClusterView, Report, ResourceView};
 
 use super::{Image, Numbered};
@@ -59,8 +59,12 @@ impl Image {
         rows: RowsLine,
     ) -> Result<(), WireError> {
         for op in rows.ops {
-            open.rows
-                .add(op, open.before.as_deref(), &self.interpreters)?;
+            open.rows.add(
+                op,
+                open.before.as_deref(),
+                &self.interpreters,
+                &mut self.texts,
+            )?;
         }
         if rows.more {
             self.open = Some(open);
@@ -102,6 +106,7 @@ impl Rows {
         op: RowOp,
         before: Option<&ClusterView>,
         interpreters: &Numbered,
+        texts: &mut Texts,
     ) -> Result<(), WireError> {
         let known = before.map_or(0, |view| view.resources().len());
         match op {
@@ -119,7 +124,7 @@ impl Rows {
                 let previous = before
                     .zip(like)
                     .and_then(|(view, like)| view.resources().get(like));
-                let resource = row.read(previous, by.transpose()?)?;
+                let resource = row.read(previous, by.transpose()?, texts)?;
                 self.received.push(Received::Sent(like, Box::new(resource)));
             }
         }

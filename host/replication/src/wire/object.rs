@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{Gvk, Object, ObjectError};
+use kindsight_model::{Gvk, Object, ObjectError, Texts};
 use serde::{Deserialize, Serialize};
 
 /// An object.
@@ -34,9 +34,9 @@ impl WireObject {
     }
 
     /// The object. Its constructor removes the content of Secrets again, so a faulty upstream host cannot add any.
-    pub(crate) fn read(self, row: &Gvk) -> Result<Object, ObjectError> {
+    pub(crate) fn read(self, row: &Gvk, texts: &mut Texts) -> Result<Object, ObjectError> {
         let gvk = self.gvk.as_ref().unwrap_or(row);
-        let mut object = Object::from_json_as(self.json, gvk)?;
+        let mut object = Object::from_json_sharing(self.json, gvk, texts)?;
         if object.has_old_spec != self.old_spec {
             object.has_old_spec = self.old_spec;
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{Claims, Gvk, InterpretedBy, Phase, RsyncStatus, Verdict};
+use kindsight_model::{Claims, Gvk, InterpretedBy, Phase, RsyncStatus, Texts, Verdict};
 use kindsight_status::{ResourceView, Role};
 use serde::{Deserialize, Serialize};
 
@@ -116,11 +116,12 @@ impl Row {
         }
     }
 
-    /// The resource. `like` is its previous version.
+    /// The resource, whose texts are shared with other resources. `like` is its previous version.
     pub(crate) fn read(
         self,
         like: Option<&ResourceView>,
         by: Option<Arc<InterpretedBy>>,
+        texts: &mut Texts,
     ) -> Result<ResourceView, WireError> {
         let same = |is_same: bool, before: Option<&kindsight_model::Object>| {
             let before = before.cloned();
@@ -139,19 +140,32 @@ impl Row {
             self.same_object,
             like.and_then(|before| before.object.as_ref()),
         )?;
-        let read = |object: Option<WireObject>| object.map(|it| it.read(&self.gvk)).transpose();
+        let gvk = Gvk {
+            group: texts.share(self.gvk.group),
+            version: texts.share(self.gvk.version),
+            kind: texts.share(self.gvk.kind),
+        };
+        let mut read = |object: Option<WireObject>| {
+            let object = object.map(|object| object.read(&gvk, texts));
+            object.transpose()
+        };
         let (manifest, object) = (read(self.manifest)?, read(self.object)?);
+        let (manifest, object) = (kept_manifest.or(manifest), kept_object.or(object));
+        let named = object.as_ref().or(manifest.as_ref());
+        let name = named
+            .map(|named| &named.name)
+            .filter(|name| **name == self.name);
         Ok(ResourceView {
-            namespace: self.namespace,
-            name: self.name,
-            manifest: kept_manifest.or(manifest),
+            namespace: texts.share(self.namespace),
+            name: name.cloned().unwrap_or(self.name),
+            manifest,
             rsync: self.rsync,
-            object: kept_object.or(object),
+            object,
             verdict: Verdict {
                 phase: self.phase,
-                state: self.state,
-                reason: self.reason,
-                message: self.message,
+                state: texts.share(self.state),
+                reason: texts.share(self.reason),
+                message: texts.share(self.message),
                 since_ms: self.told_since_ms,
                 recheck_at_ms: None,
                 by,
@@ -160,7 +174,7 @@ impl Row {
             role: self.role.role(),
             owner: self.owner,
             claims: self.claims,
-            gvk: self.gvk,
+            gvk,
         })
     }
 }

@@ -106,3 +106,23 @@ async fn a_change_of_one_resource_sends_one_resource() {
     let after = edge_of(stage.replica.read_model());
     assert!(after.shares_resources_with(&before));
 }
+
+/// Otherwise a host needs more memory for the clusters of another host than for its own.
+#[tokio::test(start_paused = true)]
+async fn resources_of_a_replica_share_their_texts() {
+    let mut stage = Stage::new(filled());
+    let resources = ["a", "b"].map(|name| resource(name, "one", None));
+    let view = context("shop", vec![placement(EDGE, resources.into())]);
+    stage.upstream.publish(&key("shop"), view, Vec::new());
+    stage.follow().await;
+    stage.check();
+    let edge = edge_of(stage.replica.read_model());
+    let mut rows = edge.resources().iter();
+    let (a, b) = (rows.next().unwrap(), rows.next().unwrap());
+    assert!(Arc::ptr_eq(&a.gvk.kind, &b.gvk.kind));
+    assert!(Arc::ptr_eq(&a.namespace, &b.namespace));
+    assert!(Arc::ptr_eq(&a.verdict.state, &b.verdict.state));
+    let object = a.object.as_ref().unwrap();
+    assert!(Arc::ptr_eq(&a.gvk.kind, &object.gvk.kind));
+    assert!(Arc::ptr_eq(&a.name, &object.name));
+}
