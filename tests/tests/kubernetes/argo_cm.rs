@@ -94,7 +94,7 @@ impl Stage {
 
     /// Compiles the interpreters of these ConfigMaps into the cache, because the server would start this test program
     /// as a compiler.
-    fn compile(&self, config_maps: &[&[(&str, &str)]]) {
+    fn compile(config_maps: &[&[(&str, &str)]]) {
         let cache = CodeCache::open(&code_cache::folder()).expect("the cache");
         let engine = Interpreters::start(Limits::default(), Some(cache)).expect("an engine");
         for entries in config_maps {
@@ -193,7 +193,7 @@ impl Running {
 #[test]
 fn the_scripts_of_a_config_map_are_followed_and_the_last_good_ones_are_kept() {
     let Some(stage) = Stage::start() else { return };
-    stage.compile(&[
+    Stage::compile(&[
         &[(SERVICE, HEALTHY)],
         &[(SERVICE, DEGRADED)],
         &[(SERVICE, DEGRADED), (NODE, HEALTHY)],
