@@ -47,8 +47,8 @@ impl Texts {
         new
     }
 
-    /// A Kind with shared parts.
-    pub(crate) fn gvk(&mut self, group: &str, version: &str, kind: &str) -> Gvk {
+    /// A Kind with shared parts. Called for each changed object.
+    pub fn gvk(&mut self, group: &str, version: &str, kind: &str) -> Gvk {
         Gvk {
             group: self.share(group),
             version: self.share(version),

@@ -140,11 +140,7 @@ impl Row {
             self.same_object,
             like.and_then(|before| before.object.as_ref()),
         )?;
-        let gvk = Gvk {
-            group: texts.share(self.gvk.group),
-            version: texts.share(self.gvk.version),
-            kind: texts.share(self.gvk.kind),
-        };
+        let gvk = texts.gvk(&self.gvk.group, &self.gvk.version, &self.gvk.kind);
         let mut read = |object: Option<WireObject>| {
             let object = object.map(|object| object.read(&gvk, texts));
             object.transpose()
