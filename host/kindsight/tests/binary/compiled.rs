@@ -25,8 +25,8 @@ static COMPILED: LazyLock<&Path> = LazyLock::new(|| {
     Path::new(data)
 });
 
-/// Gives a data folder compiled interpreters, unless it has some. Otherwise each server would compile them for several
-/// seconds, and most of the time of these tests would pass with that.
+/// Gives a data folder compiled interpreters, unless it has some. Without them, each server would compile all
+/// interpreters for several seconds.
 pub(crate) fn share(data: &Path) {
     let (folder, key) = (data.join("aot"), data.join("aot.key"));
     if folder.exists() {
