@@ -12,7 +12,7 @@ use crate::catalog::Catalog;
 /// The period of the circuit breaker, which checks the faults of the last minute.
 const BREAKER_PERIOD: Duration = Duration::from_secs(1);
 /// The interval at which loading is repeated for versions that could not be loaded, because a fault
-/// of the machine may be temporary. Each attempt may cost half a minute of processor time.
+/// of the machine may be temporary. Each attempt may cost one minute of processor time.
 const RETRY_UNAVAILABLE: Duration = Duration::from_mins(5);
 /// The time after a fault of the store until it is watched again.
 const RETRY: Duration = Duration::from_secs(1);

@@ -85,13 +85,13 @@ pub(crate) const STACK_BYTES_MAX: usize = 256 * 1024;
 /// Maximum address space of the compile process, in bytes. Built-in components need 36 MiB, and 27
 /// MB of dense Wasm need 1 GiB.
 pub(crate) const COMPILE_MEMORY_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
-/// Maximum processor time of the compile process. Built-in components need half a second, and 27 MB
-/// of dense Wasm need 27 s.
-pub(crate) const COMPILE_CPU_TIME_MAX: Duration = Duration::from_secs(30);
+/// Maximum processor time of the compile process. Built-in components need half a second. A component
+/// in Python needs 22 s, and 27 MB of dense Wasm need 27 s. Both need twice as much if other work
+/// occupies the second thread of the core.
+pub(crate) const COMPILE_CPU_TIME_MAX: Duration = Duration::from_mins(1);
 /// Wall-clock time after which the compile process is killed. It is four times the processor time,
-/// because the process has a lower priority than the workers, and a component in Python needs 20 s
-/// of processor time.
-pub(crate) const COMPILE_WALL_TIME_MAX: Duration = Duration::from_mins(2);
+/// because the process has a lower priority than the workers.
+pub(crate) const COMPILE_WALL_TIME_MAX: Duration = Duration::from_mins(4);
 /// Maximum length of a refusal's text that repeats a part of a component, in bytes.
 pub(crate) const REFUSAL_TEXT_BYTES_MAX: usize = 4096;
 

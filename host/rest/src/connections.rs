@@ -9,7 +9,7 @@
 //! hyper and tower-http cannot replace these limits:
 //!
 //! - hyper's `header_read_timeout` starts at the end of the last answer. One value would limit both the time between
-//!   two requests (`--connection-idle-seconds-max`, 150 s) and the time of a head (`--head-seconds-max`, 10 s).
+//!   two requests (`--connection-idle-seconds-max`, 240 s) and the time of a head (`--head-seconds-max`, 10 s).
 //! - tower-http's `RequestBodyTimeoutLayer` starts again with every frame, so one byte per interval satisfies it. No
 //!   layer has a minimum rate.
 //! - hyper has no timeout for writes. tower-http's timeouts of answers limit the server, not the reader.

@@ -50,9 +50,9 @@ pub const QUICK_COMMANDS_MAX: usize = 64;
 pub const PUSH_REQUESTS_MAX: usize = 16;
 /// The most agents that wait for needs at a time: one for each pushed cluster.
 pub const NEEDS_REQUESTS_MAX: usize = 512;
-/// The longest a command to an interpreter may take, including the time to read its body: three compilations of 30
-/// seconds in succession, and half a minute to send and try the component.
-pub const CATALOG_TIME_MAX: Duration = Duration::from_mins(2);
+/// The longest a command to an interpreter may take, including the time to read its body: three compilations of one
+/// minute in succession, and half a minute to send and try the component.
+pub const CATALOG_TIME_MAX: Duration = Duration::from_secs(210);
 /// The longest any other request may take until its answer begins, including the time to read its body.
 pub const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
 /// The largest answer about a status, in bytes: 100,000 resources with all details take about 60 MiB.
@@ -95,7 +95,7 @@ pub const STALL_MAX: Duration = Duration::from_secs(10);
 pub const TRANSFER_RATE_MIN: u64 = 4 * 1024;
 /// The longest a connection may be open without a request. Longer than [`CATALOG_TIME_MAX`], so that a client can reuse
 /// the connection of one command while another command runs.
-pub const IDLE_MAX: Duration = Duration::from_secs(150);
+pub const IDLE_MAX: Duration = Duration::from_mins(4);
 /// The longest that a stopping server waits for requests in progress. Together with the rest of the stop, this is less
 /// than the ten seconds after which most supervisors kill a process.
 pub const DRAIN_MAX: Duration = Duration::from_secs(8);
