@@ -80,8 +80,12 @@ impl ReadModel {
     pub fn application_since(
         &self,
         key: &ApplicationKey,
-        known: HistoryPosition,
-    ) -> (Option<Arc<ContextView>>, HistoryChange, HistoryPosition) {
+        known: Option<HistoryPosition>,
+    ) -> (
+        Option<Arc<ContextView>>,
+        HistoryChange,
+        Option<HistoryPosition>,
+    ) {
         let histories = self.published.histories();
         let (change, position) = histories.change_since(key, known);
         (self.application(key), change, position)

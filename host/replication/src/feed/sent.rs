@@ -24,7 +24,8 @@ pub(super) struct Sent {
 #[derive(Debug)]
 pub(super) struct SentApplication {
     pub(super) view: Arc<ContextView>,
-    pub(super) history: HistoryPosition,
+    /// `None` if the follower has no history of it.
+    pub(super) history: Option<HistoryPosition>,
 }
 
 impl Sent {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kindsight_model::{ClusterName, RecordSubject};
 use kindsight_status::{
     AppView, ApplicationKey, ChangedSubject, ClusterView, ConnectionView, ContextView,
-    HistoryChange, HistoryPosition, StoreAway, Transition,
+    HistoryChange, StoreAway, Transition,
 };
 
 use super::plan::{RowsLeft, Step, plan};
@@ -77,7 +77,7 @@ impl Feed {
         for (key, sent) in &mut self.sent.applications {
             if is_in(&sent.view) {
                 sent.view = Arc::default();
-                sent.history = HistoryPosition::default();
+                sent.history = None;
                 self.dirty.add(ChangedSubject::Application(key.clone()));
             }
         }
@@ -109,7 +109,7 @@ impl Feed {
     /// Writes an application, and queues its placements and its history in front of the rest of the batch.
     fn write_application(&mut self, key: ApplicationKey) {
         let known = self.sent.applications.get(&key);
-        let position = known.map(|known| known.history).unwrap_or_default();
+        let position = known.and_then(|known| known.history);
         let (view, change, history) = self.model.application_since(&key, position);
         let change = change.only(|transition| self.is_history_sent(transition));
         let Some(view) = view.filter(|view| self.has_part_of(view)) else {

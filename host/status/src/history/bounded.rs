@@ -26,6 +26,8 @@ pub(crate) struct Bounded {
     /// The last transition of the application's own state, also after the history has dropped it.
     application: Option<Arc<Transition>>,
     dropped: u64,
+    /// Time of the newest transition that was dropped as the oldest of all.
+    dropped_until_ms: i64,
     bytes: usize,
 }
 
@@ -36,6 +38,7 @@ impl Default for Bounded {
             counts: map_for(0),
             application: None,
             dropped: 0,
+            dropped_until_ms: i64::MIN,
             bytes: 0,
         }
     }
@@ -70,6 +73,23 @@ impl Bounded {
         }
     }
 
+    /// Replaces the history by its join with the history of another host. `last` is the last transition of the
+    /// application's own state.
+    pub(super) fn rejoin(&mut self, history: ApplicationHistory, last: Option<Arc<Transition>>) {
+        *self = Self {
+            application: last,
+            dropped_until_ms: self.dropped_until_ms,
+            ..Self::default()
+        };
+        self.restore(history);
+    }
+
+    /// Returns whether this history has dropped a transition of this time because it was too old. Two hosts with full
+    /// histories would otherwise exchange such transitions without an end.
+    pub(super) fn is_too_old(&self, at_ms: i64) -> bool {
+        at_ms <= self.dropped_until_ms
+    }
+
     /// A copy of the history.
     pub(crate) fn snapshot(&self) -> ApplicationHistory {
         ApplicationHistory {
@@ -80,6 +100,9 @@ impl Bounded {
 
     /// Drops the oldest transition.
     pub(super) fn drop_oldest(&mut self) {
+        if let Some(oldest) = self.transitions.front() {
+            self.dropped_until_ms = self.dropped_until_ms.max(oldest.transition.at_ms);
+        }
         self.drop_at(0);
     }
 

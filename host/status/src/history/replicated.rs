@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{ApplicationHistory, ApplicationKey, Bounded, Histories, Recorded};
 use crate::transition::Transition;
 
-/// The part of a history that a reader has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The part of a history that a reader has. A history whose transitions were all dropped has a position too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryPosition {
     /// Id of the last transition; 0 without transitions.
     pub last_id: u64,
@@ -39,41 +39,23 @@ impl Default for HistoryChange {
 }
 
 impl Histories {
-    /// The change of a history since a position, and the position after it. The cost does not depend on the length of
-    /// the history if transitions were only added.
+    /// The change of a history since a position, and the position after it; `None` without a history. The cost does not
+    /// depend on the length of the history if transitions were only added.
     pub fn change_since(
         &self,
         of: &ApplicationKey,
-        known: HistoryPosition,
-    ) -> (HistoryChange, HistoryPosition) {
-        let Some(history) = self.of(of) else {
-            let is_known = known != HistoryPosition::default();
-            let change = if is_known {
-                HistoryChange::Replace {
-                    history: ApplicationHistory::default(),
-                    application: None,
-                }
-            } else {
-                HistoryChange::default()
-            };
-            return (change, HistoryPosition::default());
-        };
-        let position = history.position();
-        let newer = history.iter().rev();
-        let newer = newer.take_while(|recorded| recorded.id > known.last_id);
-        let mut newer: Vec<Recorded> = newer.cloned().collect();
-        newer.reverse();
-        let dropped = usize::try_from(position.dropped.saturating_sub(known.dropped));
-        let expected = (known.count + newer.len()).checked_sub(dropped.unwrap_or(usize::MAX));
-        let mut last = history.iter().rev();
-        let last = last.find(|recorded| recorded.id == known.last_id);
-        let is_continued = last.is_none_or(|last| last.transition.at_ms == known.last_ms);
-        if known.last_id > 0 && expected == Some(position.count) && is_continued {
-            return (HistoryChange::Append(newer), position);
-        }
-        let change = HistoryChange::Replace {
-            history: history.snapshot(),
-            application: history.application().cloned(),
+        known: Option<HistoryPosition>,
+    ) -> (HistoryChange, Option<HistoryPosition>) {
+        let history = self.of(of);
+        let position = history.map(Bounded::position);
+        let change = match (history, known) {
+            _ if known == position => HistoryChange::default(),
+            (Some(history), Some(known)) => history.change_since(known),
+            (Some(history), None) => history.replacement(),
+            (None, _) => HistoryChange::Replace {
+                history: ApplicationHistory::default(),
+                application: None,
+            },
         };
         (change, position)
     }
@@ -103,6 +85,32 @@ impl Histories {
 }
 
 impl Bounded {
+    /// The change since a position: the newer transitions, or everything if the part of the reader does not precede them.
+    fn change_since(&self, known: HistoryPosition) -> HistoryChange {
+        let position = self.position();
+        let newer = self.iter().rev();
+        let newer = newer.take_while(|recorded| recorded.id > known.last_id);
+        let mut newer: Vec<Recorded> = newer.cloned().collect();
+        newer.reverse();
+        let dropped = usize::try_from(position.dropped.saturating_sub(known.dropped));
+        let expected = (known.count + newer.len()).checked_sub(dropped.unwrap_or(usize::MAX));
+        let mut last = self.iter().rev();
+        let last = last.find(|recorded| recorded.id == known.last_id);
+        let is_continued = last.is_none_or(|last| last.transition.at_ms == known.last_ms);
+        if known.last_id > 0 && expected == Some(position.count) && is_continued {
+            HistoryChange::Append(newer)
+        } else {
+            self.replacement()
+        }
+    }
+
+    fn replacement(&self) -> HistoryChange {
+        HistoryChange::Replace {
+            history: self.snapshot(),
+            application: self.application().cloned(),
+        }
+    }
+
     fn position(&self) -> HistoryPosition {
         let last = self.iter().next_back();
         HistoryPosition {
@@ -146,7 +154,7 @@ mod tests {
     fn follow(
         upstream: &Histories,
         replica: &mut Histories,
-        known: &mut HistoryPosition,
+        known: &mut Option<HistoryPosition>,
     ) -> HistoryChange {
         let (change, position) = upstream.change_since(&key(), *known);
         replica.take_over(&key(), change.clone());
@@ -158,7 +166,7 @@ mod tests {
     #[test]
     fn a_replica_has_the_same_history_with_the_same_ids_after_each_change() {
         let (mut upstream, mut replica) = (Histories::default(), Histories::default());
-        let mut known = HistoryPosition::default();
+        let mut known = None;
         upstream.record(&key(), vec![transition(1), transition(2)]);
         let first = follow(&upstream, &mut replica, &mut known);
         assert!(matches!(first, HistoryChange::Replace { .. }));
@@ -180,7 +188,7 @@ mod tests {
     #[test]
     fn ids_that_another_process_gives_again_replace_the_history() {
         let (mut upstream, mut replica) = (Histories::default(), Histories::default());
-        let mut known = HistoryPosition::default();
+        let mut known = None;
         upstream.record(&key(), vec![transition(1), transition(2)]);
         follow(&upstream, &mut replica, &mut known);
         let mut restarted = Histories::default();

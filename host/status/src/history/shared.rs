@@ -53,7 +53,8 @@ impl Histories {
     ///
     /// Added transitions count only from the recorder. Of a complete history, both copies count: the copy of the recorder,
     /// and before its first transition the other copy. So a recorder that has just started, or has lost its memory, does
-    /// not shorten the history of any host. The joined history has the order of time.
+    /// not shorten the history of any host. The joined history has the order of time, without the sent transitions that
+    /// are older than the transitions for which this host has no room.
     pub fn join(
         &mut self,
         of: &ApplicationKey,
@@ -81,12 +82,17 @@ impl Histories {
     fn join_complete(
         &mut self,
         of: &ApplicationKey,
-        sent: ApplicationHistory,
+        mut sent: ApplicationHistory,
         sent_application: Option<Arc<Transition>>,
         is_recorder: impl Fn(Option<&ResourceId>) -> bool,
     ) {
         let own = self.history(of).unwrap_or_default();
-        let known = self.of(of).and_then(Bounded::application).cloned();
+        let bounded = self.of(of);
+        let known = bounded.and_then(Bounded::application).cloned();
+        if let Some(bounded) = bounded {
+            let transitions = &mut sent.transitions;
+            transitions.retain(|sent| !bounded.is_too_old(sent.transition.at_ms));
+        }
         let dropped = own.dropped.max(sent.dropped);
         let last = if is_recorder(None) {
             sent_application.or(known)
@@ -112,11 +118,7 @@ impl Histories {
             transitions: transitions.collect(),
             dropped,
         };
-        self.change(of, |bounded| {
-            bounded.clear();
-            bounded.set_application(last);
-            bounded.restore(history);
-        });
+        self.change(of, |bounded| bounded.rejoin(history, last));
         self.limit();
     }
 }
@@ -175,6 +177,11 @@ fn continue_with(all: &mut Vec<Placed>, mut other: Vec<Placed>, counting: Vec<Pl
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::history::tests::{key, resource, transition};
     use crate::{HistoryPosition, PhaseState};
@@ -200,7 +207,7 @@ mod tests {
     }
 
     fn complete(of: &Histories) -> HistoryChange {
-        of.change_since(&key(), HistoryPosition::default()).0
+        of.change_since(&key(), None).0
     }
 
     fn shown(of: &Histories) -> Vec<Transition> {
@@ -266,6 +273,72 @@ mod tests {
         }
     }
 
+    /// The clusters of two hosts.
+    const CLUSTERS: [&str; 2] = ["edge01", "edge02"];
+
+    /// What a host records at once: the positions of host, application and name of the resource, and the times.
+    type Records = Vec<(usize, usize, usize, Vec<i64>)>;
+
+    fn records() -> impl Strategy<Value = Records> {
+        vec(
+            (0..2_usize, 0..3_usize, 0..4_usize, vec(100..150_i64, 0..6)),
+            0..24,
+        )
+    }
+
+    /// Lets each host send the changes of its cluster to the other host, until no host has a change.
+    fn exchange(hosts: &mut [Histories; 2], keys: &[ApplicationKey]) {
+        let mut known = HashMap::new();
+        for _ in 0..20 {
+            let mut has_changes = false;
+            for (from, on) in CLUSTERS.into_iter().enumerate() {
+                for key in keys {
+                    let position = known.entry((from, key)).or_default();
+                    let (change, next) = hosts[from].change_since(key, *position);
+                    *position = next;
+                    let change = change.only(|it| is_on(on)(it.resource.as_deref()));
+                    has_changes |= change != HistoryChange::default();
+                    hosts[1 - from].join(key, change, is_on(on));
+                }
+            }
+            if !has_changes {
+                return;
+            }
+        }
+        panic!("two hosts send each other histories without an end");
+    }
+
+    proptest! {
+        #[test]
+        fn two_hosts_with_full_histories_end_to_exchange_them(
+            rows in 0..40_usize,
+            records in records(),
+        ) {
+            let bytes_max = rows * transition(resource("a", "edge01", "r"), 0).bytes();
+            let mut hosts = [Histories::limited(bytes_max), Histories::limited(bytes_max)];
+            let keys: Vec<ApplicationKey> = (1..4)
+                .map(|id| ApplicationKey::Context(id.to_string().parse().unwrap()))
+                .collect();
+            for (host, app, name, times) in records {
+                let of = resource("a", CLUSTERS[host], ["r", "s", "t", "u"][name]);
+                let times = times.into_iter().map(|at_ms| transition(of.clone(), at_ms));
+                hosts[host].record(&keys[app], times.collect());
+            }
+            exchange(&mut hosts, &keys);
+            prop_assert!(hosts.iter().all(|host| host.bytes() <= bytes_max));
+        }
+    }
+
+    #[test]
+    fn a_history_without_remaining_transitions_is_sent_once() {
+        let mut full = Histories::limited(0);
+        full.record(&key(), vec![transition(None, 1), transition(None, 2)]);
+        let (change, position) = full.change_since(&key(), None);
+        assert!(matches!(change, HistoryChange::Replace { history, .. } if history.dropped == 2));
+        let again = full.change_since(&key(), position);
+        assert_eq!(again, (HistoryChange::default(), position));
+    }
+
     #[test]
     fn added_transitions_count_from_the_recorder_alone() {
         let mut known = recorded([change("edge01", 1, None, Phase::Ready)]);
@@ -295,12 +368,12 @@ mod tests {
         );
         let (added, _) = both.change_since(
             &key(),
-            HistoryPosition {
+            Some(HistoryPosition {
                 last_id: 1,
                 last_ms: 1,
                 count: 1,
                 dropped: 0,
-            },
+            }),
         );
         let added = added.only(|it| {
             it.resource
