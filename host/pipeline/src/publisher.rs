@@ -72,7 +72,7 @@ impl Publisher {
         now_ms: i64,
     ) {
         let is_replica = own.is_none() && self.remotes.is_shown_by_one(key);
-        let Some(view) = self.remotes.joined(key, own) else {
+        let Some(view) = self.joined_with(key, own) else {
             return self.writer.remove(key);
         };
         match history {
@@ -100,7 +100,12 @@ impl Publisher {
     }
 
     fn joined(&self, key: &ApplicationKey, own: ContextView) -> ContextView {
-        self.remotes.joined(key, Some(own)).unwrap_or_default()
+        self.joined_with(key, Some(own)).unwrap_or_default()
+    }
+
+    fn joined_with(&self, key: &ApplicationKey, own: Option<ContextView>) -> Option<ContextView> {
+        let shown = self.read_model().application(key);
+        self.remotes.joined(key, own, shown.as_deref())
     }
 
     /// Publishes since when the store of `AppContext`s is away; none while it answers.

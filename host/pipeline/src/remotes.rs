@@ -93,11 +93,13 @@ impl Remotes {
         owner.map(|(_, _, view)| view)
     }
 
-    /// The view of an application with the placements of all hosts. `own` is the view of this host.
+    /// The view of an application with the placements of all hosts. `own` is the view of this host. Apps that did not change
+    /// since the last joined view, `shown`, are the same values.
     pub(crate) fn joined(
         &self,
         key: &ApplicationKey,
         own: Option<ContextView>,
+        shown: Option<&ContextView>,
     ) -> Option<ContextView> {
         let mut remotes = self.showing(key).peekable();
         if remotes.peek().is_none() {
@@ -119,7 +121,7 @@ impl Remotes {
             }
         }
         let mut joined = base?;
-        joined.apps = apps.in_order(matches!(key, ApplicationKey::Found(_)));
+        joined.apps = apps.in_order(matches!(key, ApplicationKey::Found(_)), shown);
         Some(joined)
     }
 
@@ -263,7 +265,15 @@ enum ClusterViewOf<'h> {
 /// The placements of an application from several hosts.
 struct Apps<'r> {
     remotes: &'r Remotes,
-    apps: Vec<(Arc<str>, Vec<Ranked>)>,
+    apps: Vec<JoinedApp>,
+}
+
+/// An app with the placements of several hosts.
+struct JoinedApp {
+    name: Arc<str>,
+    placements: Vec<Ranked>,
+    /// The position of each cluster in `placements`.
+    positions: HashMap<ClusterName, usize>,
 }
 
 /// A placement with its precedence.
@@ -292,19 +302,18 @@ impl<'r> Apps<'r> {
         rank: impl Fn(&ClusterName) -> Rank,
         of: ClusterViewOf<'_>,
     ) {
+        let remotes = self.remotes;
+        // Most apps of an application are in the same clusters.
+        let mut owners_of: HashMap<&ClusterName, (Rank, Owners)> = HashMap::new();
         for app in &view.apps {
-            let at = self.apps.iter().position(|(name, _)| name == app.name());
-            let at = at.unwrap_or_else(|| {
-                // A remote application without placements here adds nothing.
-                self.apps.push((Arc::clone(app.name()), Vec::new()));
-                self.apps.len() - 1
-            });
-            let Some((_, placements)) = self.apps.get_mut(at) else {
+            let Some(joined) = self.app(app.name()) else {
                 continue;
             };
             for placement in app.clusters() {
-                let rank = rank(placement.cluster());
-                let owners = self.remotes.owners(placement.cluster());
+                let cluster = placement.cluster();
+                let known = owners_of.entry(cluster);
+                let (rank, owners) =
+                    *known.or_insert_with(|| (rank(cluster), remotes.owners(cluster)));
                 if rank.fence < owners.listed {
                     continue;
                 }
@@ -317,37 +326,66 @@ impl<'r> Apps<'r> {
                 } else {
                     shown
                 };
-                let rank = Precedence {
-                    is_received: *shown.report() != Report::NotYet,
-                    rank,
-                };
-                let mut known = placements.iter_mut();
-                match known.find(|(_, known)| known.cluster() == placement.cluster()) {
-                    Some(known) if known.0 < rank => *known = (rank, shown),
-                    Some(_) => {}
-                    None => placements.push((rank, shown)),
-                }
+                joined.add(rank, shown);
             }
         }
     }
 
-    /// The apps in the order of answers: of a found application, by name and cluster; of a context, in its own order.
-    fn in_order(self, is_found: bool) -> Vec<Arc<AppView>> {
-        let apps = self.apps.into_iter().map(|(name, placements)| {
-            let clusters = placements.into_iter().map(|(_, view)| view);
-            (name, clusters.collect())
+    /// The app of this name, added if it is new; never `None`.
+    fn app(&mut self, name: &Arc<str>) -> Option<&mut JoinedApp> {
+        let at = self.apps.iter().position(|app| app.name == *name);
+        let at = at.unwrap_or_else(|| {
+            self.apps.push(JoinedApp::new(name));
+            self.apps.len() - 1
         });
-        let mut apps: Vec<(Arc<str>, Vec<Arc<ClusterView>>)> = apps.collect();
+        self.apps.get_mut(at)
+    }
+
+    /// The apps in the order of answers: of a found application, by name and cluster; of a context, in its own order.
+    fn in_order(self, is_found: bool, shown: Option<&ContextView>) -> Vec<Arc<AppView>> {
+        let mut apps = self.apps;
         if is_found {
-            apps.retain(|(_, clusters)| !clusters.is_empty());
-            apps.sort_by(|(a, _), (b, _)| a.cmp(b));
-            for (_, clusters) in &mut apps {
-                clusters.sort_by(|a, b| a.cluster().cmp(b.cluster()));
+            apps.retain(|app| !app.placements.is_empty());
+            apps.sort_by(|a, b| a.name.cmp(&b.name));
+            for app in &mut apps {
+                let clusters = &mut app.placements;
+                clusters.sort_by(|(_, a), (_, b)| a.cluster().cmp(b.cluster()));
             }
         }
-        let apps = apps.into_iter();
-        apps.map(|(name, clusters)| AppView::new(name, clusters))
-            .collect()
+        let apps = apps.into_iter().enumerate();
+        apps.map(|(at, app)| {
+            let before = shown.and_then(|shown| shown.app(&app.name, at));
+            let clusters = app.placements.into_iter().map(|(_, view)| view);
+            AppView::renewed(before, &app.name, clusters.collect())
+        })
+        .collect()
+    }
+}
+
+impl JoinedApp {
+    fn new(name: &Arc<str>) -> Self {
+        Self {
+            name: Arc::clone(name),
+            placements: Vec::new(),
+            positions: HashMap::new(),
+        }
+    }
+
+    fn add(&mut self, rank: Rank, shown: Arc<ClusterView>) {
+        let rank = Precedence {
+            is_received: *shown.report() != Report::NotYet,
+            rank,
+        };
+        let known = self.positions.get(shown.cluster());
+        match known.and_then(|at| self.placements.get_mut(*at)) {
+            Some(known) if known.0 < rank => *known = (rank, shown),
+            Some(_) => {}
+            None => {
+                let cluster = shown.cluster().clone();
+                self.positions.insert(cluster, self.placements.len());
+                self.placements.push((rank, shown));
+            }
+        }
     }
 }
 

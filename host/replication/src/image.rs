@@ -12,8 +12,8 @@ use kindsight_status::{
 
 use crate::batch::{ApplicationChange, Batch, StoresChange};
 use crate::wire::{
-    ApplicationLine, BeginLine, ConnectionLine, FORMAT, HistoryLine, InterpreterLine, Line,
-    RecordLine, StaleLine, StoresLine, WireError, key_of,
+    AppLine, ApplicationLine, BeginLine, ConnectionLine, FORMAT, HistoryLine, InterpreterLine,
+    Line, RecordLine, StaleLine, StoresLine, WireError, key_of,
 };
 use placement::OpenPlacement;
 
@@ -43,10 +43,12 @@ pub struct Image {
 }
 
 /// An application.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Held {
     line: ApplicationLine,
     placements: HashMap<(Arc<str>, Arc<str>), Arc<ClusterView>>,
+    /// The apps of the last view.
+    apps: Vec<Arc<AppView>>,
 }
 
 /// Everything that was known before a snapshot.
@@ -161,14 +163,6 @@ impl Image {
         if let Some(unseen) = &mut self.unseen {
             unseen.applications.remove(&key);
         }
-        let named: HashSet<(&Arc<str>, &Arc<str>)> = line
-            .apps
-            .iter()
-            .flat_map(|app| app.clusters.iter().map(|cluster| (&app.name, cluster)))
-            .collect();
-        let held = self.applications.remove(&key);
-        let mut placements = held.map(|held| held.placements).unwrap_or_default();
-        placements.retain(|(app, cluster), _| named.contains(&(app, cluster)));
         // An application without a history line in a snapshot has no history.
         let history = if self.unseen.is_some() {
             HistoryChange::Replace {
@@ -179,7 +173,7 @@ impl Image {
             HistoryChange::default()
         };
         self.changed.entry(key.clone()).or_insert(history);
-        self.applications.insert(key, Held { line, placements });
+        self.applications.entry(key).or_default().set_line(line);
         Ok(())
     }
 
@@ -243,7 +237,7 @@ impl Image {
             .gone
             .retain(|key| !self.applications.contains_key(key));
         for (key, history) in std::mem::take(&mut self.changed) {
-            if let Some(held) = self.applications.get(&key) {
+            if let Some(held) = self.applications.get_mut(&key) {
                 let view = held.view(&key)?;
                 batch
                     .applications
@@ -273,24 +267,33 @@ impl Image {
 }
 
 impl Held {
-    /// The view of the application.
-    fn view(&self, key: &ApplicationKey) -> Result<ContextView, WireError> {
-        let mut view = self.line.head(key)?;
-        view.apps = self
-            .line
-            .apps
-            .iter()
-            .map(|app| {
-                let placement = |cluster: &Arc<str>| {
-                    let place = (Arc::clone(&app.name), Arc::clone(cluster));
-                    self.placements.get(&place).cloned()
-                };
-                AppView::new(
-                    Arc::clone(&app.name),
-                    app.clusters.iter().filter_map(placement).collect(),
-                )
-            })
+    /// Takes the line of the application. Placements that it does not name are gone. Most lines are equal to the last one.
+    fn set_line(&mut self, line: ApplicationLine) {
+        if self.line == line {
+            return;
+        }
+        let apps = line.apps.iter();
+        let named: HashSet<(&Arc<str>, &Arc<str>)> = apps
+            .flat_map(|app| app.clusters.iter().map(|cluster| (&app.name, cluster)))
             .collect();
+        self.placements
+            .retain(|(app, cluster), _| named.contains(&(app, cluster)));
+        self.line = line;
+    }
+
+    /// The view of the application. Apps that did not change since the last view are the same values.
+    fn view(&mut self, key: &ApplicationKey) -> Result<ContextView, WireError> {
+        let mut view = self.line.head(key)?;
+        let app = |(at, app): (usize, &AppLine)| {
+            let placement = |cluster: &Arc<str>| {
+                let place = (Arc::clone(&app.name), Arc::clone(cluster));
+                self.placements.get(&place).cloned()
+            };
+            let clusters = app.clusters.iter().filter_map(placement);
+            AppView::renewed(self.apps.get(at), &app.name, clusters.collect())
+        };
+        view.apps = self.line.apps.iter().enumerate().map(app).collect();
+        self.apps.clone_from(&view.apps);
         Ok(view)
     }
 }

@@ -52,6 +52,13 @@ impl ContextView {
         })
     }
 
+    /// The app of this name. `at` is its likely position.
+    pub fn app(&self, name: &str, at: usize) -> Option<&Arc<AppView>> {
+        let is_it = |app: &&Arc<AppView>| *app.name == *name;
+        let likely = self.apps.get(at).filter(is_it);
+        likely.or_else(|| self.apps.iter().find(is_it))
+    }
+
     /// All clusters of all apps, in order.
     pub fn clusters(&self) -> impl Iterator<Item = &ClusterView> {
         self.placements().map(|(_, view)| view)
@@ -83,6 +90,25 @@ impl AppView {
             clusters,
             phases,
         })
+    }
+
+    /// The app with these clusters: `before` itself if it has the same ones, so that readers see at once that the app did
+    /// not change.
+    pub fn renewed(
+        before: Option<&Arc<Self>>,
+        name: &Arc<str>,
+        clusters: Vec<Arc<ClusterView>>,
+    ) -> Arc<Self> {
+        let is_same = |before: &&Arc<Self>| {
+            let mut pairs = before.clusters.iter().zip(&clusters);
+            before.name == *name
+                && before.clusters.len() == clusters.len()
+                && pairs.all(|(before, after)| Arc::ptr_eq(before, after))
+        };
+        match before.filter(is_same) {
+            Some(before) => Arc::clone(before),
+            None => Self::new(Arc::clone(name), clusters),
+        }
     }
 
     /// Its name.

@@ -56,6 +56,10 @@ fn set_host(remotes: &mut Remotes, name: &str, clusters: &[&str], fence: u64) {
     }
 }
 
+fn join(remotes: &Remotes, own: Option<ContextView>) -> Option<ContextView> {
+    remotes.joined(&key(), own, None)
+}
+
 /// Each placement as cluster, host and reason of its staleness.
 fn placements(view: Option<ContextView>) -> Vec<(String, String, Option<String>)> {
     let apps = view.into_iter().flat_map(|view| view.apps);
@@ -75,9 +79,9 @@ fn current(cluster: &str, host: &str) -> (String, String, Option<String>) {
 #[test]
 fn a_host_without_upstream_hosts_shows_its_own_views() {
     let remotes = Remotes::default();
-    let own = placements(remotes.joined(&key(), Some(view("own", &[EDGE]))));
+    let own = placements(join(&remotes, Some(view("own", &[EDGE]))));
     assert_eq!(own, [current(EDGE, "own")]);
-    assert!(remotes.joined(&key(), None).is_none());
+    assert!(join(&remotes, None).is_none());
 }
 
 #[test]
@@ -85,14 +89,36 @@ fn the_placements_of_several_hosts_form_one_application() {
     let mut remotes = Remotes::default();
     remotes.set_own(&cluster(FAR), Some(connection(7)));
     set_host(&mut remotes, "other", &[EDGE], 5);
-    let joined = remotes.joined(&key(), Some(view("own", &[FAR])));
+    let joined = join(&remotes, Some(view("own", &[FAR])));
     assert_eq!(
         placements(joined),
         [current(EDGE, "other"), current(FAR, "own")]
     );
     assert!(remotes.remove_host("other").is_some());
-    let joined = remotes.joined(&key(), Some(view("own", &[FAR])));
+    let joined = join(&remotes, Some(view("own", &[FAR])));
     assert_eq!(placements(joined), [current(FAR, "own")]);
+}
+
+#[test]
+fn apps_without_a_change_remain_the_same_values() {
+    let mut remotes = Remotes::default();
+    remotes.set_own(&cluster(FAR), Some(connection(7)));
+    let (first, second) = (view("first", &[FAR]), view("second", &[FAR]));
+    let app = |view: &ContextView, name: &str| {
+        let clusters = view.apps[0].clusters().to_vec();
+        AppView::new(name.into(), clusters)
+    };
+    let own = |changed: &ContextView| ContextView {
+        apps: vec![app(&first, "a"), app(changed, "b")],
+        ..ContextView::default()
+    };
+    set_host(&mut remotes, "other", &[EDGE], 5);
+    let shown = remotes.joined(&key(), Some(own(&first)), None).unwrap();
+    let next = remotes.joined(&key(), Some(own(&second)), Some(&shown));
+    let next = next.unwrap();
+    let is_same = |at: usize| Arc::ptr_eq(&shown.apps[at], &next.apps[at]);
+    // By name: the apps of this host are before and after the app of the other host.
+    assert!(is_same(0) && is_same(1) && !is_same(2));
 }
 
 #[test]
@@ -102,13 +128,13 @@ fn the_later_lease_wins_in_any_order() {
         set_host(&mut remotes, "first", &[EDGE], first);
         set_host(&mut remotes, "second", &[EDGE], second);
         // A recorded placement in a cluster that this host does not watch.
-        let joined = remotes.joined(&key(), Some(view("own", &[EDGE])));
+        let joined = join(&remotes, Some(view("own", &[EDGE])));
         assert_eq!(placements(joined), [current(EDGE, winner)]);
         let shown = remotes.connection(&cluster(EDGE)).unwrap();
         assert_eq!(shown.owner.fence, 6);
         for (own, winner) in [(5, winner), (6, "own"), (7, "own")] {
             remotes.set_own(&cluster(EDGE), Some(connection(own)));
-            let joined = remotes.joined(&key(), Some(view("own", &[EDGE])));
+            let joined = join(&remotes, Some(view("own", &[EDGE])));
             assert_eq!(placements(joined), [current(EDGE, winner)], "{own}");
         }
     }
@@ -123,7 +149,7 @@ fn a_host_that_is_not_heard_makes_only_its_own_placements_stale() {
         since_ms: 90,
         reason: "not heard".into(),
     });
-    let joined = remotes.joined(&key(), Some(view("own", &[FAR])));
+    let joined = join(&remotes, Some(view("own", &[FAR])));
     let stale = (
         EDGE.to_owned(),
         "other".to_owned(),
@@ -151,18 +177,18 @@ fn the_data_of_an_earlier_owner_is_stale_until_the_next_one_has_listed_the_clust
         Some(TAKEN_OVER.to_owned()),
     );
     let far = current(FAR, "earlier");
-    let joined = remotes.joined(&key(), None);
+    let joined = join(&remotes, None);
     assert_eq!(placements(joined), [stale.clone(), far.clone()]);
     // A recorded placement without a report does not hide the last known state.
     let mut unreported = view("own", &[EDGE]);
     let placement = &unreported.apps[0].clusters()[0];
     let placement = placement.with_report(Report::NotYet, vec!["own".into()]);
     unreported.apps[0] = AppView::new("app".into(), vec![Arc::new(placement)]);
-    let joined = remotes.joined(&key(), Some(unreported));
+    let joined = join(&remotes, Some(unreported));
     assert_eq!(placements(joined), [stale, far.clone()]);
     assert!(!remotes.is_superseded(&cluster(EDGE)));
     remotes.set_own(&cluster(EDGE), Some(connection(6)));
-    assert_eq!(placements(remotes.joined(&key(), None)), [far]);
+    assert_eq!(placements(join(&remotes, None)), [far]);
     // The earlier owner, with the later one as a remote host.
     remotes.set_own(&cluster(EDGE), Some(connection(4)));
     assert!(remotes.is_superseded(&cluster(EDGE)));

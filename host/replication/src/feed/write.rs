@@ -175,7 +175,7 @@ impl Feed {
     ) -> Vec<(usize, usize)> {
         let mut changed = Vec::new();
         for (app, view) in after.apps.iter().enumerate() {
-            let known = before.and_then(|before| known_app(before, app, view));
+            let known = before.and_then(|before| before.app(view.name(), app));
             if known.is_some_and(|known| Arc::ptr_eq(known, view)) {
                 continue;
             }
@@ -347,15 +347,8 @@ fn find<'v>(
     after: &ContextView,
 ) -> Option<&'v Arc<ClusterView>> {
     let view = after.apps.get(app)?;
-    let known = known_app(before, app, view)?;
+    let known = before.app(view.name(), app)?;
     known_placement(known, at, view.clusters().get(at)?)
-}
-
-/// The app of an earlier view that has the place `at` in a later one. Nearly always, it has the same place in both.
-fn known_app<'v>(before: &'v ContextView, at: usize, app: &AppView) -> Option<&'v Arc<AppView>> {
-    let is_app = |known: &&Arc<AppView>| known.name() == app.name();
-    let same = before.apps.get(at).filter(is_app);
-    same.or_else(|| before.apps.iter().find(is_app))
 }
 
 /// The placement of an earlier app that has the place `at` in a later one. Nearly always, it has the same place in both.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::error::WireError;
 
 /// An application, with its apps and their clusters in the order of answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ApplicationLine {
     /// The application, as text: the id of a context, or the name of a found application.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_replication::wire::RowOp;
-use kindsight_status::{Report, Staleness, StoreAway};
+use kindsight_status::{AppView, ContextView, Report, Staleness, StoreAway};
 
 use crate::stage::{
     EDGE, FAR, Stage, cluster, context, edge_of, filled, key, placement, resource, transition,
@@ -105,6 +105,30 @@ async fn a_change_of_one_resource_sends_one_resource() {
     stage.follow().await;
     let after = edge_of(stage.replica.read_model());
     assert!(after.shares_resources_with(&before));
+}
+
+/// Otherwise a change in one app costs as much as a change in all apps of the application.
+#[tokio::test(start_paused = true)]
+async fn apps_without_a_change_remain_the_same_values() {
+    let mut stage = Stage::new(filled());
+    let unchanged = placement(EDGE, vec![resource("a", "one", None)]);
+    let mut shown = Vec::new();
+    for content in ["one", "two"] {
+        let changed = placement(EDGE, vec![resource("b", content, None)]);
+        let apps = [("first", Arc::clone(&unchanged)), ("second", changed)];
+        let apps = apps.map(|(name, placement)| AppView::new(name.into(), vec![placement]));
+        let view = ContextView {
+            apps: apps.into(),
+            ..context("shop", Vec::new())
+        };
+        stage.upstream.publish(&key("shop"), view, Vec::new());
+        stage.follow().await;
+        stage.check();
+        let view = stage.replica.read_model().application(&key("shop"));
+        shown.push(view.unwrap());
+    }
+    let is_same = |at: usize| Arc::ptr_eq(&shown[0].apps[at], &shown[1].apps[at]);
+    assert!(is_same(0) && !is_same(1));
 }
 
 /// Otherwise a host needs more memory for the clusters of another host than for its own.
