@@ -5,6 +5,7 @@
 //! after a few seconds, and the start reads it once. Objects are not kept, so a verdict is shown unchanged and marked
 //! as stale until its cluster is heard.
 
+mod contents;
 mod format;
 mod inventories;
 mod keys;
@@ -16,14 +17,14 @@ mod values;
 pub(crate) mod writer;
 
 use std::collections::BTreeMap;
-use std::hash::BuildHasher;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use kindsight_clusters::RemoteInventory;
 use kindsight_model::{ClusterName, Coverage, DigName};
 use kindsight_status::{ApplicationHistory, ApplicationKey, ConnectionView, ResourceView};
 use kindsight_store::{Batch, Error, Store};
 
+use contents::{Contents, Entry};
 use format::{StoredCluster, StoredPlacement, StoredVersion};
 use inventories::StoredInventory;
 use statuses::StoredStatuses;
@@ -36,32 +37,13 @@ pub const REMEMBERED_VERSION: u64 = 1;
 /// Maximum size of the last-known state, in bytes. Data above this size is not kept.
 pub const REMEMBERED_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Hashes values, to recognize unchanged ones. Each process has its own seed, because clusters choose the values.
-static VALUE_HASHER: LazyLock<foldhash::quality::RandomState> = LazyLock::new(Default::default);
-
 /// The file of the last-known state.
 pub struct RememberedFile {
     store: Arc<dyn Store>,
     /// Its content at the start. `None` after it was taken.
     remembered: Option<Remembered>,
     /// Its content now.
-    entries: BTreeMap<String, Entry>,
-}
-
-/// A value that is in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Entry {
-    hash: u64,
-    bytes: usize,
-}
-
-impl Entry {
-    fn of(key: &str, value: &[u8]) -> Self {
-        Self {
-            hash: VALUE_HASHER.hash_one(value),
-            bytes: key.len() + value.len(),
-        }
-    }
+    contents: Contents,
 }
 
 /// The last-known state before the start.
@@ -124,14 +106,15 @@ impl RememberedFile {
         let mut file = Self {
             store,
             remembered: None,
-            entries: BTreeMap::new(),
+            contents: Contents::default(),
         };
         let mut reader = Reader::default();
         for stored in file.store.range(keys::PREFIX)?.entries {
             let (key, value) = (stored.key, stored.value);
             if key != keys::VERSION {
                 reader.read(&key, &value);
-                file.entries.insert(key.clone(), Entry::of(&key, &value));
+                let entry = Entry::of(&key, &value);
+                file.contents.set(key, Some(entry));
             }
         }
         if let Some(key) = reader.unreadable.first() {

@@ -61,24 +61,33 @@ pub(super) fn application(of: &ApplicationKey) -> String {
     }
 }
 
-/// Key of an app in a cluster.
-pub(super) fn placement(of: &ApplicationKey, cluster: &ClusterName, app: &str) -> String {
-    format!("{}placements/{cluster}/{app}", application(of))
+/// Key of an app in a cluster. `application` is the prefix of the application's keys, also below.
+pub(super) fn placement(application: &str, cluster: &ClusterName, app: &str) -> String {
+    format!("{application}placements/{cluster}/{app}")
 }
 
 /// Key of the summary of a history.
-pub(super) fn history(of: &ApplicationKey) -> String {
-    format!("{}history/", application(of))
+pub(super) fn history(application: &str) -> String {
+    format!("{application}history/")
 }
 
 /// Key of a transition.
-pub(super) fn transition(of: &ApplicationKey, id: u64) -> String {
-    format!("{}transitions/{id:020}/", application(of))
+pub(super) fn transition(application: &str, id: u64) -> String {
+    format!("{application}transitions/{id:020}/")
+}
+
+/// The prefix of the application's keys, and the id, of a key made by [`transition`]; `None` for any other key.
+pub(super) fn transition_of(key: &str) -> Option<(&str, u64)> {
+    let (application, id) = key.strip_suffix('/')?.rsplit_once("transitions/")?;
+    let is_number = id.len() == 20 && id.bytes().all(|byte| byte.is_ascii_digit());
+    let id = is_number.then(|| id.parse().ok())??;
+    // An app may have such a name.
+    (kind_of(key) == Some(Kind::Transition)).then_some((application, id))
 }
 
 /// Key of the statuses that were reported without a spec.
-pub(super) fn statuses(of: &ApplicationKey) -> String {
-    format!("{}unconfirmed/", application(of))
+pub(super) fn statuses(application: &str) -> String {
+    format!("{application}unconfirmed/")
 }
 
 /// Key of the state of a cluster.

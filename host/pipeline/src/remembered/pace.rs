@@ -45,10 +45,14 @@ impl WaitingValues {
             .collect()
     }
 
-    /// The latest time at which all values of a cluster in the file were right; none if no value of the cluster waits.
-    pub(super) fn first_of(&self, cluster: &ClusterName) -> Option<i64> {
-        let waiting = self.0.values().filter(|value| value.cluster == *cluster);
-        waiting.map(|it| it.since_ms).min()
+    /// For each cluster with such values, the latest time at which all its values in the file were right.
+    pub(super) fn first_by_cluster(&self) -> HashMap<&ClusterName, i64> {
+        let mut first = HashMap::new();
+        for value in self.0.values() {
+            let since_ms = first.entry(&value.cluster).or_insert(i64::MAX);
+            *since_ms = value.since_ms.min(*since_ms);
+        }
+        first
     }
 }
 

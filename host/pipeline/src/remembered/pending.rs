@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kindsight_store::Batch;
 
-use super::{Entry, REMEMBERED_BYTES_MAX};
+use super::contents::{Contents, Entry, TransitionSizes};
+use super::{REMEMBERED_BYTES_MAX, keys};
 
 /// The present content of the file, with the changes to write.
 pub(super) struct Pending<'f> {
-    entries: &'f BTreeMap<String, Entry>,
+    contents: &'f Contents,
     changes: BTreeMap<String, Option<(Entry, Vec<u8>)>>,
     /// The size of the file after the changes.
     bytes: usize,
@@ -19,10 +20,10 @@ pub(super) struct Pending<'f> {
 
 impl<'f> Pending<'f> {
     /// No changes of a file with these values.
-    pub(super) fn new(entries: &'f BTreeMap<String, Entry>) -> Self {
+    pub(super) fn new(contents: &'f Contents) -> Self {
         Self {
-            bytes: entries.values().map(|it| it.bytes).sum(),
-            entries,
+            bytes: contents.bytes(),
+            contents,
             changes: BTreeMap::new(),
             bytes_max: REMEMBERED_BYTES_MAX,
             is_full: false,
@@ -38,11 +39,11 @@ impl<'f> Pending<'f> {
     /// Sets a value, unless it is the same. One that has no place is not kept, and neither is its old value.
     pub(super) fn put(&mut self, key: String, value: Vec<u8>) {
         let entry = Entry::of(&key, &value);
-        let known = self.entries.get(&key);
-        if known == Some(&entry) {
+        if self.contents.has_same(&key, entry) {
             return;
         }
-        let others = self.bytes.saturating_sub(known.map_or(0, |it| it.bytes));
+        let known = self.contents.bytes_of(&key);
+        let others = self.bytes.saturating_sub(known.unwrap_or_default());
         if others.saturating_add(entry.bytes) > self.bytes_max {
             self.is_full = true;
             return self.delete(key);
@@ -53,36 +54,36 @@ impl<'f> Pending<'f> {
 
     /// Deletes a value, if it is there.
     pub(super) fn delete(&mut self, key: String) {
-        if let Some(known) = self.entries.get(&key) {
-            self.bytes = self.bytes.saturating_sub(known.bytes);
+        if let Some(known) = self.contents.bytes_of(&key) {
+            self.bytes = self.bytes.saturating_sub(known);
             self.changes.insert(key, None);
         }
     }
 
-    /// Deletes the values whose keys begin so, except these.
+    /// Deletes the values whose keys begin so, except these. Transitions remain.
     pub(super) fn retain(&mut self, prefix: &str, kept: &BTreeSet<String>) {
-        for key in self.keys(prefix) {
-            if !kept.contains(key) {
-                self.delete(key.clone());
-            }
+        let contents = self.contents;
+        for key in contents.keys(prefix).filter(|key| !kept.contains(*key)) {
+            self.delete(key.clone());
         }
     }
 
-    /// Returns whether the file has a value under a key.
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.entries.contains_key(key)
+    /// Deletes the transitions of an application, by the prefix of its keys, except these.
+    pub(super) fn retain_transitions(&mut self, application: &str, kept: &BTreeSet<u64>) {
+        let ids = self.transitions(application).into_iter().flatten();
+        for (id, _) in ids.filter(|(id, _)| !kept.contains(id)) {
+            self.delete(keys::transition(application, *id));
+        }
     }
 
-    /// Size of the value under a key of the file, in bytes; none if there is no value.
+    /// The transitions of an application in the file, by the prefix of its keys.
+    pub(super) fn transitions(&self, application: &str) -> Option<&'f TransitionSizes> {
+        self.contents.transitions(application)
+    }
+
+    /// Size of the value under a key of the file, in bytes; `None` if there is no value.
     pub(super) fn bytes(&self, key: &str) -> Option<usize> {
-        self.entries.get(key).map(|entry| entry.bytes)
-    }
-
-    /// The keys in the file that begin so.
-    pub(super) fn keys(&self, prefix: &str) -> Vec<&'f String> {
-        let keys = self.entries.range(prefix.to_owned()..);
-        let keys = keys.map(|(key, _)| key);
-        keys.take_while(|key| key.starts_with(prefix)).collect()
+        self.contents.bytes_of(key)
     }
 
     /// Returns whether there is nothing to be written.

@@ -15,7 +15,13 @@ use kindsight_read_model::ReadModelWriter;
 impl RememberedFile {
     /// The keys in the file.
     pub(crate) fn keys(&self) -> Vec<String> {
-        self.entries.keys().cloned().collect()
+        let mut all: Vec<String> = self.contents.keys(keys::PREFIX).cloned().collect();
+        for application in self.contents.applications() {
+            let ids = self.contents.transitions(application).into_iter().flatten();
+            all.extend(ids.map(|(id, _)| keys::transition(application, *id)));
+        }
+        all.sort();
+        all
     }
 
     /// Keys and values in the file.
@@ -140,18 +146,28 @@ fn a_key_says_what_its_value_is_whatever_the_names() {
     let cluster = "p+c".parse().unwrap();
     let context = ApplicationKey::Context("7".parse().unwrap());
     for of in [context, ApplicationKey::Found(shop())] {
+        let prefix = keys::application(&of);
+        let like_transition = format!("a/transitions/{:020}/", 1);
         let kinds = [
-            (keys::history(&of), keys::Kind::History),
-            (keys::transition(&of, 1), keys::Kind::Transition),
+            (keys::history(&prefix), keys::Kind::History),
+            (keys::transition(&prefix, 1), keys::Kind::Transition),
             (
-                keys::placement(&of, &cluster, "a/history/b"),
+                keys::placement(&prefix, &cluster, "a/history/b"),
+                keys::Kind::Placement,
+            ),
+            (
+                keys::placement(&prefix, &cluster, &like_transition),
                 keys::Kind::Placement,
             ),
         ];
         for (key, kind) in kinds {
             assert_eq!(keys::kind_of(&key), Some(kind), "{key}");
-            assert!(key.starts_with(&keys::application(&of)));
+            assert!(key.starts_with(&prefix));
+            let transition = (kind == keys::Kind::Transition).then_some((&*prefix, 1));
+            assert_eq!(keys::transition_of(&key), transition);
         }
+        let short = format!("{prefix}transitions/1/");
+        assert_eq!(keys::transition_of(&short), None, "its key has 20 digits");
     }
     assert_eq!(
         keys::kind_of(&keys::cluster(&cluster)),
@@ -165,7 +181,7 @@ fn a_later_version_and_a_damaged_mark_are_refused_and_a_damaged_value_is_left_ou
     let store: Arc<dyn Store> = Arc::new(RedbStore::in_memory().unwrap());
     let open = || RememberedFile::open(Arc::clone(&store));
     drop(open().unwrap());
-    let bad = keys::history(&ApplicationKey::Found(shop()));
+    let bad = keys::history(&keys::application(&ApplicationKey::Found(shop())));
     let batch = Batch::new()
         .put(bad.clone(), "{")
         .put(keys::PREFIX.to_owned() + "x", "");
@@ -200,10 +216,37 @@ fn a_later_version_and_a_damaged_mark_are_refused_and_a_damaged_value_is_left_ou
 }
 
 #[test]
+fn the_index_has_the_size_of_all_values() {
+    let mut contents = Contents::default();
+    let prefix = keys::application(&ApplicationKey::Found(shop()));
+    let all = [
+        keys::history(&prefix),
+        keys::transition(&prefix, 1),
+        keys::transition(&prefix, u64::MAX),
+    ];
+    for (key, value) in all.iter().zip(["a", "bb", "ccc"]) {
+        contents.set(key.clone(), Some(Entry::of(key, value.as_bytes())));
+        contents.set(key.clone(), Some(Entry::of(key, value.as_bytes())));
+        assert_eq!(contents.bytes_of(key), Some(key.len() + value.len()));
+    }
+    let keys_size: usize = all.iter().map(String::len).sum();
+    assert_eq!(contents.bytes(), keys_size + "abbccc".len());
+    for key in all {
+        contents.set(key.clone(), None);
+        assert_eq!(contents.bytes_of(&key), None);
+    }
+    assert_eq!(contents.bytes(), 0);
+    assert_eq!(contents.applications().count(), 0);
+}
+
+#[test]
 fn what_has_no_place_is_not_kept_and_neither_is_its_old_value() {
     let entry = Entry::of("a", &[0; 9]);
-    let entries = BTreeMap::from([("a".to_owned(), entry), ("b".to_owned(), entry)]);
-    let mut pending = Pending::new(&entries).limited(25);
+    let mut contents = Contents::default();
+    for key in ["a", "b"] {
+        contents.set(key.to_owned(), Some(entry));
+    }
+    let mut pending = Pending::new(&contents).limited(25);
     pending.put("a".to_owned(), vec![0; 9]);
     assert!(pending.is_empty(), "it is the same");
     pending.put("c".to_owned(), vec![0; 5]);

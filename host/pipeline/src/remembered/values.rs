@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_read_model::ReadModel;
-use kindsight_status::{ApplicationKey, ClusterView, ConnectionState, ConnectionView};
+use kindsight_status::{ApplicationKey, ClusterView, ConnectionState, ConnectionView, Recorded};
 
 use super::format::{StoredCluster, StoredPlacement, written};
 use super::keys;
@@ -21,13 +21,14 @@ pub(super) fn application(
     key: &ApplicationKey,
     pending: &mut Pending<'_>,
 ) -> Vec<(String, Arc<ClusterView>)> {
+    let prefix = keys::application(key);
     let (view, history) = read_model.application_history(key);
     let mut kept = BTreeSet::new();
     let mut new_views = Vec::new();
     if let (Some(view), ApplicationKey::Found(name)) = (&view, key) {
         for app in &view.apps {
             for placement in app.clusters() {
-                let at = keys::placement(key, placement.cluster(), app.name());
+                let at = keys::placement(&prefix, placement.cluster(), app.name());
                 if pace.is_due(key, &at, placement, pending.bytes(&at)) {
                     let stored = StoredPlacement::of(name, app.name(), placement);
                     pending.put(at.clone(), written(&stored));
@@ -39,30 +40,48 @@ pub(super) fn application(
     }
     let statuses = view.as_ref().and_then(|view| StoredStatuses::of(key, view));
     if let Some(stored) = statuses {
-        let at = keys::statuses(key);
+        let at = keys::statuses(&prefix);
         pending.put(at.clone(), written(&stored));
         kept.insert(at);
     }
-    if let (Some(_), Some(history)) = (&view, history) {
-        let at = keys::history(key);
+    let history = history.filter(|_| view.is_some());
+    if let Some(history) = &history {
+        let at = keys::history(&prefix);
         let stored = StoredHistory {
             of: key.to_string(),
             dropped: history.dropped,
         };
         pending.put(at.clone(), written(&stored));
         kept.insert(at);
-        for recorded in &history.transitions {
-            let at = keys::transition(key, recorded.id);
-            // It never changes.
-            if !pending.has(&at) {
-                let stored = StoredTransition::of(key, recorded);
-                pending.put(at.clone(), written(&stored));
-            }
-            kept.insert(at);
+    }
+    let transitions = history.map(|history| history.transitions);
+    put_transitions(key, &prefix, &transitions.unwrap_or_default(), pending);
+    pending.retain(&prefix, &kept);
+    new_views
+}
+
+/// Adds the transitions that the file lacks, and deletes the others. A transition never changes.
+fn put_transitions(
+    of: &ApplicationKey,
+    prefix: &str,
+    transitions: &[Recorded],
+    pending: &mut Pending<'_>,
+) {
+    let known = pending.transitions(prefix);
+    let is_known = |id: u64| known.is_some_and(|known| known.contains_key(&id));
+    let mut remaining = 0;
+    for recorded in transitions {
+        if is_known(recorded.id) {
+            remaining += 1;
+        } else {
+            let stored = StoredTransition::of(of, recorded);
+            pending.put(keys::transition(prefix, recorded.id), written(&stored));
         }
     }
-    pending.retain(&keys::application(key), &kept);
-    new_views
+    if known.is_some_and(|known| known.len() > remaining) {
+        let kept = transitions.iter().map(|recorded| recorded.id).collect();
+        pending.retain_transitions(prefix, &kept);
+    }
 }
 
 /// Notes until when each cluster is current, and forgets clusters that are not configured any more. A cluster is
@@ -73,11 +92,12 @@ pub(super) fn clusters(
     pending: &mut Pending<'_>,
     now_ms: i64,
 ) {
+    let waiting = waiting.first_by_cluster();
     let connections: Vec<_> = read_model.inspect(|snapshot| {
         let connections = snapshot.connections();
         connections
             .map(|(name, connection)| {
-                let first_waiting_ms = waiting.first_of(name).unwrap_or(i64::MAX);
+                let first_waiting_ms = waiting.get(name).copied().unwrap_or(i64::MAX);
                 let current_until_ms =
                     current_until(connection, now_ms).map(|at| at.min(first_waiting_ms));
                 let stored = current_until_ms.map(|at| StoredCluster::of(name, connection, at));

@@ -9,6 +9,7 @@ use kindsight_status::{ApplicationKey, ChangedSubject};
 use kindsight_store::{Error, chain};
 use tokio_util::sync::CancellationToken;
 
+use super::contents::Entry;
 use super::inventories::WrittenInventories;
 use super::pace::{Pace, WaitingValues, WrittenView};
 use super::pending::Pending;
@@ -136,7 +137,7 @@ impl Writer {
         let mut rest = &*changed;
         loop {
             let (some, others) = rest.split_at(rest.len().min(APPLICATIONS_PER_BATCH));
-            let mut pending = Pending::new(&self.file.entries);
+            let mut pending = Pending::new(&self.file.contents);
             let mut views = Vec::new();
             let mut pace = Pace {
                 written: &self.views,
@@ -168,8 +169,8 @@ impl Writer {
         }
         self.waiting = waiting;
         if changed.len() > APPLICATIONS_PER_BATCH || is_all {
-            let entries = &self.file.entries;
-            self.views.retain(|key, _| entries.contains_key(key));
+            let contents = &self.file.contents;
+            self.views.retain(|key, _| contents.bytes_of(key).is_some());
         }
         self.tell_full(is_full);
         Ok(())
@@ -183,7 +184,7 @@ impl Writer {
         } else {
             before
         };
-        let mut pending = Pending::new(&self.file.entries);
+        let mut pending = Pending::new(&self.file.contents);
         self.written_inventories = before.changes(&self.inventories, &mut pending);
         self.apply(pending_changes(pending))
     }
@@ -201,16 +202,19 @@ impl Writer {
     /// Deletes what the file has of applications that are not published.
     fn delete_others(&mut self, published: &BTreeSet<ApplicationKey>) -> Result<(), Error> {
         let prefixes: BTreeSet<String> = published.iter().map(keys::application).collect();
-        let mut pending = Pending::new(&self.file.entries);
-        let known = pending.keys(keys::PREFIX);
+        let contents = &self.file.contents;
+        let mut pending = Pending::new(contents);
         let others = [keys::CLUSTERS, keys::INVENTORIES];
         let is_other = |key: &String| others.iter().any(|prefix| key.starts_with(prefix));
-        for key in known.into_iter().filter(|key| !is_other(key)) {
+        for key in contents.keys(keys::PREFIX).filter(|key| !is_other(key)) {
             // The prefix of an application, if it is one, comes last before its keys.
             let before = prefixes.range::<String, _>(..key).next_back();
             if !before.is_some_and(|prefix| key.starts_with(prefix)) {
                 pending.delete(key.clone());
             }
+        }
+        for prefix in contents.applications().filter(|it| !prefixes.contains(*it)) {
+            pending.retain_transitions(prefix, &BTreeSet::new());
         }
         self.apply(pending_changes(pending))?;
         Ok(())
@@ -223,10 +227,7 @@ impl Writer {
         };
         self.file.store.apply(&batch)?;
         for (key, entry) in entries {
-            match entry {
-                Some(entry) => self.file.entries.insert(key, entry),
-                None => self.file.entries.remove(&key),
-            };
+            self.file.contents.set(key, entry);
         }
         Ok(true)
     }
@@ -242,7 +243,7 @@ impl Writer {
     }
 }
 
-type Changes = (kindsight_store::Batch, Vec<(String, Option<super::Entry>)>);
+type Changes = (kindsight_store::Batch, Vec<(String, Option<Entry>)>);
 
 fn pending_changes(pending: Pending<'_>) -> Option<Changes> {
     (!pending.is_empty()).then(|| pending.into_batch())

@@ -276,7 +276,7 @@ mod tests {
     /// The clusters of two hosts.
     const CLUSTERS: [&str; 2] = ["edge01", "edge02"];
 
-    /// What a host records at once: the positions of host, application and name of the resource, and the times.
+    /// Transitions with the positions of their host, application and resource name, and their times.
     type Records = Vec<(usize, usize, usize, Vec<i64>)>;
 
     fn records() -> impl Strategy<Value = Records> {
