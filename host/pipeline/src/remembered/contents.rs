@@ -76,7 +76,7 @@ impl Contents {
         }
     }
 
-    /// Returns whether the file has this value. It is never asked about transitions.
+    /// Returns whether the file has this value; false for each transition, whose content the index does not know.
     pub(super) fn has_same(&self, key: &str, entry: Entry) -> bool {
         self.values.get(key) == Some(&entry)
     }
