@@ -624,6 +624,45 @@ fn every_crate_keeps_the_lints_of_the_workspace() {
     }
 }
 
+/// rustdoc compiles the documentation of a crate for its tests, which takes seconds. So a crate without such tests says
+/// `doctest = false`.
+#[test]
+fn a_crate_tests_its_documentation_if_it_has_examples() {
+    for member in members() {
+        let has_library = root().join(&member.folder).join("src/lib.rs").is_file();
+        let tests = member
+            .manifest
+            .get("lib")
+            .and_then(|lib| lib.get("doctest"));
+        let tests = tests.and_then(toml::Value::as_bool).unwrap_or(has_library);
+        let mut examples = Vec::new();
+        for (path, text) in sources_of(&[&format!("{}/src", member.folder)]) {
+            if has_examples(&text) {
+                examples.push(path);
+            }
+        }
+        let folder = &member.folder;
+        assert_eq!(
+            tests,
+            !examples.is_empty(),
+            "{folder} has examples in {examples:?}: set `doctest` of `[lib]` accordingly"
+        );
+    }
+}
+
+/// Returns whether rustdoc runs a block of code in the documentation of this source.
+fn has_examples(source: &str) -> bool {
+    let docs = source.lines().map(str::trim_start);
+    let docs = docs.filter_map(|line| line.strip_prefix("///").or(line.strip_prefix("//!")));
+    let fences = docs.filter_map(|line| line.trim().strip_prefix("```"));
+    // Every second fence ends a block.
+    let mut languages = fences.step_by(2);
+    languages.any(|language| {
+        let is_rust = |word: &str| matches!(word, "" | "rust" | "no_run" | "should_panic");
+        language.split(',').map(str::trim).all(is_rust)
+    })
+}
+
 #[test]
 fn only_the_publisher_names_the_writer_of_the_read_model() {
     let (writer, places) = WRITER;
