@@ -78,7 +78,10 @@ fn command(root: &Path, folder: &Path) -> Result<Command> {
 /// Returns whether an environment variable configures the outer build and must not affect the
 /// nested one.
 fn is_for_the_host(name: &str) -> bool {
-    const NAMES: [&str; 6] = [
+    const NAMES: [&str; 7] = [
+        // The jobs of the outer Cargo. A build script that waits for the lock occupies one of them, so the nested Cargo
+        // would have one core less.
+        "CARGO_MAKEFLAGS",
         "RUSTFLAGS",
         "CARGO_ENCODED_RUSTFLAGS",
         "RUSTC_WORKSPACE_WRAPPER",
@@ -130,16 +133,11 @@ mod tests {
             "CARGO_TARGET_DIR",
             "CARGO_PROFILE_RELEASE_LTO",
             "RUSTC_WRAPPER",
+            "CARGO_MAKEFLAGS",
         ] {
             assert!(is_for_the_host(name), "{name}");
         }
-        for name in [
-            "PATH",
-            "HOME",
-            "CARGO_HOME",
-            "RUSTUP_TOOLCHAIN",
-            "CARGO_MAKEFLAGS",
-        ] {
+        for name in ["PATH", "HOME", "CARGO_HOME", "RUSTUP_TOOLCHAIN"] {
             assert!(!is_for_the_host(name), "{name}");
         }
     }
