@@ -106,7 +106,6 @@ const NAMED_BY: &[(&str, &[&str])] = &[
         &["kindsight-grpc", "kindsight-status-notify"],
     ),
     ("tokio-rustls", &["kindsight-access", "kindsight-simulator"]),
-    ("tower-http", &["kindsight-rest"]),
     ("anstream", &["kindsight"]),
     ("anstyle", &["kindsight"]),
     ("clap", &["kindsight", "kindsight-monitor"]),

@@ -23,8 +23,8 @@ use crate::problem::{INTERNAL, Problem};
 /// The size at which a chunk of an answer is complete, in bytes: a few packets, and small compared with a connection's
 /// buffers in the system.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// The bytes of an answer before its buffer grows for the first time: the status of some ten resources.
-const FIRST_BYTES: usize = 4 * 1024;
+/// The bytes of an answer before its buffer grows for the first time: a small answer never grows.
+const FIRST_BYTES: usize = SMALL_ANSWER_BYTES_MAX;
 /// Input size up to which work runs on the executor, in bytes. It then takes some hundred microseconds.
 const SMALL_WORK_BYTES_MAX: usize = 64 * 1024;
 
@@ -120,6 +120,7 @@ pub(crate) fn internal() -> Problem {
 pub(crate) struct Chunks {
     complete: VecDeque<Bytes>,
     last: Vec<u8>,
+    /// The bytes that the answer may still have.
     left: usize,
     is_too_large: bool,
 }
@@ -171,6 +172,13 @@ impl Chunks {
         self.write_all(b"\n").map_err(|_| internal())
     }
 
+    #[cold]
+    fn complete_chunk(&mut self) {
+        let next = Vec::with_capacity(CHUNK_BYTES);
+        let complete = std::mem::replace(&mut self.last, next);
+        self.complete.push_back(complete.into());
+    }
+
     /// Returns the chunks and their total number of bytes.
     pub(crate) fn into_bytes(self) -> (VecDeque<Bytes>, usize) {
         let mut chunks = self.complete;
@@ -181,7 +189,14 @@ impl Chunks {
 }
 
 impl Write for Chunks {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    // The serializer writes each bracket and each quotation mark by itself: some hundred writes for a small answer.
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(left) = self.left.checked_sub(bytes.len()) else {
             self.is_too_large = true;
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -189,11 +204,9 @@ impl Write for Chunks {
         self.left = left;
         self.last.extend_from_slice(bytes);
         if self.last.len() >= CHUNK_BYTES {
-            let next = Vec::with_capacity(CHUNK_BYTES);
-            let complete = std::mem::replace(&mut self.last, next);
-            self.complete.push_back(complete.into());
+            self.complete_chunk();
         }
-        Ok(bytes.len())
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -8,11 +8,10 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use kindsight_api::push::{MEDIA_TYPE, PUSH_BYTES_MAX};
 use tokio::sync::Semaphore;
-use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -130,17 +129,11 @@ fn documented(limits: Limits, slots: &Slots, uploads: TooLargeUploads) -> OpenAp
 
 /// Routes of queries without a body.
 fn queries(limits: Limits, requests: &Arc<Semaphore>) -> OpenApiRouter<App> {
-    let statuses = OpenApiRouter::new()
+    let all = RouteLimits::new(limits.request_time_max).slots(requests);
+    OpenApiRouter::new()
         .routes(routes!(status::dig_status))
         .routes(routes!(status::cluster_status))
         .routes(routes!(status::logical_cloud_status))
-        // The dialect of an answer depends on it.
-        .layer(SetResponseHeaderLayer::appending(
-            header::VARY,
-            HeaderValue::from_name(header::ACCEPT),
-        ));
-    let all = RouteLimits::new(limits.request_time_max).slots(requests);
-    statuses
         .routes(routes!(confirmation::dig_confirmation))
         .routes(routes!(confirmation::cluster_confirmation))
         .routes(routes!(confirmation::logical_cloud_confirmation))

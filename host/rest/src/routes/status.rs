@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequestParts, Path, Query, State};
 use axum::http::request::Parts;
-use axum::response::Response;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use kindsight_api::emco::{
     EmcoClusterAnswer, EmcoGroupAnswer, EmcoLogicalCloudAnswer, EmcoParameters,
 };
@@ -60,8 +61,8 @@ impl Sent {
         answers: &Answers,
         name: Result<N, Vec<PartialProblem>>,
         look_up: impl FnOnce(&N, &StatusQuery) -> Result<Subject, QueryError>,
-    ) -> Result<Response, Problem> {
-        match self.dialect {
+    ) -> InDialect {
+        InDialect(match self.dialect {
             Dialect::V22 => {
                 let request = EmcoRequest {
                     subject,
@@ -70,13 +71,20 @@ impl Sent {
                 };
                 request.answer(answers, name, look_up).await
             }
-            Dialect::Specification => {
-                let name = name.map_err(invalid_path)?;
-                let query = StatusQuery::parse(self.pairs).map_err(Problem::invalid)?;
-                let subject = look_up(&name, &query).map_err(missing)?;
-                answer(answers, subject, query).await
-            }
-        }
+            Dialect::Specification => answer(answers, self.pairs, name, look_up).await,
+        })
+    }
+}
+
+/// An answer in a dialect, which depends on the header `Accept` of its request.
+pub(crate) struct InDialect(Result<Response, Problem>);
+
+impl IntoResponse for InDialect {
+    fn into_response(self) -> Response {
+        let mut response = self.0.into_response();
+        let accept = HeaderValue::from_name(header::ACCEPT);
+        response.headers_mut().append(header::VARY, accept);
+        response
     }
 }
 
@@ -109,11 +117,12 @@ pub(crate) async fn dig_status(
     State(answers): State<Arc<Answers>>,
     path: Result<Path<DigPath>, PathRejection>,
     sent: Sent,
-) -> Result<Response, Problem> {
+) -> Result<InDialect, Problem> {
     let name = path?.0.read();
     let look_up = |name: &DigName, query: &StatusQuery| model.dig(name, query);
-    sent.answer(EmcoSubject::Group, &answers, name, look_up)
-        .await
+    Ok(sent
+        .answer(EmcoSubject::Group, &answers, name, look_up)
+        .await)
 }
 
 /// Status of a cluster's own resources
@@ -139,11 +148,12 @@ pub(crate) async fn cluster_status(
     State(answers): State<Arc<Answers>>,
     path: Result<Path<ClusterPath>, PathRejection>,
     sent: Sent,
-) -> Result<Response, Problem> {
+) -> Result<InDialect, Problem> {
     let name = path?.0.read();
     let look_up = |name: &ClusterName, query: &StatusQuery| model.cluster(name, query);
-    sent.answer(EmcoSubject::Cluster, &answers, name, look_up)
-        .await
+    Ok(sent
+        .answer(EmcoSubject::Cluster, &answers, name, look_up)
+        .await)
 }
 
 /// Status of a logical cloud
@@ -169,11 +179,12 @@ pub(crate) async fn logical_cloud_status(
     State(answers): State<Arc<Answers>>,
     path: Result<Path<LogicalCloudPath>, PathRejection>,
     sent: Sent,
-) -> Result<Response, Problem> {
+) -> Result<InDialect, Problem> {
     let name = path?.0.read();
     let look_up = |name: &LogicalCloudName, query: &StatusQuery| model.logical_cloud(name, query);
-    sent.answer(EmcoSubject::LogicalCloud, &answers, name, look_up)
-        .await
+    Ok(sent
+        .answer(EmcoSubject::LogicalCloud, &answers, name, look_up)
+        .await)
 }
 
 pub(super) fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {
@@ -196,11 +207,16 @@ pub(super) fn missing(error: QueryError) -> Problem {
     }
 }
 
-async fn answer(
+/// Answers in the dialect of the specification.
+async fn answer<N>(
     answers: &Answers,
-    subject: Subject,
-    query: StatusQuery,
+    pairs: Vec<(String, String)>,
+    name: Result<N, Vec<PartialProblem>>,
+    look_up: impl FnOnce(&N, &StatusQuery) -> Result<Subject, QueryError>,
 ) -> Result<Response, Problem> {
+    let name = name.map_err(invalid_path)?;
+    let query = StatusQuery::parse(pairs).map_err(Problem::invalid)?;
+    let subject = look_up(&name, &query).map_err(missing)?;
     let is_small = is_probably_small(&subject, &query);
     let write = move |to: &mut Chunks| to.json(&subject.answer(&query)?);
     answers.json(is_small, write).await

@@ -110,7 +110,7 @@ impl Recorded {
         let seconds = self.request_seconds.get_or_create(&labels);
         seconds.observe(request.duration.as_secs_f64());
         let labels = RequestLabels {
-            route: labels.route.clone(),
+            route: labels.route,
             method,
             code: class.copied().unwrap_or(OTHER),
         };
