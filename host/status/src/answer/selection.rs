@@ -42,6 +42,9 @@ impl<'q> Selection<'q> {
 
     /// The apps of the answer, and the counts of all selected resources. A summary has no apps.
     pub(crate) fn apps<'a>(&self, context: &'a ContextView) -> (Vec<App<'a>>, Count<'a>) {
+        if self.query.output == Output::Summary {
+            return (Vec::new(), self.count(context));
+        }
         let mut count = Count::default();
         let mut apps = Vec::new();
         for app in &context.apps {
@@ -50,10 +53,24 @@ impl<'q> Selection<'q> {
                 apps.push(app);
             }
         }
-        if self.query.output == Output::Summary {
-            apps.clear();
-        }
         (apps, count)
+    }
+
+    /// The counts of all selected resources.
+    fn count<'a>(&self, context: &'a ContextView) -> Count<'a> {
+        let mut count = Count::default();
+        let selected = context
+            .apps
+            .iter()
+            .filter(|app| self.selects_app(app.name()));
+        for app in selected {
+            for view in app.clusters() {
+                if let Some((of_cluster, _)) = self.selected(app.name(), view) {
+                    count.merge(&of_cluster);
+                }
+            }
+        }
+        count
     }
 
     /// Returns whether the query selects this app.
@@ -96,6 +113,23 @@ impl<'q> Selection<'q> {
 
     /// One cluster of the answer and its counts; `None` if the query selects no resource of it.
     fn cluster<'a>(&self, app: &'a str, view: &'a ClusterView) -> Option<(Cluster<'a>, Count<'a>)> {
+        let (count, resources) = self.selected(app, view)?;
+        let cluster = api::Cluster {
+            cluster_provider: (&*view.cluster().provider).into(),
+            cluster: (&*view.cluster().name).into(),
+            readiness: self.readiness(&count),
+            faults: faults_at(view),
+            resources,
+        };
+        Some((cluster, count))
+    }
+
+    /// The selected resources of an app in a cluster, with their counts; `None` if the query selects none.
+    fn selected<'a>(
+        &self,
+        app: &'a str,
+        view: &'a ClusterView,
+    ) -> Option<(Count<'a>, Resources<'a>)> {
         if !self.selects_cluster(view.cluster()) {
             return None;
         }
@@ -113,14 +147,7 @@ impl<'q> Selection<'q> {
             QueryType::Rsync => !count.rsync.is_empty(),
             QueryType::Cluster | QueryType::All => !count.states.is_empty(),
         };
-        let cluster = api::Cluster {
-            cluster_provider: (&*view.cluster().provider).into(),
-            cluster: (&*view.cluster().name).into(),
-            readiness: self.readiness(&count),
-            faults: faults_at(view),
-            resources,
-        };
-        is_selected.then_some((cluster, count))
+        is_selected.then_some((count, resources))
     }
 
     fn named_resources<'a>(
