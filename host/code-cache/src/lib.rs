@@ -98,9 +98,11 @@ impl CodeCache {
         let seal = head.strip_prefix(MAGIC).filter(|_| is_whole);
         let seal =
             seal.ok_or_else(|| invalid("the file is truncated or has a different format"))?;
-        let mut code = Vec::new();
-        file.take(CODE_BYTES_MAX as u64 + 1)
-            .read_to_end(&mut code)?;
+        // A file that is longer than this is not read completely.
+        let bytes_max = CODE_BYTES_MAX as u64 + 1;
+        let bytes = file.metadata()?.len().min(bytes_max);
+        let mut code = Vec::with_capacity(usize::try_from(bytes).unwrap_or_default());
+        file.take(bytes_max).read_to_end(&mut code)?;
         if self.key.is_sealed(digest, engine, &code, seal) {
             Ok(code)
         } else {

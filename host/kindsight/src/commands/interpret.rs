@@ -8,6 +8,7 @@ pub(crate) mod judged;
 pub(crate) mod output;
 mod shown;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use kindsight_model::Coverage;
@@ -16,12 +17,16 @@ use kindsight_server::{
     SettingsByName, cache_folder, now_ms, start_interpreters, start_local_logging,
 };
 
-use crate::cli::{self, InterpretArgs, SettingsFile};
+use crate::cli::{self, InterpretArgs, SettingsFile, VerdictOutput};
 use crate::commands::interpret::findings::Findings;
 use crate::commands::interpret::judged::{Show, judged};
 use crate::commands::interpret::shown::Shown;
 use crate::commands::interpreters::{requests, tables};
 use crate::progress::{self, LogLines};
+
+/// Size of the memo of verdicts, in bytes. Within one run, mostly objects without a status have equal inputs, and these
+/// inputs are small. Every other input only fills the memo.
+const MEMO_BYTES_MAX: usize = 1024 * 1024;
 
 /// Runs the command; the exit code says whether there was a verdict of `--fail-on`.
 ///
@@ -32,8 +37,12 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
     start_local_logging(|| LogLines)?;
     let settings = settings(&args.settings)?;
     let cache = cache_folder();
+    let limits = Limits {
+        memo_bytes_max: MEMO_BYTES_MAX,
+        ..Limits::default()
+    };
     let local = start_interpreters(
-        Limits::default(),
+        limits,
         cache.as_deref(),
         &args.interpreters,
         &args.catalogue.components()?,
@@ -51,7 +60,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
         explain: args.explain,
         input: args.show_input,
     };
-    let mut shown = Shown::new(anstream::stdout().lock(), args, &local.interpreters);
+    let mut shown = Shown::new(standard_output(args.output), args, &local.interpreters);
     let mut findings = Findings::new(&args.fail_on);
     let mut unread = 0;
     for source in input::sources(&args.inputs) {
@@ -83,6 +92,16 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
         "{unread} of the inputs could not be read completely"
     );
     Ok(findings.exit_code())
+}
+
+/// The standard output. Only tables have colors, which `anstream` removes where the output is no terminal.
+fn standard_output(output: VerdictOutput) -> Box<dyn Write> {
+    match output {
+        VerdictOutput::Table | VerdictOutput::Wide => Box::new(anstream::stdout().lock()),
+        VerdictOutput::Json | VerdictOutput::Jsonl | VerdictOutput::Yaml => {
+            Box::new(io::stdout().lock())
+        }
+    }
 }
 
 /// One line per interpreter whose log lines were dropped, with their number.
