@@ -169,8 +169,10 @@ impl Stage {
                     scope.spawn(move || changes.run(&mut random, has_ended))
                 })
                 .collect();
+            // A fault that panics ends the changes too: this scope waits for their threads.
+            let end = EndOnDrop(&has_ended);
             let trend = self.make_faults(plan, &mut random);
-            has_ended.store(true, Ordering::Relaxed);
+            drop(end);
             let accepted = threads.into_iter().map(|it| it.join().expect("a thread"));
             println!("{} changes were accepted", accepted.sum::<u64>());
             trend
@@ -237,6 +239,15 @@ impl Stage {
             .client
             .wait_for_status("/readyz", 200, Duration::from_mins(2));
         answers::compare(&self.host.client, &fresh.client)
+    }
+}
+
+/// Sets a flag when it is dropped, also by a panic.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
