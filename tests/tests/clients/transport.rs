@@ -127,6 +127,8 @@ pub(crate) fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&address, ANSWER_MAX)?;
     stream.set_read_timeout(Some(ANSWER_MAX))?;
     stream.set_write_timeout(Some(ANSWER_MAX))?;
+    // Without this, a request waits until the server has acknowledged the end of the TLS handshake: 40 ms.
+    stream.set_nodelay(true)?;
     Ok(stream)
 }
 
