@@ -23,8 +23,8 @@ use crate::problem::{INTERNAL, Problem};
 /// The size at which a chunk of an answer is complete, in bytes: a few packets, and small compared with a connection's
 /// buffers in the system.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// The bytes of an answer before its buffer grows for the first time: a small answer never grows.
-const FIRST_BYTES: usize = SMALL_ANSWER_BYTES_MAX;
+/// The bytes of an answer before its buffer grows for the first time: the status of some ten resources.
+const FIRST_BYTES: usize = 4 * 1024;
 /// Input size up to which work runs on the executor, in bytes. It then takes some hundred microseconds.
 const SMALL_WORK_BYTES_MAX: usize = 64 * 1024;
 

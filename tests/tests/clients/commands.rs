@@ -6,8 +6,8 @@ use crate::http::{Answer, Request};
 use crate::stage::Stage;
 use crate::transport::Transport;
 
-/// Uploads of junk: some times as many as the lists of names and of refusals may contain afterwards.
-const JUNK: usize = 200;
+/// Uploads of junk: slightly fewer than the maximum number of names.
+const JUNK: usize = 987;
 /// Clients that send the head of an upload, some bytes of it, and no more.
 const SLOW_UPLOADS: usize = 8;
 

@@ -1,7 +1,6 @@
 //! Users with one role each, who try every route of the OpenAPI document.
 
 use std::fs;
-use std::thread;
 use std::time::Duration;
 
 use kindsight_model::DigName;
@@ -154,22 +153,6 @@ impl Walk {
         answer.unwrap_or_else(|error| panic!("{method} {target}: {error}"))
     }
 
-    /// The answers about the three applications. Streams are read at the same time; other requests may depend on each
-    /// other.
-    fn send_to_each(&self, token: &str, method: &str, path: &str) -> [Answer; 3] {
-        let targets = APPLICATIONS.map(|name| filled(path, name));
-        let send = |target: &String| self.send(token, method, target);
-        if !path.ends_with("/watch") {
-            return targets.each_ref().map(send);
-        }
-        thread::scope(|scope| {
-            let reading = targets
-                .each_ref()
-                .map(|target| scope.spawn(move || send(target)));
-            reading.map(|thread| thread.join().expect("an answer"))
-        })
-    }
-
     /// The interpreters without their counts of calls: what the commands of an operator change.
     fn interpreters(&self) -> Value {
         let mut list = self.stage.get("/v2/interpreters").json();
@@ -246,7 +229,8 @@ pub(crate) fn each_role_uses_only_its_routes_and_sees_only_its_applications(tran
             );
         }
         for (method, path) in &routes {
-            let [visible, hidden, absent] = walk.send_to_each(token, method, path);
+            let [visible, hidden, absent] =
+                APPLICATIONS.map(|name| walk.send(token, method, &filled(path, name)));
             let what = format!("{user} {method} {path}");
             for answer in [&visible, &hidden, &absent] {
                 let is_refused = matches!(answer.status, 401 | 403);
