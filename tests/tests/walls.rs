@@ -657,7 +657,8 @@ fn has_examples(source: &str) -> bool {
     // Every second fence ends a block.
     let mut languages = fences.step_by(2);
     languages.any(|language| {
-        let is_rust = |word: &str| matches!(word, "" | "rust" | "no_run" | "should_panic");
+        let words = ["", "rust", "no_run", "should_panic", "compile_fail"];
+        let is_rust = |word: &str| words.contains(&word) || word.starts_with("edition");
         language.split(',').map(str::trim).all(is_rust)
     })
 }
