@@ -1,5 +1,7 @@
 //! Answers: made off the executor where they are large, and sent in chunks.
 
+mod cache;
+
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -13,12 +15,16 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
 use kindsight_model::{RawJson, write_go_json};
+use kindsight_status::Subject;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Limits;
+use crate::answer::cache::AnswerCache;
 use crate::connections::InRequest;
-use crate::limits::{ANSWERS_MADE_MAX, SMALL_ANSWER_BYTES_MAX};
+use crate::limits::{ANSWERS_MADE_MAX, CACHED_ANSWERS_BYTES_MAX, SMALL_ANSWER_BYTES_MAX};
 use crate::problem::{INTERNAL, Problem};
+
+pub(crate) use crate::answer::cache::RequestKey;
 
 /// The size at which a chunk of an answer is complete, in bytes: a few packets, and small compared with a connection's
 /// buffers in the system.
@@ -28,10 +34,11 @@ const FIRST_BYTES: usize = 4 * 1024;
 /// Input size up to which work runs on the executor, in bytes. It then takes some hundred microseconds.
 const SMALL_WORK_BYTES_MAX: usize = 64 * 1024;
 
-/// Writes answers, a limited number at a time.
+/// Writes answers, a limited number at a time, and keeps small ones for equal requests.
 #[derive(Debug)]
 pub(crate) struct Answers {
     making: Arc<Semaphore>,
+    cache: AnswerCache,
     bytes_max: usize,
 }
 
@@ -39,6 +46,7 @@ impl Answers {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             making: Arc::new(Semaphore::new(ANSWERS_MADE_MAX)),
+            cache: AnswerCache::new(CACHED_ANSWERS_BYTES_MAX),
             bytes_max: limits.answer_bytes_max.min(limits.answers_bytes_max),
         }
     }
@@ -61,6 +69,36 @@ impl Answers {
     {
         let answer = self.written(is_probably_small, write).await?;
         Ok(answer.into_response())
+    }
+
+    /// Answers with the JSON that `write` writes about a subject. If an equal request was answered from this version of
+    /// the subject, the answer is the same bytes.
+    ///
+    /// # Errors
+    /// As for [`Answers::json`].
+    pub(crate) async fn status<F>(
+        &self,
+        request: RequestKey<'_>,
+        subject: Subject,
+        is_probably_small: bool,
+        write: F,
+    ) -> Result<Response, Problem>
+    where
+        F: Fn(&Subject, &mut Chunks) -> Result<(), Problem> + Send + Sync + 'static,
+    {
+        if let Some(json) = self.cache.get(request, &subject) {
+            return Ok(json_response(json.into()));
+        }
+        let version = subject.version();
+        let write = move |to: &mut Chunks| write(&subject, to);
+        let answer = self.written(is_probably_small, write).await?;
+        Ok(match answer.small() {
+            Ok(json) => {
+                self.cache.insert(request, version, json.clone());
+                json_response(json.into())
+            }
+            Err(chunks) => chunks.into_response(),
+        })
     }
 
     /// The chunks that `write` writes; see [`Answers::json`].
@@ -172,6 +210,18 @@ impl Chunks {
         self.write_all(b"\n").map_err(|_| internal())
     }
 
+    /// The bytes of an answer of at most [`SMALL_ANSWER_BYTES_MAX`].
+    ///
+    /// # Errors
+    /// Returns a larger answer unchanged.
+    fn small(self) -> Result<Bytes, Self> {
+        if self.complete.is_empty() && self.last.len() <= SMALL_ANSWER_BYTES_MAX {
+            Ok(self.last.into_boxed_slice().into())
+        } else {
+            Err(self)
+        }
+    }
+
     #[cold]
     fn complete_chunk(&mut self) {
         let next = Vec::with_capacity(CHUNK_BYTES);
@@ -234,16 +284,19 @@ impl Write for OneLine<'_> {
 
 impl IntoResponse for Chunks {
     fn into_response(self) -> Response {
-        let json = HeaderValue::from_static("application/json");
-        let body = if self.complete.is_empty() {
+        json_response(if self.complete.is_empty() {
             Body::from(self.last)
         } else {
             let (chunks, bytes) = self.into_bytes();
             let left = bytes as u64;
             Body::new(Chunked { chunks, left })
-        };
-        ([(header::CONTENT_TYPE, json)], body).into_response()
+        })
     }
+}
+
+fn json_response(body: Body) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, json)], body).into_response()
 }
 
 /// The body of an answer in chunks.

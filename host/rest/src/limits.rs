@@ -64,6 +64,9 @@ pub const ANSWERS_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// The size up to which an answer is written on the executor and does not count as waiting, in bytes. Such an answer
 /// takes some ten microseconds, and the small answers of all connections together are smaller than one of the largest.
 pub(crate) const SMALL_ANSWER_BYTES_MAX: usize = 16 * 1024;
+/// The size of the cache of small status answers, in bytes: some hundred answers of [`SMALL_ANSWER_BYTES_MAX`], or a
+/// thousand of common size. An answer leaves the cache for an answer that is requested more often.
+pub(crate) const CACHED_ANSWERS_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The most large answers that are written at a time. Further answers wait. Two answers occupy two processors, and take
 /// at most the memory of two of the largest answers before their bytes count.
 pub(crate) const ANSWERS_MADE_MAX: usize = 2;

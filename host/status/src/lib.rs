@@ -83,7 +83,7 @@ pub use resource_view::{Report, ResourceView, Role, Staleness};
 pub use rollup::{Desired, Rollup, RollupResult};
 pub use snapshot::{ChangedSubject, Missing, Snapshot, VisibleSnapshot};
 pub use store::StoreAway;
-pub use subject::Subject;
+pub use subject::{Subject, SubjectVersion};
 pub use table::ResourceTable;
 pub use transition::{
     Before, PhaseState, ResourceId, TRANSITION_MESSAGE_BYTES_MAX, Transition, awaits_reports,

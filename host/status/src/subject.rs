@@ -1,6 +1,6 @@
 //! Subjects of queries.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use kindsight_api::status::QueryType;
 use kindsight_model::{ClusterName, ContextId, DigName, Phase, RecordSubject, SubjectSet};
@@ -121,10 +121,114 @@ impl Subject {
         contexts.flat_map(|context| context.clusters().map(ClusterView::cluster))
     }
 
+    /// The version of the data in answers about the subject.
+    pub fn version(&self) -> SubjectVersion {
+        SubjectVersion {
+            record: Arc::clone(&self.record),
+            context: self.context.as_ref().map(Arc::downgrade),
+            store: self.store.clone(),
+            state_store: self.state_store.clone(),
+            is_found: self.is_found,
+            visible: self.visible.clone(),
+        }
+    }
+
     /// Number of placements (apps in clusters) that an answer may contain. The caller uses it to decide
     /// whether to build the answer on another thread.
     pub fn placements(&self) -> usize {
         let apps = self.context.iter().flat_map(|context| &context.apps);
         apps.map(|app| app.clusters().len()).sum()
+    }
+}
+
+/// A version of the data in answers about one subject. While a subject has this version, an equal query about it has an
+/// equal answer.
+///
+/// It does not keep the view in memory, only its address.
+#[derive(Debug)]
+pub struct SubjectVersion {
+    record: Arc<RecordView>,
+    context: Option<Weak<ContextView>>,
+    store: Option<Arc<StoreAway>>,
+    state_store: Option<Arc<StoreAway>>,
+    is_found: bool,
+    visible: SubjectSet,
+}
+
+impl SubjectVersion {
+    /// Returns whether `subject`, which a query of the same text looked up, has this version.
+    pub fn is_of(&self, subject: &Subject) -> bool {
+        let has_context = match (&self.context, &subject.context) {
+            // A view is never changed, and the address of a view that is gone is not used again while this `Weak` exists.
+            (Some(known), Some(view)) => std::ptr::eq(known.as_ptr(), Arc::as_ptr(view)),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        has_context
+            && self.is_found == subject.is_found
+            && self.store == subject.store
+            && self.state_store == subject.state_store
+            && self.record == subject.record
+            && self.visible == subject.visible
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_model::SubjectPattern;
+
+    use super::*;
+    use crate::samples::{FIRST, SECOND, context, id, record, vfw, vfw_snapshot};
+    use crate::{Snapshot, StatusQuery};
+
+    fn subject(model: &Snapshot, visible: &SubjectSet) -> Subject {
+        let visible = model.visible_to(visible);
+        visible.dig(&vfw(), &StatusQuery::default()).unwrap()
+    }
+
+    fn is_of(version: &SubjectVersion, model: &Snapshot) -> bool {
+        version.is_of(&subject(model, &SubjectSet::Everything))
+    }
+
+    #[test]
+    fn a_version_holds_until_a_view_a_record_or_a_store_changes() {
+        let mut model = vfw_snapshot(Vec::new());
+        let version = subject(&model, &SubjectSet::Everything).version();
+        assert!(is_of(&version, &model));
+        let other = context(FIRST, "Instantiated", Vec::new());
+        model.set_context(&id(FIRST), Some(other));
+        assert!(is_of(&version, &model), "another context");
+
+        let away = StoreAway {
+            since_ms: 0,
+            reason: "connection refused".into(),
+        };
+        model.set_store(Some(away.clone()));
+        assert!(!is_of(&version, &model));
+        model.set_store(None);
+        model.set_state_store(Some(away));
+        assert!(!is_of(&version, &model));
+        model.set_state_store(None);
+        assert!(is_of(&version, &model));
+
+        let same = context(SECOND, "Instantiated", Vec::new());
+        model.set_context(&id(SECOND), Some(same));
+        assert!(!is_of(&version, &model), "a view may be replaced");
+        let version = subject(&model, &SubjectSet::Everything).version();
+        model.set_group(&vfw(), Some(record(None, &[("Applied", SECOND, "")])));
+        assert!(!is_of(&version, &model));
+        model.set_context(&id(SECOND), None);
+        assert!(!is_of(&version, &model));
+    }
+
+    #[test]
+    fn a_version_is_of_readers_with_the_same_rights() {
+        let model = vfw_snapshot(Vec::new());
+        let version = subject(&model, &SubjectSet::Everything).version();
+        let pattern = "testvfw/*/*/*".parse().unwrap();
+        let of_project = SubjectSet::matching(vec![SubjectPattern::Application(pattern)]);
+        let seen = subject(&model, &of_project);
+        assert!(!version.is_of(&seen));
+        assert!(seen.version().is_of(&seen));
     }
 }

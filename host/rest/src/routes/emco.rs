@@ -6,7 +6,7 @@ use kindsight_api::problem::PartialProblem;
 use kindsight_model::clean;
 use kindsight_status::{EmcoError, EmcoQuery, EmcoSubject, QueryError, StatusQuery, Subject};
 
-use crate::answer::{Answers, Chunks};
+use crate::answer::{Answers, Chunks, RequestKey};
 use crate::problem::Problem;
 use crate::routes::status::is_probably_small;
 
@@ -19,6 +19,7 @@ const WARNING_CHARS_MAX: usize = 300;
 
 /// A status query in EMCO's newer dialect.
 pub(super) struct EmcoRequest<'r> {
+    pub(super) key: RequestKey<'r>,
     pub(super) subject: EmcoSubject,
     /// The query as it is in the URL.
     pub(super) text: &'r str,
@@ -36,9 +37,9 @@ impl EmcoRequest<'_> {
         name: Result<N, Vec<PartialProblem>>,
         look_up: impl FnOnce(&N, &StatusQuery) -> Result<Subject, QueryError>,
     ) -> Result<Response, Problem> {
-        let kind = self.subject;
+        let (kind, key) = (self.subject, self.key);
         match self.found(name, look_up) {
-            Ok((subject, query)) => written(answers, subject, query).await,
+            Ok((subject, query)) => written(answers, key, subject, query).await,
             Err(error) => Ok(refusal(kind, &error)),
         }
     }
@@ -58,6 +59,7 @@ impl EmcoRequest<'_> {
 
 async fn written(
     answers: &Answers,
+    key: RequestKey<'_>,
     subject: Subject,
     query: EmcoQuery,
 ) -> Result<Response, Problem> {
@@ -66,12 +68,12 @@ async fn written(
         .emco_staleness(&query)
         .and_then(|stale| warning(&stale.reason));
     let kind = query.subject;
-    let write = move |to: &mut Chunks| match subject.emco_answer(&query) {
+    let write = move |subject: &Subject, to: &mut Chunks| match subject.emco_answer(&query) {
         Ok(answer) => to.go_json(&answer),
         // The query was checked before against the same subject.
         Err(error) => Err(Problem::new(status_of(kind, &error), error.to_string())),
     };
-    let mut response = answers.json(is_small, write).await?;
+    let mut response = answers.status(key, subject, is_small, write).await?;
     if let Some(warning) = warning {
         response.headers_mut().insert(WARNING, warning);
     }

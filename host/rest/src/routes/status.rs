@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequestParts, Path, Query, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, header};
+use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use kindsight_api::emco::{
     EmcoClusterAnswer, EmcoGroupAnswer, EmcoLogicalCloudAnswer, EmcoParameters,
@@ -15,7 +16,7 @@ use kindsight_api::status::{Dialect, ListingParameters, StatusAnswer, StatusPara
 use kindsight_model::{ClusterName, DigName, LogicalCloudName};
 use kindsight_status::{EmcoSubject, QueryError, StatusQuery, Subject};
 
-use crate::answer::{Answers, Chunks};
+use crate::answer::{Answers, Chunks, RequestKey};
 use crate::app::App;
 use crate::caller::Visible;
 use crate::dialect::dialect;
@@ -35,8 +36,7 @@ pub(super) type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 /// Extractor of a status query, as it was sent.
 pub(crate) struct Sent {
     dialect: Dialect,
-    /// The query as it is in the URL.
-    text: String,
+    uri: Uri,
     pairs: Vec<(String, String)>,
 }
 
@@ -47,7 +47,7 @@ impl FromRequestParts<App> for Sent {
         let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)?;
         Ok(Self {
             dialect: dialect(&parts.headers, &pairs, app.dialect),
-            text: parts.uri.query().unwrap_or_default().to_owned(),
+            uri: parts.uri.clone(),
             pairs,
         })
     }
@@ -62,16 +62,22 @@ impl Sent {
         name: Result<N, Vec<PartialProblem>>,
         look_up: impl FnOnce(&N, &StatusQuery) -> Result<Subject, QueryError>,
     ) -> InDialect {
+        let url = self.uri.path_and_query().map_or("", PathAndQuery::as_str);
+        let key = RequestKey {
+            dialect: self.dialect,
+            url,
+        };
         InDialect(match self.dialect {
             Dialect::V22 => {
                 let request = EmcoRequest {
+                    key,
                     subject,
-                    text: &self.text,
+                    text: self.uri.query().unwrap_or_default(),
                     pairs: &self.pairs,
                 };
                 request.answer(answers, name, look_up).await
             }
-            Dialect::Specification => answer(answers, self.pairs, name, look_up).await,
+            Dialect::Specification => answer(answers, key, self.pairs, name, look_up).await,
         })
     }
 }
@@ -210,6 +216,7 @@ pub(super) fn missing(error: QueryError) -> Problem {
 /// Answers in the dialect of the specification.
 async fn answer<N>(
     answers: &Answers,
+    key: RequestKey<'_>,
     pairs: Vec<(String, String)>,
     name: Result<N, Vec<PartialProblem>>,
     look_up: impl FnOnce(&N, &StatusQuery) -> Result<Subject, QueryError>,
@@ -218,8 +225,8 @@ async fn answer<N>(
     let query = StatusQuery::parse(pairs).map_err(Problem::invalid)?;
     let subject = look_up(&name, &query).map_err(missing)?;
     let is_small = is_probably_small(&subject, &query);
-    let write = move |to: &mut Chunks| to.json(&subject.answer(&query)?);
-    answers.json(is_small, write).await
+    let write = move |subject: &Subject, to: &mut Chunks| to.json(&subject.answer(&query)?);
+    answers.status(key, subject, is_small, write).await
 }
 
 /// Returns whether the answer is probably small.

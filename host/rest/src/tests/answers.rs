@@ -14,6 +14,23 @@ async fn a_group_has_a_status() {
 }
 
 #[tokio::test]
+async fn an_equal_query_after_a_change_has_the_changed_answer() {
+    let mut writer = published();
+    let router = router(state_of(&writer, Limits::default()));
+    let status = async |uri: &str| send(router.clone(), "GET", uri, Body::empty()).await.json();
+    let first = status(STATUS).await;
+    assert_eq!(status(STATUS).await, first);
+    let id: ContextId = "7".parse().unwrap();
+    let changed = context(&id, "sink", "ConfigMap", "other-configmap");
+    writer.publish(&ApplicationKey::Context(id.clone()), changed, Vec::new());
+    let second = status(STATUS).await;
+    let resource = &second["apps"][0]["clusters"][0]["resources"][0];
+    assert_eq!(resource["name"], "other-configmap");
+    let counts = status(&format!("{STATUS}?output=summary")).await;
+    assert_eq!(counts["apps"], Value::Null, "another query");
+}
+
+#[tokio::test]
 async fn a_cluster_has_a_status() {
     let json = get(&format!("{CLUSTER_STATUS}?type=cluster")).await.json();
     assert_eq!(json["name"], "vfw-cluster-provider+edge01");

@@ -57,6 +57,17 @@ async fn an_answer_is_one_line_of_json_in_the_order_of_emco() {
 }
 
 #[tokio::test]
+async fn equal_urls_have_an_answer_for_each_dialect() {
+    let router = router(state(Limits::default()));
+    for (accept, member) in [(OURS, "rsync-status"), (V22, "rsyncStatus")].repeat(2) {
+        let request = Request::builder().uri(STATUS);
+        let request = request.header(header::ACCEPT, accept);
+        let answer = answered(router.clone(), request.body(Body::empty()).unwrap()).await;
+        assert!(answer.json()[member].is_object(), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
 async fn the_request_selects_the_dialect_and_the_setting_is_the_default() {
     let ready = format!("{STATUS}?status=ready");
     let (ours, emco) = ("rsync-status", "rsyncStatus");
