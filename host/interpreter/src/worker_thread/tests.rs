@@ -38,6 +38,27 @@ fn a_worker_that_panics_is_replaced() {
     }
 }
 
+#[test]
+fn each_verdict_is_at_the_position_of_its_object() {
+    let interpreters = Interpreters::start(one_worker(), None).expect("an engine");
+    let kinds: Vec<String> = (0..200)
+        .map(|number| format!("K{}", number * 7 % 5))
+        .collect();
+    let object = |kind: &String| {
+        let json = format!(r#"{{"kind": "{kind}", "metadata": {{"name": "a"}}}}"#);
+        Object::from_json(json).expect("an object")
+    };
+    let objects: Arc<[Object]> = kinds.iter().map(object).collect();
+    let judged = interpreters.judge(&objects, 0);
+    assert_eq!(judged.len(), kinds.len());
+    for (verdict, kind) in judged.iter().zip(&kinds) {
+        assert!(
+            verdict.message.ends_with(kind.as_str()),
+            "{verdict:?} of {kind}"
+        );
+    }
+}
+
 /// A thread that does one turn at a time, and the queues before it.
 fn stage() -> (WorkerThread, Queues) {
     let (queues, work) = queues(100);
