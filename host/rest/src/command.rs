@@ -6,7 +6,7 @@ mod condition;
 use std::collections::BTreeSet;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use kindsight_api::interpreters::{LiveCondition, ShadowBase};
@@ -16,6 +16,7 @@ use kindsight_status::{clipped, one_of};
 use utoipa::IntoParams;
 
 use crate::problem::Problem;
+use crate::query_pairs::QueryPairs;
 
 pub(crate) use body::{promoted, settings, shadowed, within};
 pub(crate) use condition::{IfContent, IfContentHeader, IfMatch, IfMatchHeader, etag};
@@ -55,8 +56,8 @@ pub(crate) struct NoParameters;
 impl<S: Send + Sync> FromRequestParts<S> for NoParameters {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let unknown = pairs(parts, state).await?;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let unknown = QueryPairs::of(&parts.uri).0;
         let unknown = unknown
             .iter()
             .map(|(key, _)| unknown_parameter(key, "none"));
@@ -107,8 +108,8 @@ pub(crate) struct Unused;
 impl<S: Send + Sync> FromRequestParts<S> for Unused {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let pairs = pairs(parts, state).await?;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let pairs = QueryPairs::of(&parts.uri).0;
         if matches!(pairs.as_slice(), [(key, value)] if key == "unused" && value == "true") {
             return Ok(Self);
         }
@@ -129,8 +130,8 @@ pub(crate) struct Load {
 impl<S: Send + Sync> FromRequestParts<S> for Load {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        Self::read(&pairs(parts, state).await?)
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Self::read(&QueryPairs::of(&parts.uri).0)
     }
 }
 
@@ -166,10 +167,10 @@ pub(crate) struct Comparison(pub(crate) ShadowBase);
 impl<S: Send + Sync> FromRequestParts<S> for Comparison {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let mut base = None;
         let mut problems = Vec::new();
-        for (key, value) in pairs(parts, state).await? {
+        for (key, value) in QueryPairs::of(&parts.uri).0 {
             match &*key {
                 "base" if base.is_some() => problems.push(given_twice(&key)),
                 "base" => match shadow_base(&value) {
@@ -214,14 +215,6 @@ fn digest(value: &str) -> Result<Digest, PartialProblem> {
         let detail = format!("`{}` is not a digest", clipped(value));
         PartialProblem::new("digest", detail, "`sha256:` and 64 hex digits")
     })
-}
-
-async fn pairs<S: Send + Sync>(
-    parts: &mut Parts,
-    state: &S,
-) -> Result<Vec<(String, String)>, Problem> {
-    let Query(pairs) = Query::from_request_parts(parts, state).await?;
-    Ok(pairs)
 }
 
 fn settle<T>(value: T, problems: Vec<PartialProblem>) -> Result<T, Problem> {

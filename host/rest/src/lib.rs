@@ -40,6 +40,7 @@ mod middleware;
 mod notifications;
 mod problem;
 mod push;
+mod query_pairs;
 mod registry;
 mod router;
 mod routes;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use kindsight_api::applications::{ApplicationList, ApplicationParameters};
 use kindsight_api::clusters::ClusterList;
@@ -13,6 +12,7 @@ use kindsight_status::{ApplicationQuery, clipped};
 use crate::answer::{Answers, Chunks};
 use crate::caller::Visible;
 use crate::problem::Problem;
+use crate::query_pairs::QueryPairs;
 use crate::routes::errors::CommonErrors;
 
 /// Applications
@@ -33,9 +33,9 @@ use crate::routes::errors::CommonErrors;
 pub(crate) async fn applications(
     Visible(model): Visible,
     State(answers): State<Arc<Answers>>,
-    pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
+    QueryPairs(pairs): QueryPairs,
 ) -> Result<Response, Problem> {
-    let query = ApplicationQuery::parse(pairs?.0).map_err(Problem::invalid)?;
+    let query = ApplicationQuery::parse(pairs).map_err(Problem::invalid)?;
     let write = move |to: &mut Chunks| to.json(&model.applications(&query)?.answer());
     // The number of applications is not known beforehand.
     answers.json(false, write).await
@@ -56,9 +56,9 @@ pub(crate) async fn applications(
 pub(crate) async fn clusters(
     Visible(model): Visible,
     State(answers): State<Arc<Answers>>,
-    pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
+    QueryPairs(pairs): QueryPairs,
 ) -> Result<Response, Problem> {
-    if let Some((name, _)) = pairs?.0.first() {
+    if let Some((name, _)) = pairs.first() {
         return Err(Problem::invalid(vec![unknown(name)]));
     }
     let write = move |to: &mut Chunks| to.json(&model.clusters().answer());

@@ -14,9 +14,10 @@ use crate::answer::internal;
 use crate::app::App;
 use crate::caller::Visible;
 use crate::problem::Problem;
+use crate::query_pairs::QueryPairs;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath};
-use crate::routes::status::{Pairs, missing, read};
+use crate::routes::status::{missing, read};
 
 /// Confirmation of the status of a deployment intent group
 ///
@@ -41,7 +42,7 @@ pub(crate) async fn dig_confirmation(
     State(app): State<App>,
     Visible(model): Visible,
     path: Result<Path<DigPath>, PathRejection>,
-    pairs: Pairs,
+    pairs: QueryPairs,
 ) -> Result<Json<Confirmation<'static>>, Problem> {
     confirmed(&app, &model, path?.0.subject()?, pairs).await
 }
@@ -64,7 +65,7 @@ pub(crate) async fn cluster_confirmation(
     State(app): State<App>,
     Visible(model): Visible,
     path: Result<Path<ClusterPath>, PathRejection>,
-    pairs: Pairs,
+    pairs: QueryPairs,
 ) -> Result<Json<Confirmation<'static>>, Problem> {
     confirmed(&app, &model, path?.0.subject()?, pairs).await
 }
@@ -87,7 +88,7 @@ pub(crate) async fn logical_cloud_confirmation(
     State(app): State<App>,
     Visible(model): Visible,
     path: Result<Path<LogicalCloudPath>, PathRejection>,
-    pairs: Pairs,
+    pairs: QueryPairs,
 ) -> Result<Json<Confirmation<'static>>, Problem> {
     confirmed(&app, &model, path?.0.subject()?, pairs).await
 }
@@ -97,7 +98,7 @@ async fn confirmed(
     app: &AppState,
     model: &VisibleModel,
     name: RecordSubject,
-    pairs: Pairs,
+    pairs: QueryPairs,
 ) -> Result<Json<Confirmation<'static>>, Problem> {
     let query = read(pairs)?;
     let subject = model.subject(&name, &query).map_err(missing)?;

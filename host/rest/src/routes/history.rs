@@ -12,9 +12,10 @@ use kindsight_status::{HistoryQuery, QueryError};
 use crate::answer::{Answers, Chunks};
 use crate::caller::Visible;
 use crate::problem::Problem;
+use crate::query_pairs::QueryPairs;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::DigPath;
-use crate::routes::status::{Pairs, missing};
+use crate::routes::status::missing;
 
 /// History of a deployment intent group
 ///
@@ -41,10 +42,10 @@ pub(crate) async fn dig_history(
     Visible(model): Visible,
     State(answers): State<Arc<Answers>>,
     path: Result<Path<DigPath>, PathRejection>,
-    pairs: Pairs,
+    QueryPairs(pairs): QueryPairs,
 ) -> Result<Response, Problem> {
     let name = path?.0.name()?;
-    let query = HistoryQuery::parse(pairs?.0).map_err(Problem::invalid)?;
+    let query = HistoryQuery::parse(pairs).map_err(Problem::invalid)?;
     let write = move |to: &mut Chunks| {
         let history = model.history(&name, &query).map_err(not_found)?;
         to.json(&history.answer())

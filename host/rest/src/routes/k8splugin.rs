@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::WARNING;
 use axum::response::Response;
@@ -23,6 +23,7 @@ use crate::caller::Visible;
 use crate::command::NoParameters;
 use crate::instances::RbInstances;
 use crate::problem::Problem;
+use crate::query_pairs::QueryPairs;
 use crate::routes::emco::warning;
 use crate::routes::errors::CommonErrors;
 
@@ -58,9 +59,9 @@ pub(crate) async fn list(
     State(app): State<App>,
     Visible(model): Visible,
     State(answers): State<Arc<Answers>>,
-    pairs: Result<Query<Vec<(String, String)>>, QueryRejection>,
+    QueryPairs(pairs): QueryPairs,
 ) -> Result<Response, Problem> {
-    let parameters = parameters(pairs?.0)?;
+    let parameters = parameters(pairs)?;
     let list = read(&app, model, move |instances, model| {
         Ok(instances.list(model, &parameters))
     });

@@ -1,9 +1,10 @@
 //! Status queries.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{FromRequestParts, Path, State};
 use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderValue, Uri, header};
@@ -21,6 +22,7 @@ use crate::app::App;
 use crate::caller::Visible;
 use crate::dialect::dialect;
 use crate::problem::Problem;
+use crate::query_pairs::QueryPairs;
 use crate::routes::emco::EmcoRequest;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath, invalid_path};
@@ -31,8 +33,6 @@ const SMALL_QUERY_PLACEMENTS_MAX: usize = 64;
 /// The most names to filter by of a query with a probably small answer.
 const SMALL_QUERY_NAMES_MAX: usize = 8;
 
-pub(super) type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
-
 /// Extractor of a status query, as it was sent.
 pub(crate) struct Sent {
     dialect: Dialect,
@@ -41,10 +41,10 @@ pub(crate) struct Sent {
 }
 
 impl FromRequestParts<App> for Sent {
-    type Rejection = Problem;
+    type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)?;
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        let QueryPairs(pairs) = QueryPairs::of(&parts.uri);
         Ok(Self {
             dialect: dialect(&parts.headers, &pairs, app.dialect),
             uri: parts.uri.clone(),
@@ -193,8 +193,8 @@ pub(crate) async fn logical_cloud_status(
         .await)
 }
 
-pub(super) fn read(pairs: Pairs) -> Result<StatusQuery, Problem> {
-    StatusQuery::parse(pairs?.0).map_err(Problem::invalid)
+pub(super) fn read(QueryPairs(pairs): QueryPairs) -> Result<StatusQuery, Problem> {
+    StatusQuery::parse(pairs).map_err(Problem::invalid)
 }
 
 /// The error for a subject that does not exist: its name is in the path, its instance in the query.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::rejection::PathRejection;
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::response::Response;
 use kindsight_access::Lease;
@@ -24,9 +24,10 @@ use crate::app::App;
 use crate::caller::{Sender, Visible};
 use crate::limits::LIST_GATHER;
 use crate::problem::Problem;
+use crate::query_pairs::QueryPairs;
 use crate::routes::errors::CommonErrors;
 use crate::routes::paths::{ClusterPath, DigPath, LogicalCloudPath};
-use crate::routes::status::{Pairs, is_probably_small, missing, read};
+use crate::routes::status::{is_probably_small, missing, read};
 use crate::stream::{Reader, Streams, Watched, write_event};
 
 /// Status of a deployment intent group, followed
@@ -130,7 +131,7 @@ impl Following {
     /// # Errors
     /// Names that do not exist; a query whose answer is no status; too many streams.
     fn follow(self, name: RecordSubject) -> Result<Response, Problem> {
-        let query = read(Query::try_from_uri(&self.request.uri))?;
+        let query = read(QueryPairs::of(&self.request.uri))?;
         if let Some(listing) = query.listing {
             let problem = PartialProblem::new(
                 listing.as_str(),
@@ -181,10 +182,10 @@ impl Following {
     ),
 )]
 pub(crate) async fn watch_applications(
-    pairs: Pairs,
+    QueryPairs(pairs): QueryPairs,
     following: Following,
 ) -> Result<Response, Problem> {
-    let query = ApplicationQuery::parse(pairs?.0).map_err(Problem::invalid)?;
+    let query = ApplicationQuery::parse(pairs).map_err(Problem::invalid)?;
     following.begin(WatchedApplications { query })
 }
 
