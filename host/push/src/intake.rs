@@ -257,8 +257,8 @@ impl Intake {
         let Some(epoch) = &mut self.epoch else {
             return Ok(());
         };
-        let decoded = body::read(body, |line| {
-            epoch.take(line, &self.cluster, &needs.borrow(), batch)
+        let decoded = body::read(body, |line, bytes| {
+            epoch.take((line, bytes), &self.cluster, &needs.borrow(), batch)
         });
         match decoded {
             Ok(ignored) => {

@@ -19,7 +19,7 @@ const REASON_BYTES_MAX: usize = 300;
 /// one line, in time linear in the limit.
 pub(super) fn read(
     body: &[u8],
-    mut take: impl FnMut(Line<'_>) -> Result<(), PushRefusal>,
+    mut take: impl FnMut(Line<'_>, usize) -> Result<(), PushRefusal>,
 ) -> Result<usize, PushRefusal> {
     let limit = PUSH_DECODED_BYTES_MAX as u64 + 1;
     let mut reader = BufReader::new(MultiGzDecoder::new(body).take(limit));
@@ -49,7 +49,7 @@ pub(super) fn read(
         }
         let text = std::str::from_utf8(&bytes).map_err(|error| invalid(error.to_string()))?;
         match Line::read(text).map_err(|error| invalid(error.to_string()))? {
-            Some(line) => take(line)?,
+            Some(line) => take(line, count)?,
             None => ignored += 1,
         }
     }

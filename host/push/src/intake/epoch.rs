@@ -46,6 +46,8 @@ pub(super) struct Epoch {
     /// Reports and missing resources of the moment that the next `commit` ends.
     reports: Vec<(Subject, Report)>,
     missing_of: Vec<MissingResources>,
+    /// Size of the reports and missing resources that wait for the `commit`.
+    uncommitted: Size,
     /// Reports of earlier epochs that this epoch has not replaced, with the current coverage of the pipeline.
     unseen: Reported,
 }
@@ -63,6 +65,7 @@ impl Epoch {
             size: Size::default(),
             reports: Vec::new(),
             missing_of: Vec::new(),
+            uncommitted: Size::default(),
             unseen,
         }
     }
@@ -75,18 +78,18 @@ impl Epoch {
         reported
     }
 
-    /// Takes one line, and adds its events to the batch.
+    /// Takes one line with its number of bytes, and adds its events to the batch.
     ///
     /// # Errors
     /// The line does not fit the lines before it, or the cluster is over a limit.
     pub(super) fn take(
         &mut self,
-        line: Line<'_>,
+        (line, bytes): (Line<'_>, usize),
         cluster: &ClusterName,
         needs: &PushedNeeds,
         batch: &mut PushedBatch,
     ) -> Result<(), PushRefusal> {
-        let Some(line) = self.staged.take(line) else {
+        let Some(line) = self.staged.take(line, bytes) else {
             return self.size.plus(self.staged.size).check();
         };
         match line {
@@ -124,14 +127,14 @@ impl Epoch {
         let slots = &self.slots;
         let report = held.apply(line, origin, &mut self.staged, |slot| of_slot(slots, slot))?;
         self.unseen.subjects.remove(&subject);
+        self.uncommitted = self.uncommitted.plus(held.size());
         let is_forgotten = report.is_empty() && matches!(subject, Subject::Application { .. });
         if !is_forgotten {
             self.size = self.size.plus(held.size());
             self.held.insert(subject.clone(), held);
         }
         self.reports.push((subject, report));
-        self.staged.settle();
-        self.size.plus(self.staged.size).check()
+        self.check()
     }
 
     fn take_missing(&mut self, line: &MissingOfLine) -> Result<(), PushRefusal> {
@@ -149,6 +152,8 @@ impl Epoch {
         let count = |objects| Size { objects, bytes: 0 };
         let before = self.missing.remove(&application).unwrap_or_default();
         self.size = self.size.minus(count(before)).plus(count(resources.len()));
+        // The application counts too.
+        self.uncommitted = self.uncommitted.plus(count(1 + resources.len()));
         if !resources.is_empty() {
             self.missing.insert(application.clone(), resources.len());
         }
@@ -156,12 +161,20 @@ impl Epoch {
             application,
             resources,
         });
+        self.check()
+    }
+
+    /// Refuses a cluster that is over a limit after a report. An agent reports on a subject once before each `commit`, so
+    /// the reports that wait for it are at most as large as all reports.
+    fn check(&mut self) -> Result<(), PushRefusal> {
         self.staged.settle();
+        self.uncommitted.check()?;
         self.size.plus(self.staged.size).check()
     }
 
     /// Ends the reports of one moment. Reports on subjects that are not in this cluster are left out.
     fn commit(&mut self, cluster: &ClusterName, needs: &PushedNeeds, batch: &mut PushedBatch) {
+        self.uncommitted = Size::default();
         let mut reports = std::mem::take(&mut self.reports);
         reports.retain(|(subject, _)| is_of_cluster(subject, needs));
         let mut missing = std::mem::take(&mut self.missing_of);

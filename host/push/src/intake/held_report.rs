@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kindsight_api::push::PushRefusal;
-use kindsight_model::{Claims, Coverage, Origin, OtherClaim, Rejected, Report, clean};
+use kindsight_model::{Claims, Coverage, ObjectError, Origin, OtherClaim, Rejected, Report, clean};
 
 use super::held_list::HeldList;
 use super::staged::{Size, Staged};
@@ -51,10 +51,13 @@ impl Default for HeldReport {
 impl HeldReport {
     /// Number and bytes of the objects of the report.
     pub(super) fn size(&self) -> Size {
+        let status = self.status_json.as_deref().map_or(0, str::len);
+        let rejected = self.rejected.iter().map(bytes_of_rejected);
+        let claims = self.claims.iter().map(bytes_of_claims);
         let others = Size {
             // The subject counts as an object too.
             objects: 1 + self.rejected.len() + self.claims.len() + self.hooks.len(),
-            bytes: self.status_json.as_deref().map_or(0, str::len),
+            bytes: status + rejected.chain(claims).sum::<usize>(),
         };
         let lists = self.objects.size().plus(self.related.size());
         lists.plus(others)
@@ -140,6 +143,33 @@ impl HeldReport {
     }
 }
 
+/// Bytes of the texts of an object that cannot be read.
+fn bytes_of_rejected(rejected: &Rejected) -> usize {
+    let why = match &rejected.error {
+        ObjectError::NotAnObject(why) | ObjectError::NotReported(why) => why.len(),
+        ObjectError::TooLarge(_) | ObjectError::NoKind | ObjectError::TooMany(_) => 0,
+    };
+    let identity = rejected.identity.as_ref().map_or(0, |identity| {
+        let gvk = &identity.gvk;
+        let names = [
+            &gvk.group,
+            &gvk.version,
+            &gvk.kind,
+            &identity.namespace,
+            &identity.name,
+        ];
+        names.iter().map(|name| name.len()).sum()
+    });
+    rejected.pointer.len() + why + identity
+}
+
+/// Bytes of the texts of the claims on an object.
+fn bytes_of_claims(claims: &ClaimsLine) -> usize {
+    let others = claims.others.iter();
+    let others = others.map(|other| other.application.len() + other.evidence.len());
+    claims.evidence.len() + others.sum::<usize>()
+}
+
 /// A text of an agent, as one harmless line.
 pub(super) fn text(of: &str) -> Arc<str> {
     clean(of, TEXT_BYTES_MAX).into()
@@ -158,7 +188,6 @@ fn claims_of(line: &ClaimsLine) -> Arc<Claims> {
 }
 
 fn cleaned(rejected: &Rejected) -> Rejected {
-    use kindsight_model::ObjectError;
     let error = match &rejected.error {
         ObjectError::NotAnObject(why) => ObjectError::NotAnObject(text(why).to_string()),
         other => other.clone(),

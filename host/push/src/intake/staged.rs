@@ -73,22 +73,15 @@ pub(super) struct Staged {
 }
 
 impl Staged {
-    /// Takes an item; returns any other line.
-    pub(super) fn take<'l>(&mut self, line: Line<'l>) -> Option<Line<'l>> {
-        let mut bytes = 0;
+    /// Takes an item, whose line has this number of bytes; returns any other line.
+    pub(super) fn take<'l>(&mut self, line: Line<'l>, bytes: usize) -> Option<Line<'l>> {
         match line {
-            Line::Object(line) => {
-                bytes = line.json.get().len();
-                self.objects.push_back(object(&line));
-            }
+            Line::Object(line) => self.objects.push_back(object(&line)),
             Line::Rejected(line) => self.rejected.push_back(line.into()),
             Line::Claims(line) => self.claims.push_back(line),
             Line::Removed(line) => self.removed.push_back(line.removal()),
             Line::Missing(line) => self.missing.push_back(line.into()),
-            Line::Text(text) => {
-                bytes = text.len();
-                self.texts.push_back(text.into_owned());
-            }
+            Line::Text(text) => self.texts.push_back(text.into_owned()),
             other => return Some(other),
         }
         self.size = self.size.plus(Size { objects: 1, bytes });
@@ -189,5 +182,32 @@ fn rejected(json: &str, default: Option<Gvk>, error: ObjectError) -> Rejected {
         pointer: clean(&pointer, super::held_report::TEXT_BYTES_MAX).into_owned(),
         error,
         identity,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_each_item_count() {
+        let lines = [
+            r#"{"object":{"json":{"kind":"K"}}}"#,
+            r#"{"rejected":{"pointer":"p","error":"no-kind"}}"#,
+            r#"{"claims":{"position":0,"evidence":"e"}}"#,
+            r#"{"removed":{"kind":"K","name":"n","reason":"deleted"}}"#,
+            r#"{"missing":{"gvk":{"kind":"K"},"name":"n"}}"#,
+            r#"{"text":"t"}"#,
+        ];
+        for text in lines {
+            let mut staged = Staged::default();
+            let mut take = |bytes| {
+                let line = Line::read(text).unwrap().unwrap();
+                assert!(staged.take(line, bytes).is_none(), "{text}");
+                staged.size.check()
+            };
+            assert_eq!(take(CLUSTER_BYTES_MAX), Ok(()), "{text}");
+            assert!(matches!(take(1), Err(PushRefusal::TooLarge(_))), "{text}");
+        }
     }
 }

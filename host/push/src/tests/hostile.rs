@@ -112,6 +112,31 @@ async fn a_list_that_repeats_its_objects_is_limited() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn reports_without_an_end_are_limited() {
+    let host = Host::start().await;
+    let empty = report("");
+    let (missing, commit) = (
+        r#"{"missing-of":{"application":"-/shop/-/web","count":0}}"#,
+        r#"{"commit":{}}"#,
+    );
+    let half = crate::CLUSTER_OBJECTS_MAX / 2;
+    for (epoch, line) in [(1, &*empty), (2, missing)] {
+        let mut lines = vec![line; half];
+        assert_eq!(host.send(epoch, 0, &body(&lines)).await, Ok(1));
+        lines.push(line);
+        let refused = host.send(epoch, 1, &body(&lines)).await;
+        let is_refused = matches!(refused, Err(PushRefusal::TooLarge(_)));
+        assert!(is_refused, "{refused:?}");
+    }
+    let mut lines = vec![missing; half];
+    lines.push(commit);
+    for sequence in 0..3 {
+        let taken = host.send(3, sequence, &body(&lines)).await;
+        assert_eq!(taken, Ok(sequence + 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn lines_that_do_not_fit_are_refused_with_their_number() {
     let mut host = Host::start().await;
     for (epoch, (line, part)) in (1..).zip([
