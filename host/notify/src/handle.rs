@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kindsight_api::notify::{
     DeadLetter, NotifyReceiver, NotifyReceiverList, NotifyRefusal, NotifyResend, NotifyTest,
 };
+use kindsight_model::SubjectSet;
 use kindsight_store::{Store, chain};
 use tokio::sync::mpsc;
 
@@ -107,13 +108,15 @@ pub struct Notifications {
 }
 
 impl Notifications {
-    /// The receivers with their queues and dead letters in the store. Blocks until the store answers.
+    /// The receivers with their queues and dead letters in the store, for a reader who may see these subjects. A dead
+    /// letter about another subject is left out. Blocks until the store answers.
     ///
     /// # Errors
     /// [`NotifyRefusal::Unavailable`] if the store does not answer.
-    pub fn list(&self) -> Result<NotifyReceiverList, NotifyRefusal> {
+    pub fn list(&self, visible: &SubjectSet) -> Result<NotifyReceiverList, NotifyRefusal> {
         let receivers = self.receivers.iter();
-        let receivers = receivers.map(|(receiver, counts)| self.receiver(receiver, counts));
+        let receivers =
+            receivers.map(|(receiver, counts)| self.receiver(receiver, counts, visible));
         let receivers = receivers.collect::<kindsight_store::Result<Vec<_>>>();
         let receivers = receivers.map_err(|error| NotifyRefusal::Unavailable(chain(&error)))?;
         Ok(NotifyReceiverList { receivers })
@@ -196,6 +199,7 @@ impl Notifications {
         &self,
         receiver: &Receiver,
         counts: &Counts,
+        visible: &SubjectSet,
     ) -> kindsight_store::Result<NotifyReceiver> {
         let keys = Keys::of(&receiver.name);
         let sends = self.sends.load(Ordering::Relaxed);
@@ -208,7 +212,8 @@ impl Notifications {
         let dead = self.store.range(&keys.dead_letters())?.entries;
         let dead = dead
             .iter()
-            .filter_map(|entry| serde_json::from_slice::<GivenUp>(&entry.value).ok());
+            .filter_map(|entry| serde_json::from_slice::<GivenUp>(&entry.value).ok())
+            .filter(|given_up| given_up.event.subject.is_in(visible));
         Ok(NotifyReceiver {
             name: receiver.name.clone(),
             format: receiver.format,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kindsight_api::notify::TransitionSubject;
-use kindsight_model::{ClusterName, DigName};
+use kindsight_model::{ClusterName, DigName, SubjectSet};
 use kindsight_status::ResourceId;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,15 @@ impl Subject {
             namespace: Arc::clone(&id.namespace),
             name: Arc::clone(&id.name),
         }))
+    }
+
+    /// Returns whether a reader who may see these subjects may see it.
+    pub(crate) fn is_in(&self, visible: &SubjectSet) -> bool {
+        match self {
+            Self::Application(name) => visible.has_application(name),
+            Self::Resource(resource) => visible.has_application(&resource.application),
+            Self::Connection(cluster) => visible.has_cluster(cluster),
+        }
     }
 
     pub(crate) fn kind(&self) -> TransitionSubject {
@@ -106,5 +115,44 @@ mod text {
     {
         let text = Cow::<'de, str>::deserialize(from)?;
         text.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_model::SubjectPattern;
+
+    use super::*;
+
+    #[test]
+    fn a_subject_belongs_to_its_application_or_its_cluster() {
+        let application: DigName = "retail/shop/v1/prod".parse().unwrap();
+        let resource = ResourceSubject {
+            application: application.clone(),
+            app: "web".into(),
+            cluster: "p+edge".parse().unwrap(),
+            group: "apps".into(),
+            kind: "Deployment".into(),
+            namespace: "default".into(),
+            name: "web".into(),
+        };
+        let subjects = [
+            Subject::Application(application),
+            Subject::Resource(Arc::new(resource)),
+            Subject::Connection("p+edge".parse().unwrap()),
+        ];
+        let seen_by = |patterns| {
+            let visible = SubjectSet::matching(patterns);
+            subjects.each_ref().map(|subject| subject.is_in(&visible))
+        };
+        let applications = |text: &str| SubjectPattern::Application(text.parse().unwrap());
+        let clusters = |text: &str| SubjectPattern::Cluster(text.parse().unwrap());
+        assert_eq!(seen_by(vec![]), [false; 3]);
+        assert_eq!(
+            seen_by(vec![applications("retail/*/*/*")]),
+            [true, true, false]
+        );
+        assert_eq!(seen_by(vec![applications("web/*/*/*")]), [false; 3]);
+        assert_eq!(seen_by(vec![clusters("p+*")]), [false, false, true]);
     }
 }

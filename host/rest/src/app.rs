@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::FromRef;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::AppState;
 use crate::answer::Answers;
-use crate::limits::FOLLOWERS_MAX;
+use crate::limits::{FOLLOWERS_MAX, REMOTE_CALLS_MAX};
+use crate::problem::Problem;
 use crate::stream::Streams;
 
 /// The state of the handlers. A clone is one pointer: axum clones the state of a route several times for each request.
@@ -21,6 +22,7 @@ struct Parts {
     answers: Arc<Answers>,
     streams: Arc<Streams>,
     followers: Arc<Semaphore>,
+    remote_calls: Arc<Semaphore>,
     document: Bytes,
 }
 
@@ -33,6 +35,7 @@ impl App {
             answers,
             streams,
             followers: Arc::new(Semaphore::new(FOLLOWERS_MAX)),
+            remote_calls: Arc::new(Semaphore::new(REMOTE_CALLS_MAX)),
             document,
         }))
     }
@@ -50,6 +53,16 @@ impl App {
     /// The slots of hosts that follow the complete state.
     pub(crate) fn followers(&self) -> &Arc<Semaphore> {
         &self.0.followers
+    }
+
+    /// A slot for a request whose blocking thread waits for other servers. The thread holds it to its end, also if the
+    /// client disconnects before.
+    ///
+    /// # Errors
+    /// All slots are taken.
+    pub(crate) fn remote_call(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let slot = Arc::clone(&self.0.remote_calls).try_acquire_owned();
+        slot.map_err(|_| Problem::busy())
     }
 
     /// The OpenAPI document of the routes, as JSON.

@@ -48,6 +48,9 @@ pub const METRICS_REQUESTS_MAX: usize = 2;
 pub const QUICK_COMMANDS_MAX: usize = 64;
 /// The most reports of agents that are decoded at a time. Each takes the memory of its lines, 16 MiB at most.
 pub const PUSH_REQUESTS_MAX: usize = 16;
+/// The most requests at a time whose blocking thread waits for other servers: dry runs, which ask API servers about each
+/// resource, and tests of receivers of notifications. All requests share 64 blocking threads.
+pub(crate) const REMOTE_CALLS_MAX: usize = 8;
 /// The most agents that wait for needs at a time: one for each pushed cluster.
 pub const NEEDS_REQUESTS_MAX: usize = 512;
 /// The longest a command to an interpreter may take, including the time to read its body: three compilations of one

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyResend, NotifyTest};
+use kindsight_model::SubjectSet;
 use kindsight_notify::{Notifications, Notifier};
 use kindsight_pipeline::Unsynced;
 use kindsight_read_model::ReadModel;
@@ -49,8 +50,8 @@ pub(crate) fn api(of: Option<Notifications>) -> Option<Arc<dyn kindsight_rest::N
 }
 
 impl kindsight_rest::Notifications for NotifyApi {
-    fn list(&self) -> Result<NotifyReceiverList, NotifyRefusal> {
-        self.0.list()
+    fn list(&self, visible: &SubjectSet) -> Result<NotifyReceiverList, NotifyRefusal> {
+        self.0.list(visible)
     }
 
     fn test(&self, receiver: &str) -> Result<NotifyTest, NotifyRefusal> {

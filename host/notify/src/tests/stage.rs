@@ -211,7 +211,10 @@ impl Running {
 
     /// The answer about the receivers.
     pub(super) fn receivers(&self) -> Vec<NotifyReceiver> {
-        self.notifications.list().unwrap().receivers
+        self.notifications
+            .list(&SubjectSet::Everything)
+            .unwrap()
+            .receivers
     }
 
     /// Waits until the answer about the first receiver fits.

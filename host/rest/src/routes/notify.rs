@@ -21,7 +21,8 @@ use crate::routes::errors::CommonErrors;
 
 /// Receivers of notifications
 ///
-/// Every receiver of the configuration with the length of its queue, its counts, and the events that were given up.
+/// Every receiver of the configuration with the length of its queue, its counts, and the events that were given up, as
+/// far as the sender of the request may see their subjects.
 #[utoipa::path(
     get,
     path = "/v2/notify",
@@ -34,14 +35,17 @@ use crate::routes::errors::CommonErrors;
 )]
 pub(crate) async fn list(
     State(app): State<App>,
+    sender: Sender,
     _: NoParameters,
 ) -> Result<Json<NotifyReceiverList>, Problem> {
     let Some(notifications) = app.notifications.clone() else {
         return Ok(Json(NotifyReceiverList::default()));
     };
-    run(notifications, |notifications| notifications.list())
-        .await
-        .map(Json)
+    let visible = sender.visible().clone();
+    let list = run(notifications, move |notifications| {
+        notifications.list(&visible)
+    });
+    list.await.map(Json)
 }
 
 /// Test a receiver of notifications
@@ -68,7 +72,9 @@ pub(crate) async fn test(
 ) -> Result<Json<NotifyTest>, Problem> {
     let Path(receiver) = path?;
     let user = sender.user_name().to_owned();
+    let slot = app.remote_call()?;
     let tested = run(configured(&app)?, move |notifications| {
+        let _slot = slot;
         let tested = notifications.test(&receiver);
         audit::log_notify_test(&user, &receiver, &tested);
         tested

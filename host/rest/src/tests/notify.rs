@@ -1,9 +1,14 @@
 //! Receivers of notifications.
 
+use std::sync::RwLock;
+
 use kindsight_api::notify::{NotifyReceiverList, NotifyRefusal, NotifyResend, NotifyTest};
+use kindsight_model::SubjectSet;
+use tokio::task::JoinSet;
 
 use super::*;
 use crate::Notifications;
+use crate::limits::REMOTE_CALLS_MAX;
 
 const TEST: &str = "/v2/notify/ops/test";
 
@@ -11,7 +16,7 @@ const TEST: &str = "/v2/notify/ops/test";
 struct Away;
 
 impl Notifications for Away {
-    fn list(&self) -> Result<NotifyReceiverList, NotifyRefusal> {
+    fn list(&self, _: &SubjectSet) -> Result<NotifyReceiverList, NotifyRefusal> {
         Err(NotifyRefusal::Unavailable("the store is away".to_owned()))
     }
 
@@ -77,4 +82,49 @@ async fn a_test_answers_with_the_result_and_a_refusal_with_its_reason() {
     let list = send(routes(), "GET", "/v2/notify", Body::empty()).await;
     list.problem(StatusCode::SERVICE_UNAVAILABLE);
     assert!(!list.header(header::RETRY_AFTER).is_empty());
+}
+
+/// Receivers that do not answer while the lock is taken.
+struct Slow(Arc<RwLock<()>>);
+
+impl Notifications for Slow {
+    fn list(&self, _: &SubjectSet) -> Result<NotifyReceiverList, NotifyRefusal> {
+        Ok(NotifyReceiverList::default())
+    }
+
+    fn test(&self, _: &str) -> Result<NotifyTest, NotifyRefusal> {
+        drop(self.0.read());
+        Ok(NotifyTest {
+            error: None,
+            status: Some(200),
+            delivered: true,
+        })
+    }
+
+    fn resend(&self, _: &str) -> Result<NotifyResend, NotifyRefusal> {
+        Err(NotifyRefusal::NotSender("not this server".to_owned()))
+    }
+}
+
+#[tokio::test]
+async fn calls_of_other_servers_leave_threads_for_other_requests() {
+    let lock = Arc::new(RwLock::new(()));
+    let router = router(AppState {
+        notifications: Some(Arc::new(Slow(Arc::clone(&lock)))),
+        ..state(Limits::default())
+    });
+    let silent = lock.write();
+    let mut tests = JoinSet::new();
+    for _ in 0..=REMOTE_CALLS_MAX {
+        tests.spawn(send(router.clone(), "POST", TEST, ""));
+    }
+    let refused = tests.join_next().await.unwrap().unwrap();
+    refused.problem(StatusCode::SERVICE_UNAVAILABLE);
+    assert_ne!(refused.header(header::RETRY_AFTER), "");
+    let list = send(router, "GET", "/v2/notify", "").await;
+    assert_eq!(list.status, StatusCode::OK);
+    drop(silent);
+    for answer in tests.join_all().await {
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    }
 }

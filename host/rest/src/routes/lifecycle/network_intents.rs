@@ -216,7 +216,11 @@ pub(crate) async fn dry_run(
     } else {
         Some(content(read(&body, "NetworkIntents")?))
     };
-    let shown = run(&app, move |groups| groups.dry_run(&subject, intent));
+    let slot = app.remote_call()?;
+    let shown = run(&app, move |groups| {
+        let _slot = slot;
+        groups.dry_run(&subject, intent)
+    });
     shown.await.map(Json)
 }
 
