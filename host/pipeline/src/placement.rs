@@ -309,7 +309,7 @@ impl Placement {
     }
 
     fn project(&mut self, now_ms: i64) {
-        if self.is_unconfirmed() && self.report.is_none() {
+        if self.desired.is_observed() && self.is_unconfirmed() && self.report.is_none() {
             return self.mark();
         }
         let stale = self.freshness.shown();
@@ -326,7 +326,8 @@ impl Placement {
             faults: self.faults(),
         };
         let view = project(input, self.view.as_deref(), now_ms);
-        self.view = Some(Arc::new(self.marked(view)));
+        self.view = Some(Arc::new(view));
+        self.mark();
     }
 
     /// Replaces the marks of the view, without joining the resources again.

@@ -18,6 +18,10 @@ const LIMITS: WaitingLimits = WaitingLimits {
     bytes_max: UNCLAIMED_BYTES_MAX,
 };
 
+/// Why the newest report on an app is not known.
+const DROPPED: &str = "it overflowed before the AppContext was known, and the cluster's report was dropped; the next report completes this app";
+const UNREADABLE: &str = "a report that arrived before the AppContext was known cannot be read, and the report before it is shown; the next report completes this app";
+
 /// Limits on the names of apps whose reports were dropped. Without its name, a loss is logged only.
 const LOST_LIMITS: WaitingLimits = WaitingLimits {
     reports_max: UNCLAIMED_MAX,
@@ -27,8 +31,8 @@ const LOST_LIMITS: WaitingLimits = WaitingLimits {
 /// Reports that wait for their context.
 pub(crate) struct Unclaimed {
     reports: WaitingReports<Report>,
-    /// Apps whose newest report was dropped.
-    lost: WaitingReports<()>,
+    /// Apps whose newest report is not known, with the reason.
+    lost: WaitingReports<&'static str>,
     kept_log: LogLimit,
     lost_log: LogLimit,
 }
@@ -38,8 +42,8 @@ pub(crate) struct Unclaimed {
 pub(crate) struct Claimed {
     /// The newest report on each app.
     pub(crate) reports: Vec<(ReportedApp, Report)>,
-    /// Apps whose newest report was dropped.
-    pub(crate) lost: Vec<ReportedApp>,
+    /// Apps whose newest report is not known, with the reason.
+    pub(crate) lost: Vec<(ReportedApp, &'static str)>,
 }
 
 impl Default for Unclaimed {
@@ -74,9 +78,20 @@ impl Unclaimed {
         let dropped = self.reports.push(app, report, bytes);
         self.lost_log.count(dropped.len());
         for app in dropped {
-            self.lost.push(app, (), 0);
+            self.lost.push(app, DROPPED, 0);
         }
         self.log(now_ms);
+    }
+
+    /// Notes that a report after the one that waits cannot be read.
+    pub(crate) fn outdate(&mut self, cluster: &ClusterName, deployment: &DeploymentId) {
+        let app = ReportedApp {
+            deployment: deployment.clone(),
+            cluster: cluster.clone(),
+        };
+        if self.reports.contains(&app) {
+            self.lost.push(app, UNREADABLE, 0);
+        }
     }
 
     /// Removes and returns the reports on the apps of a context.
@@ -115,11 +130,8 @@ impl Unclaimed {
 
     fn remove(&mut self, matches: impl Fn(&ReportedApp) -> bool) -> Claimed {
         let reports = self.reports.take(&matches);
-        let lost = self.lost.take(matches).into_iter();
-        Claimed {
-            reports,
-            lost: lost.map(|(app, ())| app).collect(),
-        }
+        let lost = self.lost.take(matches);
+        Claimed { reports, lost }
     }
 }
 
@@ -169,10 +181,29 @@ mod tests {
         assert_eq!(unclaimed.reports.len(), UNCLAIMED_MAX);
         let claimed = unclaimed.claim(&"2".parse().unwrap());
         assert!(claimed.reports.is_empty());
-        assert_eq!(claimed.lost[0].deployment.to_string(), "2-a");
+        assert_eq!(claimed.lost[0].0.deployment.to_string(), "2-a");
         let claimed = unclaimed.claim(&"3".parse().unwrap());
         assert_eq!((claimed.reports.len(), claimed.lost.len()), (1, 0));
         // A new report replaces the dropped report.
+        keep(&mut unclaimed, "1-a");
+        let claimed = unclaimed.claim(&"1".parse().unwrap());
+        assert_eq!((claimed.reports.len(), claimed.lost.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_report_that_waits_is_out_of_date_after_an_unreadable_one() {
+        let mut unclaimed = Unclaimed::default();
+        let (cluster, deployment) = ("p+c".parse().unwrap(), "1-a".parse().unwrap());
+        unclaimed.outdate(&cluster, &deployment);
+        let claimed = unclaimed.claim(&"1".parse().unwrap());
+        assert!(claimed.lost.is_empty(), "no report waits");
+        keep(&mut unclaimed, "1-a");
+        unclaimed.outdate(&cluster, &deployment);
+        let claimed = unclaimed.claim(&"1".parse().unwrap());
+        assert_eq!(claimed.reports.len(), 1);
+        assert_eq!(claimed.lost[0].1, UNREADABLE);
+        keep(&mut unclaimed, "1-a");
+        unclaimed.outdate(&cluster, &deployment);
         keep(&mut unclaimed, "1-a");
         let claimed = unclaimed.claim(&"1".parse().unwrap());
         assert_eq!((claimed.reports.len(), claimed.lost.len()), (1, 0));

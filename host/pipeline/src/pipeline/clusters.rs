@@ -69,6 +69,9 @@ impl Pipeline {
             } => {
                 tracing::warn!(%cluster, origin, error, "report not readable");
                 if let Some(deployment) = deployment {
+                    if may_be_newer {
+                        self.unclaimed.outdate(&cluster, &deployment);
+                    }
                     let change = || Change::Unreadable {
                         origin: &origin,
                         error: &error,

@@ -73,7 +73,10 @@ impl Pipeline {
                 reason: PREVIOUS_OWNER.into(),
             };
             let ApplicationKey::Found(name) = &key else {
-                let change = Change::PreviousOwner(&view);
+                let change = Change::PreviousOwner {
+                    view: &view,
+                    stale: &stale,
+                };
                 let shared = &self.shared;
                 self.applications.update(&key, shared, |state| {
                     state.apply((&app, cluster), change, shared, now_ms)

@@ -12,11 +12,8 @@ use super::found::FoundNews;
 use crate::application_state::Changes;
 use crate::placement::Change;
 
-/// The origin of the fault of an app whose report was dropped.
+/// The origin of the fault of an app whose newest report is not known.
 const QUEUE: &str = "report queue";
-
-/// The fault of an app whose report was dropped before its context was known.
-const DROPPED: &str = "it overflowed before the AppContext was known, and the cluster's report was dropped; the next report completes this app";
 
 impl Pipeline {
     /// Handles the reports of one step of a cluster, those on the apps of one application together.
@@ -87,16 +84,16 @@ impl Pipeline {
         }
     }
 
-    /// Takes the reports that waited for a context, and marks its apps whose reports were dropped.
+    /// Takes the reports that waited for a context, and marks its apps whose newest reports are not known.
     pub(super) fn claim_reports(&mut self, context: &ContextId, now_ms: i64) {
         let claimed = self.unclaimed.claim(context);
         for (app, report) in claimed.reports {
             self.report(&app.cluster, app.deployment, report, now_ms);
         }
-        for app in claimed.lost {
+        for (app, why) in claimed.lost {
             let change = || Change::Unreadable {
                 origin: QUEUE,
-                error: DROPPED,
+                error: why,
                 may_be_newer: true,
             };
             self.change(&app.deployment, &app.cluster, now_ms, change);

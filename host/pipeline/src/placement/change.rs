@@ -26,8 +26,12 @@ pub(crate) enum Change<'c> {
         namespace: &'c Arc<str>,
         deployment: &'c DeploymentId,
     },
-    /// Another host watched the cluster before, and showed this last.
-    PreviousOwner(&'c Arc<ClusterView>),
+    /// Another host watched the cluster before, and showed this last. The state is out of date until this host has listed
+    /// the cluster.
+    PreviousOwner {
+        view: &'c Arc<ClusterView>,
+        stale: &'c Staleness,
+    },
     /// The cluster reports on the app. Replaces its previous report.
     Report(Report),
     /// The autoscalers of the application in the cluster changed.
@@ -72,7 +76,7 @@ impl Placement {
                 namespace,
                 deployment,
             } => self.read_context(snapshot, namespace, deployment, env.now_ms),
-            Change::PreviousOwner(view) => self.take_over(view),
+            Change::PreviousOwner { view, stale } => self.take_over(view, stale),
             Change::Report(report) => self.take_report(report, applied),
             Change::Autoscalers(autoscalers) => {
                 self.desired.scale(autoscalers);
@@ -137,12 +141,14 @@ impl Placement {
         }
     }
 
-    /// Continues the states of a previous owner of the cluster, unless the cluster has reported in this process. The
-    /// first report replaces its resources.
-    fn take_over(&mut self, view: &Arc<ClusterView>) -> Work {
-        if self.was_heard() {
-            return Work::Nothing;
-        }
+    /// Continues the states of a previous owner of the cluster. The first report replaces its resources. Reports that the
+    /// cluster sent to this host before are older.
+    pub(super) fn take_over(&mut self, view: &Arc<ClusterView>, stale: &Staleness) -> Work {
+        self.forget_live();
+        let Staleness { since_ms, reason } = stale;
+        let reason = Arc::clone(reason);
+        self.freshness
+            .set(Freshness::Unconfirmed, *since_ms, reason);
         self.view = Some(Arc::clone(view));
         Work::Mark
     }
@@ -170,10 +176,11 @@ impl Placement {
         self.confirmations.begin(before, self.desired.expected());
     }
 
-    /// Completes the objects of the report again.
+    /// Completes the objects of the report again. Verdicts of the next set on the objects of before are discarded.
     fn complete_report(&mut self) -> Work {
         let report = self.report.as_mut();
         if report.is_some_and(|report| report.complete_from(&self.desired)) {
+            self.verdicts.discard_recheck();
             Work::Judge
         } else {
             Work::Nothing
@@ -243,10 +250,15 @@ impl Placement {
     }
 
     /// The source has sent every report: a report of the cluster that waited is shown again, and a report of the
-    /// store that no report replaced is out of date.
-    fn synced(&mut self, now_ms: i64) -> Work {
+    /// store that no report replaced is out of date. The cluster does not report on a recorded app whose last state came
+    /// from another host.
+    pub(super) fn synced(&mut self, now_ms: i64) -> Work {
         self.freshness.clear(Freshness::NotConfigured);
-        let work = self.bring_back_live();
+        let mut work = self.bring_back_live();
+        let is_recorded = !self.desired.is_observed();
+        if is_recorded && self.freshness.clear(Freshness::Unconfirmed).is_some() {
+            work = work.max(Work::Project);
+        }
         let is_stored = self
             .report
             .as_ref()

@@ -163,13 +163,18 @@ impl Confirmations {
                 let expected = expected.get(key);
                 expected.is_some_and(|resource| waiting.note_rsync(resource.rsync, now_ms))
             });
+            // An object that is not in the report has no status that could end the wait.
+            for waiting in self.waiting.values_mut() {
+                waiting.has_end = false;
+            }
             for (expected, position, object) in now.matched() {
                 let key = key(expected);
                 let Some(waiting) = self.waiting.get_mut(&key) else {
                     continue;
                 };
+                let is_unconfirmed = waiting.is_unconfirmed_by(object);
                 let is_over = waiting.end_ms(timeouts).is_some_and(|end| end <= now_ms);
-                if waiting.is_unconfirmed_by(object) && !is_over {
+                if is_unconfirmed && !is_over {
                     positions.insert(position);
                 } else {
                     self.waiting.remove(&key);

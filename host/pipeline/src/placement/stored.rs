@@ -8,6 +8,7 @@ use kindsight_model::{Connectivity, DeploymentId, Origin, Report, decode_status}
 
 use super::freshness::Freshness;
 use super::held_report::HeldReport;
+use super::verdicts::Verdicts;
 use super::{Placement, Work};
 
 /// Hashes reports, to recognize an unchanged one. Each process has its own seed, because clusters choose the
@@ -161,6 +162,15 @@ impl Placement {
             report: report.unjudged(),
             unreadable: self.unreadable.clone(),
         }))
+    }
+
+    /// Forgets the reports of the cluster itself.
+    pub(super) fn forget_live(&mut self) {
+        self.stored.aside = None;
+        if self.is_live() {
+            self.report = None;
+            self.verdicts = Verdicts::default();
+        }
     }
 
     /// Shows the report of the cluster itself again that was put aside.

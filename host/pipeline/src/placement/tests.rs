@@ -47,3 +47,51 @@ fn the_newest_date_of_a_state_is_shown_although_it_is_no_new_verdict() {
     placement.project(300);
     assert_eq!(since_ms(&placement), Some(300));
 }
+
+/// A placement that a cluster reported with this verdict on its only resource.
+fn heard(phase: Phase) -> Placement {
+    let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}"#;
+    let mut placement = Placement::recorded("p+c".parse().unwrap());
+    let report = Report {
+        objects: [Object::from_json(pod).unwrap()].into(),
+        ..Report::empty(Origin::Direct)
+    };
+    placement.report = Some(HeldReport::of(report, &placement.desired));
+    placement.verdicts = Verdicts::of(vec![Verdict::host(phase, "R", "")]);
+    placement.project(100);
+    placement
+}
+
+/// The phases of the resources, and since when they are stale.
+fn shown(placement: &Placement) -> (Vec<Phase>, Option<i64>) {
+    let view = placement.view().unwrap();
+    let resources = view.resources().iter();
+    let phases = resources.map(|resource| resource.verdict.phase).collect();
+    (phases, view.report().stale().map(|stale| stale.since_ms))
+}
+
+#[test]
+fn the_state_of_a_previous_owner_is_stale_until_the_cluster_was_listed() {
+    let previous = heard(Phase::Failed).view().unwrap();
+    let stale = Staleness {
+        since_ms: 70,
+        reason: "taken over".into(),
+    };
+    // The second host watched the cluster before the previous owner.
+    let hosts = [
+        Placement::recorded("p+c".parse().unwrap()),
+        heard(Phase::Ready),
+    ];
+    for mut placement in hosts {
+        assert_eq!(placement.take_over(&previous, &stale), Work::Mark);
+        placement.mark();
+        assert_eq!(shown(&placement), (vec![Phase::Failed], Some(70)));
+        // The manifests change.
+        placement.project(200);
+        assert_eq!(shown(&placement).1, Some(70));
+        assert_eq!(placement.synced(300), Work::Project);
+        placement.project(300);
+        assert_eq!(shown(&placement).1, None);
+        assert_eq!(placement.synced(400), Work::Nothing);
+    }
+}

@@ -173,6 +173,22 @@ fn a_timeout_of_confirmations_begins_when_the_manifest_is_applied() {
 }
 
 #[test]
+fn an_object_that_disappears_has_no_timeout_and_waits_on() {
+    let mut stage = stage();
+    stage.set_timeout();
+    stage.report(&without_generation());
+    stage.rewrite(ID, &with_image("v2"), 1000);
+    assert_eq!(stage.recheck(1000), Some(1000 + END_MS));
+    stage.report_of("a", &json!({"deploymentStatuses": []}));
+    assert_eq!(stage.recheck(1000), None);
+    // It is created again with its earlier status.
+    stage.report(&without_generation());
+    assert_eq!(stage.state_of(ID), pending());
+    stage.recheck(1000 + END_MS);
+    assert_ne!(stage.state_of(ID), pending());
+}
+
+#[test]
 fn a_timeout_does_not_confirm_a_status_with_a_generation() {
     for reported in [without_spec(2), observed_in_a_condition()] {
         let mut stage = stage();
