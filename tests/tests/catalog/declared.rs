@@ -180,7 +180,7 @@ fn settings_of_a_component_without_a_schema_are_refused() {
     assert_eq!(host.judges("a"), "nobody");
 }
 
-/// `docs/settings.md` has every setting of the built-in interpreters with its default.
+/// `docs/settings.md` has every setting of the built-in interpreters with its default, beside the right name.
 #[test]
 fn the_documentation_lists_the_settings_of_the_built_in_interpreters() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/settings.md");
@@ -189,13 +189,19 @@ fn the_documentation_lists_the_settings_of_the_built_in_interpreters() {
     let mut count = 0;
     for built_in in kindsight_plugins::BUILT_IN {
         let interpreter = engine.load_built_in(built_in.wasm).expect("it loads");
-        let Some(schema) = &interpreter.description().settings_schema else {
+        let description = interpreter.description();
+        let name = &description.name;
+        let Some(schema) = &description.settings_schema else {
             continue;
         };
         let schema: Value = serde_json::from_str(schema).expect("JSON");
         for (setting, schema) in schema["properties"].as_object().expect("properties") {
             let row = format!("`{setting}` | `{}` |", schema["default"]);
-            assert!(page.contains(&row), "{}: {row}", built_in.name);
+            // A row of the table for Pods is about several interpreters, so it has no name.
+            let is_listed = [format!("\n| `{name}` | {row}"), format!("\n| {row}")]
+                .iter()
+                .any(|row| page.contains(row));
+            assert!(is_listed, "{name}: {row}");
             count += 1;
         }
     }
