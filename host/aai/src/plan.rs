@@ -63,9 +63,11 @@ pub(crate) fn plan(
         let Some(cluster) = &item.cluster else {
             continue;
         };
-        if !plan.contains_key(key) && !proves_absence(cluster) {
-            is_complete = false;
-            is_unheard |= !heard.contains(cluster);
+        // No report decides about a cluster that is removed from the configuration: its items remain.
+        let is_removed = !settings.clusters.contains_key(cluster);
+        if !plan.contains_key(key) && (is_removed || !proves_absence(cluster)) {
+            is_complete &= is_removed;
+            is_unheard |= !is_removed && !heard.contains(cluster);
             plan.insert(key.clone(), item.clone());
         }
     }

@@ -20,6 +20,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::{AaiSettings, CloudPlace, Health, Updater};
 
+mod removed_clusters;
+
 /// Maximum time until an update arrives on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// The timeout of a request in these tests.
@@ -126,9 +128,13 @@ impl Scene {
     }
 
     fn start(&mut self) {
+        self.start_with(self.settings());
+    }
+
+    fn start_with(&mut self, settings: AaiSettings) {
         let is_listed = Arc::clone(&self.is_listed);
         let updater = Updater::new(
-            self.settings(),
+            settings,
             self.writer.read_model().clone(),
             Arc::clone(&self.store),
             Arc::new(move |_| is_listed.load(Ordering::Relaxed)),

@@ -115,7 +115,8 @@ pub enum ObjectDeletion {
 /// The object before and after a dry run, without the members that the API server maintains. Not `Debug`, because it can
 /// be a Secret.
 pub struct ObjectPreview {
-    /// The object at present, if it exists.
+    /// The object at present, if it exists. It has its uid if the applied object had another uid. Then it differs from
+    /// `after`, so that it is applied and its uid becomes known.
     pub before: Option<Value>,
     /// The object that an application would make.
     pub after: Value,

@@ -23,8 +23,19 @@ impl Run<'_> {
     /// Vets every resource, makes every resource Pending, and the context `Instantiating`. Returns the clusters whose
     /// resources were all vetted. An unreachable cluster is vetted later, before its resources are sent.
     ///
-    /// If a cluster refuses a resource, the context is `InstantiateFailed`, nothing was sent, and the result is `None`.
+    /// If a resource would become another object, or a cluster refuses a resource, the context is `InstantiateFailed`,
+    /// nothing was sent, and the result is `None`.
     pub(super) fn begin(&self, plan: &Plan) -> Result<Option<Vec<ClusterName>>> {
+        // This check needs no cluster. Pending resources have the new context, so a later check could not compare them.
+        let steps = plan.placements.iter().flat_map(|it| &it.steps);
+        let others = steps.filter_map(|step| match step.check_identity() {
+            Err(SendError::Refused(why)) => Some((step.place.clone(), refused(step, why))),
+            Ok(()) | Err(SendError::Unreachable(_)) => None,
+        });
+        let others: Vec<_> = others.collect();
+        if !others.is_empty() {
+            return self.refuse(plan, &others).map(|()| None);
+        }
         let answers = Mutex::<Answers>::default();
         in_lanes(&plan.placements, |placement, lane| {
             if lane.unreachable.is_none() {
@@ -80,7 +91,8 @@ impl Run<'_> {
             Ok(()) => Ok(Part::Done),
             Err(NotPrepared::Unreachable(_)) => Ok(Part::Retry),
             Err(NotPrepared::Refused(why)) => {
-                let plan = self.plan(&self.snapshot()?)?;
+                // Only the chosen clusters of the groups get stored states.
+                let plan = self.plan(&self.with_chosen_clusters(self.snapshot()?)?)?;
                 let mut steps = plan.placements.iter().flat_map(|it| &it.steps);
                 let first = steps.next();
                 let refused = first.map(|step| (step.place.clone(), refused(step, why)));
@@ -105,7 +117,6 @@ impl Run<'_> {
 
     /// Vets a resource.
     pub(super) fn vet(&self, placement: &Placement, step: &Step) -> Result<(), SendError> {
-        step.check_identity()?;
         let manifest = step.manifest(&placement.target.deployment);
         let manifest = manifest.map_err(SendError::Refused)?;
         self.of

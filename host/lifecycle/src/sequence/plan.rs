@@ -28,7 +28,7 @@ pub(crate) struct Placement {
     pub(crate) depends_on: Vec<DependsOn>,
     /// The resources, in the order of application.
     pub(crate) steps: Vec<Step>,
-    /// The resources that only earlier contexts name.
+    /// The resources that only earlier contexts name, in the order of application.
     pub(crate) leftovers: Vec<Step>,
     /// True if the context does not name the app in this cluster, or its termination is wanted.
     pub(crate) is_removed: bool,
@@ -121,6 +121,9 @@ impl Plan {
             let yaml = manifests.find(contexts, &known.acting, &place)?;
             let of_app = leftovers.entry((place.app.clone(), place.cluster.clone()));
             of_app.or_default().push(Step::left(place, known, yaml));
+        }
+        for steps in leftovers.values_mut() {
+            steps.sort_by_key(|step| (step.rank(), step.deployed.position));
         }
         for placement in &mut placements {
             let target = &placement.target;

@@ -40,6 +40,33 @@ fn namespaces_and_definitions_of_kinds_are_sent_first_and_removed_last() {
 }
 
 #[test]
+fn an_update_removes_namespaces_and_definitions_of_kinds_last() {
+    let host = Host::new();
+    let manifests = vec![
+        of_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", "crd"),
+        of_kind("v1", "Namespace", "web"),
+        manifest("api"),
+        manifest("one"),
+    ];
+    host.put_apps(vec![app("front", &["lab+a"], manifests)])
+        .unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    // The namespace and the definition stay while a resource is being deleted.
+    host.clusters.state().finalizers.insert("api".to_owned());
+    let next = vec![app("front", &["lab+a"], vec![manifest("one")])];
+    assert_eq!(host.update(next), Outcome::Retry);
+    assert_eq!(
+        host.clusters.resources(),
+        ["lab+a api", "lab+a crd", "lab+a one", "lab+a web"]
+    );
+    host.clusters.state().finalizers.clear();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.clusters.resources(), ["lab+a one"]);
+}
+
+#[test]
 fn a_resource_of_another_application_fails_the_instance_before_anything_is_sent() {
     let host = Host::new();
     host.clusters.state().foreign.insert("front-two".to_owned());

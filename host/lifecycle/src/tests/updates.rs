@@ -158,6 +158,22 @@ fn a_resource_that_moves_to_another_namespace_is_refused() {
 }
 
 #[test]
+fn a_resource_of_an_unreachable_cluster_that_moves_to_another_namespace_is_refused() {
+    let host = instantiated();
+    host.clusters.state().unreachable.insert("lab+a".to_owned());
+    let moved = manifest("two").replace("{name: two}", "{name: two, namespace: other}");
+    let next = vec![front(&["lab+a"], &[manifest("one"), moved])];
+    assert_eq!(host.update(next), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::InstantiateFailed));
+    assert!(host.problems()[0].contains("two+ConfigMap: its namespace"));
+    host.clusters.state().unreachable.clear();
+    assert_eq!(host.clusters.state().sent, [""; 0]);
+    host.act(Command::Terminate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.clusters.resources(), [""; 0]);
+}
+
+#[test]
 fn a_rollback_returns_to_the_content_of_a_revision() {
     let host = instantiated();
     host.update(vec![front(&["lab+b"], &[changed("one")])]);

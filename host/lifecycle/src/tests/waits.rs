@@ -4,7 +4,7 @@ use kindsight_appcontext::IntentCondition;
 use kindsight_model::ContextStatus;
 
 use super::stage::{Host, app, manifest};
-use crate::{Command, DraftApp, DraftDependency, DraftResourceDependency, Outcome};
+use crate::{Command, DraftApp, DraftDependency, DraftResourceDependency, NotPrepared, Outcome};
 
 fn waiting(condition: IntentCondition, wait_seconds: u32) -> Vec<DraftApp> {
     let mut front = app("front", &["lab+a"], vec![manifest("front-one")]);
@@ -157,4 +157,26 @@ fn an_app_goes_to_one_cluster_of_each_group_and_stays_there() {
     front.any_of[0].rotate_right(1);
     assert_eq!(host.update(vec![front]), Outcome::Complete);
     assert_eq!(host.clusters.resources(), chosen);
+}
+
+#[test]
+fn after_a_failed_controller_an_app_is_expected_in_one_cluster_of_each_group() {
+    let host = Host::new();
+    let mut front = app("front", &[], vec![manifest("one")]);
+    front.any_of = vec![Vec::from(["lab+e", "lab+g"].map(str::to_owned))];
+    let failure = NotPrepared::Refused("the controller place failed".to_owned());
+    host.clusters.state().controller_fails = Some(failure);
+    host.put_apps(vec![front]).unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::InstantiateFailed));
+    assert_eq!(host.statuses(), ["lab+e one Failed"]);
+    // The other cluster never had the app, so nothing waits for this cluster.
+    host.clusters.state().controller_fails = None;
+    host.clusters.state().unreachable.insert("lab+g".to_owned());
+    host.act(Command::Update).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Instantiated));
+    assert_eq!(host.clusters.resources(), ["lab+e one"]);
 }

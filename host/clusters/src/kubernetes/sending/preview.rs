@@ -9,12 +9,11 @@ use super::status::Status;
 use super::{ObjectError, ObjectPreview, ObjectSender, SentObject};
 
 /// Members of `metadata` that the API server maintains.
-const MAINTAINED: [&str; 5] = [
+const MAINTAINED: [&str; 4] = [
     "creationTimestamp",
     "generation",
     "managedFields",
     "resourceVersion",
-    "uid",
 ];
 
 impl ObjectSender {
@@ -28,8 +27,10 @@ impl ObjectSender {
         let before = self.content(&place, object).await?;
         let after = self.patch(&place, object, "&dryRun=All").await?;
         Ok(ObjectPreview {
-            before: before.as_deref().map(content).transpose()?,
-            after: content(&after)?,
+            before: before
+                .map(|before| content(&before, object.uid))
+                .transpose()?,
+            after: content(&after, None)?,
         })
     }
 
@@ -79,15 +80,18 @@ fn parsed(json: &[u8]) -> Result<Value, ObjectError> {
     })
 }
 
-/// An object without the members that no application changes.
-fn content(json: &[u8]) -> Result<Value, ObjectError> {
+/// An object without the members that no application changes. The uid stays if the applied object had another one.
+fn content(json: &[u8], applied_uid: Option<&str>) -> Result<Value, ObjectError> {
     let mut object = parsed(json)?;
     if let Some(members) = object.as_object_mut() {
         members.remove("status");
     }
     let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
     if let Some(metadata) = metadata {
-        metadata.retain(|name, _| !MAINTAINED.contains(&&**name));
+        metadata.retain(|name, value| match &**name {
+            "uid" => applied_uid.is_some_and(|uid| value.as_str() != Some(uid)),
+            name => !MAINTAINED.contains(&name),
+        });
     }
     Ok(object)
 }

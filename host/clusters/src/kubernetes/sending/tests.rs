@@ -359,3 +359,22 @@ async fn a_live_secret_is_not_read() {
     let mut requests = api.requests.try_iter();
     assert!(requests.all(|request| !request.contains("/secrets/")));
 }
+
+#[tokio::test]
+async fn an_object_with_another_uid_than_the_applied_object_differs_in_a_dry_run() {
+    let api = Api::new(|request| {
+        let object = json!({"metadata": {"name": "front", "uid": "uid-2", "generation": 1}});
+        let is_of_object = request.contains("/configmaps/front");
+        is_of_object.then_some((200, "", object))
+    });
+    let sender = api.sender();
+    let (deployment, rights) = ("7-front".parse().unwrap(), ProjectRights::default());
+    for (uid, is_equal) in [(None, true), (Some("uid-2"), true), (Some("uid-1"), false)] {
+        let object = SentObject {
+            uid,
+            ..object(&deployment, &rights)
+        };
+        let preview = sender.preview(&object).await.unwrap();
+        assert_eq!(preview.before == Some(preview.after), is_equal, "{uid:?}");
+    }
+}
