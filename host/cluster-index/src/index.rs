@@ -132,6 +132,7 @@ impl ClusterIndex {
     /// Ends a pass, and removes the objects that it did not contain. If the pass contained an item without a
     /// readable identity, no object is removed: the item may be any of them. Returns false in this case.
     pub fn init_done(&mut self, scope: ScopeId, removal: Removal) -> bool {
+        self.missing.want_again(scope);
         let pass = self.pass(scope);
         let unnamed = self.objects.find(scope, "", "");
         let unnamed = unnamed.and_then(|id| self.objects.get(id));
@@ -286,7 +287,8 @@ impl ClusterIndex {
         concerned.unwrap_or_default()
     }
 
-    /// The namespaces of scopes with newly needed bodies. Each namespace is returned once.
+    /// The namespaces of scopes with newly needed bodies, and with missing bodies at the end of a pass. Each namespace
+    /// is returned once.
     pub fn take_wanted(&mut self) -> BTreeSet<ScopeNamespace> {
         self.missing.take_wanted()
     }

@@ -17,7 +17,8 @@ pub(super) type ScopeNamespace = (ScopeId, Arc<str>);
 #[derive(Debug, Default)]
 pub(super) struct Missing {
     by_place: BTreeMap<ScopeNamespace, BTreeSet<Id>>,
-    /// Namespaces with newly needed objects since the last [`Missing::take_wanted`].
+    /// Namespaces with newly needed objects, or with missing objects at the end of a pass, since the last
+    /// [`Missing::take_wanted`].
     wanted: BTreeSet<ScopeNamespace>,
 }
 
@@ -50,6 +51,14 @@ impl Missing {
         let first = (scope, Arc::from(""));
         let mut places = self.by_place.range(first..);
         places.next().is_some_and(|((found, _), _)| *found == scope)
+    }
+
+    /// Requests the missing bodies of a scope again. A session that ended may not have read them.
+    pub(super) fn want_again(&mut self, scope: ScopeId) {
+        let first = (scope, Arc::from(""));
+        let places = self.by_place.range(first..).map(|(place, _)| place);
+        let places = places.take_while(|(found, _)| *found == scope);
+        self.wanted.extend(places.cloned());
     }
 
     pub(super) fn take_wanted(&mut self) -> BTreeSet<ScopeNamespace> {

@@ -37,6 +37,8 @@ const RELIST_AFTER: Duration = Duration::from_mins(1);
 const RELIST_AFTER: Duration = Duration::from_millis(500);
 /// Lifetime of a watch that ends the backoff.
 const LASTING: Duration = Duration::from_secs(10);
+/// Longest wait that a server can ask for without a report.
+const BRIEF: Duration = Duration::from_secs(1);
 
 /// The receiver of news is dropped, or the Kind is no longer watched.
 pub(super) struct Closed;
@@ -235,8 +237,8 @@ impl KindWatch {
                     let wait = self.retry.pause();
                     self.pause(wait).await
                 }
-                // The first failure is repeated without a report.
-                End::Failed(error) if self.retry.is_fresh() && is_awaited(&error) => {
+                // After the first failure, the request is repeated without a report.
+                End::Failed(error) if self.retry.is_fresh() && is_brief(&error) => {
                     tracing::debug!(kind = %self.kind.gvk, %error, "watch failed; it is resumed");
                     let (_, wait) = self.retry.failed(error);
                     self.pause(wait).await
@@ -389,7 +391,8 @@ impl KindWatch {
     }
 }
 
-/// Returns whether a repeated request may succeed after this failure.
-fn is_awaited(error: &ApiError) -> bool {
-    error.response() == ResponseClass::Awaited
+/// Returns whether a request that is repeated a moment after this failure may succeed.
+fn is_brief(error: &ApiError) -> bool {
+    let asked = error.retry_after().unwrap_or_default();
+    error.response() == ResponseClass::Awaited && asked <= BRIEF
 }

@@ -72,7 +72,10 @@ impl<E: From<ClusterEvent>> Run<E> {
                         self.attempts += 1;
                         self.failed(why, &mut backoff).await?;
                     }
-                    SessionEnd::Narrow => self.attempts = 0,
+                    SessionEnd::Narrow => {
+                        self.attempts = 0;
+                        self.replaced(&mut backoff);
+                    }
                     SessionEnd::WatchedAs(name) => {
                         self.leave_to(&name).await?;
                         tokio::select! {
@@ -82,7 +85,7 @@ impl<E: From<ClusterEvent>> Run<E> {
                         self.events.added().await?;
                     }
                 },
-                () = changed(&mut configured) => {}
+                () = changed(&mut configured) => self.replaced(&mut backoff),
             }
             let wait = backoff.next();
             let waited = async move {

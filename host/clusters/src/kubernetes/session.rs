@@ -56,8 +56,8 @@ const GATHER: Duration = Duration::from_millis(50);
 /// Time between two looks for changed facts of a session that did not change. Another context of the cluster may change
 /// them.
 const IDLE_FACTS_EVERY: Duration = Duration::from_secs(10);
-/// Time for which a Kind keeps the coverage of the previous session while it is listed.
-const LIST_MAX: Duration = Duration::from_mins(1);
+/// Time for which a Kind keeps its coverage, or the coverage of the previous session, while it is listed.
+pub(super) const LIST_MAX: Duration = Duration::from_mins(1);
 /// Time for an API group to list its Kinds before the session begins. A slower group is requested again during it.
 pub(super) const FIRST_GROUP_MAX: Duration = Duration::from_secs(2);
 

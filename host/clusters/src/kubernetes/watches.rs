@@ -2,6 +2,7 @@
 
 mod coverage;
 mod extent;
+mod failure;
 mod parts;
 mod relist;
 
@@ -34,6 +35,8 @@ const LOST: Duration = if cfg!(test) {
 
 /// Cause of the state of a Kind whose list waits for the lists of other clusters.
 const WAITS: &str = "it is listed again once fewer clusters are listed at the same time";
+/// Cause of the state of a Kind that was listed before, and that has not been listed again in time.
+pub(super) const NOT_LISTED: &str = "its list has not ended for a minute";
 
 /// The state of one watch.
 pub(super) struct WatchState {
@@ -68,8 +71,8 @@ pub(super) struct WatchState {
 enum Listed {
     /// There was no list.
     Never,
-    /// Another list has begun since.
-    Before,
+    /// Another list has begun since, for the first time at this moment.
+    Before(Instant),
     /// The list is complete, and no other list has begun.
     Now,
 }
@@ -232,7 +235,7 @@ impl WatchState {
     pub(super) fn begin(&mut self, list: u64) {
         self.extent.begin(list);
         if self.listed == Listed::Now {
-            self.listed = Listed::Before;
+            self.listed = Listed::Before(Instant::now());
         }
         self.is_asked &= self.asked.borrow().list != list;
     }
@@ -252,11 +255,12 @@ impl WatchState {
         self.unserved_since = None;
     }
 
-    /// Returns whether every object of the Kind is known; never while a selector leaves out objects. During an
-    /// outage, the previous result is kept, because the outage is reported for the entire cluster.
+    /// Returns whether every object of the Kind is known; never while a selector leaves out objects, or while the
+    /// next list is late. During an outage, the previous result is kept, because the outage is reported for the
+    /// entire cluster.
     pub(super) fn is_complete(&self) -> bool {
         let is_everything = self.extent.is_everything() && self.skipped.is_none();
-        self.is_known && is_everything && !self.has_failed()
+        self.is_known && is_everything && !self.has_failed() && !self.is_late()
     }
 
     /// Requests these labels of each object. If they were not requested before, all objects are listed again.
@@ -318,20 +322,6 @@ impl WatchState {
         self.refusal = None;
     }
 
-    /// Notes that the watch failed. Returns whether the failure is new.
-    pub(super) fn fail(&mut self, error: ApiError) -> bool {
-        let is_new = self.failure.as_ref() != Some(&error);
-        let is_unserved = matches!(error, ApiError::NotFound(_));
-        let since = self.unserved_since.unwrap_or_else(Instant::now);
-        self.unserved_since = is_unserved.then_some(since);
-        if !matches!(self.failure, Some(ApiError::Unreachable(_))) {
-            self.kept_until = Some(Instant::now() + LOST);
-        }
-        self.failure = Some(error);
-        self.refusal = None;
-        is_new
-    }
-
     /// Notes that an event was dropped, for this reason. The event may have changed any known object.
     pub(super) fn skip_event(&mut self, why: &str) {
         let cause = format!("an event could not be decoded: {why}");
@@ -347,11 +337,6 @@ impl WatchState {
     pub(super) fn skip_item(&mut self) {
         let cause = "an item of its list has no readable identity";
         self.skipped = Some(KindCoverage::caused(KindState::Incomplete, cause));
-    }
-
-    /// Notes a refusal that no repeated request has confirmed yet. The watch keeps its previous state.
-    pub(super) fn refuse(&mut self, error: ApiError) {
-        self.refusal = Some(error);
     }
 
     /// Returns whether the watch has no connection and keeps its state, during an outage or for up to [`LOST_MAX`].

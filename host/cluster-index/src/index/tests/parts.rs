@@ -1,5 +1,7 @@
 //! Bodies that are read after the first list, and lists that are older than events.
 
+use std::collections::BTreeSet;
+
 use kindsight_model::Removal;
 use serde_json::Value;
 
@@ -90,6 +92,22 @@ fn a_part_that_is_newer_takes_labels_and_owners_away() {
     cluster.follow("Pod", &versioned(object("pod", "", ""), 6));
     cluster.follow("Pod", &versioned(object("pod", "", "shop"), 7));
     assert_eq!(cluster.reports(), ["-/shop/-/web pod: pod"]);
+}
+
+#[test]
+fn a_body_that_the_last_session_did_not_read_is_needed_after_the_next_list() {
+    let mut cluster = with_passed_over_pod();
+    let wanted = BTreeSet::from([(PODS, "web".into())]);
+    assert_eq!(cluster.index.take_wanted(), wanted);
+    assert!(cluster.index.take_wanted().is_empty());
+    cluster.index.begin_session();
+    cluster.detail = Detail::Metadata;
+    cluster.index.init(PODS);
+    cluster.apply("Pod", &versioned(object("pod", "front", ""), 5));
+    cluster.apply("Pod", &versioned(object("alone", "", ""), 5));
+    assert!(cluster.index.take_wanted().is_empty());
+    cluster.index.init_done(PODS, Removal::Deleted);
+    assert_eq!(cluster.index.take_wanted(), wanted);
 }
 
 #[test]

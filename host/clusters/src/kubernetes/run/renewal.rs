@@ -17,11 +17,13 @@ const RENEWED_WITHIN: Duration = Duration::from_secs(3);
 /// Lifetime of a session that ends the backoff. A server that accepts credentials and refuses them again at once is
 /// not listed without a pause.
 const LASTING: Duration = Duration::from_mins(1);
+/// Reason of stale data after a session that ended without a failure.
+const NOT_BEGUN: &str = "the next session has not begun";
 
 /// A session that ended and whose successor the server has not accepted yet.
 pub(super) struct Renewal {
     stale_at: Instant,
-    /// The last failure, as text for readers.
+    /// The last failure, or [`NOT_BEGUN`] before the first one, as text for readers.
     why: String,
 }
 
@@ -39,10 +41,7 @@ impl<E: From<ClusterEvent>> Run<E> {
         why: String,
         backoff: &mut Backoff,
     ) -> Result<(), Closed> {
-        let lasted = self.accepted_at.take().map(|at| at.elapsed());
-        if lasted.is_some_and(|lasted| lasted >= LASTING) {
-            *backoff = Backoff::default();
-        }
+        self.take_accepted(backoff);
         if self.events.take_heard() {
             let stale_at = Instant::now() + RENEWED_WITHIN;
             self.renewal = Some(Renewal { stale_at, why });
@@ -52,6 +51,27 @@ impl<E: From<ClusterEvent>> Run<E> {
             self.events.stale(&why).await?;
         }
         Ok(())
+    }
+
+    /// Notes that a session ended without a failure, because the next session has another configuration or another
+    /// access.
+    pub(super) fn replaced(&mut self, backoff: &mut Backoff) {
+        if self.take_accepted(backoff) {
+            self.events.take_heard();
+            self.renewal = Some(Renewal {
+                stale_at: Instant::now() + RENEWED_WITHIN,
+                why: NOT_BEGUN.to_owned(),
+            });
+        }
+    }
+
+    /// Notes the end of a session. Returns whether the server had accepted the session.
+    fn take_accepted(&mut self, backoff: &mut Backoff) -> bool {
+        let lasted = self.accepted_at.take().map(|at| at.elapsed());
+        if lasted.is_some_and(|lasted| lasted >= LASTING) {
+            *backoff = Backoff::default();
+        }
+        lasted.is_some()
     }
 
     /// Does work between two sessions. If the time for the renewal ends first, the data is reported as stale.

@@ -5,15 +5,15 @@ use tokio::time::Instant;
 
 use super::Session;
 use crate::kubernetes::known::Known;
-
-/// Cause of the state of a Kind that an earlier session listed, and this one has not listed in time.
-const NOT_LISTED: &str = "its list has not ended for a minute";
+use crate::kubernetes::watches::NOT_LISTED;
 
 impl Session {
     /// Updates the coverage of the cluster. A Kind that is being listed again keeps its coverage for up to a minute.
     pub(super) fn follow_coverage(&mut self, known: &mut Known) {
         let is_due = std::mem::take(&mut self.is_coverage_due);
-        let may_differ = self.watches.are_disconnected() || known.index.left_out().is_some();
+        let may_differ = self.watches.are_disconnected()
+            || self.watches.are_late()
+            || known.index.left_out().is_some();
         if !(is_due || may_differ) {
             return;
         }

@@ -2,7 +2,7 @@
 
 use kindsight_model::{KindCoverage, KindState, Scope};
 
-use super::{Listed, WatchState};
+use super::{Listed, NOT_LISTED, WatchState};
 use crate::kubernetes::connection::ResponseClass;
 
 impl WatchState {
@@ -10,6 +10,9 @@ impl WatchState {
     /// connection, the previous state is kept.
     pub(in crate::kubernetes) fn coverage(&self) -> KindCoverage {
         if !self.has_failed() {
+            if self.is_late() {
+                return KindCoverage::caused(KindState::Unavailable, NOT_LISTED);
+            }
             let mut listed = KindCoverage::new(self.listed_state());
             if let Some(skipped) = &self.skipped
                 && skipped.state > listed.state

@@ -1,6 +1,7 @@
 use kindsight_cluster_index::Needed;
 use kindsight_model::{Gvk, KindState, Scope};
 
+use super::relist::RELIST_MAX;
 use super::*;
 use crate::kubernetes::list::Part;
 
@@ -172,6 +173,47 @@ fn a_watch_that_lost_its_connection_keeps_its_state_for_a_moment_and_during_an_o
     assert_eq!(state_of_pods(&watches), KindState::Complete);
     watches.follow_outage(false);
     assert!(watches.are_lost());
+}
+
+#[test]
+fn a_lost_connection_does_not_hide_an_earlier_failure() {
+    let (mut watches, id, _detail) = one();
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    state.end();
+    let lost = || ApiError::Unreachable("refused".to_owned());
+    assert!(state.fail(ApiError::TimedOut("no answer".to_owned())));
+    assert!(!state.fail(lost()), "the first failure is kept");
+    assert!(!watches.are_lost());
+    assert_eq!(state_of_pods(&watches), KindState::Unavailable);
+    // The watch was open in between.
+    let state = watches.get_mut(id).unwrap();
+    state.follow();
+    assert!(state.fail(lost()));
+    assert!(watches.are_lost());
+    assert_eq!(state_of_pods(&watches), KindState::Complete);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_listed_again_keeps_its_state_for_a_time() {
+    let (mut watches, id, _detail) = one();
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    state.end();
+    state.begin(0);
+    tokio::time::advance(RELIST_MAX / 2).await;
+    // The list failed, and begins anew.
+    let state = watches.get_mut(id).unwrap();
+    state.begin(0);
+    assert!(state.is_complete() && !watches.are_late());
+    assert_eq!(state_of_pods(&watches), KindState::Complete);
+    tokio::time::advance(RELIST_MAX / 2).await;
+    assert!(watches.are_late() && !watches.iter().any(WatchState::is_complete));
+    assert_eq!(state_of_pods(&watches), KindState::Unavailable);
+    let state = watches.get_mut(id).unwrap();
+    state.end();
+    assert!(state.is_complete() && !watches.are_late());
+    assert_eq!(state_of_pods(&watches), KindState::Complete);
 }
 
 #[test]

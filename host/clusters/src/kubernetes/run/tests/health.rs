@@ -150,6 +150,55 @@ async fn a_new_connection_reads_the_kubeconfig_again() {
 }
 
 #[tokio::test]
+async fn a_kind_whose_watch_a_busy_server_puts_off_is_unavailable() {
+    let api = Api::new(|target| {
+        let is_watch = target.starts_with("/api/v1/services?watch=1&");
+        if is_watch && !target.contains("sendInitialEvents") {
+            let details = json!({"retryAfterSeconds": 60});
+            let busy = json!({"code": 429, "message": "busy", "details": details});
+            return Some(Answer::Json(429, busy));
+        }
+        is_front(target).then(front)
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    source
+        .states_until("", "Service", KindState::Unavailable)
+        .await;
+}
+
+#[tokio::test]
+async fn a_kind_that_is_not_listed_again_in_time_is_unavailable() {
+    let (held_tx, mut held) = mpsc::unbounded_channel();
+    let too_old = json!({"code": 410, "message": "too old"});
+    let mut watches = 0;
+    let api = Api::new(move |target| {
+        let is_watch = target.starts_with("/api/v1/services?watch=1&");
+        if is_watch && !target.contains("sendInitialEvents") {
+            watches += 1;
+            if watches == 1 {
+                let (release, until) = blocking::channel();
+                held_tx.send(release).unwrap();
+                return Some(Answer::Held(until, json!({})));
+            }
+            let error = json!({"type": "ERROR", "object": too_old});
+            return Some(Answer::Lines(vec![error.to_string()]));
+        }
+        if is_list_of_services(target) && watches > 1 {
+            return Some(Answer::Json(410, too_old.clone()));
+        }
+        is_front(target).then(front)
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+    assert_eq!(source.services(), KindState::Complete);
+    drop(held.recv().await.unwrap());
+    source.services_become(KindState::Unavailable).await;
+    let shown = source.coverage.of(Some(""), "Service", Scope::Cluster);
+    assert_eq!(shown.cause(), "its list has not ended for a minute");
+}
+
+#[tokio::test]
 async fn a_kind_that_cannot_be_watched_again_is_not_heard_as_complete() {
     let (held_tx, mut held) = mpsc::unbounded_channel();
     let mut watches = 0;

@@ -98,6 +98,21 @@ async fn a_cluster_whose_next_session_waits_becomes_stale() {
 }
 
 #[tokio::test]
+async fn a_cluster_whose_changed_configuration_waits_becomes_stale() {
+    let api =
+        Api::new(|target| (is_list_of_services(target) || is_part_of_services(target)).then(front));
+    let turns = ListTurns::default();
+    let mut source = Source::begin(&api, with_turns(&turns));
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+    let taken = take_all(&turns);
+    source.configure(WatchOptions::default());
+    assert_eq!(source.next().await, "stale: the next session has not begun");
+    drop(taken);
+    assert_eq!(source.next().await, "synced");
+}
+
+#[tokio::test]
 async fn a_cluster_that_hangs_does_not_stop_the_others() {
     let (held_tx, held) = mpsc::unbounded_channel();
     let hanging = Api::new(move |target| {
