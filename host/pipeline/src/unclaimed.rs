@@ -83,7 +83,7 @@ impl Unclaimed {
         self.log(now_ms);
     }
 
-    /// Notes that a report after the one that waits cannot be read.
+    /// Notes that a later report cannot be read, if a report on this app waits.
     pub(crate) fn outdate(&mut self, cluster: &ClusterName, deployment: &DeploymentId) {
         let app = ReportedApp {
             deployment: deployment.clone(),

@@ -202,7 +202,7 @@ async fn a_kind_that_is_listed_again_keeps_its_state_for_a_time() {
     state.end();
     state.begin(0);
     tokio::time::advance(RELIST_MAX / 2).await;
-    // The list failed, and begins anew.
+    // The list failed, and begins again.
     let state = watches.get_mut(id).unwrap();
     state.begin(0);
     assert!(state.is_complete() && !watches.are_late());
