@@ -48,8 +48,10 @@ function open(stream, path, plain, listener) {
   source.addEventListener('snapshot', (event) => take(event, listener.snapshot));
   source.addEventListener('change', (event) => take(event, listener.change));
   source.addEventListener('problem', (event) => {
-    end(stream);
     const problem = JSON.parse(event.data);
+    // A fault of the server passes: the browser connects again.
+    if (problem.status >= 500) return;
+    end(stream);
     listener.ended(new Problem(problem.status, problem.detail));
   });
   source.addEventListener('error', () => {

@@ -23,6 +23,8 @@ pub(super) struct Followed {
     server: Server,
     query: StatusQuery,
     stream: Option<Receiver<StreamItem>>,
+    /// True once the stream has sent anything, so that the status is current.
+    is_current: bool,
     /// Time of the last event or comment, or of the loss of the stream.
     at: Instant,
     /// Id of the last event.
@@ -54,6 +56,7 @@ impl Followed {
             server: server.clone(),
             query,
             stream: Some(stream),
+            is_current: false,
             at: Instant::now(),
             last: None,
             status: None,
@@ -65,9 +68,9 @@ impl Followed {
         self.status.as_deref()
     }
 
-    /// Returns whether the stream is open, so that the status is current.
-    pub(super) fn is_open(&self) -> bool {
-        self.stream.is_some()
+    /// Returns whether the stream is open and has sent anything, so that the status is current.
+    pub(super) fn is_current(&self) -> bool {
+        self.is_current
     }
 
     /// Waits for news, at most for `wait_max`.
@@ -95,6 +98,7 @@ impl Followed {
             }
         };
         self.at = Instant::now();
+        self.is_current = !matches!(item, StreamItem::Ended(_));
         match item {
             StreamItem::Alive => Ok(News::Unchanged),
             StreamItem::Event(event) => self.take(event),
@@ -129,8 +133,7 @@ impl Followed {
             }
             Some(EventName::Problem) => {
                 let problem: ProblemDocument = client::read(&data)?;
-                self.forget();
-                News::Missing(problem.detail)
+                self.end(problem)?
             }
             // An event of a newer server.
             None => News::Unchanged,
@@ -139,6 +142,28 @@ impl Followed {
             self.last = Some(id);
         }
         Ok(news)
+    }
+
+    /// Handles the problem that ends a stream.
+    ///
+    /// # Errors
+    /// The server refuses for a permanent reason.
+    fn end(&mut self, problem: ProblemDocument) -> anyhow::Result<News> {
+        let ProblemDocument { status, detail, .. } = problem;
+        match status {
+            404 => {
+                self.forget();
+                Ok(News::Missing(detail))
+            }
+            500.. => {
+                self.stream = None;
+                self.is_current = false;
+                Ok(News::Lost(detail))
+            }
+            _ => Err(anyhow::anyhow!(
+                "the server ends the stream with {status}: {detail}"
+            )),
+        }
     }
 
     fn forget(&mut self) {

@@ -85,11 +85,11 @@ impl Observer {
             News::Snapshot | News::Change(_) | News::Unchanged => {}
         }
         let Some(status) = current(&self.followed) else {
-            return self.without_status();
+            return self.without_status().or_else(repeated);
         };
         let status: Status<'_> = client::read(status)?;
         self.last = Some(Last::of(&status));
-        standing_now(&self.server, &status, self.wanted, &mut self.begun)
+        standing_now(&self.server, &status, self.wanted, &mut self.begun).or_else(repeated)
     }
 
     /// The standing after a comparison with the clusters.
@@ -124,9 +124,22 @@ impl Observer {
     }
 }
 
+/// The standing after a failed request that is repeated with the next news, as while the server restarts.
+///
+/// # Errors
+/// The server refuses for a permanent reason, or sent data that cannot be parsed.
+fn repeated(error: anyhow::Error) -> anyhow::Result<Standing> {
+    let refused = error.downcast_ref::<Refused>();
+    let is_permanent = refused.is_some_and(|refused| refused.status < 500);
+    if is_permanent || error.is::<serde_json::Error>() {
+        return Err(error);
+    }
+    Ok(Standing::Waiting(format!("{error:#}")))
+}
+
 /// The status as it is now, as JSON; none while it is not known.
 fn current(followed: &Followed) -> Option<&str> {
-    followed.status().filter(|_| followed.is_open())
+    followed.status().filter(|_| followed.is_current())
 }
 
 /// The reason why the server has not read every cluster yet, as after a restart; none if it has.
@@ -150,12 +163,13 @@ mod tests {
 
     use super::*;
 
-    /// Starts a server whose application is removed after its first status. Returns its address.
-    fn removing(status: &Value, ready: u16) -> Server {
+    /// Starts a server that ends the stream after the first status with a problem of this code. Then the application does
+    /// not exist. Returns its address.
+    fn removing(status: &Value, problem: u16, ready: u16) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = format!("http://{}", listener.local_addr().unwrap());
         let mut events = Some(format!(
-            "event: snapshot\ndata: {status}\nid: 1\n\nevent: problem\ndata: {{\"detail\": \"removed\"}}\n\n"
+            "event: snapshot\ndata: {status}\nid: 1\n\nevent: problem\ndata: {{\"status\": {problem}, \"detail\": \"removed\"}}\n\n"
         ));
         // Ends with the test.
         std::thread::spawn(move || {
@@ -199,6 +213,16 @@ mod tests {
 
     /// The standing after the removal of an application: with this status of its AppContext, or without an AppContext.
     fn standing_after_removal(goal: Option<Goal>, context: Option<&str>, ready: u16) -> Standing {
+        standing_after(404, goal, context, ready)
+    }
+
+    /// The standing after a problem with this code has ended the stream.
+    fn standing_after(
+        problem: u16,
+        goal: Option<Goal>,
+        context: Option<&str>,
+        ready: u16,
+    ) -> Standing {
         let action = json!({"State": "Instantiated", "ContextId": "7"});
         let actions: Vec<&Value> = context.iter().map(|_| &action).collect();
         let resource = json!({"GVK": {"Group": "", "Version": "v1", "Kind": "Pod"}, "name": "x",
@@ -211,7 +235,7 @@ mod tests {
             goal,
             restarts_max: None,
         };
-        let server = removing(&status, ready);
+        let server = removing(&status, problem, ready);
         let mut observer = Observer::begin(&server, query, wanted, Begun::now());
         let begun = Instant::now();
         loop {
@@ -233,6 +257,25 @@ mod tests {
         assert_eq!(removed(terminated, Some("Instantiated")), waiting);
         assert_eq!(removed(Some(Goal::Ready), None), waiting);
         assert_eq!(removed(None, None), waiting);
+    }
+
+    #[test]
+    fn a_fault_of_the_server_is_no_removal() {
+        let standing = standing_after(503, Some(Goal::Terminated), None, 200);
+        assert_eq!(standing, Standing::Waiting("removed".to_owned()));
+    }
+
+    #[test]
+    fn a_failed_request_is_repeated_unless_the_server_refuses_it() {
+        // The listener is closed.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let server = Server::open(&format!("http://{address}")).unwrap();
+        let lost = Request::get(READY.to_owned()).ask(&server).unwrap_err();
+        assert!(matches!(repeated(lost), Ok(Standing::Waiting(_))));
+        let unreadable = client::read::<Status<'_>>("{").unwrap_err();
+        assert!(repeated(unreadable).is_err());
     }
 
     #[test]

@@ -50,6 +50,10 @@ impl Wanted {
         if let Some(reason) = &status.readiness.stale_reason {
             return Standing::Waiting(format!("its last report may be out of date: {reason}"));
         }
+        // The application may have another instance since.
+        if let Some(store) = status.store.as_ref().or(status.state_store.as_ref()) {
+            return Standing::Waiting(format!("a store cannot be reached: {}", store.reason));
+        }
         let too_often = self
             .restarts_max
             .and_then(|max| restarts::over(status, max));

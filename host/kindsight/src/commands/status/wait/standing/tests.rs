@@ -208,3 +208,15 @@ fn a_container_that_restarts_too_often_fails_every_wait() {
         assert_eq!(restarts(0, leaving), Standing::Reached);
     }
 }
+
+#[test]
+fn a_store_that_is_away_ends_no_wait() {
+    let away = json!({"state": "away", "reason": "etcd-0:2379: connection refused"});
+    for phase in ["ready", "failed"] {
+        for member in ["store", "state-store"] {
+            let standing = standing(ANY, &json!({"ready-phase": phase, member: away}));
+            let expected = "a store cannot be reached: etcd-0:2379: connection refused";
+            assert_eq!(why(&standing), expected, "{member}");
+        }
+    }
+}
