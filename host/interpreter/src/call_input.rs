@@ -1,10 +1,12 @@
 //! The input of one call.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use kindsight_contract::{
-    Coverage, Document, Fields, Identity, InputWriter, TextWriter, Tree, ViewWriter, Writer, member,
+    Coverage, Document, Fields, Identity, InputWriter, Relation, TextWriter, Tree, ViewWriter,
+    Writer, member,
 };
 use kindsight_model::Object;
 
@@ -37,6 +39,8 @@ struct Set {
     total: usize,
     /// Number of the objects that are passed.
     count: usize,
+    /// True if other objects may be between the object and its related objects.
+    is_descendant: bool,
 }
 
 /// The objects from which an input is written.
@@ -59,12 +63,23 @@ impl CallInput {
         }
     }
 
-    /// The related objects with all their fields. `siblings` must be the same as when the input was
-    /// written.
-    pub(crate) fn related_objects(&self, siblings: &Siblings) -> Arc<[Object]> {
-        let related = self.related.iter();
-        let related = related.filter_map(|&at| siblings.objects().get(at));
-        related.cloned().collect()
+    /// The related objects with all their fields and with their coverage. Descendants include the
+    /// owners between them and the object, without which no rule finds them. `siblings` must be the
+    /// same as when the input was written.
+    pub(crate) fn related_siblings(&self, siblings: &Siblings) -> Siblings {
+        let mut positions = BTreeSet::new();
+        let mut related = self.related.iter().copied();
+        for set in &self.sets {
+            for at in related.by_ref().take(set.count) {
+                positions.insert(at);
+                if set.is_descendant
+                    && let Some(descendant) = siblings.objects().get(at)
+                {
+                    positions.extend(siblings.ancestors(descendant));
+                }
+            }
+        }
+        siblings.only(positions)
     }
 
     /// Releases the objects, and buffers that are larger than usual.
@@ -247,6 +262,7 @@ impl Filling<'_, '_> {
                 coverage,
                 total,
                 count,
+                is_descendant: rule.rule.relation == Relation::Descendant,
             });
         }
         let rules = u32::try_from(self.handled.related.len()).unwrap_or(u32::MAX);

@@ -16,9 +16,9 @@ use crate::worker::Worker;
 #[derive(Debug, Clone)]
 pub struct FailedInput {
     pub(crate) object: Object,
-    /// The related objects of that call, with all their fields, because another version may read
-    /// other fields.
-    pub(crate) related: Arc<[Object]>,
+    /// The related objects of that call and their coverage. The objects have all their fields,
+    /// because another version may read other fields.
+    pub(crate) related: Arc<Siblings>,
     /// The time of that call, in Unix milliseconds.
     pub(crate) now_ms: i64,
 }
@@ -26,7 +26,8 @@ pub struct FailedInput {
 impl FailedInput {
     /// The size of its objects, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let objects = std::iter::once(&self.object).chain(self.related.iter());
+        let related = self.related.objects().iter();
+        let objects = std::iter::once(&self.object).chain(related);
         objects.map(|object| object.json.len()).sum()
     }
 }
@@ -53,8 +54,7 @@ pub(crate) fn count_failures(
     let mut worker = Worker::isolated(limits.clone(), Arc::clone(&stats));
     let is_failure = |input: &&FailedInput| {
         let before = stats.failures();
-        let siblings = Siblings::of(&input.related);
-        let judged = worker.judge(&set, &input.object, &siblings, input.now_ms);
+        let judged = worker.judge(&set, &input.object, &input.related, input.now_ms);
         judged.by.is_none() || stats.failures() != before
     };
     inputs.iter().filter(is_failure).count()

@@ -99,6 +99,17 @@ impl Siblings {
         }
     }
 
+    /// Only the objects at these positions, with the same coverage of related objects.
+    #[must_use]
+    pub(crate) fn only(&self, positions: impl IntoIterator<Item = usize>) -> Self {
+        let kept = positions.into_iter();
+        let kept = kept.filter_map(|at| self.objects().get(at).cloned());
+        Self {
+            relatives: Relatives::of(kept.collect()),
+            known: self.known.clone(),
+        }
+    }
+
     /// The objects.
     pub fn objects(&self) -> &ObjectList {
         self.relatives.objects()

@@ -297,7 +297,7 @@ impl Worker {
         {
             stats.failed(object, input, || FailedInput {
                 object: object.clone(),
-                related: self.input.related_objects(siblings),
+                related: Arc::new(self.input.related_siblings(siblings)),
                 now_ms: question.now_ms,
             });
         }

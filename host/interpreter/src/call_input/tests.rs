@@ -5,17 +5,16 @@ use kindsight_contract::{KindPattern, RelatedRule, Relation, member};
 use super::*;
 use crate::describe::HandledRule;
 
-/// The input of an object whose Kind requests complete objects by eight rules, among reported
-/// objects.
-fn filled(encoding: Encoding, related: Vec<Object>) -> CallInput {
-    let pattern = KindPattern {
+/// A Kind that requests complete objects of a Kind by eight rules.
+fn handled(kind: &str, relation: Relation) -> HandledKind {
+    let pattern = |kind: &str| KindPattern {
         group: "*".to_owned(),
         version: "*".to_owned(),
-        kind: "*".to_owned(),
+        kind: kind.to_owned(),
     };
     let rule = RelatedRule {
-        pattern: pattern.clone(),
-        relation: Relation::Owned,
+        pattern: pattern(kind),
+        relation,
         fields: vec![String::new()],
         limit: 256,
     };
@@ -23,13 +22,19 @@ fn filled(encoding: Encoding, related: Vec<Object>) -> CallInput {
         fields: Fields::of_related(&rule.fields),
         rule,
     };
-    let handled = HandledKind {
-        pattern,
+    HandledKind {
+        pattern: pattern("*"),
         when: None,
         fields: Fields::new(&[""]),
         uses_now: false,
         related: vec![rule; 8],
-    };
+    }
+}
+
+/// The input of an object whose Kind requests complete objects by eight rules, among reported
+/// objects.
+fn filled(encoding: Encoding, related: Vec<Object>) -> CallInput {
+    let handled = handled("*", Relation::Owned);
     let object = r#"{"kind": "Owner", "metadata": {"name": "o", "uid": "u"}}"#;
     let object = Object::from_json(object).expect("an object");
     let siblings = Siblings::of(related);
@@ -63,10 +68,49 @@ fn related_objects_that_do_not_fit_are_omitted_but_counted() {
         let passed: usize = input.sets.iter().map(|set| set.count).sum();
         assert!((35..42).contains(&passed), "{passed}");
         assert!(input.sets.iter().all(|set| set.total == 200));
-        assert_eq!(&*input.related_objects(&siblings)[1].name, "001");
+        let related = input.related_siblings(&siblings);
+        let second = related.objects().get(1).expect("several objects");
+        assert_eq!(&*second.name, "001");
         input.clear();
         assert!(input.bytes.capacity() <= BUFFER_BYTES_KEPT_MAX);
         assert!(input.related.is_empty(), "all objects are released");
+    }
+}
+
+/// A failed call is repeated among these objects.
+#[test]
+fn descendants_are_kept_with_the_owners_between_and_their_coverage() {
+    let object = |kind: &str, name: &str, owner: &str| {
+        let json = format!(
+            r#"{{"kind": "{kind}", "metadata": {{"name": "{name}", "uid": "{name}", "ownerReferences": [{{"name": "{owner}", "uid": "{owner}"}}]}}}}"#
+        );
+        Object::from_json(json).expect("an object")
+    };
+    let (handled, owner) = (
+        handled("Pod", Relation::Descendant),
+        object("Owner", "o", "none"),
+    );
+    let siblings = Siblings::of([
+        object("Pod", "p", "r"),
+        object("Other", "x", "o"),
+        object("ReplicaSet", "r", "o"),
+    ]);
+    let siblings = siblings.given(Coverage::Complete);
+    let tree = owner.tree();
+    let objects = InputObjects {
+        object: &owner,
+        tree: &tree,
+        siblings: &siblings,
+    };
+    let mut input = CallInput::default();
+    input.fill(Encoding::Text, &handled, objects, &Settings::of(None));
+    let kept = input.related_siblings(&siblings);
+    let names = kept.objects().iter().map(|object| &*object.name);
+    assert_eq!(names.collect::<Vec<&str>>(), ["p", "r"]);
+    let document = tree.document(&owner.json);
+    for rule in &handled.related {
+        let found = kept.find(&rule.rule, &owner, document.root());
+        assert_eq!((found.total, found.coverage), (1, Coverage::Complete));
     }
 }
 

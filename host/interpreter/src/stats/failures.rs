@@ -100,7 +100,8 @@ impl Failures {
             bytes <= FAILED_INPUT_BYTES_MAX
         });
         let fitting = fitting.count();
-        kept.truncate(fitting);
+        // A single input is kept whatever its size.
+        kept.truncate(fitting.max(1));
     }
 
     /// The stored inputs, smallest first.
@@ -144,6 +145,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::related::Siblings;
 
     fn input(bytes: usize) -> FailedInput {
         let json = r#"{"kind": "K", "pad": ""}"#;
@@ -221,5 +223,20 @@ mod tests {
             failures.keep(input(largest - 2));
         }
         assert_eq!(bytes(&failures), [largest - 2, largest - 1]);
+    }
+
+    #[test]
+    fn a_single_input_is_kept_whatever_its_size() {
+        let failures = Failures::default();
+        let related = input(kindsight_model::OBJECT_BYTES_MAX).object;
+        for bytes in [200, 100, 300] {
+            failures.keep(FailedInput {
+                related: Arc::new(Siblings::of([related.clone(), related.clone()])),
+                ..input(bytes)
+            });
+        }
+        let kept = failures.kept();
+        let kept: Vec<usize> = kept.iter().map(|kept| kept.object.json.len()).collect();
+        assert_eq!(kept, [100]);
     }
 }
