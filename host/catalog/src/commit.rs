@@ -182,9 +182,10 @@ impl Catalog {
         }
         let assembled = self.assemble(base, &state, &loaded)?;
         let dropped = self.unneeded(&state);
+        let incoming = self.newly_referenced(&base.state, &state);
         let written = self
             .store
-            .exchange(&base.head, &base.state, &state, &dropped)
+            .exchange(&base.head, &base.state, &state, &dropped, &incoming)
             .map_err(|error| not_stored("the change", &error))?;
         let Some(head) = written else {
             let what = "another host changed the interpreters at the same time: try again";
@@ -261,11 +262,7 @@ impl Catalog {
     /// stored.
     pub(crate) fn unneeded(&self, state: &CatalogState) -> Vec<Digest> {
         let incoming = locked(&self.incoming);
-        let known: BTreeSet<&Digest> = state
-            .versions()
-            .filter(|version| version.outcome != VersionOutcome::Refused)
-            .map(|version| &version.digest)
-            .collect();
+        let known = referenced(state);
         // If the store does not answer, the next change tries again.
         let stored = self.store.components().unwrap_or_default();
         let is_needed = |digest: &Digest| known.contains(digest) || incoming.contains_key(digest);
@@ -274,6 +271,22 @@ impl Catalog {
             .filter(|digest| !is_needed(digest))
             .collect()
     }
+
+    /// Components that are being stored, and to which only the new state refers. Until it is
+    /// written, another host that shares the store does not need them, and may remove them.
+    fn newly_referenced(&self, before: &CatalogState, after: &CatalogState) -> Vec<Digest> {
+        let incoming = locked(&self.incoming);
+        let (before, after) = (referenced(before), referenced(after));
+        let is_new = |digest: &&Digest| after.contains(*digest) && !before.contains(*digest);
+        incoming.keys().filter(is_new).cloned().collect()
+    }
+}
+
+/// The components to which a state refers, except those that it refers to only as refused.
+fn referenced(state: &CatalogState) -> BTreeSet<&Digest> {
+    let versions = state.versions();
+    let needed = versions.filter(|version| version.outcome != VersionOutcome::Refused);
+    needed.map(|version| &version.digest).collect()
 }
 
 /// Logs a change that is in effect now.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kindsight_api::interpreters::Refusal;
+use kindsight_api::interpreters::{OutcomeStatus, Refusal};
 use kindsight_folder::{Change, Folder, FolderOptions, Pace, Rejection, Watcher};
 use kindsight_model::{InterpreterName, LoadStep, Source};
 use tokio_util::sync::CancellationToken;
@@ -144,7 +144,7 @@ struct DirectoryWatch {
 /// The time at which an unchanged file is admitted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Retry {
-    /// Another file with the same name inside prevents it.
+    /// Another file with the same name or Kinds inside prevents it.
     WhenAnotherGoes,
     At(Instant),
 }
@@ -258,6 +258,11 @@ impl DirectoryWatch {
                     self.notes.remove(&settings);
                 }
                 self.take_out(&file, Some(&report.name));
+                // The file may have given up a name or Kinds. Refusals remind no file, so two files
+                // cannot remind each other without end.
+                if report.status != OutcomeStatus::Unchanged {
+                    self.remind(|retry| retry == Retry::WhenAnotherGoes);
+                }
             }
             Err(refusal) => self.refuse(file, &refusal, now),
         }

@@ -10,6 +10,9 @@ use crate::conditional::Conditional;
 use crate::snapshot::Loaded;
 use crate::state::{Entry, Version};
 
+/// The reason for the state of a version of a file or an artifact that another version replaces.
+const PROMOTED_INSTEAD: &str = "another version was promoted by an operator";
+
 /// A promotion.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Promote {
@@ -179,6 +182,11 @@ fn bring_back(
     if let Some(versions) = entry.sources.get_mut(&source)
         && !is_live
     {
+        // The file or the artifact may still contain the version that is replaced, and must not
+        // restore it.
+        if versions.file.is_some() {
+            versions.step_down(VersionOutcome::RolledBack, PROMOTED_INSTEAD);
+        }
         versions.go_live(version.clone());
     }
     let detail = match (is_live, was_disabled) {
@@ -208,8 +216,7 @@ fn cover_no_more(entry: &mut Entry, source: Source) -> String {
         let (to, why) = if *higher == Source::Upload {
             (VersionOutcome::Previous, "")
         } else {
-            let why = "another version was promoted by an operator";
-            (VersionOutcome::RolledBack, why)
+            (VersionOutcome::RolledBack, PROMOTED_INSTEAD)
         };
         versions.step_down(to, why);
         let (version, word) = (version.version, to.as_str());

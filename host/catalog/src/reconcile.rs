@@ -98,7 +98,7 @@ impl Catalog {
                 Some(head.clone())
             } else {
                 let store = &catalog.store;
-                store.exchange(head, before, &found.state, &unneeded)?
+                store.exchange(head, before, &found.state, &unneeded, &[])?
             };
             if let Some(head) = written {
                 catalog.activate(found.state, found.loaded, head, assembled);

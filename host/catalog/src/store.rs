@@ -178,15 +178,16 @@ impl CatalogStore {
     }
 
     /// Writes the entries of a state that differ from the previous state, and removes components
-    /// that the state no longer refers to, if `head` is still the head. From this moment, a change
-    /// of one name is in effect, even after a crash. Returns the new head, or `None` if another
-    /// host that shares the store was faster.
+    /// that the state no longer refers to, if `head` is still the head and no other host has removed
+    /// an `incoming` component. From this moment, a change of one name is in effect, even after a
+    /// crash. Returns the new head, or `None` if another host that shares the store was faster.
     pub(crate) fn exchange(
         &self,
         head: &StoredHead,
         before: &CatalogState,
         after: &CatalogState,
         dropped: &[Digest],
+        incoming: &[Digest],
     ) -> Result<Option<StoredHead>> {
         let invalid = |error: serde_json::Error| Error::Backend(Box::new(error));
         // Removes the partial result of an earlier attempt to convert a state of an earlier
@@ -206,13 +207,13 @@ impl CatalogStore {
             } else {
                 head.next(&names).map_err(invalid)?
             };
-            if !self.write(&head, &next, names, &[])? {
+            if !self.write(&head, &next, names, &[], incoming)? {
                 return Ok(None);
             }
             head = next;
         }
         let next = head.next(&last).map_err(invalid)?;
-        let is_written = self.write(&head, &next, last, dropped)?;
+        let is_written = self.write(&head, &next, last, dropped, incoming)?;
         Ok(is_written.then_some(next))
     }
 
@@ -222,8 +223,13 @@ impl CatalogStore {
         next: &StoredHead,
         names: Vec<NameWrite>,
         dropped: &[Digest],
+        incoming: &[Digest],
     ) -> Result<bool> {
         let mut batch = head.batch();
+        // The first part is written first, and all parts are removed together.
+        for digest in incoming {
+            batch = batch.present(part_key(&component_key(digest), 0));
+        }
         if next != head {
             batch = batch.put(HEAD, next.bytes.clone().unwrap_or_default());
         }
@@ -363,7 +369,7 @@ mod tests {
         let both: BTreeSet<Digest> = [one.clone(), other.clone()].into();
         assert_eq!(store.components().unwrap(), both);
         let (head, empty) = (StoredHead::default(), CatalogState::default());
-        let dropped = store.exchange(&head, &empty, &empty, &[one]);
+        let dropped = store.exchange(&head, &empty, &empty, &[one], &[]);
         assert!(dropped.unwrap().is_some());
         assert_eq!(store.components().unwrap(), [other].into());
     }
@@ -387,15 +393,24 @@ mod tests {
         let (empty, one) = (CatalogState::default(), state([("a", false), ("b", false)]));
         let two = state([("a", true), ("b", false)]);
         let none = StoredHead::default();
-        let first = store.exchange(&none, &empty, &one, &[]).unwrap().unwrap();
+        let first = store
+            .exchange(&none, &empty, &one, &[], &[])
+            .unwrap()
+            .unwrap();
         assert_eq!(store.read().unwrap(), (first.clone(), one.clone()));
         let revision = store.revision().unwrap();
-        let second = store.exchange(&first, &one, &two, &[]).unwrap().unwrap();
+        let second = store
+            .exchange(&first, &one, &two, &[], &[])
+            .unwrap()
+            .unwrap();
         assert_eq!(store.read().unwrap(), (second.clone(), two.clone()));
-        let late = store.exchange(&first, &one, &empty, &[]).unwrap();
+        let late = store.exchange(&first, &one, &empty, &[], &[]).unwrap();
         assert_eq!(late, None, "another host was faster");
         assert_eq!(store.read().unwrap(), (second.clone(), two.clone()));
-        let third = store.exchange(&second, &two, &empty, &[]).unwrap().unwrap();
+        let third = store
+            .exchange(&second, &two, &empty, &[], &[])
+            .unwrap()
+            .unwrap();
         assert_eq!(store.read().unwrap(), (third.clone(), empty));
         assert_eq!(third.generation, 3);
         assert!(revision < store.revision().unwrap());
@@ -425,7 +440,7 @@ mod tests {
         assert!(head.is_legacy);
         assert_eq!(before, state([("a", false), ("b", false)]));
         let after = state([("a", true), ("b", false)]);
-        let head = store.exchange(&head, &before, &after, &[]).unwrap();
+        let head = store.exchange(&head, &before, &after, &[], &[]).unwrap();
         assert_eq!(store.read().unwrap(), (head.unwrap(), after));
         let head = store.head().unwrap().unwrap();
         let text = String::from_utf8_lossy(&head);

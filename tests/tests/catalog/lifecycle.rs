@@ -234,6 +234,31 @@ fn a_file_that_would_cover_a_promoted_version_is_refused() {
     assert_eq!(host.judges("a"), "a 1.0.0");
 }
 
+/// The directory reports its files again at each start, and its file still contains the later version.
+#[test]
+fn a_file_does_not_undo_the_promotion_of_its_earlier_version() {
+    let host = Host::new();
+    let (first, second) = (component("a", "1.0.0"), component("a", "2.0.0"));
+    host.load(&file("a", first.clone()));
+    host.load(&file("a", second.clone()));
+    let promoted = host.catalog.promote(&name("a"), Some(&digest(&first)));
+    expect!["Live: a 1.0.0 is live, replacing 2.0.0 from directory"]
+        .assert_eq(&outcome_text(&promoted));
+    let host = host.again();
+    expect!["refused: received: these bytes of `a` were rolled back (another version was promoted by an operator); upload them to try again"]
+        .assert_eq(&host.load(&file("a", second.clone())));
+    assert_eq!(host.judges("a"), "a 1.0.0");
+    assert_eq!(
+        host.versions("a", Source::Directory),
+        ["1.0.0 Live", "2.0.0 RolledBack"]
+    );
+    let promoted = host.catalog.promote(&name("a"), Some(&digest(&second)));
+    expect!["Live: a 2.0.0 is live, replacing 1.0.0 from directory"]
+        .assert_eq(&outcome_text(&promoted));
+    expect!["Unchanged: a 2.0.0 is live already: nothing changed"]
+        .assert_eq(&host.load(&file("a", second)));
+}
+
 /// An operator and the circuit breaker see the same faults. Only one of them rolls back.
 #[test]
 fn of_two_rollbacks_from_one_version_the_second_is_refused() {

@@ -4,6 +4,7 @@
 mod breaker;
 mod crash;
 mod declared;
+mod directory;
 mod failing_store;
 mod lifecycle;
 mod locks;

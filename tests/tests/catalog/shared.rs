@@ -125,6 +125,23 @@ fn one_of_two_simultaneous_changes_must_be_retried() {
     assert_eq!(second.live(), first.live());
 }
 
+/// Another host removes the components to which no state refers, also one that this host has just stored.
+#[test]
+fn an_upload_whose_component_another_host_removes_must_be_retried() {
+    let (first, second) = hosts();
+    let (catalog, other) = (Arc::clone(&second.catalog), component("b", "1.0.0"));
+    first.store.after_component(Box::new(move || {
+        catalog.admit(&upload("b", other)).expect("it is first");
+    }));
+    let incoming = upload("a", component("a", "1.0.0"));
+    expect!["refused: another host changed the interpreters at the same time: try again"]
+        .assert_eq(&first.load(&incoming));
+    assert_eq!(first.live(), ["b 1.0.0 Upload"]);
+    expect!["Live: a 1.0.0 is live"].assert_eq(&first.load(&incoming));
+    second.catalog.follow().expect("all components are stored");
+    assert_eq!(second.live(), ["a 1.0.0 Upload", "b 1.0.0 Upload"]);
+}
+
 #[test]
 fn a_host_that_cannot_follow_keeps_its_live_set() {
     let (first, second) = hosts();
