@@ -84,7 +84,7 @@ impl Unclaimed {
     }
 
     /// Notes that a later report cannot be read, if a report on this app waits.
-    pub(crate) fn outdate(&mut self, cluster: &ClusterName, deployment: &DeploymentId) {
+    pub(crate) fn mark_outdated(&mut self, cluster: &ClusterName, deployment: &DeploymentId) {
         let app = ReportedApp {
             deployment: deployment.clone(),
             cluster: cluster.clone(),
@@ -194,16 +194,16 @@ mod tests {
     fn a_report_that_waits_is_out_of_date_after_an_unreadable_one() {
         let mut unclaimed = Unclaimed::default();
         let (cluster, deployment) = ("p+c".parse().unwrap(), "1-a".parse().unwrap());
-        unclaimed.outdate(&cluster, &deployment);
+        unclaimed.mark_outdated(&cluster, &deployment);
         let claimed = unclaimed.claim(&"1".parse().unwrap());
         assert!(claimed.lost.is_empty(), "no report waits");
         keep(&mut unclaimed, "1-a");
-        unclaimed.outdate(&cluster, &deployment);
+        unclaimed.mark_outdated(&cluster, &deployment);
         let claimed = unclaimed.claim(&"1".parse().unwrap());
         assert_eq!(claimed.reports.len(), 1);
         assert_eq!(claimed.lost[0].1, UNREADABLE);
         keep(&mut unclaimed, "1-a");
-        unclaimed.outdate(&cluster, &deployment);
+        unclaimed.mark_outdated(&cluster, &deployment);
         keep(&mut unclaimed, "1-a");
         let claimed = unclaimed.claim(&"1".parse().unwrap());
         assert_eq!((claimed.reports.len(), claimed.lost.len()), (1, 0));

@@ -70,7 +70,7 @@ impl Pipeline {
                 tracing::warn!(%cluster, origin, error, "report not readable");
                 if let Some(deployment) = deployment {
                     if may_be_newer {
-                        self.unclaimed.outdate(&cluster, &deployment);
+                        self.unclaimed.mark_outdated(&cluster, &deployment);
                     }
                     let change = || Change::Unreadable {
                         origin: &origin,
@@ -173,7 +173,7 @@ impl Pipeline {
     }
 
     /// Changes the connection to a cluster, and publishes it. A cluster that was not known is connecting.
-    pub(super) fn change_connection(
+    pub(crate) fn change_connection(
         &mut self,
         cluster: &ClusterName,
         now_ms: i64,

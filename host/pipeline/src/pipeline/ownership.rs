@@ -50,7 +50,8 @@ impl Pipeline {
             is_remote: false,
         };
         if known != owner {
-            if known.fence != owner.fence {
+            // A source that continued has seen every change, also while another host owned the cluster.
+            if known.fence != owner.fence && !self.withheld.contains_key(cluster) {
                 self.take_over_state(cluster, now_ms);
             }
             self.change_connection(cluster, now_ms, |connection| connection.owner = owner);
@@ -123,7 +124,8 @@ impl Pipeline {
         self.stale(cluster, reason, now_ms);
     }
 
-    /// Forgets the data of a cluster that this host owned before, once the next owner has listed the cluster.
+    /// Forgets the data of a cluster that this host owned before, once the next owner has listed the cluster. If this host
+    /// gets the cluster again, it lists it from scratch.
     pub(super) fn release(&mut self, cluster: &ClusterName, now_ms: i64) {
         let is_owned = |ownership: &Ownership| ownership.number(cluster).is_some();
         if self.ownership.as_ref().is_none_or(is_owned)
@@ -131,6 +133,7 @@ impl Pipeline {
         {
             return;
         }
+        self.withheld.remove(cluster);
         self.change_connection(cluster, now_ms, |connection| {
             connection.owner.fence = 0;
             connection.owner.is_remote = true;

@@ -16,8 +16,8 @@ fn since_ms(placement: &Placement) -> Option<i64> {
     view.resources().first().unwrap().since_ms
 }
 
-#[test]
-fn the_newest_date_of_a_state_is_shown_although_it_is_no_new_verdict() {
+/// A placement that a cluster reported at 100, with this verdict on its only resource.
+fn reported(verdict: Verdict) -> Placement {
     let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}"#;
     let mut placement = Placement::recorded("p+c".parse().unwrap());
     let report = Report {
@@ -25,8 +25,14 @@ fn the_newest_date_of_a_state_is_shown_although_it_is_no_new_verdict() {
         ..Report::empty(Origin::Monitor)
     };
     placement.report = Some(HeldReport::of(report, &placement.desired));
-    placement.verdicts = Verdicts::of(vec![pending(None)]);
+    placement.verdicts = Verdicts::of(vec![verdict]);
     placement.project(100);
+    placement
+}
+
+#[test]
+fn the_newest_date_of_a_state_is_shown_although_it_is_no_new_verdict() {
+    let mut placement = reported(pending(None));
     assert_eq!(since_ms(&placement), Some(100));
 
     for (told, shown) in [(Some(70), 70), (Some(80), 80), (None, 80)] {
@@ -48,20 +54,6 @@ fn the_newest_date_of_a_state_is_shown_although_it_is_no_new_verdict() {
     assert_eq!(since_ms(&placement), Some(300));
 }
 
-/// A placement that a cluster reported with this verdict on its only resource.
-fn heard(phase: Phase) -> Placement {
-    let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}"#;
-    let mut placement = Placement::recorded("p+c".parse().unwrap());
-    let report = Report {
-        objects: [Object::from_json(pod).unwrap()].into(),
-        ..Report::empty(Origin::Direct)
-    };
-    placement.report = Some(HeldReport::of(report, &placement.desired));
-    placement.verdicts = Verdicts::of(vec![Verdict::host(phase, "R", "")]);
-    placement.project(100);
-    placement
-}
-
 /// The phases of the resources, and since when they are stale.
 fn shown(placement: &Placement) -> (Vec<Phase>, Option<i64>) {
     let view = placement.view().unwrap();
@@ -72,7 +64,8 @@ fn shown(placement: &Placement) -> (Vec<Phase>, Option<i64>) {
 
 #[test]
 fn the_state_of_a_previous_owner_is_stale_until_the_cluster_was_listed() {
-    let previous = heard(Phase::Failed).view().unwrap();
+    let in_phase = |phase| reported(Verdict::host(phase, "R", ""));
+    let previous = in_phase(Phase::Failed).view().unwrap();
     let stale = Staleness {
         since_ms: 70,
         reason: "taken over".into(),
@@ -80,7 +73,7 @@ fn the_state_of_a_previous_owner_is_stale_until_the_cluster_was_listed() {
     // The second host watched the cluster before the previous owner.
     let hosts = [
         Placement::recorded("p+c".parse().unwrap()),
-        heard(Phase::Ready),
+        in_phase(Phase::Ready),
     ];
     for mut placement in hosts {
         assert_eq!(placement.take_over(&previous, &stale), Work::Mark);

@@ -6,10 +6,11 @@ use std::time::Instant;
 use kindsight_clusters::ClusterEvent;
 use kindsight_leases::Ownership;
 use kindsight_model::ClusterName;
-use kindsight_status::ConnectionState;
+use kindsight_status::{ConnectionState, ConnectionView};
 use kindsight_store::{Lease, Leased};
 use tokio::sync::oneshot;
 
+use super::shared_histories::{Link, leave};
 use super::stage::{Heard, Stage};
 use crate::Event;
 use crate::pipeline::withheld::WITHHELD_MAX;
@@ -129,6 +130,50 @@ fn reports_wait_while_no_host_owns_the_cluster_and_count_if_this_host_owns_it_ag
     assert!(resume(&mut stage, 7000));
     let reason = Some("refused".into());
     assert_eq!(connection(&stage), Some((ConnectionState::Stale, reason)));
+}
+
+/// Shows the cluster under a lease with this number. The store of the tests has no numbers.
+fn number(stage: &mut Stage, fence: u64, now_ms: i64) {
+    let numbered = |connection: &mut ConnectionView| connection.owner.fence = fence;
+    stage
+        .pipeline
+        .change_connection(&cluster(), now_ms, numbered);
+}
+
+fn synced(stage: &mut Stage, now_ms: i64) {
+    let synced = ClusterEvent::Synced { cluster: cluster() };
+    stage.pipeline.handle(Event::Cluster(synced), now_ms);
+}
+
+#[tokio::test]
+async fn a_source_continues_unless_another_host_has_listed_its_cluster_meanwhile() {
+    for is_listed in [false, true] {
+        let (mut first, ownership) = shared();
+        first.own(&["1"]);
+        ownership.grant(cluster(), &lease(&first), &first.store);
+        first.hear("1", "a", &Heard::default().config_maps(3), 1000);
+        synced(&mut first, 1000);
+        number(&mut first, 3, 1000);
+        lose(&mut first, &ownership, 2000);
+
+        let (mut between, other) = shared();
+        between.own(&["1"]);
+        other.grant(cluster(), &lease(&between), &between.store);
+        between.hear("1", "a", &Heard::default().config_maps(4), 3000);
+        if is_listed {
+            synced(&mut between, 3000);
+        }
+        number(&mut between, 5, 3000);
+        Link::from(&between).pass(&mut first, 3000).await;
+
+        ownership.grant(cluster(), &lease(&first), &first.store);
+        assert_eq!(resume(&mut first, 4000), !is_listed);
+        leave(&mut first, 4000);
+        if !is_listed {
+            assert_eq!(count(&first), 3, "its own state is newer");
+            assert_eq!(connection(&first), Some((ConnectionState::Connected, None)));
+        }
+    }
 }
 
 #[test]

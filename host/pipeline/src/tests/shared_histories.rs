@@ -7,13 +7,13 @@ use super::stage::Stage;
 use crate::Event;
 
 /// The stream from one host to another, without a network.
-struct Link {
+pub(super) struct Link {
     feed: Feed,
     image: Image,
 }
 
 impl Link {
-    fn from(upstream: &Stage) -> Self {
+    pub(super) fn from(upstream: &Stage) -> Self {
         let mut image = Image::default();
         image.restart();
         Self {
@@ -35,17 +35,26 @@ impl Link {
         }
     }
 
-    async fn pass(&mut self, to: &mut Stage, now_ms: i64) {
+    pub(super) async fn pass(&mut self, to: &mut Stage, now_ms: i64) {
         let batch = self.batch().await;
         take(to, batch, now_ms);
     }
 }
 
 fn take(to: &mut Stage, batch: Batch, now_ms: i64) {
+    change(to, UpstreamChange::Batch(Box::new(batch)), now_ms);
+}
+
+/// The other host is no longer followed.
+pub(super) fn leave(to: &mut Stage, now_ms: i64) {
+    change(to, UpstreamChange::Removed, now_ms);
+}
+
+fn change(to: &mut Stage, change: UpstreamChange, now_ms: i64) {
     let event = UpstreamEvent {
         upstream: "http://10.0.0.1:9015".into(),
         scope: FeedScope::Own,
-        change: UpstreamChange::Batch(Box::new(batch)),
+        change,
     };
     to.pipeline.handle(Event::Upstream(event), now_ms);
 }
