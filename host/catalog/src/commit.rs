@@ -272,8 +272,8 @@ impl Catalog {
             .collect()
     }
 
-    /// Components that are being stored, and to which only the new state refers. Until it is
-    /// written, another host that shares the store does not need them, and may remove them.
+    /// Components that this host is storing, and that only the new state uses. Another host that
+    /// shares the store may remove such a component until the new state is written.
     fn newly_referenced(&self, before: &CatalogState, after: &CatalogState) -> Vec<Digest> {
         let incoming = locked(&self.incoming);
         let (before, after) = (referenced(before), referenced(after));
@@ -282,7 +282,7 @@ impl Catalog {
     }
 }
 
-/// The components to which a state refers, except those that it refers to only as refused.
+/// The components that a state uses. The component of a refused version is not used.
 fn referenced(state: &CatalogState) -> BTreeSet<&Digest> {
     let versions = state.versions();
     let needed = versions.filter(|version| version.outcome != VersionOutcome::Refused);

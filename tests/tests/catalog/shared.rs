@@ -125,7 +125,7 @@ fn one_of_two_simultaneous_changes_must_be_retried() {
     assert_eq!(second.live(), first.live());
 }
 
-/// Another host removes the components to which no state refers, also one that this host has just stored.
+/// Another host removes unused components. It also removes a component that this host has just stored.
 #[test]
 fn an_upload_whose_component_another_host_removes_must_be_retried() {
     let (first, second) = hosts();

@@ -127,10 +127,11 @@ impl Epoch {
         let slots = &self.slots;
         let report = held.apply(line, origin, &mut self.staged, |slot| of_slot(slots, slot))?;
         self.unseen.subjects.remove(&subject);
-        self.uncommitted = self.uncommitted.plus(held.size());
+        let size = held.size();
+        self.uncommitted = self.uncommitted.plus(size);
         let is_forgotten = report.is_empty() && matches!(subject, Subject::Application { .. });
         if !is_forgotten {
-            self.size = self.size.plus(held.size());
+            self.size = self.size.plus(size);
             self.held.insert(subject.clone(), held);
         }
         self.reports.push((subject, report));
