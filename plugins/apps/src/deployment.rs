@@ -33,7 +33,7 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
     let want = object.replicas();
     let want = want.unwrap_or_else(|| object.status_count("replicas"));
     // Most reports contain no Pods. The remaining code would then cost as much as the code above.
-    if input.related(0).objects().len() == 0 {
+    if input.related(0).objects().len() == 0 || has_only_old_pods(object) {
         return Ok(verdict);
     }
     let progressing = object.conditions().find("Progressing");
@@ -42,6 +42,15 @@ pub(crate) fn rule(object: &Object<'_>, input: &Input<'_>) -> Result<Verdict, Fa
         .newest("pod-template-hash", newest)
         .works(is_rolled_out(object, want) && object.conditions().is_true("Available"))
         .judge(verdict)
+}
+
+/// Returns whether the status counts Pods, and none of them is of the newest template.
+///
+/// A change of the template together with `replicas` begins in this way: the controller first scales the existing
+/// ReplicaSets and writes the status, and makes the new ReplicaSet later (`isScalingEvent` and `sync` of Kubernetes
+/// 1.34). The condition Progressing then still names the previous ReplicaSet.
+fn has_only_old_pods(object: &Object<'_>) -> bool {
+    object.status_count("replicas") > 0 && object.status_count("updatedReplicas") == 0
 }
 
 /// The hash of the newest template, from the name of its ReplicaSet: `ReplicaSet "web-7f9c" is
