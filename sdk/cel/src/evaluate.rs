@@ -396,6 +396,8 @@ fn indexed<'a>(operand: &Value<'a>, index: &Value<'a>, is_optional: bool) -> Eva
         Value::Map(map) => map.get(index).ok_or_else(|| {
             EvaluationError::NoSuchKey(index.as_str().unwrap_or(index.type_name()).to_owned())
         }),
+        // As in cel-go, `null` and a scalar have no members.
+        _ if is_optional => return Ok(Value::Optional(None)),
         other => {
             return Err(EvaluationError::no_overload(
                 "[]",

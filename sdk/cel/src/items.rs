@@ -41,6 +41,31 @@ impl Shape {
             _ => Self::Other,
         }
     }
+
+    /// Returns whether the value may be `null` or a scalar, which has no members. A reduced item contains such a value
+    /// only if it is requested. The fields at the top are maps in every object.
+    fn may_be_scalar(&self) -> bool {
+        matches!(self, Self::Part(_, pointer) if pointer.matches('/').count() > 1)
+    }
+}
+
+/// Returns whether the value of an expression is certainly an optional that has no value if a reduced item lacks it.
+fn is_optional_value(expression: &Expression) -> bool {
+    match expression {
+        // A member of an optional is optional.
+        Expression::Select {
+            operand,
+            is_optional,
+            ..
+        }
+        | Expression::Index {
+            operand,
+            is_optional,
+            ..
+        } => *is_optional || is_optional_value(operand),
+        Expression::Call { function, .. } => matches!(function, Function::First | Function::Last),
+        _ => false,
+    }
 }
 
 /// Follows the items of lists through an expression.
@@ -82,9 +107,17 @@ impl<'f> Follower<'f> {
             Expression::Literal(_) => Shape::Other,
             Expression::Variable(name) => (self.variables)(name),
             Expression::Local(index) => self.locals.get(*index).cloned().unwrap_or(Shape::Other),
-            Expression::Select { operand, field, .. } => self.shape(operand).member(field),
+            Expression::Select {
+                operand,
+                field,
+                is_optional,
+            } => self.member(operand, field, *is_optional),
             Expression::Has { operand, field } => self.has(operand, field),
-            Expression::Index { operand, index, .. } => self.indexed(operand, index),
+            Expression::Index {
+                operand,
+                index,
+                is_optional,
+            } => self.indexed(operand, index, *is_optional),
             Expression::Call {
                 function,
                 arguments,
@@ -133,13 +166,23 @@ impl<'f> Follower<'f> {
         Shape::Other
     }
 
-    /// The field may be in a scalar, which a reduced item contains only if it is requested. The fields at the top are
-    /// maps in every object.
+    /// The first optional step of a chain (`.?`, `[?]`) has no value if the operand is `null` or a scalar, so it reads
+    /// the operand.
+    fn member(&mut self, operand: &Expression, name: &str, is_optional: bool) -> Shape {
+        let shape = self.shape(operand);
+        if is_optional && shape.may_be_scalar() && !is_optional_value(operand) {
+            self.read(shape);
+            return Shape::Other;
+        }
+        shape.member(name)
+    }
+
     fn has(&mut self, operand: &Expression, field: &str) -> Shape {
         let operand = self.shape(operand);
-        let read = match &operand {
-            Shape::Part(_, pointer) if pointer.matches('/').count() > 1 => operand,
-            _ => operand.member(field),
+        let read = if operand.may_be_scalar() {
+            operand
+        } else {
+            operand.member(field)
         };
         // Whether a list has a name says nothing about its items.
         if !matches!(read, Shape::List(_)) {
@@ -148,16 +191,15 @@ impl<'f> Follower<'f> {
         Shape::Other
     }
 
-    fn indexed(&mut self, operand: &Expression, index: &Expression) -> Shape {
+    fn indexed(&mut self, operand: &Expression, index: &Expression, is_optional: bool) -> Shape {
+        if let Expression::Literal(Literal::String(key)) = index {
+            return self.member(operand, key, is_optional);
+        }
         let operand = self.shape(operand);
-        match (operand, index) {
-            (operand, Expression::Literal(Literal::String(key))) => operand.member(key),
-            (list @ Shape::List(_), index) => {
-                self.used(index);
-                list.item()
-            }
-            (other, index) => {
-                self.used(index);
+        self.used(index);
+        match operand {
+            list @ Shape::List(_) => list.item(),
+            other => {
                 self.read(other);
                 Shape::Other
             }

@@ -13,8 +13,8 @@ pub(crate) fn collect(expression: &Expression, pointers: &mut Vec<String>) {
     match expression {
         Expression::Literal(_) | Expression::Variable(_) | Expression::Local(_) => {}
         Expression::Has { operand, field } => match pointer_of(operand) {
-            // The operand may be a scalar, which has no field. A reduced object has such an operand
-            // only if it is requested. The fields at the top are maps in every object.
+            // The operand may be `null` or a scalar, which has no field. A reduced object has such an
+            // operand only if it is requested. The fields at the top are maps in every object.
             Some(pointer) if pointer.matches('/').count() > 1 => pointers.push(pointer),
             Some(pointer) => pointers.push(below(&pointer, field)),
             None => collect(operand, pointers),
@@ -75,17 +75,50 @@ pub(crate) fn collect(expression: &Expression, pointers: &mut Vec<String>) {
     }
 }
 
-/// The pointer of a variable, or of a field that is reached from one by literal names.
+/// The pointer that an expression needs, if literal names lead from a variable to its value.
+///
+/// The pointer ends at the operand of the first optional step (`.?`, `[?]`), unless this operand is a
+/// variable. The step has no value if its operand is `null` or a scalar, and a reduced object has such
+/// an operand only if it is requested. Later optional steps need nothing more, because an optional
+/// without a value has no members. The fields at the top are maps in every object.
 fn pointer_of(expression: &Expression) -> Option<String> {
-    match expression {
-        Expression::Variable(name) => Some(below("", name)),
-        Expression::Select { operand, field, .. } => Some(below(&pointer_of(operand)?, field)),
-        Expression::Index { operand, index, .. } => match &**index {
-            Expression::Literal(Literal::String(key)) => Some(below(&pointer_of(operand)?, key)),
-            _ => None,
+    let (variable, steps) = path_of(expression)?;
+    let first_optional = steps.iter().position(|step| step.is_optional);
+    let needed = first_optional.filter(|position| *position > 0);
+    let needed = steps.iter().take(needed.unwrap_or(steps.len()));
+    Some(needed.fold(below("", variable), |pointer, step| {
+        below(&pointer, step.name)
+    }))
+}
+
+/// A step from a value to its member.
+struct Step<'e> {
+    name: &'e str,
+    is_optional: bool,
+}
+
+/// A variable, and the steps by literal names that lead from it to the value of an expression.
+fn path_of(expression: &Expression) -> Option<(&str, Vec<Step<'_>>)> {
+    let (operand, name, is_optional) = match expression {
+        Expression::Variable(name) => return Some((name.as_str(), Vec::new())),
+        Expression::Select {
+            operand,
+            field,
+            is_optional,
+        } => (operand, field, *is_optional),
+        Expression::Index {
+            operand,
+            index,
+            is_optional,
+        } => match &**index {
+            Expression::Literal(Literal::String(key)) => (operand, key, *is_optional),
+            _ => return None,
         },
-        _ => None,
-    }
+        _ => return None,
+    };
+    let (variable, mut steps) = path_of(operand)?;
+    steps.push(Step { name, is_optional });
+    Some((variable, steps))
 }
 
 fn below(pointer: &str, token: &str) -> String {

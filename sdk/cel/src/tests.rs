@@ -1,4 +1,4 @@
-use kindsight_contract::{Node, Tree};
+use kindsight_contract::{Node, TextWriter, Tree, write_object};
 
 use super::*;
 
@@ -91,6 +91,24 @@ fn expressions_have_the_values_of_the_language() {
         assert_eq!(
             value(expression, object).as_deref(),
             Ok(expected),
+            "{expression}"
+        );
+    }
+}
+
+#[test]
+fn a_scalar_has_no_optional_members() {
+    let object = r#"{"n": null, "s": "x", "i": 1}"#;
+    for expression in [
+        "n.?a.hasValue()",
+        "n[?'a'].hasValue()",
+        "s[?'a'].hasValue()",
+        "i[?0].hasValue()",
+        "optional.of(s)['a'].hasValue()",
+    ] {
+        assert_eq!(
+            value(expression, object).as_deref(),
+            Ok("false"),
             "{expression}"
         );
     }
@@ -195,13 +213,19 @@ fn a_budget_ends_every_evaluation() {
 
 #[test]
 fn an_expression_reads_only_its_pointers() {
-    let table: [(&str, &[&str]); 10] = [
+    let table: [(&str, &[&str]); 13] = [
         ("status.phase == 'Running'", &["/status/phase"]),
         (
             "has(status.a) && status.?b.?c.orValue(0) > 1",
             &["/status/a", "/status/b/c"],
         ),
         ("has(status.health.status)", &["/status/health"]),
+        ("status.a.?b.c.orValue(0) == 1", &["/status/a"]),
+        ("status.?a.b[?'c'].hasValue()", &["/status/a/b/c"]),
+        (
+            "status.a[?'b'].hasValue() && has(status.c.?d.e)",
+            &["/status/a", "/status/c"],
+        ),
         ("status['a/b'] == 1", &["/status/a~1b"]),
         ("status.list.exists(c, c.type == 'x')", &["/status/list"]),
         ("status.map[spec.key] == 1", &["/spec/key", "/status/map"]),
@@ -223,6 +247,44 @@ fn an_expression_reads_only_its_pointers() {
     }
 }
 
+/// An object with only the values that an expression reads.
+fn reduced(expression: &str, object: &str) -> String {
+    let mut pointers = Vec::new();
+    let program = Program::compile(expression).expect(expression);
+    program.pointers(&mut pointers);
+    let tree = Tree::read(object).expect("JSON");
+    let (document, fields) = (
+        tree.document(object),
+        kindsight_contract::Fields::new(&pointers),
+    );
+    let mut writer = TextWriter::default();
+    write_object(&mut writer, None, document.root(), &fields, None);
+    writer.text().to_owned()
+}
+
+#[test]
+fn a_reduced_object_gives_the_same_value() {
+    let object = r#"{"status": {"nil": null, "text": "x", "map": {"a": 1, "nil": null}, "list": [{"a": null}]}}"#;
+    for expression in [
+        "status.nil.?a.hasValue()",
+        "status.text.?a.hasValue()",
+        "status.nil[?'a'].hasValue()",
+        "status.text[?'a'].?b.hasValue()",
+        "status.map.nil.?a.b.hasValue()",
+        "status.map.?nil.?a.hasValue()",
+        "status.?nil.a.orValue('none')",
+        "status.map.?a.orValue(0)",
+        "has(status.nil.a) || has(status.text.a)",
+        "has(status.map.nil.?a.b)",
+        "status.list[0].a.?b.hasValue()",
+    ] {
+        let complete = value(expression, object);
+        assert!(complete.is_ok(), "{expression}: {complete:?}");
+        let reduced = reduced(expression, object);
+        assert_eq!(value(expression, &reduced), complete, "{expression}");
+    }
+}
+
 /// The parts that an expression reads of the items of the lists in `related`, as `name pointer`.
 fn item_parts(expression: &str) -> Vec<String> {
     let mut parts = ItemParts::new();
@@ -239,7 +301,7 @@ fn item_parts(expression: &str) -> Vec<String> {
 
 #[test]
 fn an_expression_reads_only_parts_of_items() {
-    let table: [(&str, &[&str]); 14] = [
+    let table: [(&str, &[&str]); 18] = [
         ("size(related.pods) > 0 && has(related.pods)", &[]),
         (
             "related.pods.exists(p, p.status.?phase.orValue('') == spec.phase)",
@@ -281,6 +343,22 @@ fn an_expression_reads_only_parts_of_items() {
             &["pods /spec/x"],
         ),
         ("related.pods.exists(p, p.spec[spec.key])", &["pods /spec"]),
+        (
+            "related.pods.exists(p, p.status.a.?b.hasValue())",
+            &["pods /status/a"],
+        ),
+        (
+            "related.pods.exists(p, p.status.?a[?'b'].?c.hasValue())",
+            &["pods /status/a/b/c"],
+        ),
+        (
+            "related.pods.first().status.a.?b.hasValue()",
+            &["pods /status/a/b"],
+        ),
+        (
+            "related.pods.exists(p, p.?status.?a.optMap(x, x.?b).hasValue())",
+            &["pods /status/a"],
+        ),
     ];
     for (expression, expected) in table {
         assert_eq!(item_parts(expression), expected, "{expression}");

@@ -82,3 +82,35 @@ fn problems_name_file_kind_and_position() {
         "{phase:?}"
     );
 }
+
+/// The fields that the rule of a variant of the file requests.
+fn fields(from: &str, to: &str) -> Vec<String> {
+    assert!(WIDGETS.contains(from), "{from}");
+    let rules = read("w.yaml", &WIDGETS.replace(from, to)).expect(to);
+    rules.component().expect(to);
+    let data: Value = serde_json::from_str(&crate::cel::data_of(&rules)).expect("JSON");
+    let fields = data["rules"][0]["fields"].as_array().expect("fields");
+    let fields = fields.iter().map(|field| field.as_str().expect("a text"));
+    fields.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_variable_may_have_the_name_of_a_field() {
+    let fields = fields(
+        "variables: [",
+        r#"variables: [{name: data, expression: "data.?phase.orValue(code)"}, {name: code, expression: data}, "#,
+    );
+    let of_names: Vec<&String> = fields
+        .iter()
+        .filter(|field| !field.starts_with("/metadata") && !field.starts_with("/status"))
+        .collect();
+    assert_eq!(of_names, ["/code", "/data/phase", "/spec/name"]);
+}
+
+#[test]
+fn when_may_lead_through_a_list() {
+    let kind = "kind: Widget";
+    let when = |pointer: &str| fields(kind, &format!("{kind}\n  when: {pointer}"));
+    assert!(when("/status/list/0/type").contains(&"/status/list".to_owned()));
+    assert!(when("/status/a~1b").contains(&"/status/a~1b".to_owned()));
+}
