@@ -140,7 +140,7 @@ impl<'s> Lexer<'s> {
             }
         }
         let text = rest.get(..length).unwrap_or_default();
-        let value = number::parse(text).ok_or_else(|| {
+        let value = number::literal(text).ok_or_else(|| {
             self.error(format!(
                 "malformed number near '{}'",
                 String::from_utf8_lossy(text)

@@ -68,7 +68,8 @@ pub struct Input<'a> {
 pub enum Health {
     /// The script returned `nil` or an empty table: it assesses no health.
     None,
-    /// The members `status` and `message` of the returned table; an absent member is empty.
+    /// The members `status` and `message` of the returned table, whose keys may have capital letters; an
+    /// absent member is empty.
     Stated {
         /// The status, which may be any word.
         status: String,
@@ -171,8 +172,19 @@ fn health(machine: &mut Machine<'_>, result: Value) -> Result<Health, Failure> {
     })
 }
 
+/// A text of the result.
+///
+/// Argo CD reads the result with Go's `encoding/json`: the case of letters in a key does not matter, and
+/// of several such keys, the last one in the order of bytes counts: `status` and not `Status`.
 fn member(machine: &mut Machine<'_>, table: value::TableId, name: &str) -> Result<String, Failure> {
-    match machine.heap.field(table, name)? {
+    let entries = machine.heap.opened(table)?.entries.clone();
+    let keyed = entries.iter().filter_map(|(key, value)| match key {
+        Value::String(key) if *value != Value::Nil => Some((machine.heap.text(*key), *value)),
+        _ => None,
+    });
+    let named = keyed.filter(|(key, _)| key.eq_ignore_ascii_case(name.as_bytes()));
+    let last = named.max_by_key(|(key, _)| *key);
+    match last.map_or(Value::Nil, |(_, value)| value) {
         Value::Nil => Ok(String::new()),
         Value::String(text) => Ok(lossy(machine, text)),
         other => {

@@ -217,9 +217,12 @@ impl Arguments<'_, '_> {
         }
     }
 
-    /// A whole number; a fraction is cut.
+    /// A whole number; a fraction is cut. As in gopher-lua, a text with a number is an error.
     fn whole(&self, position: usize) -> Result<i64, Failure> {
-        Ok(number::truncated(self.number(position)?))
+        match self.get(position) {
+            Value::Number(value) => Ok(number::truncated(value)),
+            _ => self.bad(position, "number"),
+        }
     }
 
     fn whole_or(&self, position: usize, default: i64) -> Result<i64, Failure> {

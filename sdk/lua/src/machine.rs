@@ -5,6 +5,7 @@
 
 mod calls;
 mod operations;
+mod tables;
 
 use crate::error::{Failure, OUT_OF_STEPS};
 use crate::limits::{BYTES_PER_STEP, STACK_VALUES_MAX, STEPS_MAX};
@@ -103,12 +104,12 @@ impl<'a> Machine<'a> {
         Ok(library)
     }
 
-    /// Runs the script itself, and returns its first result.
+    /// Runs the script itself, and returns its last result, which is the one that Argo CD reads.
     pub(crate) fn run_script(&mut self) -> Result<Value, Failure> {
         self.stack.push(Value::Nil);
-        self.enter(0, None, 0, 0, 1)?;
+        self.enter(0, None, 0, 0, ALL)?;
         self.run(0)?;
-        let result = self.stack.first().copied().unwrap_or(Value::Nil);
+        let result = self.stack.last().copied().unwrap_or(Value::Nil);
         self.stack.clear();
         Ok(result)
     }
@@ -329,57 +330,21 @@ impl<'a> Machine<'a> {
             }
             Op::Vararg(results) => self.vararg(frame, results)?,
             Op::ForPrepare(slot) => self.for_prepare(frame, slot)?,
-            Op::Table | Op::SetIndex(_) | Op::InitField(_) | Op::InitIndex | Op::Append { .. } => {
-                self.table_op(op)?;
-            }
+            Op::Table
+            | Op::SetIndex(_)
+            | Op::InitField { .. }
+            | Op::InitIndex(_)
+            | Op::Append { .. } => self.table_op(op)?,
             _ => self.operator(op)?,
         }
         Ok(Flow::Next)
     }
 
-    fn table_op(&mut self, op: Op) -> Result<(), Failure> {
-        match op {
-            Op::Table => {
-                let table = self.heap.table()?;
-                self.push(Value::Table(table));
-            }
-            Op::SetIndex(above) => {
-                let value = self.pop();
-                let above = usize::from(above);
-                let (key, table) = (self.below(above), self.below(above + 1));
-                self.set_index(table, key, value)?;
-            }
-            Op::InitField(name) => {
-                let value = self.pop();
-                self.set_index(self.below(0), self.constant(name), value)?;
-            }
-            Op::InitIndex => {
-                let value = self.pop();
-                let key = self.pop();
-                self.set_index(self.below(0), key, value)?;
-            }
-            Op::Append { items, open } => {
-                let count = usize::from(items) + if open { self.open } else { 0 };
-                let from = self.stack.len().saturating_sub(count);
-                let items = self.stack.split_off(from);
-                if let Value::Table(table) = self.below(0) {
-                    self.heap.charge(items.len() * size_of::<Value>())?;
-                    if let Some(table) = self.heap.opened_mut(table)? {
-                        table.list.extend(items);
-                    }
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
     fn for_prepare(&mut self, frame: &Frame, slot: u16) -> Result<(), Failure> {
-        for (offset, what) in ["initial value", "limit", "step"].iter().enumerate() {
-            let slot = slot + u16::try_from(offset).unwrap_or_default();
-            match self.to_number(self.slot(frame, slot)) {
-                Some(value) => self.set_slot(frame, slot, Value::Number(value)),
-                None => return Failure::text(format!("for statement {what} must be a number")),
+        // As in gopher-lua, a text with a number is an error.
+        for (offset, what) in [(0, "init"), (2, "step"), (1, "limit")] {
+            if !matches!(self.slot(frame, slot + offset), Value::Number(_)) {
+                return Failure::text(format!("for statement {what} must be a number"));
             }
         }
         let (from, step) = (self.slot(frame, slot), self.slot(frame, slot + 2));

@@ -33,13 +33,18 @@ pub(crate) enum Op {
     Field(u32),
     /// Pop the value; table and key are this many values below, and stay.
     SetIndex(u16),
-    /// Pop the value and set it under the constant key of the table below, which stays.
-    InitField(u32),
-    /// Pop value and key; the table below stays.
-    InitIndex,
-    /// Pop this many items, and the values of an open expression, and append them to the table below
-    /// them.
+    /// Pop the value and set it under the constant key of the table that is `above` values below, and
+    /// stays.
+    InitField {
+        name: u32,
+        above: u16,
+    },
+    /// Pop value and key; the table is this many values below, and stays.
+    InitIndex(u16),
+    /// Pop this many items, and the values of an open expression, and set them in the table below them,
+    /// at the positions behind `first`.
     Append {
+        first: u32,
         items: u16,
         open: bool,
     },

@@ -51,11 +51,12 @@ impl Table<'_> {
             *item = value;
             return Some(0);
         }
-        if position - length > LIST_GAP_MAX || !self.entries.is_empty() && position > length {
+        // Absent items in the list would hide an entry with a number as its key.
+        if position - length > LIST_GAP_MAX || self.has_numbers && position > length {
             return None;
         }
         if value == Value::Nil {
-            return self.entries.is_empty().then_some(0);
+            return (!self.has_numbers).then_some(0);
         }
         self.list.resize(position, Value::Nil);
         self.list.push(value);

@@ -1,6 +1,17 @@
 use kindsight_contract::Tree;
 
-use crate::{Health, Input, Libraries, Script};
+use crate::{Health, Input, Libraries, RunError, Script};
+
+/// The health that a script states for an object.
+fn health(script: &Script, object: &str, libraries: Libraries) -> Result<Health, RunError> {
+    let tree = Tree::read(object).expect("JSON");
+    let document = tree.document(object);
+    script.health(&Input {
+        object: document.root(),
+        libraries,
+        now_ms: 1_700_000_000_000,
+    })
+}
 
 /// The message that a script returns for an object, or its error.
 fn run_with(script: &str, object: &str, libraries: Libraries) -> String {
@@ -8,14 +19,7 @@ fn run_with(script: &str, object: &str, libraries: Libraries) -> String {
         Ok(script) => script,
         Err(error) => return format!("compile: {error}"),
     };
-    let tree = Tree::read(object).expect("JSON");
-    let document = tree.document(object);
-    let input = Input {
-        object: document.root(),
-        libraries,
-        now_ms: 1_700_000_000_000,
-    };
-    match script.health(&input) {
+    match health(&script, object, libraries) {
         Ok(Health::Stated { message, .. }) => message,
         Ok(Health::None) => "none".to_owned(),
         Err(error) => format!("error: {error}"),
@@ -67,6 +71,19 @@ fn expressions_have_the_values_of_lua() {
         ("1e3", "1000"),
         ("0x10", "16"),
         ("select(-1, 1, 2, 3)", "3"),
+        ("tonumber('1e3')", "nil"),
+        ("'1e3' + 0", "1000"),
+        ("tonumber('010') .. '010' + 0", "108"),
+        ("tonumber('ff', 16) .. tonumber('1.5')", "2551.5"),
+        ("tonumber('10', 99)", "nil"),
+        ("1234567.5 .. ' ' .. 1e19", "1.2345675e+06 1e+19"),
+        ("string.format('%g', 1000000)", "1e+06"),
+        ("({10, [1] = 20})[1] .. ({[1] = 20, 10})[1]", "1010"),
+        ("#{[1] = 20, 10} .. #{[3] = 'c', 'a', 'b'}", "13"),
+        ("({[1] = 20, nil})[1]", "nil"),
+        ("({10, 11, [2] = 20, x = 1})[2]", "11"),
+        ("({[2] = 'b', 'a', x = 1})[2]", "b"),
+        ("({[0] = 'z', [2] = 'b', 'a', 'c'})[2]", "c"),
     ] {
         assert_eq!(eval("", expression), value, "{expression}");
     }
@@ -198,6 +215,17 @@ fn statements_run_as_in_lua() {
             "s",
             "4",
         ),
+        ("local t = {x = 1} t[3] = 'c'", "#t", "3"),
+        (
+            "local t = {x = 1} t[3] = 'c' t[1] = 'a' t[2] = 'b' table.insert(t, 'd')",
+            "table.concat(t)",
+            "abcd",
+        ),
+        (
+            "local s = '' for k, v in pairs({[100] = 'x', [2] = 'y', 'a', 'b', z = 1}) do s = s .. k .. v end",
+            "s",
+            "1a2b100xz1",
+        ),
     ] {
         let result = eval(statements, expression);
         if value == "compile" {
@@ -260,9 +288,49 @@ fn texts_are_searched_and_formatted_as_in_lua() {
             "1767312000",
         ),
         ("os.date('*t').year", "2023"),
+        (
+            "os.time({year = '2026', month = '08', day = '010', hour = '00'})",
+            "1786320000",
+        ),
+        ("os.date('!%a %A', 0)", "mon Thursday"),
     ] {
         assert_eq!(eval("", expression), value, "{expression}");
     }
+}
+
+#[test]
+fn functions_of_texts_differ_from_lua_as_in_gopher_lua() {
+    for (expression, value) in [
+        ("('abc'):find('', 3)", "1"),
+        ("('abc'):find('%d*', 10)", "nil"),
+        ("select('#', ('abc'):byte())", "3"),
+        ("select('#', ('abc'):byte(2))", "1"),
+        ("#{('x'):match('y')}", "0"),
+        ("(('x'):match('y'))", "nil"),
+        (
+            "tonumber(('x'):match('y'))",
+            "error: <string>:2: bad argument #1 (value expected)",
+        ),
+        ("('abc'):gsub('b', function() return true end)", "ac"),
+        (
+            "('abc'):gsub('b', 5)",
+            "error: <string>:2: bad argument #3 (string or table or function expected, got number)",
+        ),
+        (
+            "('x'):rep('3')",
+            "error: <string>:2: bad argument #2 (number expected, got string)",
+        ),
+    ] {
+        assert_eq!(eval("", expression), value, "{expression}");
+    }
+}
+
+#[test]
+fn an_item_replaces_the_explicit_keys_of_its_batch() {
+    let items: Vec<String> = (1..=60).map(|item| item.to_string()).collect();
+    let table = format!("local t = {{{}, [55] = 'x', [5] = 'y'}}", items.join(", "));
+    // As in Lua, the first 50 items are in the table before the explicit keys.
+    assert_eq!(eval(&table, "t[55] .. t[5] .. #t"), "55y60");
 }
 
 #[test]
@@ -276,6 +344,32 @@ fn objects_are_read_as_argo_cd_passes_them() {
         return {status = 'x', message = s.n .. s.f .. tostring(s.t) .. s.s .. tostring(s.z) .. #s.e .. tostring(next(s.o)) .. n .. s.k4 .. s.new}";
     let result = run_with(script, object, Libraries::Base);
     assert_eq!(result, "31.5truexnil0nil34w");
+}
+
+#[test]
+fn a_result_is_read_as_in_go() {
+    for (script, status, message) in [
+        ("return {Status = 'Healthy', MESSAGE = 'm'}", "Healthy", "m"),
+        (
+            "return {Status = 'Degraded', status = 'Healthy', STATUS = 'Missing'}",
+            "Healthy",
+            "",
+        ),
+        (
+            "local hs = {status = 'Healthy', Status = 'Degraded'} hs.status = nil return hs",
+            "Degraded",
+            "",
+        ),
+        ("return 'first', {status = 'Healthy'}", "Healthy", ""),
+    ] {
+        let compiled = Script::compile(script).expect(script);
+        let expected = Health::Stated {
+            status: status.to_owned(),
+            message: message.to_owned(),
+        };
+        let stated = health(&compiled, "{}", Libraries::Base);
+        assert_eq!(stated, Ok(expected), "{script}");
+    }
 }
 
 #[test]
@@ -298,6 +392,10 @@ fn errors_name_the_line_and_the_cause() {
             "error: <string>:1: attempt to compare table with number",
         ),
         ("error('own')", "error: <string>:1: own"),
+        (
+            "for i = '1', 2 do end",
+            "error: <string>:1: for statement init must be a number",
+        ),
         (
             "return ('x'):upper()",
             "error: <string>:1: attempt to index a non-table object(string) with key 'upper'",

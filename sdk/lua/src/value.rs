@@ -9,7 +9,6 @@ use std::cell::Cell;
 use kindsight_contract::Node;
 
 use crate::limits::MEMORY_BYTES_MAX;
-use crate::number;
 use crate::table::Table;
 
 /// A value of a script.
@@ -239,9 +238,7 @@ impl<'a> Heap<'a> {
             return Ok(self.borrowed(text.as_bytes()));
         }
         if let Some(digits) = node.number() {
-            return Ok(Value::Number(
-                number::parse(digits.as_bytes()).unwrap_or_default(),
-            ));
+            return Ok(Value::Number(digits.parse().unwrap_or_default()));
         }
         if node.is_object() || node.is_array() {
             let id = self.table()?;

@@ -326,28 +326,28 @@ impl Compiler<'_> {
     }
 
     fn table(&mut self) -> Result<(), CompileError> {
-        /// Number of items that are collected on the stack before they are appended.
-        const BATCH: u16 = 32;
+        /// Number of items that are collected on the stack before they are appended, as in Lua: an item
+        /// replaces the value of an explicit key that is written before the end of its batch.
+        const BATCH: u16 = 50;
         self.expect("{")?;
         self.emit(Op::Table);
-        let mut waiting = 0;
+        let (mut first, mut waiting) = (0_u32, 0_u16);
         while !self.is("}") {
             let is_named =
                 matches!(self.token, Token::Name(_)) && *self.peek()? == Token::Word("=");
             if is_named {
-                self.append(&mut waiting);
                 let name = self.name()?;
                 let name = self.string(name.as_bytes());
                 self.expect("=")?;
                 self.expression()?;
-                self.emit(Op::InitField(name));
+                let above = waiting;
+                self.emit(Op::InitField { name, above });
             } else if self.accept("[")? {
-                self.append(&mut waiting);
                 self.expression()?;
                 self.expect("]")?;
                 self.expect("=")?;
                 self.expression()?;
-                self.emit(Op::InitIndex);
+                self.emit(Op::InitIndex(waiting));
             } else {
                 let kind = self.operation(0)?;
                 waiting += 1;
@@ -358,28 +358,32 @@ impl Compiler<'_> {
                     // All values of the last expression: the machine knows their number.
                     self.open_last(ALL);
                     self.emit(Op::Append {
+                        first,
                         items: waiting - 1,
                         open: true,
                     });
                     waiting = 0;
                 } else if waiting == BATCH {
-                    self.append(&mut waiting);
+                    self.append(&mut first, &mut waiting);
                 }
             }
             if !self.accept(",")? && !self.accept(";")? {
                 break;
             }
         }
-        self.append(&mut waiting);
+        self.append(&mut first, &mut waiting);
         self.expect("}")
     }
 
-    fn append(&mut self, waiting: &mut u16) {
+    /// Appends the waiting items behind the first ones.
+    fn append(&mut self, first: &mut u32, waiting: &mut u16) {
         if *waiting > 0 {
             self.emit(Op::Append {
+                first: *first,
                 items: *waiting,
                 open: false,
             });
+            *first += u32::from(*waiting);
             *waiting = 0;
         }
     }

@@ -210,18 +210,13 @@ fn select(arguments: &mut Arguments<'_, '_>) -> Result<(), Failure> {
 }
 
 fn to_number(arguments: &mut Arguments<'_, '_>) -> Result<(), Failure> {
-    let value = arguments.any(1)?;
-    let base = arguments.get(2);
-    let number = match (value, base) {
-        (Value::String(text), Value::Number(_)) => {
-            let base = u32::try_from(arguments.whole(2)?).unwrap_or_default();
-            if !(2..=36).contains(&base) {
-                return Failure::text("bad argument #2 (base out of range)");
-            }
-            let text = String::from_utf8_lossy(arguments.machine.heap.text(text));
-            number::in_base(text.trim(), base)
-        }
-        (Value::Number(_) | Value::String(_), _) => arguments.machine.to_number(value),
+    let base = match arguments.get(2) {
+        Value::Nil => None,
+        _ => Some(arguments.whole(2)?),
+    };
+    let number = match arguments.any(1)? {
+        Value::Number(value) => Some(value),
+        Value::String(text) => number::converted(arguments.machine.heap.text(text), base),
         _ => None,
     };
     arguments.give(number.map_or(Value::Nil, Value::Number));

@@ -55,8 +55,12 @@ fn whole(value: i64) -> Value {
 fn of_table(arguments: &mut Arguments<'_, '_>) -> Result<i64, Failure> {
     let table = arguments.table(1)?;
     let mut part = |name: &str, default: i64| -> Result<i64, Failure> {
-        let value = arguments.machine.heap.field(table, name)?;
-        let value = arguments.machine.to_number(value);
+        let value = match arguments.machine.heap.field(table, name)? {
+            Value::Number(value) => Some(value),
+            // As in gopher-lua, a number with leading zeros is not octal here.
+            Value::String(text) => number::converted(arguments.machine.heap.text(text), None),
+            _ => None,
+        };
         let value = value.map_or(default, number::truncated);
         Ok(value.clamp(-1_000_000_000_000, 1_000_000_000_000))
     };
@@ -138,7 +142,8 @@ impl Parts {
     fn directive(&self, letter: char) -> Option<String> {
         let short = |name: &str| name.get(..3).unwrap_or_default().to_owned();
         Some(match letter {
-            'a' => short(self.day_name()).to_lowercase(),
+            // gopher-lua uses a layout that Go does not know, so every day has this name.
+            'a' => "mon".to_owned(),
             'A' => self.day_name().to_owned(),
             'b' => short(self.month_name()),
             'B' => self.month_name().to_owned(),

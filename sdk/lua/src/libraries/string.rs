@@ -5,7 +5,7 @@ mod format;
 use super::Arguments;
 use super::table::within_memory;
 use crate::error::Failure;
-use crate::machine::{is_true, type_name};
+use crate::machine::is_true;
 use crate::number;
 use crate::pattern::{Capture, Match, Search};
 use crate::value::{Builtin, Value};
@@ -68,7 +68,12 @@ fn part(text: &[u8], from: i64, to: i64) -> &[u8] {
 
 fn byte(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
     let from = arguments.whole_or(2, 1)?;
-    let to = arguments.whole_or(3, from)?;
+    // As in gopher-lua, all bytes without positions, and one byte with one position.
+    let to = if arguments.count() == 2 {
+        from
+    } else {
+        arguments.whole_or(3, -1)?
+    };
     let bytes = part(text, from, to);
     arguments.machine.check_stack(bytes.len())?;
     for byte in bytes {
@@ -101,13 +106,19 @@ fn start(arguments: &Arguments<'_, '_>, text: &[u8]) -> Result<usize, Failure> {
     let length = i64::try_from(text.len()).unwrap_or(i64::MAX);
     let from = arguments.whole_or(3, 1)?;
     let from = if from < 0 { length + from } else { from - 1 };
-    Ok(number::count(from).min(text.len()))
+    Ok(number::count(from))
 }
 
 fn find(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
     let pattern = arguments.text(2)?;
+    if pattern.is_empty() {
+        // As in gopher-lua, wherever the search starts.
+        arguments.give_number(1.0);
+        arguments.give_number(0.0);
+        return Ok(());
+    }
     let from = start(arguments, text)?;
-    if is_true(arguments.get(4)) && !pattern.is_empty() {
+    if is_true(arguments.get(4)) {
         let rest = text.get(from..).unwrap_or_default();
         match position(arguments, rest, &pattern)? {
             Some(at) => {
@@ -198,14 +209,14 @@ fn captures(
     Ok(values)
 }
 
+/// Gives the captures of the first match. As in gopher-lua, and unlike Lua 5.1, a search without a match
+/// gives no value and not `nil`, so `tonumber(text:match('x'))` is an error then.
 fn first_match(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
     let pattern = arguments.text(2)?;
     let from = start(arguments, text)?;
-    if let Some(found) = search(arguments, text, &pattern, |search| search.find(from))? {
-        give_captures(arguments, text, &found, true)
-    } else {
-        arguments.give(Value::Nil);
-        Ok(())
+    match search(arguments, text, &pattern, |search| search.find(from))? {
+        Some(found) => give_captures(arguments, text, &found, true),
+        None => Ok(()),
     }
 }
 
@@ -255,14 +266,10 @@ fn gsub(arguments: &mut Arguments<'_, '_>, text: &[u8]) -> Result<(), Failure> {
     let (pattern, replacement) = (arguments.text(2)?, arguments.get(3));
     let is_usable = matches!(
         replacement,
-        Value::String(_)
-            | Value::Number(_)
-            | Value::Table(_)
-            | Value::Function(_)
-            | Value::Builtin(_)
+        Value::String(_) | Value::Table(_) | Value::Function(_) | Value::Builtin(_)
     );
     if !is_usable {
-        return arguments.bad(3, "string or function or table");
+        return arguments.bad(3, "string or table or function");
     }
     // As in gopher-lua, a negative limit is none.
     let limit = match arguments.whole_or(4, -1)? {
@@ -305,15 +312,9 @@ fn replaced(
             return expanded(arguments, text, found, &template, &captures).map(Some);
         }
     };
-    if !is_true(value) {
-        return Ok(None);
-    }
-    if let Some(text) = arguments.machine.as_text(value) {
-        Ok(Some(text))
-    } else {
-        let what = type_name(value);
-        Failure::text(format!("invalid replacement value (a {what})"))
-    }
+    // As in gopher-lua, a value that is no text replaces the match by nothing.
+    let part = arguments.machine.as_text(value).unwrap_or_default();
+    Ok(is_true(value).then_some(part))
 }
 
 /// The replacement text with its captures (`%0` to `%9`).

@@ -93,6 +93,7 @@ fn directive(
     position: usize,
 ) -> Result<Vec<u8>, Failure> {
     let value = arguments.get(position);
+    let whole_value = || arguments.number(position).map(number::truncated);
     Ok(match letter {
         b's' | b'v' => {
             let mut text = base::shown(arguments, value);
@@ -101,22 +102,18 @@ fn directive(
         }
         b'q' => layout.padded(quoted(&base::shown(arguments, value))),
         b'c' => {
-            let code = u32::try_from(arguments.whole(position)?).ok();
+            let code = u32::try_from(whole_value()?).ok();
             let letter = code.and_then(char::from_u32).unwrap_or('\u{fffd}');
             layout.padded(letter.to_string().into_bytes())
         }
-        b'd' | b'i' | b'u' => whole(layout, arguments.whole(position)?, |value| {
-            value.to_string()
-        }),
-        b'x' => whole(layout, arguments.whole(position)?, |value| {
+        b'd' | b'i' | b'u' => whole(layout, whole_value()?, |value| value.to_string()),
+        b'x' => whole(layout, whole_value()?, |value| {
             format!("{}{value:x}", if layout.alternate { "0x" } else { "" })
         }),
-        b'X' => whole(layout, arguments.whole(position)?, |value| {
+        b'X' => whole(layout, whole_value()?, |value| {
             format!("{}{value:X}", if layout.alternate { "0X" } else { "" })
         }),
-        b'o' => whole(layout, arguments.whole(position)?, |value| {
-            format!("{value:o}")
-        }),
+        b'o' => whole(layout, whole_value()?, |value| format!("{value:o}")),
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => {
             float(layout, letter, arguments.number(position)?)
         }
