@@ -15,8 +15,9 @@ use kindsight_contract::{Coverage, Expectation, Fixture};
 use kindsight_interpreter::TrialError;
 use kindsight_model::{Phase, Verdict};
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::data::yaml;
+use crate::data::text;
 
 /// The name of a file with cases.
 const FILE: &str = "health_test.yaml";
@@ -24,6 +25,9 @@ const FILE: &str = "health_test.yaml";
 const DEPTH_MAX: usize = 16;
 /// Maximum number of files with cases.
 const FILES_MAX: usize = 10_000;
+
+/// A reader of the documents of a YAML text, as Argo CD reads it. Its error is the problem with its line.
+pub type YamlReader = fn(&str) -> Result<Vec<Value>, String>;
 
 /// The reason why cases cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +55,8 @@ pub struct CaseFile {
 pub(crate) struct Case {
     pub(crate) fixture: Fixture,
     expected: HealthStatus,
+    /// True if the object is being deleted.
+    is_deleted: bool,
 }
 
 #[derive(Deserialize)]
@@ -62,6 +68,8 @@ struct Document {
 #[serde(rename_all = "camelCase")]
 struct Test {
     health_status: HealthStatus,
+    // Go matches names in any case.
+    #[serde(alias = "inputpath")]
     input_path: PathBuf,
 }
 
@@ -77,7 +85,7 @@ impl CaseFile {
     ///
     /// # Errors
     /// If there is none, or one cannot be read.
-    pub fn all_in(folder: &Path) -> Result<Vec<Self>, CaseError> {
+    pub fn all_in(folder: &Path, yaml: YamlReader) -> Result<Vec<Self>, CaseError> {
         let mut paths = Vec::new();
         collect(folder, DEPTH_MAX, &mut paths)?;
         paths.sort();
@@ -85,42 +93,56 @@ impl CaseFile {
             let what = format!("there is no {FILE} in it");
             return Err(CaseError::Folder(folder.to_owned(), what));
         }
-        paths.into_iter().map(Self::read).collect()
+        let files = paths.into_iter().map(|path| Self::read(path, yaml));
+        files.collect()
     }
 
-    fn read(path: PathBuf) -> Result<Self, CaseError> {
+    fn read(path: PathBuf, yaml: YamlReader) -> Result<Self, CaseError> {
         let wrong = |what: String| CaseError::Format(path.clone(), what);
-        let value = yaml(&path).map_err(|error| wrong(error.to_string()))?;
+        let value = first_document(&path, yaml).map_err(wrong)?;
         let document: Document =
             serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        let cases = document.tests.into_iter().map(|test| {
-            let object = yaml(&folder.join(&test.input_path)).map_err(|error| wrong(error.to_string()))?;
-            if phases(&test.health_status.status).is_none() {
-                return Err(wrong(format!(
-                    "`{}` is not a health status: expected Healthy, Progressing, Degraded, Suspended, Missing or Unknown",
-                    test.health_status.status
-                )));
-            }
-            Ok(Case {
-                fixture: Fixture {
-                    name: test.input_path.display().to_string(),
-                    object: object.to_string(),
-                    related: Vec::new(),
-                    coverage: Coverage::Unknown,
-                    now_ms: 0,
-                    settings: None,
-                    expect: Expectation::default(),
-                },
-                expected: test.health_status,
-            })
-        });
+        let cases = document.tests.into_iter();
+        let cases = cases.map(|test| Case::read(test, folder, yaml).map_err(wrong));
         let cases = cases.collect::<Result<_, CaseError>>()?;
         Ok(Self { path, cases })
     }
 }
 
+/// The first document of a file, which is the one that Argo CD reads.
+fn first_document(path: &Path, yaml: YamlReader) -> Result<Value, String> {
+    let text = text(path).map_err(|error| error.to_string())?;
+    let documents = yaml(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut documents = documents.into_iter();
+    let first = documents.find(|document| !document.is_null());
+    first.ok_or_else(|| format!("{} is empty", path.display()))
+}
+
 impl Case {
+    fn read(test: Test, folder: &Path, yaml: YamlReader) -> Result<Self, String> {
+        let status = &test.health_status.status;
+        if phases(status).is_none() {
+            return Err(format!(
+                "`{status}` is not a health status: expected Healthy, Progressing, Degraded, Suspended, Missing or Unknown"
+            ));
+        }
+        let object = first_document(&folder.join(&test.input_path), yaml)?;
+        Ok(Self {
+            is_deleted: object.pointer("/metadata/deletionTimestamp").is_some(),
+            fixture: Fixture {
+                name: test.input_path.display().to_string(),
+                object: object.to_string(),
+                related: Vec::new(),
+                coverage: Coverage::Unknown,
+                now_ms: 0,
+                settings: None,
+                expect: Expectation::default(),
+            },
+            expected: test.health_status,
+        })
+    }
+
     /// The difference between an answer and the expected health, if there is one. A message is compared if the case
     /// has one.
     pub(crate) fn difference(&self, answer: &Result<Verdict, TrialError>) -> Option<String> {
@@ -129,6 +151,10 @@ impl Case {
             Ok(verdict) => verdict,
             Err(error) => return Some(format!("expected {status}: {error}")),
         };
+        // Argo CD runs no script for such an object, so the case does not say what Argo CD shows.
+        if self.is_deleted && verdict.phase == Phase::Terminating {
+            return None;
+        }
         let phases = phases(status).unwrap_or_default();
         if !phases.contains(&verdict.phase) {
             return Some(format!(
@@ -149,14 +175,20 @@ impl Case {
     }
 }
 
-/// The phases that a health status of Argo CD means. Its Degraded is an object that failed, or works with a problem.
+/// The phases that a health status of Argo CD means.
+///
+/// - Progressing is also an object that is being deleted.
+/// - Degraded is an object that failed, or works with a problem.
+/// - Missing is an object that reports that its subject does not exist. An interpreter without a state for this returns
+///   Unknown.
 fn phases(status: &str) -> Option<&'static [Phase]> {
     Some(match status {
         "Healthy" => &[Phase::Ready, Phase::Present],
-        "Progressing" => &[Phase::Pending],
+        "Progressing" => &[Phase::Pending, Phase::Terminating],
         "Degraded" => &[Phase::Failed, Phase::Degraded],
         "Suspended" => &[Phase::Suspended],
-        "Missing" | "Unknown" => &[Phase::Unknown],
+        "Missing" => &[Phase::NotPresent, Phase::Unknown],
+        "Unknown" => &[Phase::Unknown],
         _ => return None,
     })
 }
@@ -183,3 +215,6 @@ fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Result<(), 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

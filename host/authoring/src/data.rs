@@ -102,14 +102,21 @@ fn fixtures(folder: &Path) -> Result<Value, BuildError> {
 }
 
 /// Reads a YAML file as JSON.
-pub(crate) fn yaml(path: &Path) -> Result<Value, BuildError> {
+fn yaml(path: &Path) -> Result<Value, BuildError> {
+    // As in kubectl and in the SDK in Rust, `y` and `on` are texts.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    serde_saphyr::from_str_with_options(&text(path)?, options)
+        .map_err(|error| wrong(path, &[error.to_string()]))
+}
+
+/// Reads a file within the limit.
+pub(crate) fn text(path: &Path) -> Result<String, BuildError> {
     let failed = |error| BuildError::Io(format!("read {}", path.display()), error);
     if fs::metadata(path).map_err(failed)?.len() > FILE_BYTES_MAX {
         let what = format!("it is over the limit of {FILE_BYTES_MAX} bytes");
         return Err(wrong(path, &[what]));
     }
-    let text = fs::read_to_string(path).map_err(failed)?;
-    serde_saphyr::from_str(&text).map_err(|error| wrong(path, &[error.to_string()]))
+    fs::read_to_string(path).map_err(failed)
 }
 
 fn wrong(path: &Path, problems: &[String]) -> BuildError {
@@ -122,4 +129,18 @@ pub(crate) fn written(path: &Path, text: &str) -> Result<(), BuildError> {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     fs::write(path, text).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_older_yaml_are_texts() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.yaml");
+        fs::write(&file, "{a: on, y: no, b: true}").unwrap();
+        let expected = serde_json::json!({"a": "on", "y": "no", "b": true});
+        assert_eq!(yaml(&file).unwrap(), expected);
+    }
 }

@@ -31,7 +31,7 @@ mod test_report;
 mod toolchain;
 
 pub use bench::{Figures, measured};
-pub use cases::{CaseError, CaseFile};
+pub use cases::{CaseError, CaseFile, YamlReader};
 pub use component::{ComponentError, component_of};
 pub use coverage::{Coverage, Covered};
 pub use junit::junit;

@@ -4,19 +4,19 @@ mod absence;
 
 use std::collections::BTreeSet;
 
-use kindsight_contract::damage::{Promised, damages};
+use kindsight_contract::damage::{Damaged, Promised, damages};
 use kindsight_contract::{Fixture, Tree, handled};
-use kindsight_interpreter::{Examination, Examiner, Fault, LoadError, TrialError};
+use kindsight_interpreter::{Examination, Examiner, Fault, HandledKind, LoadError, TrialError};
 use kindsight_model::Phase;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::coverage::IMPLIED_STATES;
+use crate::coverage::own_states;
 
-/// Maximum number of wrong verdicts on damaged objects that are listed for one fixture.
+/// Maximum number of wrong verdicts on damaged objects that are listed for one fixture and one rule.
 const DAMAGES_TOLD_MAX: usize = 5;
 
 /// The rule of a lint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// The component has no fixtures.
     NoFixtures,
@@ -24,7 +24,7 @@ pub enum Rule {
     UndeclaredField,
     /// No fixture reaches a declared state.
     UnreachedState,
-    /// No fixture of a Kind has an object without a status.
+    /// No fixture of a Kind has an object without a status, although the component reads the status.
     NoFixtureWithoutStatus,
     /// A damaged object is ready.
     WrongGreen,
@@ -79,6 +79,7 @@ pub fn findings(examination: &Examination) -> Result<Vec<Finding>, LoadError> {
     linter.objects_without_status();
     linter.absent_objects();
     linter.damaged_objects();
+    linter.found.sort_by_key(|finding| finding.rule);
     Ok(linter.found)
 }
 
@@ -110,10 +111,9 @@ impl Linter<'_> {
         let verdicts: Vec<_> = fixtures
             .filter_map(|fixture| self.examiner.judge(fixture).ok())
             .collect();
-        for state in &self.examination.interpreter().description().states {
-            let is_implied = IMPLIED_STATES.contains(&&*state.name);
-            if !is_implied && !verdicts.iter().any(|verdict| verdict.state == state.name) {
-                let what = format!("no fixture reaches the state {}", state.name);
+        for state in own_states(self.examination.interpreter().description()) {
+            if !verdicts.iter().any(|verdict| *verdict.state == *state) {
+                let what = format!("no fixture reaches the state {state}");
                 self.add(Rule::UnreachedState, what);
             }
         }
@@ -121,19 +121,19 @@ impl Linter<'_> {
 
     fn objects_without_status(&mut self) {
         let kinds = &self.examination.interpreter().description().kinds;
-        let mut without = vec![false; kinds.len()];
+        let mut lacking: Vec<bool> = kinds.iter().map(judges_without_status).collect();
         for fixture in self.examination.fixtures() {
             if let Some(kind) = kind_of(self.examination, fixture)
-                && object(fixture).get("status").is_none()
-                && let Some(is_there) = without.get_mut(kind)
+                && is_without_status(&object(fixture))
+                && let Some(is_lacking) = lacking.get_mut(kind)
             {
-                *is_there = true;
+                *is_lacking = false;
             }
         }
-        for (kind, is_there) in kinds.iter().zip(without) {
-            if !is_there {
+        for (kind, is_lacking) in kinds.iter().zip(lacking) {
+            if is_lacking {
                 let what = format!(
-                    "{}: no fixture has an object without a status, which each object has at first",
+                    "{}: no fixture has an object without a status, as each new object is",
                     kind.pattern
                 );
                 self.add(Rule::NoFixtureWithoutStatus, what);
@@ -157,11 +157,9 @@ impl Linter<'_> {
 
     fn damaged_objects(&mut self) {
         let fixtures = self.examination.fixtures();
-        let ready: Vec<Value> = fixtures
-            .iter()
-            .filter(|fixture| self.promises_ready(fixture))
-            .map(object)
-            .collect();
+        let ready = fixtures.iter();
+        let ready = ready.filter(|fixture| self.promises_ready(fixture));
+        let ready: Vec<Value> = ready.map(object).collect();
         let is_ready_without = |kind: &(Value, Value), member: &str| {
             ready
                 .iter()
@@ -175,52 +173,78 @@ impl Linter<'_> {
                 without_status: is_ready_without(&kind, "status"),
                 without_spec: is_ready_without(&kind, "spec"),
             };
-            let mut told = 0;
-            for damaged in damages(&object, promised) {
-                let given = Fixture {
-                    object: damaged.object.to_string(),
-                    ..fixture.clone()
-                };
-                let Some((rule, what)) = self.mistake(&given, damaged.may_be_ready) else {
-                    continue;
-                };
-                told += 1;
-                if told <= DAMAGES_TOLD_MAX {
-                    self.add(
-                        rule,
-                        format!("fixture `{}`, {}: {what}", fixture.name, damaged.how),
-                    );
-                }
-            }
-            if told > DAMAGES_TOLD_MAX {
-                let more = told - DAMAGES_TOLD_MAX;
-                self.add(
-                    Rule::FailsOnDamage,
-                    format!("fixture `{}`: {more} more", fixture.name),
-                );
-            }
+            let damaged = damages(&object, promised).into_iter();
+            let mistakes = damaged.filter_map(|damaged| self.mistake(fixture, &damaged));
+            let mistakes: Vec<Finding> = mistakes.collect();
+            self.found.extend(listed(&fixture.name, &mistakes));
         }
     }
 
-    fn mistake(&mut self, damaged: &Fixture, may_be_ready: bool) -> Option<(Rule, String)> {
-        match self.examiner.judge(damaged) {
-            Ok(verdict) if verdict.phase == Phase::Ready && !may_be_ready => Some((
+    /// The mistake in the verdict on a damaged form of a fixture's object.
+    fn mistake(&mut self, fixture: &Fixture, damaged: &Damaged) -> Option<Finding> {
+        let given = Fixture {
+            object: damaged.object.to_string(),
+            ..fixture.clone()
+        };
+        let (rule, what) = match self.examiner.judge(&given) {
+            Ok(verdict) if verdict.phase == Phase::Ready && !damaged.may_be_ready => (
                 Rule::WrongGreen,
                 format!("it is {} {}", verdict.state, verdict.reason),
-            )),
+            ),
             Err(TrialError::Fault(fault))
                 if !matches!(fault, Fault::InvalidObject(_) | Fault::InvalidSettings(_)) =>
             {
-                Some((Rule::FailsOnDamage, fault.to_string()))
+                (Rule::FailsOnDamage, fault.to_string())
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        let what = format!("fixture `{}`, {}: {what}", fixture.name, damaged.how);
+        Some(Finding { rule, what })
     }
 
-    fn promises_ready(&self, fixture: &Fixture) -> bool {
-        let state = fixture.expect.state.as_deref();
-        let mut states = self.examination.interpreter().description().states.iter();
-        states.any(|declared| Some(&*declared.name) == state && declared.phase == Phase::Ready)
+    /// Returns whether a fixture promises that its object is ready.
+    fn promises_ready(&mut self, fixture: &Fixture) -> bool {
+        let states = &self.examination.interpreter().description().states;
+        let promised = fixture.expect.is_ready(|name| {
+            let mut states = states.iter();
+            states.any(|state| *state.name == *name && state.phase == Phase::Ready)
+        });
+        promised.unwrap_or_else(|| {
+            let verdict = self.examiner.judge(fixture);
+            verdict.is_ok_and(|verdict| verdict.phase == Phase::Ready)
+        })
+    }
+}
+
+/// The first mistakes of each rule in the verdicts on the damaged forms of one object, and the number of the others.
+fn listed(fixture: &str, mistakes: &[Finding]) -> Vec<Finding> {
+    let mut listed = Vec::new();
+    for rule in [Rule::WrongGreen, Rule::FailsOnDamage] {
+        let mut of_rule = mistakes.iter().filter(|mistake| mistake.rule == rule);
+        listed.extend(of_rule.by_ref().take(DAMAGES_TOLD_MAX).cloned());
+        let more = of_rule.count();
+        if more > 0 {
+            let what = format!("fixture `{fixture}`: {more} more");
+            listed.push(Finding { rule, what });
+        }
+    }
+    listed
+}
+
+/// Returns whether the component judges objects of a Kind that have no status, and receives the status of the others.
+fn judges_without_status(kind: &HandledKind) -> bool {
+    let needs_status = kind
+        .when
+        .as_deref()
+        .is_some_and(|when| when == "/status" || when.starts_with("/status/"));
+    !needs_status && (kind.fields.is_whole() || kind.fields.get("status").is_some())
+}
+
+/// Returns whether an object has no status, or one without a member.
+fn is_without_status(object: &Value) -> bool {
+    match object.get("status") {
+        None | Some(Value::Null) => true,
+        Some(status) => status.as_object().is_some_and(Map::is_empty),
     }
 }
 
@@ -245,3 +269,6 @@ fn kind_of(examination: &Examination, fixture: &Fixture) -> Option<usize> {
     let kinds = &examination.interpreter().description().kinds;
     handled(kinds, (group, version, text("kind")), root)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kindsight_contract::Fixture;
-use kindsight_interpreter::{Interpreters, PublishError, Siblings};
+use kindsight_contract::limits::FIXTURE_NAME_BYTES_MAX;
+use kindsight_interpreter::{Examination, Interpreters, PublishError, Siblings};
 use kindsight_model::{Object, Source, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -12,6 +13,8 @@ use serde_json::{Map, Value, json};
 const NAME: [&str; 2] = ["name", "namespace"];
 /// Members of the metadata that relate objects to each other.
 const METADATA: [&str; 5] = ["name", "namespace", "uid", "labels", "ownerReferences"];
+/// Maximum length of a fixture's name without its number, in bytes.
+const NAME_BYTES_MAX: usize = FIXTURE_NAME_BYTES_MAX - " (1000000)".len();
 
 /// The reason why no fixtures can be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +44,9 @@ pub enum Recorded {
 /// Records fixtures of one component.
 pub struct Recorder {
     interpreters: Interpreters,
-    component: Vec<u8>,
+    examination: Examination,
+    /// The names of the component's own fixtures and of the recorded ones.
+    names: Names,
 }
 
 impl Recorder {
@@ -49,22 +54,30 @@ impl Recorder {
     ///
     /// # Errors
     /// If the component is refused.
-    pub fn new(interpreters: Interpreters, component: Vec<u8>) -> Result<Self, RecordError> {
-        let loaded = interpreters.load(&component)?;
+    pub fn new(interpreters: Interpreters, component: &[u8]) -> Result<Self, RecordError> {
+        let loaded = interpreters.load(component)?;
         interpreters.publish(vec![(Source::Upload, loaded)])?;
+        let examination = interpreters.examine(component)?;
+        let fixtures = examination.fixtures().iter();
+        let names = Names(fixtures.map(|fixture| fixture.name.clone()).collect());
         Ok(Self {
             interpreters,
-            component,
+            examination,
+            names,
         })
     }
 
-    /// Records objects that were reported together, at a time in Unix milliseconds.
+    /// Records objects that were reported together, at a time in Unix milliseconds. The names of the fixtures differ from
+    /// all earlier ones.
     ///
     /// # Errors
     /// If the component cannot be examined.
-    pub fn record(&self, objects: Vec<Object>, now_ms: i64) -> Result<Vec<Recorded>, RecordError> {
-        let examination = self.interpreters.examine(&self.component)?;
-        let mut examiner = examination.examiner()?;
+    pub fn record(
+        &mut self,
+        objects: Vec<Object>,
+        now_ms: i64,
+    ) -> Result<Vec<Recorded>, RecordError> {
+        let mut examiner = self.examination.examiner()?;
         let objects: Arc<[Object]> = objects.into();
         let siblings = Arc::new(Siblings::of(&objects));
         let set = self.interpreters.published();
@@ -72,18 +85,17 @@ impl Recorder {
             .interpreters
             .judge_among(&set, &objects, &siblings, now_ms);
         let mut recorded = Vec::with_capacity(objects.len());
-        let fixtures = examination.fixtures().iter();
-        let mut names = Names(fixtures.map(|fixture| fixture.name.clone()).collect());
         for (object, verdict) in objects.iter().zip(verdicts) {
             let name = label(object);
             let input = set.inputs(object, &siblings, now_ms, &verdict).pop();
-            let is_judged = verdict.by.is_some() && !is_fault(&verdict, examination.interpreter());
+            let interpreter = self.examination.interpreter();
+            let is_judged = verdict.by.is_some() && !is_fault(&verdict, interpreter);
             let Some(input) = input.filter(|_| is_judged) else {
                 recorded.push(Recorded::NotJudged(name));
                 continue;
             };
             let input: Value = serde_json::from_str(&input.json).unwrap_or_default();
-            let own = names.unique(&name);
+            let own = self.names.unique(&name);
             let fixture = fixture(&own, object, &objects, &input, &verdict);
             let parsed = Fixture::parse_all(&Value::Array(vec![fixture.clone()]).to_string());
             let mismatch = match parsed {
@@ -111,8 +123,9 @@ impl Recorder {
 struct Names(BTreeSet<String>);
 
 impl Names {
-    /// A name that is not used yet.
+    /// A name that is not used yet. The end of a long name is left out.
     fn unique(&mut self, name: &str) -> String {
+        let (name, _) = name.split_at(name.floor_char_boundary(NAME_BYTES_MAX));
         let numbered = (2_u32..).map(|number| format!("{name} ({number})"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
         let unused = names.find(|name| !self.0.contains(name));
@@ -221,4 +234,21 @@ fn identified(mut reduced: Value, original: &Object, members: &[&str]) -> Value 
         }
     }
     reduced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_fixtures_are_unique_and_within_the_limit() {
+        let mut names = Names(BTreeSet::from(["Widget a".to_owned()]));
+        assert_eq!(names.unique("Widget a"), "Widget a (2)");
+        assert_eq!(names.unique("Widget a"), "Widget a (3)");
+        let long = format!("Widget {}", "a".repeat(FIXTURE_NAME_BYTES_MAX));
+        let (first, second) = (names.unique(&long), names.unique(&long));
+        assert_ne!(first, second);
+        assert!(first.starts_with("Widget aaa") && second.ends_with(" (2)"));
+        assert!(second.len() <= FIXTURE_NAME_BYTES_MAX, "{}", second.len());
+    }
 }

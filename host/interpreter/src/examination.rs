@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kindsight_contract::{Fields, Fixture, Wider};
+use kindsight_contract::{Fields, Fixture, Wider, unasked};
 use kindsight_model::Verdict;
 use kindsight_settings::{SettingsCheck, SettingsSchema};
 
@@ -92,17 +92,12 @@ impl Examiner<'_> {
         self.judge_wider(fixture, &Wider::default())
     }
 
-    /// The same as [`Self::judge`], with a wider request than the description's.
-    ///
-    /// # Errors
-    /// The reason why there is no verdict.
-    pub fn judge_wider(&mut self, fixture: &Fixture, wider: &Wider) -> Result<Verdict, TrialError> {
+    /// The same as [`Self::judge`], with more fields than the description requests. The rules of related objects find the
+    /// same objects.
+    fn judge_wider(&mut self, fixture: &Fixture, wider: &Wider) -> Result<Verdict, TrialError> {
         let settings = fixture_settings_of(self.check.as_ref(), fixture);
         let settings = settings.map_err(TrialError::Fixture)?;
-        let (object, mut siblings) = fixture_objects(fixture).map_err(TrialError::Fixture)?;
-        if wider.ignores_relations {
-            siblings = siblings.ignoring_relations();
-        }
+        let (object, siblings) = fixture_objects(fixture).map_err(TrialError::Fixture)?;
         let handled = load::widened(self.trial.handled(&object)?, wider);
         self.trial
             .judge_as(&handled, &object, &siblings, fixture.now_ms, &settings)
@@ -130,11 +125,14 @@ impl Examiner<'_> {
 
     /// The fields of a fixture's object, or of its related objects, that the description does not request although the
     /// verdict depends on them, as text for the author.
+    ///
+    /// A verdict may depend on the relations: a fixture can have objects that the rules must not find.
     pub fn undeclared(&mut self, fixture: &Fixture) -> Option<String> {
         let declared = self.judge(fixture).ok()?;
-        let settings = fixture_settings_of(self.check.as_ref(), fixture).ok()?;
-        load::search_request(&mut self.trial, fixture, &settings, |answer| {
-            let wider = answer.ok()?;
+        let (object, _) = fixture_objects(fixture).ok()?;
+        let request = load::request(self.trial.handled(&object).ok()?);
+        unasked(fixture, &request, |wider| {
+            let wider = self.judge_wider(fixture, wider).ok()?;
             Some(
                 (&wider.state, &wider.reason, &wider.message)
                     != (&declared.state, &declared.reason, &declared.message),

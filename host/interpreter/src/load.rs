@@ -5,7 +5,7 @@
 mod fixtures;
 
 pub(crate) use fixtures::{
-    holds as fixture_holds, listed as listed_fixtures, objects as fixture_objects, search_request,
+    holds as fixture_holds, listed as listed_fixtures, objects as fixture_objects, request,
     settings as fixture_settings_of, told_mismatch, widened,
 };
 

@@ -47,3 +47,7 @@ pub const RESERVED_STATES: [(&str, Phase); 9] = [
     ("Failed", Phase::Failed),
     ("Unknown", Phase::Unknown),
 ];
+
+/// States that the SDK adds to each description, unless its author declares them. The SDK adds them
+/// in this order, after the states of the author.
+pub const ADDED_STATES: [&str; 5] = ["Present", "Pending", "Failed", "Terminating", "Unknown"];

@@ -47,6 +47,16 @@ impl Expectation {
         differs.then(|| format!("expected {}, got {}", self.words(), shown(given)))
     }
 
+    /// Returns whether the promised verdict is ready. `is_ready` returns whether a declared state is
+    /// ready.
+    ///
+    /// `None` if the promise names neither a phase nor a state, for example only a reason. The
+    /// verdict on the fixture then decides.
+    pub fn is_ready(&self, is_ready: impl FnOnce(&str) -> bool) -> Option<bool> {
+        let by_phase = self.phase.map(|phase| phase == Phase::Ready);
+        by_phase.or_else(|| self.state.as_deref().map(is_ready))
+    }
+
     fn holds(&self, given: &Given<'_>) -> bool {
         let is_same =
             |promised: Option<&str>, given: &str| promised.is_none_or(|promised| promised == given);
@@ -138,5 +148,27 @@ mod tests {
         };
         let told = other.difference(&GIVEN).unwrap_or_default();
         assert!(told.starts_with("expected phase failed, got "), "{told}");
+    }
+
+    #[test]
+    fn a_promise_is_ready_by_its_phase_or_its_state() {
+        let is_ready = |promise: Expectation| promise.is_ready(|state| state == "Up");
+        let of_state = |state: &str| Expectation {
+            state: Some(state.to_owned()),
+            ..Expectation::default()
+        };
+        let of_phase = |phase| Expectation {
+            phase: Some(phase),
+            ..Expectation::default()
+        };
+        assert_eq!(is_ready(of_state("Up")), Some(true));
+        assert_eq!(is_ready(of_state("Down")), Some(false));
+        assert_eq!(is_ready(of_phase(Phase::Ready)), Some(true));
+        assert_eq!(is_ready(of_phase(Phase::Present)), Some(false));
+        let reason = Expectation {
+            reason: Some("Up".to_owned()),
+            ..Expectation::default()
+        };
+        assert_eq!(is_ready(reason), None);
     }
 }

@@ -105,7 +105,7 @@ impl<H: FnMut(&Wider) -> Option<bool>> Search<'_, '_, H> {
         }
         if self.holds(&self.whole())? {
             return Some(
-                "fields of the object and of related objects are not requested: with all fields, the fixture succeeds"
+                "fields of the object and fields of related objects are not requested, and the verdict depends on both"
                     .to_owned(),
             );
         }

@@ -22,7 +22,8 @@ pub const FIELDS: [&str; 5] = [
 ];
 
 /// The states that the verdicts of this module contain. Every description declares them
-/// automatically.
+/// automatically, in this order, which hosts know as
+/// [`ADDED_STATES`](kindsight_contract::phase::ADDED_STATES).
 pub const STATES: [State; 5] = [PRESENT, PENDING, FAILED, TERMINATING, UNKNOWN];
 
 /// The verdict that follows from the conventions, if they determine one. Its Kind must be declared

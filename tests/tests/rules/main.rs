@@ -9,6 +9,7 @@ mod examples;
 mod flux;
 mod hostile;
 mod kstatus;
+mod lints;
 mod related;
 mod suites;
 

@@ -65,16 +65,26 @@ fn rules_read_related_objects_and_their_coverage() {
     published(&component(&rules));
 }
 
-/// The findings about absence in a variant of the rules.
-fn absences(from: &str, to: &str) -> Vec<String> {
+/// The findings of one lint in a variant of the rules.
+fn found(lint: &str, from: &str, to: &str) -> Vec<String> {
     assert!(GATES.contains(from), "{from}");
     let text = GATES.replace(from, to);
     let rules = declarative::read("gates.yaml", &text).expect("rules");
     let engine = engine();
     let examination = engine.examine(&component(&rules)).expect("a component");
     let found = findings(&examination).expect("lints").into_iter();
-    let found = found.filter(|finding| finding.rule.as_str() == "wrong-by-absence");
+    let found = found.filter(|finding| finding.rule.as_str() == lint);
     found.map(|finding| finding.what).collect()
+}
+
+/// The findings about absence in a variant of the rules.
+fn absences(from: &str, to: &str) -> Vec<String> {
+    found("wrong-by-absence", from, to)
+}
+
+#[test]
+fn an_object_that_a_relation_must_not_find_is_no_missing_request() {
+    assert_eq!(found("undeclared-field", "gates", "gates"), [""; 0]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod explanation;
 
-pub(crate) use explanation::{search as search_request, widened};
+pub(crate) use explanation::{request, widened};
 
 use std::sync::Arc;
 

@@ -20,7 +20,8 @@ const PROBLEMS_MAX: usize = 20;
 /// If the interpreter panics or reports an internal failure on one of them, if an object is ready
 /// without its `status` or with a text as `status`, or if an object that was not ready becomes ready
 /// without its `spec` or its numbers. An object may be ready without a `status` or `spec` if a
-/// fixture without it promises this for its Kind.
+/// fixture without it promises this for its Kind. A fixture promises this with a state, with a
+/// phase, or with a reason that the interpreter gives to a ready object.
 pub fn check_mutations<I: Interpreter>() {
     let fixtures: Vec<(Value, Fixture)> = fixtures::<I>()
         .into_iter()
@@ -61,9 +62,14 @@ fn ready_without<I: Interpreter>(member: &str, fixtures: &[(Value, Fixture)]) ->
     ready.map(|(object, _)| kind(object)).collect()
 }
 
+/// Returns whether a fixture promises that its object is ready.
 fn promises_ready<I: Interpreter>(fixture: &Fixture) -> bool {
-    let expected = fixture.expect.state.as_deref().unwrap_or_default();
-    phase_of::<I>(expected) == Some(Phase::Ready)
+    let is_ready = |state: &str| phase_of::<I>(state) == Some(Phase::Ready);
+    let promised = fixture.expect.is_ready(is_ready);
+    promised.unwrap_or_else(|| {
+        let verdict = run::<I>(fixture, &[]);
+        verdict.is_ok_and(|verdict| is_ready(verdict.state.name()))
+    })
 }
 
 fn phase_of<I: Interpreter>(state: &str) -> Option<Phase> {
@@ -169,5 +175,38 @@ mod tests {
             "{told}"
         );
         assert!(!told.contains("with \"many\" at"), "{told}");
+    }
+
+    /// An interpreter that takes the evidence for Ready from the status alone.
+    struct Careful;
+
+    impl Interpreter for Careful {
+        fn describe() -> Description {
+            Description::new("careful", "1.0.0", "Careful")
+                .kind(Kind::new("", "*", "Widget").fields(&["/status/works"]))
+                .states(&[READY, PENDING])
+        }
+
+        fn judge(widget: &Object<'_>, _: &Input<'_>) -> Result<Verdict, Failure> {
+            Ok(if widget.at("/status/works").is_true() {
+                Verdict::ready("Works", "")
+            } else {
+                Verdict::pending("Starts", "")
+            })
+        }
+
+        fn fixtures() -> Fixtures {
+            Fixtures::from_json(
+                r#"[{"name": "a phase", "expect": {"phase": "ready"},
+                    "object": {"apiVersion": "v1", "kind": "Widget", "spec": {"a": 1}, "status": {"works": true}}},
+                  {"name": "a reason", "expect": {"reason": "Works"},
+                    "object": {"apiVersion": "v1", "kind": "Widget", "spec": {"a": 1}, "status": {"works": true}}}]"#,
+            )
+        }
+    }
+
+    #[test]
+    fn a_phase_or_a_reason_promises_that_the_object_is_ready() {
+        check_mutations::<Careful>();
     }
 }

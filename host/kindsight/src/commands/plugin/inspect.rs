@@ -1,19 +1,18 @@
 //! `kindsight plugin inspect`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 
+use super::subject::Subject;
 use crate::commands::interpreters::component;
 use crate::output_format::OutputFormat;
 
 /// `kindsight plugin inspect`.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// Component, or core module built with the SDK for `wasm32-unknown-unknown`.
-    #[arg(value_name = "FILE.wasm")]
-    file: PathBuf,
+    #[command(flatten)]
+    subject: Subject,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = OutputFormat::Table)]
     output: OutputFormat,
@@ -24,6 +23,6 @@ pub(crate) struct InspectArgs {
 /// # Errors
 /// When the component is refused, or the file cannot be read.
 pub(crate) fn run(args: &InspectArgs) -> anyhow::Result<ExitCode> {
-    component::inspect(&args.file, args.output)?;
+    component::inspect(&args.subject.file()?, args.output)?;
     Ok(ExitCode::SUCCESS)
 }

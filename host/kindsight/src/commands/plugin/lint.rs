@@ -17,7 +17,8 @@ Rules:
   no-fixtures                there is no example at all
   undeclared-field           a verdict depends on a field that the description does not request
   unreached-state            no fixture reaches a declared state
-  no-fixture-without-status  no fixture of a Kind has an object without a status
+  no-fixture-without-status  no fixture of a Kind has an object without a status, although the rule
+                             reads the status
   wrong-green                an object is ready although its status, spec or numbers are damaged
   wrong-by-absence           a verdict is wrong because the host does not know all related objects
   fails-on-damage            the component fails on a damaged object

@@ -50,7 +50,7 @@ pub(crate) struct RecordArgs {
 pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     start_local_logging(|| LogLines)?;
     let component = requests::bytes_of(&component_of(&args.component)?)?;
-    let recorder = Recorder::new(engine(true)?, component)?;
+    let mut recorder = Recorder::new(engine(true)?, &component)?;
     let now_ms = args
         .now
         .map_or_else(now_ms, jiff::Timestamp::as_millisecond);

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Args;
 use kindsight_authoring::{CaseFile, Covered, TestReport, junit};
+use kindsight_conversion::yaml;
 
 use super::subject::Subject;
 use crate::commands::interpreters::tables::counted;
@@ -18,8 +19,9 @@ use crate::table::clean;
 #[command(after_help = "\
 A case is an entry of a file `health_test.yaml`, in the format of Argo CD: `inputPath` names the file
 of an object, `healthStatus` has the expected `status` and, if it is compared, `message`. Healthy
-means the phases ready and present, Progressing pending, Degraded failed and degraded, Suspended
-suspended, Missing and Unknown unknown.
+means the phases ready and present, Progressing pending and terminating, Degraded failed and
+degraded, Suspended suspended, Missing not-present and unknown, Unknown unknown. An object that is
+being deleted may also be terminating.
 
 A field is covered if the verdict on a fixture would differ without it.
 
@@ -43,7 +45,7 @@ pub(crate) struct TestArgs {
 pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitCode> {
     let mut files = Vec::new();
     for folder in &args.cases {
-        files.extend(CaseFile::all_in(folder)?);
+        files.extend(CaseFile::all_in(folder, yaml::documents)?);
     }
     let examination = args.subject.examined()?;
     let report = TestReport::of(&examination, &files)?;

@@ -48,11 +48,18 @@ fn cases_of_argo_cd_are_run_and_reported_as_junit() {
     let place = Place::with(r#"{"name": "things"}"#);
     place.write(
         "cases/thing/health_test.yaml",
-        "tests:\n- healthStatus: {status: Healthy}\n  inputPath: testdata/a.yaml\n- healthStatus: {status: Degraded}\n  inputPath: testdata/a.yaml\n",
+        "tests:\n- healthStatus: {status: Healthy}\n  inputPath: testdata/a.yaml\n- healthStatus: {status: Degraded}\n  inputPath: testdata/a.yaml\n- healthStatus: {status: Healthy}\n  inputpath: testdata/go.yaml\n",
     );
     let thing =
         "apiVersion: hostile.example.com/v1\nkind: Thing\nmetadata: {name: t}\nspec: {do: ''}\n";
     place.write("cases/thing/testdata/a.yaml", thing);
+    // Argo CD has objects with a repeated key, and with a quoted text whose second line begins where its key begins.
+    let read_by_go =
+        "status:\n  phase: Up\n  phase: Down\n  message: 'two\n  lines'\n---\nkind: Other\n";
+    place.write(
+        "cases/thing/testdata/go.yaml",
+        &format!("{thing}{read_by_go}"),
+    );
     let (cases, junit) = (
         place.0.path().join("cases"),
         place.0.path().join("junit.xml"),
@@ -70,7 +77,7 @@ fn cases_of_argo_cd_are_run_and_reported_as_junit() {
         "{printed}"
     );
     let junit = fs::read_to_string(junit).unwrap();
-    assert!(junit.contains("tests=\"2\" failures=\"1\""), "{junit}");
+    assert!(junit.contains("tests=\"3\" failures=\"1\""), "{junit}");
     assert!(
         junit.contains("<failure message=\"expected Degraded"),
         "{junit}"
@@ -93,14 +100,57 @@ fn cases_of_argo_cd_are_run_and_reported_as_junit() {
 
 #[test]
 fn lint_names_missing_fixtures_and_unreached_states() {
-    let place = Place::with(r#"{"name": "things"}"#);
+    let place = Place::with(r#"{"name": "things", "fields": ["/spec", "/status"]}"#);
     let output = place.plugin("lint", &[]);
     let printed = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("no-fixtures: "), "{printed}");
+    assert!(
+        printed.contains("unreached-state: no fixture reaches the state Ready"),
+        "{printed}"
+    );
+    // The SDK adds this state.
+    assert!(!printed.contains("the state Failed"), "{printed}");
     assert!(
         printed.contains("no-fixture-without-status: hostile.example.com/* Thing"),
         "{printed}"
     );
+}
+
+#[test]
+fn a_field_that_changes_only_the_time_of_the_recheck_is_covered() {
+    let place = Place::with(
+        r#"{"name": "things", "uses-now": true, "fields": ["/spec/do", "/spec/at"], "fixtures": [["a recheck",
+            "{\"apiVersion\": \"hostile.example.com/v1\", \"kind\": \"Thing\", \"spec\": {\"do\": \"recheck\", \"at\": 5000}}",
+            "Pending"]]}"#,
+    );
+    let printed = text(&place.plugin("test", &[]).stdout);
+    assert!(printed.contains("coverage of fields: 2 of 2"), "{printed}");
+}
+
+#[test]
+fn a_component_is_inspected_by_the_folder_of_its_project() {
+    let place = Place::with(r#"{"name": "things"}"#);
+    let parent = str(place.0.path());
+    run(
+        &[
+            "plugin",
+            "new",
+            "widgets",
+            "--language",
+            "go",
+            "--parent",
+            parent,
+        ],
+        "",
+    );
+    let project = place.0.path().join("widgets");
+    let unbuilt = run(&["plugin", "inspect", str(&project)], "");
+    assert!(text(&unbuilt.stderr).contains("run `kindsight plugin build` first"));
+    fs::copy(place.wasm(), project.join("widgets.wasm")).unwrap();
+    let built = run(&["plugin", "inspect", str(&project)], "");
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    assert!(text(&built.stdout).contains("things"));
 }
 
 #[test]
@@ -178,6 +228,14 @@ fn objects_are_recorded_with_the_requested_fields_alone() {
     assert_eq!(names, ["Thing t", "Thing t (2)"]);
     assert_eq!(fixtures[0]["object"]["spec"], serde_json::json!({"do": ""}));
     assert!(!yaml.contains("secret"), "{yaml}");
+
+    let files = ["one.json", "two.json"].map(|name| place.write(name, thing));
+    let files = files.each_ref().map(|file| str(file));
+    let args = [&["plugin", "record", "--component", str(&wasm)], &files[..]].concat();
+    let yaml = text(&run(&args, "").stdout);
+    let fixtures: Value = serde_saphyr::from_str(&yaml).unwrap();
+    assert_eq!(fixtures[0]["name"], "Thing t", "{yaml}");
+    assert_eq!(fixtures[1]["name"], "Thing t (2)", "{yaml}");
 
     let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}"#;
     let output = run(&["plugin", "record", "--component", str(&wasm)], pod);
