@@ -50,9 +50,6 @@ pub(crate) struct Mailbox {
     attempts: u32,
     backoff: Backoff,
     paused_until: Option<Instant>,
-    /// The position of the first event, if its mark [`Event::is_begun`] is of this process and each request with the event
-    /// was certainly not accepted.
-    unsent: Option<u64>,
     /// True if the next request has one event only, because a request with several was refused.
     is_single: bool,
     /// Firing alerts that are repeated next.
@@ -266,7 +263,6 @@ impl Mailbox {
         }
         if added > 0 {
             self.attempts = 0;
-            self.unsent = None;
         }
         self.counts.set_waiting(self.queue.len());
         added

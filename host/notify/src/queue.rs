@@ -1,6 +1,6 @@
 //! The events that wait for one receiver, in order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::event::Event;
 use crate::subject::Subject;
@@ -13,6 +13,9 @@ pub(crate) struct Queue {
     positions: HashMap<Subject, Vec<u64>>,
     /// Events up to this position were in a request that may have arrived. They are not merged.
     sent: Option<u64>,
+    /// The positions of the events with a mark [`Event::is_begun`] of this process, if the receiver certainly did not
+    /// accept any request with the event. A resend puts dead letters before such events, so there can be several.
+    unsent: BTreeSet<u64>,
     max: usize,
 }
 
@@ -38,6 +41,7 @@ impl Queue {
             events: BTreeMap::new(),
             positions: HashMap::new(),
             sent: None,
+            unsent: BTreeSet::new(),
             max,
         }
     }
@@ -59,7 +63,18 @@ impl Queue {
     pub(crate) fn begin(&mut self, position: u64) -> Option<&Event> {
         let event = self.events.get_mut(&position)?;
         event.is_begun = true;
+        self.unsent.insert(position);
         Some(event)
+    }
+
+    /// Returns whether the receiver certainly does not have this marked event.
+    pub(crate) fn is_unsent(&self, position: u64) -> bool {
+        self.unsent.contains(&position)
+    }
+
+    /// Notes that the receiver may have this event, because a request with the event had no answer.
+    pub(crate) fn doubt(&mut self, position: u64) {
+        self.unsent.remove(&position);
     }
 
     pub(crate) fn get(&self, position: u64) -> Option<&Event> {
@@ -82,6 +97,7 @@ impl Queue {
     /// Removes an event.
     pub(crate) fn remove(&mut self, position: u64) -> Option<Event> {
         let event = self.events.remove(&position)?;
+        self.unsent.remove(&position);
         if let Some(positions) = self.positions.get_mut(&event.subject) {
             positions.retain(|other| *other != position);
             if positions.is_empty() {

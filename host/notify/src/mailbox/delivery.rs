@@ -106,10 +106,9 @@ impl Mailbox {
         if !event.is_begun {
             let event = self.queue.begin(position)?;
             unsaved.put(self.keys.event(position), event);
-            self.unsent = Some(position);
             return None;
         }
-        let message = if self.unsent == Some(position) {
+        let message = if self.queue.is_unsent(position) {
             self.receiver.message(&[event], now_ms)
         } else if self.receiver.at_most_once {
             self.give_up(&[position], NOT_REPEATED, unsaved);
@@ -206,7 +205,9 @@ impl Mailbox {
             }
             Outcome::Uncertain(why) => {
                 self.attempts += 1;
-                self.unsent = None;
+                for position in positions {
+                    self.queue.doubt(*position);
+                }
                 if self.attempts >= ATTEMPTS_MAX || self.receiver.at_most_once {
                     self.give_up(positions, &why, unsaved);
                 }

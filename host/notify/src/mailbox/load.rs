@@ -44,7 +44,6 @@ impl Mailbox {
             attempts: 0,
             backoff: Backoff::default(),
             paused_until: None,
-            unsent: None,
             is_single: false,
             repeated: VecDeque::new(),
             repeat_at: now,

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::receiver::{HttpReceiver, Reply};
 use super::stage::{now_ms, settings};
 use crate::ReceiverSettings;
-use crate::event::{GivenUp, Observed};
+use crate::event::{Event, GivenUp, Observed};
 use crate::keys::PREFIX;
 use crate::mailbox::Mailbox;
 use crate::receiver::{Outcome, Receiver};
@@ -77,15 +77,13 @@ fn slack(settings: &mut ReceiverSettings) {
     settings.format = NotifyFormat::Slack;
 }
 
-/// A mailbox for Slack whose only event is marked in the store, and its request.
-fn begun(store: &RedbStore, unsaved: &mut Unsaved) -> (Mailbox, String) {
-    let now = Instant::now();
-    let mut mailbox = loaded(slack, &[], now, unsaved);
-    mailbox.begin(&[(subject("a"), observed(Phase::Ready))], now, 0, unsaved);
-    mailbox.observe(&subject("a"), &observed(Phase::Failed), now);
-    let now = now + HOLD;
-    mailbox.add_due(now, 1, unsaved);
-    stored(store, unsaved);
+fn at_most_once(settings: &mut ReceiverSettings) {
+    slack(settings);
+    settings.at_most_once = true;
+}
+
+/// The text of the next request, whose event is marked in the store first.
+fn marked(store: &RedbStore, mailbox: &mut Mailbox, now: Instant, unsaved: &mut Unsaved) -> String {
     assert_eq!(mailbox.next_request(now, 1, unsaved), None);
     assert!(
         unsaved.has_values(),
@@ -93,7 +91,33 @@ fn begun(store: &RedbStore, unsaved: &mut Unsaved) -> (Mailbox, String) {
     );
     stored(store, unsaved);
     let message = mailbox.next_request(now, 1, unsaved).unwrap();
-    let text = String::from_utf8(message.body).unwrap();
+    String::from_utf8(message.body).unwrap()
+}
+
+/// The dead letters among stored entries, with their positions.
+fn dead_letters(entries: &[Entry]) -> Vec<(u64, Event)> {
+    let dead = entries.iter().filter(|it| it.key.contains("/dead/"));
+    let letters = dead.map(|it| {
+        let letter: GivenUp = serde_json::from_slice(&it.value).unwrap();
+        (letter.event.sequence, letter.event)
+    });
+    letters.collect()
+}
+
+/// A mailbox for Slack whose only event is marked in the store, and its request.
+fn begun(
+    set: impl FnOnce(&mut ReceiverSettings),
+    store: &RedbStore,
+    unsaved: &mut Unsaved,
+) -> (Mailbox, String) {
+    let now = Instant::now();
+    let mut mailbox = loaded(set, &[], now, unsaved);
+    mailbox.begin(&[(subject("a"), observed(Phase::Ready))], now, 0, unsaved);
+    mailbox.observe(&subject("a"), &observed(Phase::Failed), now);
+    let now = now + HOLD;
+    mailbox.add_due(now, 1, unsaved);
+    stored(store, unsaved);
+    let text = marked(store, &mut mailbox, now, unsaved);
     assert!(!text.contains("repetition"), "{text}");
     (mailbox, text)
 }
@@ -101,7 +125,7 @@ fn begun(store: &RedbStore, unsaved: &mut Unsaved) -> (Mailbox, String) {
 #[test]
 fn a_message_for_slack_that_may_have_arrived_is_repeated_with_a_remark_or_given_up() {
     let (store, mut unsaved) = (RedbStore::in_memory().unwrap(), Unsaved::default());
-    let (killed, first) = begun(&store, &mut unsaved);
+    let (killed, first) = begun(slack, &store, &mut unsaved);
     drop(killed);
     let (entries, now) = (stored(&store, &mut unsaved), Instant::now());
     let mut next = loaded(slack, &entries, now, &mut unsaved);
@@ -113,32 +137,19 @@ fn a_message_for_slack_that_may_have_arrived_is_repeated_with_a_remark_or_given_
         "{again}"
     );
 
-    let at_most_once = |settings: &mut ReceiverSettings| {
-        slack(settings);
-        settings.at_most_once = true;
-    };
     let mut next = loaded(at_most_once, &entries, now, &mut unsaved);
     assert_eq!(next.next_request(now, 1, &mut unsaved), None);
     let entries = stored(&store, &mut unsaved);
-    let dead: Vec<&Entry> = entries
-        .iter()
-        .filter(|it| it.key.contains("/dead/"))
-        .collect();
-    assert_eq!(dead.len(), 1, "{entries:?}");
+    let letters = dead_letters(&entries);
+    assert_eq!(letters.len(), 1, "{entries:?}");
     assert!(!entries.iter().any(|it| it.key.contains("/events/")));
 
     // A user decides to send it. It remains a dead letter until it is accepted, also across a start.
-    let letter: GivenUp = serde_json::from_slice(&dead[0].value).unwrap();
-    let position = letter.event.sequence;
-    let letters = vec![(position, letter.event)];
     assert_eq!(next.resend(letters.clone(), &mut unsaved), 1);
     assert_eq!(next.resend(letters, &mut unsaved), 0, "it is in the queue");
     let entries = stored(&store, &mut unsaved);
     let mut next = loaded(at_most_once, &entries, now, &mut unsaved);
-    assert_eq!(next.next_request(now, 1, &mut unsaved), None);
-    stored(&store, &mut unsaved);
-    let sent = next.next_request(now, 1, &mut unsaved).unwrap();
-    assert_eq!(String::from_utf8(sent.body).unwrap(), first);
+    assert_eq!(marked(&store, &mut next, now, &mut unsaved), first);
     next.sent(Outcome::Delivered, now, &mut unsaved);
     let entries = stored(&store, &mut unsaved);
     let left = entries
@@ -150,7 +161,7 @@ fn a_message_for_slack_that_may_have_arrived_is_repeated_with_a_remark_or_given_
 #[test]
 fn only_a_request_without_an_answer_makes_the_next_message_a_repetition() {
     let (store, mut unsaved) = (RedbStore::in_memory().unwrap(), Unsaved::default());
-    let (mut mailbox, first) = begun(&store, &mut unsaved);
+    let (mut mailbox, first) = begun(slack, &store, &mut unsaved);
     let mut now = Instant::now() + HOLD;
     for (outcome, is_repetition) in [
         (
@@ -168,6 +179,41 @@ fn only_a_request_without_an_answer_makes_the_next_message_a_repetition() {
         let message = mailbox.next_request(now, 1, &mut unsaved).unwrap();
         let text = String::from_utf8(message.body).unwrap();
         assert_eq!(text != first, is_repetition, "{text}");
+    }
+}
+
+#[test]
+fn dead_letters_that_are_sent_again_do_not_make_an_event_uncertain() {
+    for is_running in [false, true] {
+        let (store, mut unsaved) = (RedbStore::in_memory().unwrap(), Unsaved::default());
+        let (mut mailbox, first) = begun(at_most_once, &store, &mut unsaved);
+        let mut now = Instant::now() + HOLD;
+        let refused = Outcome::Refused("the receiver answered 400".to_owned());
+        mailbox.sent(refused, now, &mut unsaved);
+        let letters = dead_letters(&stored(&store, &mut unsaved));
+        assert_eq!(letters.len(), 1);
+
+        mailbox.observe(&subject("a"), &observed(Phase::Ready), now);
+        now += HOLD;
+        mailbox.add_due(now, 1, &mut unsaved);
+        let second = marked(&store, &mut mailbox, now, &mut unsaved);
+        // The receiver certainly does not have the event, before and after the resend.
+        let failed = Outcome::Failed("connection refused".to_owned(), None);
+        if is_running {
+            assert_eq!(mailbox.resend(letters, &mut unsaved), 1);
+            mailbox.sent(failed, now, &mut unsaved);
+        } else {
+            mailbox.sent(failed, now, &mut unsaved);
+            assert_eq!(mailbox.resend(letters, &mut unsaved), 1);
+        }
+
+        now += Duration::from_mins(10);
+        stored(&store, &mut unsaved);
+        assert_eq!(marked(&store, &mut mailbox, now, &mut unsaved), first);
+        mailbox.sent(Outcome::Delivered, now, &mut unsaved);
+        let message = mailbox.next_request(now, 1, &mut unsaved).unwrap();
+        assert_eq!(String::from_utf8(message.body).unwrap(), second);
+        assert!(dead_letters(&stored(&store, &mut unsaved)).is_empty());
     }
 }
 
