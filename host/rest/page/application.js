@@ -22,7 +22,7 @@ export function show(main, { parts, query }) {
   view.tree = new Tree((place) => select(view, place), query.get('q') ?? '', (search) => remember(view, { q: search }));
   view.history = new History(path);
   frame(main, view);
-  const stream = follow(`${path}/status/watch?${QUESTION}`, `${path}/status?type=all&output=summary`, {
+  const stream = follow(`${path}/status/watch?${QUESTION}`, {
     snapshot: (status) => take(view, status),
     change: (change) => take(view, mergeStatus(view.status, change)),
     ended: (problem) => end(main, view, problem),

@@ -14,7 +14,7 @@ export function show(main, { query }) {
   const view = { list: null, rows: new Map(), limit: ROWS, search: query.get('q') ?? '', states: query.getAll('state'),
     cluster: query.get('cluster') ?? '' };
   frame(main, view);
-  const stream = follow('/v2/applications/watch', '/v2/applications', {
+  const stream = follow('/v2/applications/watch', {
     snapshot(list) {
       view.list = list;
       view.rows.clear();

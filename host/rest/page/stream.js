@@ -4,27 +4,27 @@
  * Only a visible tab has a connection: a browser has at most six to a server, and further tabs would not load.
  */
 
-import { Problem, get } from './api.js';
+import { Problem } from './api.js';
 import { el, fill } from './dom.js';
+import { Silence, readEvents } from './events.js';
 import { age } from './words.js';
 
 /** Pauses between attempts, in milliseconds: doubled after each failure. */
 const PAUSE_MIN = 1000;
-const PAUSE_MAX = 30000;
+const PAUSE_MAX = 10000;
 
 /**
  * Follows a stream until `close` of the result is called. After each `snapshot` and `change`, `listener.snapshot` or
  * `listener.change` gets the data. `listener.ended` gets the problem of a stream that does not continue.
  * @param {string} path path of the stream
- * @param {string} plain path of the same question without a stream, which tells why the stream is refused
  * @param {{snapshot: Function, change: Function, ended: Function}} listener
  */
-export function follow(path, plain, listener) {
-  const stream = { source: null, timer: 0, pause: PAUSE_MIN, isClosed: false };
+export function follow(path, listener) {
+  const stream = { path, listener, control: null, timer: 0, pause: PAUSE_MIN, last: undefined, isClosed: false };
   const turn = () => {
     if (stream.isClosed) return;
     disconnect(stream);
-    if (!document.hidden) open(stream, path, plain, listener);
+    if (!document.hidden) connect(stream);
   };
   document.addEventListener('visibilitychange', turn);
   turn();
@@ -36,49 +36,48 @@ export function follow(path, plain, listener) {
   };
 }
 
-function open(stream, path, plain, listener) {
-  const source = new EventSource(path);
-  stream.source = source;
-  const take = (event, handle) => {
-    stream.pause = PAUSE_MIN;
-    show('live');
-    handle(JSON.parse(event.data));
-  };
-  source.addEventListener('open', () => show('live'));
-  source.addEventListener('snapshot', (event) => take(event, listener.snapshot));
-  source.addEventListener('change', (event) => take(event, listener.change));
-  source.addEventListener('problem', (event) => {
-    const problem = JSON.parse(event.data);
-    // A fault of the server passes: the browser connects again.
-    if (problem.status >= 500) return;
-    end(stream);
-    listener.ended(new Problem(problem.status, problem.detail));
-  });
-  source.addEventListener('error', () => {
-    show('away');
-    // The browser reconnects by itself, unless the server refused the stream.
-    if (source.readyState === EventSource.CLOSED) refused(stream, path, plain, listener);
-  });
-}
-
-/** Asks for the reason of a refusal, and tries again if it may pass. */
-async function refused(stream, path, plain, listener) {
-  const { source } = stream;
+/** Reads events until the connection ends. Then connects again, if the reason of the end may pass. */
+async function connect(stream) {
+  const control = new AbortController();
+  stream.control = control;
   let problem;
   try {
-    await get(plain);
+    await readEvents(stream.path, stream.last, control, {
+      opened: () => show('live'),
+      // A view that is closed takes no further events.
+      event: (event) => { if (stream.control === control) take(stream, event); },
+    });
   } catch (error) {
     problem = error;
   }
   // Meanwhile the tab was hidden, or its view was closed.
-  if (stream.source !== source) return;
+  if (stream.control !== control) return;
   if (problem?.status >= 400 && problem.status < 500 && problem.status !== 429) {
     end(stream);
-    listener.ended(problem);
+    stream.listener.ended(problem);
     return;
   }
-  stream.timer = setTimeout(() => open(stream, path, plain, listener), stream.pause);
+  const { reason } = control.signal;
+  show('away', reason instanceof Silence ? reason.time : 0);
+  stream.timer = setTimeout(() => connect(stream), stream.pause);
   stream.pause = Math.min(2 * stream.pause, PAUSE_MAX);
+}
+
+function take(stream, { event, data, id }) {
+  if (event === 'problem') {
+    const { status, detail } = JSON.parse(data);
+    throw new Problem(status, detail);
+  }
+  // Another event is of a newer server.
+  if (event !== 'snapshot' && event !== 'change') return;
+  stream.pause = PAUSE_MIN;
+  try {
+    stream.listener[event](JSON.parse(data));
+    stream.last = id;
+  } catch (error) {
+    // An error of the view is no error of the connection.
+    reportError(error);
+  }
 }
 
 function end(stream) {
@@ -89,21 +88,28 @@ function end(stream) {
 /** Closes the connection and forgets a planned attempt. */
 function disconnect(stream) {
   clearTimeout(stream.timer);
-  stream.source?.close();
-  stream.source = null;
+  stream.control?.abort();
+  stream.control = null;
   show(null);
 }
 
-/** The state of the stream in the header: `live`, `away`, or none. The time of an outage is that of its first error. */
+/** The shown state of the stream. */
 let shown = null;
-function show(state) {
+
+/**
+ * Shows the state of the stream in the header: `live`, `away`, or none. An outage has the time since its begin.
+ * @param {string|null} state
+ * @param {number} [silence] time between the begin of the outage and its discovery, in milliseconds
+ */
+function show(state, silence = 0) {
   if (state === shown) return;
   shown = state;
   const place = document.getElementById('connection');
   place.className = state ?? '';
   if (state === 'live') fill(place, el('span', { 'aria-hidden': 'true', class: 'dot' }), 'live');
   else if (state === 'away') {
-    fill(place, el('span', { 'aria-hidden': 'true' }, '⚠ '), 'disconnected for ', age(new Date().toISOString()),
+    const since = new Date(Date.now() - silence).toISOString();
+    fill(place, el('span', { 'aria-hidden': 'true' }, '⚠ '), 'disconnected for ', age(since),
       '; this page shows the last known state');
   } else fill(place);
 }

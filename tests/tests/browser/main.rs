@@ -19,6 +19,7 @@ mod inspection;
 mod interpreters;
 mod keyboard;
 mod large;
+mod lost_connection;
 mod policy;
 mod screenshots;
 mod sign_in;

@@ -1,5 +1,6 @@
 //! A server for the page: started from settings in this process.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -95,6 +96,13 @@ impl Stage {
     /// The server under another name of its address.
     pub(crate) fn named(mut self, host: &str) -> Self {
         self.origin = self.origin.replace("127.0.0.1", host);
+        self
+    }
+
+    /// The server behind a proxy. `start` starts the proxy of an address, and returns the proxy's own address.
+    pub(crate) fn through(mut self, start: impl FnOnce(SocketAddr) -> SocketAddr) -> Self {
+        let server = self.server.as_ref().expect("a server");
+        self.origin = format!("http://{}", start(server.address()));
         self
     }
 

@@ -40,13 +40,14 @@ macro_rules! files {
 const INDEX: &str = include_str!("../../page/index.html");
 
 /// The files below `/page/`.
-const FILES: [File; 19] = files! {
+const FILES: [File; 20] = files! {
     "api.js": JAVASCRIPT,
     "application.js": JAVASCRIPT,
     "applications.js": JAVASCRIPT,
     "base.css": STYLE,
     "clusters.js": JAVASCRIPT,
     "dom.js": JAVASCRIPT,
+    "events.js": JAVASCRIPT,
     "history.js": JAVASCRIPT,
     "icon.svg": "image/svg+xml",
     "interpreters.js": JAVASCRIPT,
