@@ -60,7 +60,7 @@ pub struct AccessControl {
     known: Cache<[u8; 32], Verification>,
     verifications: Semaphore,
     attempts: Attempts,
-    /// The number of changes of the files.
+    /// The number of changes of the files and of the methods of authentication.
     changes: watch::Sender<u64>,
 }
 
@@ -128,7 +128,7 @@ pub enum AccessControlError {
 #[derive(Clone)]
 struct Verification {
     caller: Caller,
-    /// The number of changes of the files when it was made.
+    /// The number of changes when it was made.
     generation: u64,
 }
 
@@ -155,9 +155,11 @@ impl AccessControl {
     /// Reads the files again whenever they change. An invalid file is logged, and the last valid one remains in force.
     /// Runs [`VerifyToken::follow`] of each method at the same time. The future does not end.
     pub async fn follow(&self) {
+        let forget: &(dyn Fn() + Sync) = &|| self.forget();
         let files = self.settings.tokens.iter().chain([&self.settings.roles]);
         let files = follow_files(files.cloned().collect(), || self.reload());
-        let methods = self.settings.verifiers.iter().map(|method| method.follow());
+        let methods = self.settings.verifiers.iter();
+        let methods = methods.map(|method| method.follow(forget));
         tokio::join!(files, join_all(methods));
     }
 
@@ -175,8 +177,13 @@ impl AccessControl {
         }
         if is_changed {
             tracing::info!("the tokens or roles changed");
-            self.changes.send_modify(|generation| *generation += 1);
+            self.forget();
         }
+    }
+
+    /// Has every token verified again, also the tokens of open streams.
+    fn forget(&self) {
+        self.changes.send_modify(|generation| *generation += 1);
     }
 
     /// The sign-in of browsers at an issuer, if it is enabled.

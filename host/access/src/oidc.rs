@@ -170,7 +170,10 @@ impl VerifyToken for Oidc {
 
     /// Fetches the keys of the issuer, and follows their changes. An unavailable issuer is logged, and its known keys
     /// remain in use for a limited time.
-    fn follow(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn follow<'a>(
+        &'a self,
+        _forget: &'a (dyn Fn() + Sync),
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(self.keys.follow(&self.client))
     }
 }

@@ -20,7 +20,13 @@ pub trait VerifyToken: Send + Sync {
 
     /// Keeps the data of the method current, such as the keys of an issuer. [`AccessControl`](crate::AccessControl)
     /// runs this future beside the requests; the future does not end.
-    fn follow(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    ///
+    /// The method calls the given function once its earlier results do not count any more. Every token is then verified
+    /// again before it is accepted.
+    fn follow<'a>(
+        &'a self,
+        _forget: &'a (dyn Fn() + Sync),
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(std::future::pending())
     }
 }

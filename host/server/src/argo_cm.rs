@@ -21,7 +21,8 @@ use kindsight_model::{ClusterName, Source};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::settings::Settings;
+use crate::cluster_changes::{cluster_changes, next_different};
+use crate::settings::{ClusterChanges, Settings};
 use crate::tasks::Tasks;
 use texts::{Converted, KeptTexts, convert, of_health};
 
@@ -60,6 +61,7 @@ pub enum ArgoCmError {
 pub(crate) struct Followed {
     settings: ArgoCm,
     cluster: KubernetesCluster,
+    changes: ClusterChanges,
 }
 
 impl Followed {
@@ -73,19 +75,20 @@ impl Followed {
         };
         let cluster = watched(&named.config_map.cluster, &settings.clusters)?;
         Ok(Some(Self {
-            cluster: cluster.clone(),
+            cluster,
+            changes: cluster_changes(settings),
             settings: named,
         }))
     }
 }
 
 /// The watched cluster with this name.
-fn watched<'c>(
+fn watched(
     cluster: &ClusterName,
-    clusters: &'c [ClusterSource],
-) -> Result<&'c KubernetesCluster, ArgoCmError> {
+    clusters: &[ClusterSource],
+) -> Result<KubernetesCluster, ArgoCmError> {
     match clusters.iter().find(|source| source.name() == cluster) {
-        Some(ClusterSource::Kubernetes(found)) => Ok(found),
+        Some(ClusterSource::Kubernetes(found)) => Ok((**found).clone()),
         Some(_) => Err(ArgoCmError::NoApiServer(cluster.clone())),
         None => {
             let known = clusters.iter().map(|source| source.name().to_string());
@@ -119,13 +122,17 @@ fn remove(catalog: &Catalog, file: &str) {
 
 /// Begins to follow the ConfigMap.
 pub(crate) fn begin(tasks: &Tasks, catalog: &Arc<Catalog>, followed: Followed) {
-    let Followed { settings, cluster } = followed;
+    let Followed {
+        settings,
+        cluster,
+        changes,
+    } = followed;
     let (state, states) = watch::channel(ConfigMapState::default());
-    let watch = ConfigMapWatch::new(&cluster, &settings.config_map.object);
+    let watching = watch_configured(settings.config_map.clone(), cluster, changes, state);
     let shutdown = tasks.shutdown();
     tasks.spawn("watch of Argo CD's ConfigMap", async move {
         // None at the stop.
-        let _ = shutdown.run_until_cancelled(watch.run(state)).await;
+        let _ = shutdown.run_until_cancelled(watching).await;
         Ok::<(), Infallible>(())
     });
     let follower = Follower {
@@ -136,6 +143,36 @@ pub(crate) fn begin(tasks: &Tasks, catalog: &Arc<Catalog>, followed: Followed) {
     };
     let following = follow(follower, states, tasks.shutdown());
     tasks.spawn("follower of Argo CD's ConfigMap", following);
+}
+
+/// Watches the ConfigMap of a cluster, and sends its states until `state` has no receiver. A changed configuration of the
+/// cluster begins a new watch. While the cluster is not configured, the ConfigMap is away.
+async fn watch_configured(
+    config_map: ConfigMapRef,
+    cluster: KubernetesCluster,
+    mut changes: ClusterChanges,
+    state: watch::Sender<ConfigMapState>,
+) {
+    let mut found: Result<KubernetesCluster, ArgoCmError> = Ok(cluster);
+    loop {
+        let watching = async {
+            match &found {
+                Ok(cluster) => {
+                    let watch = ConfigMapWatch::new(cluster, &config_map.object);
+                    watch.run(state.clone()).await;
+                }
+                Err(error) => {
+                    state.send_replace(ConfigMapState::Away(error.to_string()));
+                    state.closed().await;
+                }
+            }
+        };
+        let part = |clusters: &[ClusterSource]| watched(&config_map.cluster, clusters);
+        found = tokio::select! {
+            () = watching => return,
+            changed = next_different(&mut changes, &found, part) => changed,
+        };
+    }
 }
 
 /// A step of the follower panicked. The log contains the place.
@@ -291,9 +328,13 @@ impl Follower {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use kindsight_clusters::FolderCluster;
+    use serde_json::json;
 
     use super::*;
+    use crate::fake_api_server::fake_cluster;
 
     #[test]
     fn only_a_watched_cluster_has_a_config_map() {
@@ -313,5 +354,42 @@ mod tests {
             error("provider+edge03").unwrap().to_string(),
             "cluster provider+edge03, which `argo-cm` names, is not configured; configured are: provider+edge01, provider+edge02"
         );
+    }
+
+    #[tokio::test]
+    async fn the_watch_follows_the_configuration_of_its_cluster() {
+        let folder = tempfile::tempdir().unwrap();
+        let [old, new] = ["old", "new"].map(|text| {
+            let item = json!({
+                "metadata": {"namespace": "argocd", "name": "argocd-cm"}, "data": {"key": text},
+            });
+            let list = json!({"metadata": {"resourceVersion": "1"}, "items": [item]});
+            fake_cluster("provider+edge01", folder.path(), &list)
+        });
+        let config_map: ConfigMapRef = "provider+edge01/argocd/argocd-cm".parse().unwrap();
+        let cluster = watched(&config_map.cluster, std::slice::from_ref(&old)).unwrap();
+        let (configured, changes) = watch::channel(vec![old]);
+        let (state, mut states) = watch::channel(ConfigMapState::default());
+        let present = |text: &str| {
+            let data = BTreeMap::from([("key".to_owned(), text.to_owned())]);
+            ConfigMapState::Present(Arc::new(data))
+        };
+        let steps = async {
+            let mut reaches = async |expected: ConfigMapState| {
+                states.wait_for(|state| *state == expected).await.unwrap();
+            };
+            reaches(present("old")).await;
+            configured.send_replace(vec![new.clone()]);
+            reaches(present("new")).await;
+            configured.send_replace(Vec::new());
+            let why = "cluster provider+edge01, which `argo-cm` names, is not configured; configured are: ";
+            reaches(ConfigMapState::Away(why.to_owned())).await;
+            configured.send_replace(vec![new]);
+            reaches(present("new")).await;
+        };
+        tokio::select! {
+            () = watch_configured(config_map, cluster, changes, state) => unreachable!("it does not end"),
+            () = steps => {}
+        }
     }
 }

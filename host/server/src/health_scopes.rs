@@ -4,6 +4,9 @@
 //! API server ─▶ ObjectWatch ─▶ ScopeBook ─▶ Sender ─▶ API server
 //!                read-model ──────┘ └─▶ ScopeHealths ─▶ rest, metrics
 //! ```
+//!
+//! Hosts that share clusters all follow the scopes of every cluster, because any host answers any query. Only the owner
+//! of a cluster writes.
 
 mod follower;
 mod install;
@@ -15,12 +18,14 @@ use std::sync::Arc;
 use kindsight_api::health_scopes::{ScopeParameters, ScopeRefusal};
 use kindsight_clusters::{ClusterSource, KubernetesCluster};
 use kindsight_health_scope::ScopeHealths;
+use kindsight_leases::Ownership;
 use kindsight_lifecycle::Sender;
 use kindsight_model::{ClusterName, SubjectSet};
 use kindsight_read_model::ReadModel;
 use kindsight_rest::ReadHealthScopes;
 use tokio_util::sync::CancellationToken;
 
+use crate::cluster_changes::next_clusters;
 use crate::settings::{ClusterChanges, Settings};
 use crate::tasks::Tasks;
 use follower::Follower;
@@ -48,16 +53,19 @@ struct Followers {
     healths: ScopeHealths,
     sender: Arc<dyn Sender>,
     read_model: ReadModel,
+    ownership: Option<Ownership>,
     running: BTreeMap<ClusterName, (KubernetesCluster, CancellationToken)>,
 }
 
 /// Begins to follow the health scopes of the clusters with the option. Writes go through `sender`,
-/// which the lifecycle uses too. Returns the health of the scopes, for queries and metrics.
+/// which the lifecycle uses too. A host that shares clusters writes only in the clusters of its `ownership`. Returns the
+/// health of the scopes, for queries and metrics.
 pub(crate) fn begin(
     tasks: &Tasks,
     settings: &Settings,
     read_model: &ReadModel,
     sender: &Arc<dyn Sender>,
+    ownership: Option<&Ownership>,
 ) -> ScopeHealths {
     let healths = ScopeHealths::default();
     let mut followers = Followers {
@@ -65,6 +73,7 @@ pub(crate) fn begin(
         healths: healths.clone(),
         sender: Arc::clone(sender),
         read_model: read_model.clone(),
+        ownership: ownership.cloned(),
         running: BTreeMap::new(),
     };
     followers.take(&settings.clusters);
@@ -80,15 +89,13 @@ impl Followers {
     async fn follow(mut self, mut changes: ClusterChanges) -> Result<(), Infallible> {
         let shutdown = self.tasks.shutdown();
         let following = async {
-            while changes.changed().await.is_ok() {
-                let clusters = changes.borrow_and_update().clone();
+            loop {
+                let clusters = next_clusters(&mut changes).await;
                 self.take(&clusters);
             }
-            // The sender was dropped, so the configuration does not change any more.
-            std::future::pending::<()>().await;
         };
         // None at the stop.
-        let _ = shutdown.run_until_cancelled(following).await;
+        let _: Option<Infallible> = shutdown.run_until_cancelled(following).await;
         Ok(())
     }
 
@@ -124,6 +131,7 @@ impl Followers {
             self.read_model.clone(),
             self.healths.clone(),
             Arc::clone(&self.sender),
+            self.ownership.clone(),
         );
         let run = follower.run(cluster.clone(), stop.clone());
         self.tasks

@@ -24,6 +24,7 @@ mod argo_cm;
 mod backup;
 mod catalog_api;
 mod clock;
+mod cluster_changes;
 mod comparison;
 mod confirm_api;
 mod data_dir;
@@ -31,6 +32,8 @@ mod demo;
 mod documents;
 mod engine;
 mod error;
+#[cfg(test)]
+mod fake_api_server;
 mod health_scopes;
 mod inspection;
 mod interpret_api;

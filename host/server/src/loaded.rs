@@ -220,6 +220,7 @@ impl Loaded {
             self.notifier.take(),
             (&read_model, &unsynced),
             &sender,
+            self.ownership.as_ref(),
         );
         let metrics = self.metrics(&events_tx, &slots, &others);
         let sources = Sources::new(tasks, events_tx.clone(), needs, self.source_threads);

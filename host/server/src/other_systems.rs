@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kindsight_aai::Health;
 use kindsight_health_scope::ScopeHealths;
+use kindsight_leases::Ownership;
 use kindsight_lifecycle::Sender;
 use kindsight_notify::{Notifications, Notifier};
 use kindsight_pipeline::Unsynced;
@@ -25,18 +26,20 @@ pub(crate) struct OtherSystems {
 }
 
 impl OtherSystems {
-    /// Begins the configured parts. Writes to clusters go through `sender`.
+    /// Begins the configured parts. Writes to clusters go through `sender`. `ownership` has the clusters that this host
+    /// owns, if it shares clusters.
     pub(crate) fn begin(
         tasks: &Tasks,
         settings: &Settings,
         notifier: Option<Notifier>,
         (read_model, unsynced): (&ReadModel, &Arc<Unsynced>),
         sender: &Arc<dyn Sender>,
+        ownership: Option<&Ownership>,
     ) -> Self {
         Self {
             aai: inventory::begin(tasks, settings, read_model, unsynced),
             notifications: notifications::begin(tasks, notifier),
-            scopes: health_scopes::begin(tasks, settings, read_model, sender),
+            scopes: health_scopes::begin(tasks, settings, read_model, sender, ownership),
         }
     }
 }

@@ -10,6 +10,7 @@ use kindsight_model::ClusterName;
 use kindsight_server::TokenReviews;
 use serde_json::json;
 use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 use crate::stage::{PATIENCE, roles};
 
@@ -36,7 +37,8 @@ impl Stage {
         write_kubeconfig(&kubeconfig, &[("edge01", &cluster, &credentials)]);
         let name: ClusterName = "provider+edge01".parse().expect("a name");
         let watched = KubernetesCluster::from_kubeconfig(name.clone(), kubeconfig, None);
-        let watched = [ClusterSource::Kubernetes(Box::new(watched))];
+        let watched = vec![ClusterSource::Kubernetes(Box::new(watched))];
+        let (_, watched) = watch::channel(watched);
         Some(Self {
             cluster,
             reviews: TokenReviews::new(&name, &watched).expect("a watched cluster"),

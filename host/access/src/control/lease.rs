@@ -35,7 +35,8 @@ impl Lease {
     }
 
     /// Waits until the credential is no longer valid, cannot be verified, or the user's rights differ. The credential
-    /// is verified again when the files change, when it expires, and after [`VERIFIED_MAX`] at the latest.
+    /// is verified again when the files or a method of authentication change, when it expires, and after
+    /// [`VERIFIED_MAX`] at the latest.
     ///
     /// Cancel-safe.
     pub async fn ended(&mut self) {

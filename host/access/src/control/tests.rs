@@ -3,6 +3,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tempfile::TempDir;
+use tokio::sync::Notify;
 
 use super::*;
 use crate::roles::Role;
@@ -13,6 +14,8 @@ use crate::tokens::NewToken;
 struct Elsewhere {
     calls: AtomicUsize,
     refuses: AtomicBool,
+    /// Notified once another issuer, which knows no token, has taken its place.
+    replaced: Notify,
 }
 
 impl VerifyToken for Elsewhere {
@@ -38,6 +41,18 @@ impl VerifyToken for Elsewhere {
             }),
         };
         Box::pin(std::future::ready(verified))
+    }
+
+    fn follow<'a>(
+        &'a self,
+        forget: &'a (dyn Fn() + Sync),
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            self.refuses.store(true, Ordering::Relaxed);
+            forget();
+            self.replaced.notify_one();
+            std::future::pending().await
+        })
     }
 }
 
@@ -164,6 +179,18 @@ async fn a_token_that_was_accepted_is_verified_again_without_a_limit_until_it_is
     let refused = stage.authenticate("elsewhere.alice").await;
     assert!(matches!(refused, Err(Refusal::TooMany(_))), "{refused:?}");
     assert_eq!(calls(), before + 2);
+}
+
+#[tokio::test]
+async fn a_token_of_a_replaced_issuer_is_not_accepted_any_more() {
+    let stage = Stage::new();
+    stage.authenticate("elsewhere.alice").await.unwrap();
+    tokio::select! {
+        () = stage.control.follow() => unreachable!("it does not end"),
+        () = stage.elsewhere.replaced.notified() => {}
+    }
+    let refused = stage.authenticate("elsewhere.alice").await;
+    assert_eq!(refused.unwrap_err(), Refusal::Invalid);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use kindsight_server::{ArgoCm, ClusterChanges, DataDir, Server, Settings, start_
 use tokio::sync::watch;
 
 use crate::config::ServeArgs;
-use crate::config::follow::follow;
+use crate::config::follow::{FollowedFiles, follow};
 use crate::config::registry::ArtifactArgs;
 use crate::progress::{self, LogLines, Progress};
 
@@ -24,6 +24,7 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
     start_logging(&args.log, args.log_format, || LogLines)?;
     let (changed, changes) = watch::channel(args.sources()?);
     let (projects_changed, projects) = watch::channel(args.projects());
+    let files = FollowedFiles::at_start(&args);
     let started = Started::of(&args, &changes);
     let settings = settings(*args, changes, projects)?;
     // A replica has no interpreters.
@@ -37,7 +38,7 @@ pub(crate) fn run(args: Box<ServeArgs>) -> anyhow::Result<()> {
         started.log(server);
         tokio::select! {
             () = signals.wait(server) => {}
-            () = follow(changed, projects_changed) => {}
+            () = follow(files, changed, projects_changed) => {}
             never = show_missing(server) => match never {},
         }
         tracing::info!("stopping");
@@ -151,7 +152,7 @@ fn settings(
     let sharing = args.sharing.settings(args.store.is_own_etcd())?;
     let controllers = args.controllers()?;
     let interpreter_settings = args.interpreter_settings()?;
-    let access = args.access.settings(&args.tls, &clusters)?;
+    let access = args.access.settings(&args.tls, &cluster_changes)?;
     Ok(Settings {
         store,
         contexts,

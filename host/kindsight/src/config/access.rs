@@ -7,8 +7,7 @@ use anyhow::bail;
 use clap::Args;
 use kindsight_model::ClusterName;
 use kindsight_server::access::{AccessSettings, VerifyToken};
-use kindsight_server::clusters::ClusterSource;
-use kindsight_server::{Insecure, TokenReviews};
+use kindsight_server::{ClusterChanges, Insecure, TokenReviews};
 
 use super::oidc::OidcArgs;
 use super::tls::TlsArgs;
@@ -54,14 +53,14 @@ pub(crate) struct AccessArgs {
 }
 
 impl AccessArgs {
-    /// Access control; `None` if it is not enabled. `clusters` are the configured clusters.
+    /// Access control; `None` if it is not enabled. `clusters` are the configured clusters, as they change.
     ///
     /// # Errors
     /// A method cannot be used, or no method is configured.
     pub(crate) fn settings(
         &self,
         tls: &TlsArgs,
-        clusters: &[ClusterSource],
+        clusters: &ClusterChanges,
     ) -> anyhow::Result<Option<AccessSettings>> {
         let Some(roles) = self.roles.clone() else {
             return Ok(None);

@@ -1,6 +1,7 @@
 //! Reloads the configured clusters and the rights of projects when their files change, while the server runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
@@ -17,6 +18,9 @@ use crate::config::ServeArgs;
 use crate::config::kubeconfig::KubeconfigArg;
 use crate::config::watch::WATCH_SETTINGS;
 use crate::config_file;
+
+#[cfg(test)]
+mod tests;
 
 /// Interval at which the files are polled. Not every mount sends change events, and there are only a few files.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -53,48 +57,78 @@ struct Configuration {
     others: toml::Table,
 }
 
+/// The files that define the clusters, as they were polled last.
+///
+/// The first files are the files of the start. If the configuration file is invalid at every later read, the poll
+/// therefore still sees its next change.
+pub(crate) struct FollowedFiles {
+    stamps: Files,
+    /// Whether the files were read since they last changed.
+    are_read: bool,
+}
+
+impl FollowedFiles {
+    /// The files at the start. They are read once more after the start, because they may have changed since the start
+    /// read them.
+    pub(crate) fn at_start(args: &ServeArgs) -> Self {
+        Self {
+            stamps: looked_at(files(args)),
+            are_read: false,
+        }
+    }
+
+    /// Polls the files. Reads the configuration if the files were not read since they changed, and if they did not
+    /// change since the last poll, so that unfinished files are not read. Calls `arguments` for the command line.
+    fn changed(
+        &mut self,
+        arguments: impl FnOnce() -> Vec<OsString>,
+    ) -> Option<anyhow::Result<Configuration>> {
+        let paths = self.stamps.keys().cloned().collect();
+        let stamps = looked_at(paths);
+        if self.stamps != stamps {
+            // A writer may not have finished.
+            self.stamps = stamps;
+            self.are_read = false;
+            return None;
+        }
+        if std::mem::replace(&mut self.are_read, true) {
+            return None;
+        }
+        Some(read(arguments()).and_then(|(configuration, stamps)| {
+            self.stamps = stamps;
+            configuration
+        }))
+    }
+}
+
 /// Follows the files of the configuration, and sends the clusters and the rights of projects each time that they differ.
 ///
-/// A file is read once its stamp has not changed for one interval, so that unfinished files are not read. An
-/// invalid configuration is logged and changes nothing. The future ends with the executor.
+/// An invalid configuration is logged once and changes nothing. The future ends with the executor.
 pub(crate) async fn follow(
+    mut files: FollowedFiles,
     clusters: watch::Sender<Vec<ClusterSource>>,
     projects: watch::Sender<Projects>,
 ) {
     let mut known: Option<Configuration> = None;
-    // The files at the last poll, and whether they were read since.
-    let mut files = Files::new();
-    let mut is_read = false;
     loop {
         sleep(LOOK_EVERY).await;
-        let paths: Vec<PathBuf> = files.keys().cloned().collect();
-        let Ok(looked_at) = spawn_blocking(|| looked_at(paths)).await else {
-            return;
-        };
-        if files != looked_at {
-            // A writer may not have finished.
-            (files, is_read) = (looked_at, false);
-            continue;
-        }
-        if is_read {
-            continue;
-        }
-        let Ok(read) = spawn_blocking(read).await else {
-            return;
-        };
-        is_read = true;
-        let configuration = read.and_then(|(configuration, stamped)| {
-            files = stamped;
-            configuration
+        let polled = spawn_blocking(move || {
+            let changed = files.changed(|| std::env::args_os().collect());
+            (files, changed)
         });
-        match configuration {
-            Ok(configuration) => {
+        let Ok((polled, changed)) = polled.await else {
+            return;
+        };
+        files = polled;
+        match changed {
+            None => {}
+            Some(Ok(configuration)) => {
                 configuration.tell_others(known.as_ref());
                 send(&clusters, &configuration.clusters);
                 send(&projects, &configuration.projects);
                 known = Some(configuration);
             }
-            Err(error) => tracing::error!(
+            Some(Err(error)) => tracing::error!(
                 error = format!("{error:#}"),
                 "the changed configuration is invalid; the previous clusters remain configured"
             ),
@@ -148,8 +182,8 @@ impl Configuration {
 /// Reads the command line, the environment and the configuration file again.
 ///
 /// The stamps of the files are taken before the files are read, so the next poll sees every later change.
-fn read() -> anyhow::Result<(anyhow::Result<Configuration>, Files)> {
-    let cli = config_file::read(std::env::args_os().collect())?;
+fn read(arguments: Vec<OsString>) -> anyhow::Result<(anyhow::Result<Configuration>, Files)> {
+    let cli = config_file::read(arguments)?;
     let Command::Serve(args) = cli.command else {
         anyhow::bail!("the command is not `serve`");
     };

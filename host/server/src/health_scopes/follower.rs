@@ -8,6 +8,7 @@ use kindsight_clusters::{KubernetesCluster, ObjectWatch, WatchedObjects};
 use kindsight_health_scope::{
     API_VERSION, HealthScope, PLURAL, SCOPES_MAX, ScopeBook, ScopeHealths, StatusUpdate,
 };
+use kindsight_leases::Ownership;
 use kindsight_lifecycle::{SendError, Sender, SentStatus};
 use kindsight_model::ClusterName;
 use kindsight_read_model::ReadModel;
@@ -28,6 +29,15 @@ const EVERY: Duration = Duration::from_secs(5);
 #[error("a write of health scopes panicked; see the log")]
 pub(super) struct Panicked;
 
+/// A time in which this host writes the status of scopes, by the fencing number of its lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tenure {
+    /// The host shares no clusters, so no other host writes.
+    Always,
+    /// The host owns the cluster under this number. Each later owner has a greater number.
+    Owner(u64),
+}
+
 /// Follows the scopes of one cluster.
 pub(super) struct Follower {
     cluster: ClusterName,
@@ -35,6 +45,10 @@ pub(super) struct Follower {
     read_model: ReadModel,
     healths: ScopeHealths,
     sender: Arc<dyn Sender>,
+    /// The clusters that this host owns; `None` if it shares no clusters.
+    ownership: Option<Ownership>,
+    /// The tenure in which the book began.
+    tenure: Option<Tenure>,
     /// The problems that were logged last.
     logged: Vec<String>,
     is_over: bool,
@@ -46,6 +60,7 @@ impl Follower {
         read_model: ReadModel,
         healths: ScopeHealths,
         sender: Arc<dyn Sender>,
+        ownership: Option<Ownership>,
     ) -> Self {
         Self {
             cluster: cluster.name().clone(),
@@ -53,6 +68,8 @@ impl Follower {
             read_model,
             healths,
             sender,
+            ownership,
+            tenure: None,
             logged: Vec::new(),
             is_over: false,
         }
@@ -110,6 +127,7 @@ impl Follower {
         mut self,
         states: &mut watch::Receiver<WatchedObjects<HealthScope>>,
     ) -> Result<Self, Panicked> {
+        self.follow_tenure(states);
         if states.has_changed().unwrap_or_default() {
             self.take_scopes(states);
         }
@@ -118,6 +136,30 @@ impl Follower {
             self
         });
         step.await.map_err(|_| Panicked)
+    }
+
+    /// The present tenure; `None` while another host, or no host, owns the cluster.
+    fn present_tenure(&self) -> Option<Tenure> {
+        match &self.ownership {
+            None => Some(Tenure::Always),
+            Some(ownership) => ownership.number(&self.cluster).map(Tenure::Owner),
+        }
+    }
+
+    /// Begins a new book with a new tenure. All statuses are compared again, because the previous owner may have ended
+    /// before it wrote them. The waits for stale and missing reports begin again, because this host has to list the cluster.
+    fn follow_tenure(&mut self, states: &mut watch::Receiver<WatchedObjects<HealthScope>>) {
+        let present = self.present_tenure();
+        if present.is_some() && present != self.tenure {
+            self.book = ScopeBook::new(self.cluster.clone());
+            states.mark_changed();
+        }
+        self.tenure = present;
+    }
+
+    /// Returns whether this host may write now. A lease can end between two writes.
+    fn may_write(&self) -> bool {
+        self.tenure.is_some() && self.present_tenure() == self.tenure
     }
 
     /// Takes the scopes, and logs why they cannot be read.
@@ -141,13 +183,17 @@ impl Follower {
         self.is_over = is_over;
     }
 
-    /// Computes the status of changed scopes, and writes each status that differs from its object. Blocks.
+    /// Computes the status of changed scopes, and writes each status that differs from its object. A host that does not own
+    /// the cluster only computes them, for its answers. Blocks.
     fn step(&mut self) {
         let updates = self.book.updates(&self.read_model, now_ms());
         self.healths.set(&self.cluster, &self.book);
         let mut failures = 0_usize;
         let mut failed: Option<(StatusUpdate, SendError)> = None;
         for update in updates {
+            if !self.may_write() {
+                break;
+            }
             let sent = self.sender.apply_status(&SentStatus {
                 cluster: &self.cluster,
                 api_version: API_VERSION,
@@ -173,3 +219,6 @@ impl Follower {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -81,7 +81,7 @@ async fn rotated_keys_of_a_real_issuer_need_no_restart() {
     let oidc = Arc::new(Oidc::new(settings(issuer.url())).unwrap());
     let followed = Arc::clone(&oidc);
     let mut following = JoinSet::new();
-    following.spawn(async move { followed.follow().await });
+    following.spawn(async move { followed.follow(&|| ()).await });
     let first = issuer.token("ES256", &own());
     oidc.verify(&first).await.unwrap();
     issuer.rotate_keys(true);
