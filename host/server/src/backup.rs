@@ -31,6 +31,9 @@ const RECORDS: &str = "/kindsight/";
 /// Prefix of the keys of the last-known state, in its own file and in a backup.
 const LAST_KNOWN: &str = "/kindsight/remembered/";
 
+/// The maximum number of attempts to back up an etcd that compacts the revision that is read.
+const TRIES_MAX: usize = 3;
+
 /// The state of one server that does not run.
 #[derive(Debug, Clone, Copy)]
 pub struct StoppedServer<'a> {
@@ -146,6 +149,9 @@ pub enum BackupError {
 /// Writes the state of a server that does not run into a new file, which only its owner can read. The file appears when
 /// it is complete. Changes nothing in the state of the server. `now_ms` is noted in the file.
 ///
+/// An etcd is read at one revision. If the etcd compacts this revision before all keys are read, the backup begins again
+/// with the latest revision, at most [`TRIES_MAX`] times in all.
+///
 /// # Errors
 /// [`BackupError`]. There is no file then.
 pub fn back_up(
@@ -158,6 +164,29 @@ pub fn back_up(
             path: file.to_owned(),
         });
     }
+    with_retries(|| try_back_up(server, file, now_ms))
+}
+
+/// Repeats a backup whose revision was compacted.
+fn with_retries<T>(mut attempt: impl FnMut() -> Result<T, BackupError>) -> Result<T, BackupError> {
+    let mut tries = 1;
+    loop {
+        match attempt() {
+            Err(BackupError::Copy {
+                source: CopyError::Source(StoreError::RevisionCompacted { .. }),
+                ..
+            }) if tries < TRIES_MAX => tries += 1,
+            done => return done,
+        }
+    }
+}
+
+/// Writes the state into a new file once.
+fn try_back_up(
+    server: &StoppedServer<'_>,
+    file: &Path,
+    now_ms: i64,
+) -> Result<BackupContent, BackupError> {
     let store = server.store()?;
     let last_known = server.last_known()?;
     let unfinished = unfinished_in(folder_of(file))?;

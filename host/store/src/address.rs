@@ -46,15 +46,18 @@ pub fn open(address: &StoreAddress, etcd: &EtcdOptions) -> Result<Arc<dyn Store>
     })
 }
 
-/// Opens the store at an address for reading. Creates no file, and does not upgrade a file. The
-/// options apply only to etcd.
+/// Opens the store at an address for reading its keys as they are now, also while other programs
+/// write to an etcd. Creates no file, and does not upgrade a file. The options apply only to etcd.
 ///
 /// # Errors
-/// The errors of [`RedbStore::open_existing`] and [`EtcdStore::connect`].
+/// The errors of [`RedbStore::open_existing`] and [`EtcdStore::connect_to_snapshot`].
 pub fn open_existing(address: &StoreAddress, etcd: &EtcdOptions) -> Result<Arc<dyn Store>> {
     match address {
+        StoreAddress::Memory => open(address, etcd).map(read_only),
         StoreAddress::File(path) => Ok(Arc::new(RedbStore::open_existing(path)?)),
-        other => open(other, etcd).map(read_only),
+        StoreAddress::Etcd(endpoints) => {
+            Ok(Arc::new(EtcdStore::connect_to_snapshot(endpoints, etcd)?))
+        }
     }
 }
 

@@ -82,6 +82,9 @@ pub fn walk<E: From<Error>>(
 /// `into_existing`, no key with a different value. Calls `progress` before each key, with the number of processed keys and
 /// the number of all keys.
 ///
+/// The source must not change during the copy. If other programs may write to it, open it with
+/// [`open_existing`](crate::open_existing).
+///
 /// # Errors
 /// [`CopyError`]. Use `into_existing` to complete a copy that was interrupted.
 pub fn copy(

@@ -16,8 +16,8 @@ use self::session::Session;
 use self::witness::Witness;
 use crate::change_log::ChangeLog;
 use crate::{
-    Batch, ChangeKind, Connection, Entry, Error, Keys, Lease, Leased, Range, Result, Revision,
-    Store, StoreLimits, WantedLease, Watch, format,
+    Batch, ChangeKind, Connection, Entry, Error, Keys, Lease, Leased, Range, ReadOnly, Result,
+    Revision, Store, StoreLimits, WantedLease, Watch, format,
 };
 
 mod failure;
@@ -70,6 +70,8 @@ pub struct EtcdStore {
     connection: Arc<watch::Sender<Connection>>,
     /// The prefix of the keys that are watched.
     watched: String,
+    /// The revision at which keys are read. `None` means the latest revision.
+    read_at: Option<Revision>,
     is_marked: AtomicBool,
     /// The session of this process, from its first lease.
     session: Mutex<Option<Session>>,
@@ -97,6 +99,7 @@ impl EtcdStore {
             log: Arc::new(ChangeLog::following(now.revision)),
             connection: Arc::new(watch::Sender::new(Connection::Connected)),
             watched: options.watched.clone(),
+            read_at: None,
             is_marked: AtomicBool::new(false),
             session: Mutex::default(),
             link,
@@ -117,9 +120,26 @@ impl EtcdStore {
         Ok(store)
     }
 
+    /// Connects to an etcd for reading its keys as they are now. Writes of other programs from now
+    /// on are not visible, so a reader of many ranges never mixes two moments.
+    ///
+    /// If etcd compacts the revision of the call, each later read gets [`Error::RevisionCompacted`].
+    ///
+    /// # Errors
+    /// The errors of [`EtcdStore::connect`].
+    pub fn connect_to_snapshot(
+        endpoints: &[String],
+        options: &EtcdOptions,
+    ) -> Result<ReadOnly<Arc<dyn Store>>> {
+        let mut store = Self::connect(endpoints, options)?;
+        store.read_at = Some(store.link.seen());
+        Ok(ReadOnly::new(Arc::new(store)))
+    }
+
     fn read(&self, prefix: &str, reading: Reading) -> Result<(Vec<Entry>, Revision)> {
         let (link, span) = (Arc::clone(&self.link), self.link.keys.under(prefix));
-        let read = async move { paging::read(&link, &span, reading).await };
+        let at = self.read_at;
+        let read = async move { paging::read(&link, &span, reading, at).await };
         let (found, revision) = self.runtime.wait(read)?;
         let entries = found.into_iter().filter_map(|pair| self.stored(pair));
         Ok((entries.collect(), revision))
@@ -185,8 +205,8 @@ async fn now(link: &Link, span: &Span) -> Result<Now, Failure> {
 
 impl Store for EtcdStore {
     fn entry(&self, key: &str) -> Result<Option<Entry>> {
-        let (link, key) = (Arc::clone(&self.link), key.to_owned());
-        let read = async move { paging::read_key(&link, &key, None).await };
+        let (link, key, at) = (Arc::clone(&self.link), key.to_owned(), self.read_at);
+        let read = async move { paging::read_key(&link, &key, at).await };
         let stored = self.runtime.wait(read)?;
         Ok(stored.and_then(|pair| self.stored(pair)))
     }

@@ -150,6 +150,13 @@ pub enum Error {
         /// The oldest revision that a watch can begin after.
         oldest: Revision,
     },
+    /// The store no longer has its keys at the revision at which they are read: open the store
+    /// again, and read everything at a later revision.
+    #[error("etcd compacted revision {revision}, so its keys can no longer be read")]
+    RevisionCompacted {
+        /// The revision.
+        revision: Revision,
+    },
     /// The store was dropped, so a watch can receive nothing more: stop.
     #[error("the store is closed")]
     Closed,

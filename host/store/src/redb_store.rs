@@ -73,7 +73,8 @@ pub struct RedbStore {
 
 impl RedbStore {
     /// Opens the store in a file, or creates the file. The folder must exist. Only the owner can
-    /// read the file, because manifests contain Secrets.
+    /// read the file, because manifests contain Secrets. A file whose creation did not finish, for
+    /// example because the disk was full, is created again.
     ///
     /// # Errors
     /// [`Error::Locked`] while another process has the file open, [`Error::ForeignStore`] for a

@@ -1,6 +1,6 @@
 use std::os::unix::fs::PermissionsExt as _;
 
-use kindsight_store::{Batch, FORMAT_VERSION, chain};
+use kindsight_store::{Batch, FORMAT_VERSION, Revision, chain};
 use tempfile::TempDir;
 
 use super::*;
@@ -129,6 +129,39 @@ fn a_backup_of_a_running_server_is_refused() {
         assert_eq!(error.to_string(), expected);
         assert!(!file.exists());
     }
+}
+
+#[test]
+fn a_backup_begins_again_after_a_compaction_but_not_without_an_end() {
+    let compacted = || {
+        Err(BackupError::Copy {
+            prefix: RECORDS,
+            source: CopyError::Source(StoreError::RevisionCompacted {
+                revision: Revision::default(),
+            }),
+        })
+    };
+    let mut tries = 0;
+    let done = with_retries(|| {
+        tries += 1;
+        if tries < TRIES_MAX {
+            compacted()
+        } else {
+            Ok(tries)
+        }
+    });
+    assert_eq!(done.unwrap(), TRIES_MAX);
+    let mut tries = 0;
+    let error = with_retries(|| {
+        tries += 1;
+        compacted()
+    })
+    .unwrap_err();
+    assert_eq!(tries, TRIES_MAX);
+    assert_eq!(
+        chain(&error),
+        "failed to copy /kindsight/: failed to read from the source: etcd compacted revision 0, so its keys can no longer be read"
+    );
 }
 
 #[test]

@@ -22,17 +22,20 @@ pub(super) enum Reading {
     Keys,
 }
 
-/// Reads a range as it was at one revision. The result may contain keys of other programs.
+/// Reads a range as it was at one revision: the latest, or an earlier revision. The result may
+/// contain keys of other programs.
 pub(super) async fn read(
     link: &Link,
     span: &Span,
     reading: Reading,
+    earlier: Option<Revision>,
 ) -> Result<(Vec<KeyValue>, Revision)> {
     let mut tries = 1;
     loop {
-        match read_once(link, span, reading).await {
-            Err(Failure::Compacted) if tries < TRIES => tries += 1,
-            done => return done.map_err(Failure::into_error),
+        match read_once(link, span, reading, earlier).await {
+            // Only the latest revision differs in the next attempt.
+            Err(Failure::Compacted) if earlier.is_none() && tries < TRIES => tries += 1,
+            done => return done.map_err(|failure| failed(failure, earlier)),
         }
     }
 }
@@ -41,10 +44,10 @@ async fn read_once(
     link: &Link,
     span: &Span,
     reading: Reading,
+    mut at: Option<Revision>,
 ) -> Result<(Vec<KeyValue>, Revision), Failure> {
     let mut found = Vec::new();
     let mut from = span.from.clone();
-    let mut at: Option<Revision> = None;
     let mut limit = match reading {
         Reading::Entries => FIRST_PAGE,
         Reading::Keys => FIRST_PAGE_OF_KEYS,
@@ -100,18 +103,26 @@ fn next_limit(limit: i64, page: &[KeyValue]) -> i64 {
 pub(super) async fn read_key(
     link: &Link,
     key: &str,
-    at: Option<Revision>,
+    earlier: Option<Revision>,
 ) -> Result<Option<KeyValue>> {
     let key = link.keys.key(key);
     if key.is_empty() {
         return Err(Error::Backend("an etcd key cannot be empty".into()));
     }
-    let options = GetOptions::new().with_revision(at.map_or(0, on_the_wire));
+    let options = GetOptions::new().with_revision(earlier.map_or(0, on_the_wire));
     let answer = link.read(|mut client| {
         let (key, options) = (key.clone(), options.clone());
         async move { client.get(key, Some(options)).await }
     });
-    let mut answer = answer.await.map_err(Failure::into_error)?;
+    let mut answer = answer.await.map_err(|failure| failed(failure, earlier))?;
     link.revision(answer.header());
     Ok(answer.take_kvs().pop())
+}
+
+/// The error of a read at the latest or at an earlier revision.
+fn failed(failure: Failure, earlier: Option<Revision>) -> Error {
+    match (failure, earlier) {
+        (Failure::Compacted, Some(revision)) => Error::RevisionCompacted { revision },
+        (failure, _) => failure.into_error(),
+    }
 }

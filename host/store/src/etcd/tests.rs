@@ -12,6 +12,7 @@ mod faults;
 mod leases;
 mod members;
 mod sizes;
+mod snapshot;
 
 /// The deadline of calls that a test makes while a member is away on purpose.
 const SHORT: Duration = Duration::from_secs(2);

@@ -230,7 +230,8 @@ async fn is_deleted(link: &Link, batch: &Batch) -> Result<bool> {
             Write::Delete { key } => paging::read_key(link, key, None).await?.is_none(),
             Write::DeletePrefix { prefix } => {
                 let span = link.keys.under(prefix);
-                paging::read(link, &span, Reading::Keys).await?.0.is_empty()
+                let (keys, _) = paging::read(link, &span, Reading::Keys, None).await?;
+                keys.is_empty()
             }
         };
         if !is_gone {

@@ -1,7 +1,8 @@
 //! Opens the file of a store, and rejects any other file.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -19,7 +20,15 @@ const LOCK_MAX: Duration = Duration::from_secs(2);
 /// Time between two attempts to lock the file.
 const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Opens or creates the file, locks it, and repairs it after a crash.
+/// The length of the magic number with which a redb file begins. redb writes it as the last step of the creation.
+const MAGIC_BYTES: u64 = 9;
+/// The length of the first page, which contains only the header.
+const HEADER_BYTES: u64 = 4096;
+/// Possible lengths of a file whose creation did not finish. redb creates files of about 1 MiB.
+const UNFINISHED_BYTES: RangeInclusive<u64> = 1024 * 1024..=16 * 1024 * 1024;
+
+/// Opens or creates the file, locks it, and repairs it after a crash. A file whose creation did not finish is created
+/// again.
 pub(super) fn open(path: &Path) -> Result<Database> {
     open_by(path, open_or_create)
 }
@@ -63,7 +72,43 @@ fn open_or_create(path: &Path) -> io::Result<File> {
     let file = options.open(path)?;
     #[cfg(unix)]
     sync_folder(path)?;
+    discard_unfinished(&file)?;
     Ok(file)
+}
+
+/// Empties a file whose creation did not finish, because the disk was full or the process was killed. redb refuses such
+/// a file, but creates a database in an empty file.
+///
+/// redb holds the lock of the file during the creation, so a file that another process creates is not emptied.
+fn discard_unfinished(file: &File) -> io::Result<()> {
+    if !is_unfinished(file)? || file.try_lock().is_err() {
+        return Ok(());
+    }
+    // Another process may have created the database before the lock was granted.
+    if is_unfinished(file)? {
+        file.set_len(0)?;
+    }
+    file.unlock()
+}
+
+/// Returns whether the creation of the file did not finish: the file has no magic number, and no data after its header.
+fn is_unfinished(mut file: &File) -> io::Result<bool> {
+    if !UNFINISHED_BYTES.contains(&file.metadata()?.len()) {
+        return Ok(false);
+    }
+    let (mut magic, mut data) = (Vec::new(), Vec::new());
+    file.rewind()?;
+    file.take(MAGIC_BYTES).read_to_end(&mut magic)?;
+    // Most files have a magic number, so their data is not read.
+    if is_zero(&magic) {
+        file.seek(SeekFrom::Start(HEADER_BYTES))?;
+        file.read_to_end(&mut data)?;
+    }
+    Ok(is_zero(&magic) && is_zero(&data))
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
 }
 
 /// Makes the directory entry of a new file durable, as its content will be.

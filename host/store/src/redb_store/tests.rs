@@ -12,6 +12,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::store::contract;
 
+mod creation;
+
 fn folder() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("store.redb");
