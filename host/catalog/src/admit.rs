@@ -314,6 +314,7 @@ impl Catalog {
             outcome: VersionOutcome::Candidate,
             why: String::new(),
             received_ms: self.now_ms(),
+            manifest: None,
             shadow_faults: 0,
             unavailable: None,
         }

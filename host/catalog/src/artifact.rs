@@ -2,13 +2,15 @@
 
 mod cache;
 mod in_turn;
+mod signatures;
+mod versions;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kindsight_api::interpreters::Refusal;
-use kindsight_model::{Digest, LoadStep, Source, VersionOutcome};
+use kindsight_model::{Digest, LoadStep, Source};
 use kindsight_registry::{
     Client, Error as RegistryError, PublicKey, Pulled, Reference, Repository, Version, pull, verify,
 };
@@ -20,6 +22,7 @@ use crate::incoming::IncomingComponent;
 use cache::Cache;
 
 pub use in_turn::follow_artifacts_in_turn;
+pub use signatures::forget_artifacts;
 
 /// The time after the first failure until an artifact is pulled again. It doubles with each
 /// failure.
@@ -43,63 +46,14 @@ pub struct ArtifactSource {
     /// The interval at which the tags are looked up again. Without one, an artifact is pulled once
     /// at each start.
     pub follow_every: Option<Duration>,
-    /// The folder with the artifacts that were admitted last, for a start without the registry.
+    /// The folder with the artifacts that were admitted last, and with the signatures of all kept
+    /// versions, for a start without the registry.
     pub cache: Option<PathBuf>,
     /// Maximum size of a component in bytes. A larger one is refused without being read.
     pub component_bytes_max: usize,
     /// True if an artifact may use the name of a built-in interpreter without judging all of its
     /// Kinds.
     pub replaces_built_in: bool,
-}
-
-/// Removes versions from the catalog before the first request: of references that are not
-/// configured any more, and those without a valid signature, if signatures are required. Reads only
-/// local files. Blocks.
-pub fn forget_artifacts(catalog: &Catalog, source: &ArtifactSource) {
-    let configured = source.references.iter().map(ToString::to_string);
-    let configured: Vec<String> = configured.collect();
-    for known in catalog.files(source.rank) {
-        if !configured.contains(&known) {
-            let why = "the configuration does not name it any more";
-            take_out(catalog, source.rank, &known, why);
-        }
-    }
-    if source.keys.is_empty() {
-        return;
-    }
-    for reference in &source.references {
-        let artifact = ArtifactFollower::new(source, reference.clone());
-        let file = &artifact.file;
-        let signed = artifact
-            .cached()
-            .map(|pulled| Digest::of(&pulled.component));
-        let names = catalog.names_in(source.rank, file).into_iter();
-        let is_signed = names.map(|name| catalog.entry(&name)).all(|entry| {
-            let versions = entry
-                .as_ref()
-                .and_then(|entry| entry.sources.get(&source.rank));
-            let live = versions.and_then(|versions| versions.with(VersionOutcome::Live));
-            live.is_none_or(|live| Some(&live.digest) == signed.as_ref().ok())
-        });
-        if !is_signed {
-            let why = "no valid signature of it is stored; it is live again after it was pulled";
-            take_out(catalog, source.rank, file, why);
-        }
-    }
-}
-
-/// Removes the versions of a reference.
-fn take_out(catalog: &Catalog, rank: Source, file: &str, why: &str) {
-    for name in catalog.names_in(rank, file) {
-        match catalog.remove(&name, rank) {
-            Ok(_) => {
-                tracing::warn!(artifact = file, %name, why, "an artifact is not live any more");
-            }
-            Err(error) => {
-                tracing::error!(artifact = file, %name, %error, "an artifact could not be removed");
-            }
-        }
-    }
 }
 
 /// Admits one artifact to the catalog, and its new versions as its tag moves, until `shutdown`.
@@ -166,6 +120,19 @@ impl From<RegistryError> for Failure {
     }
 }
 
+/// The repository of a reference, which is opened by the first look.
+fn opened<'r>(
+    repository: &'r mut Option<Repository>,
+    source: &ArtifactSource,
+    reference: &Reference,
+) -> Result<&'r Repository, RegistryError> {
+    let opened = match repository.take() {
+        Some(opened) => opened,
+        None => source.client.open(reference)?,
+    };
+    Ok(repository.insert(opened))
+}
+
 struct ArtifactFollower {
     source: ArtifactSource,
     reference: Reference,
@@ -176,6 +143,8 @@ struct ArtifactFollower {
     repository: Option<Repository>,
     /// The manifest that needs no further attempt: it is live, or it was refused for good.
     settled: Option<Digest>,
+    /// True once the signature of the live version was verified, after a start.
+    is_confirmed: bool,
     /// The failure that was reported last.
     reported: Option<String>,
     /// The time until the attempt after a failure.
@@ -193,6 +162,7 @@ impl ArtifactFollower {
             file,
             repository: None,
             settled: None,
+            is_confirmed: false,
             reported: None,
             retry: RETRY_MIN,
         }
@@ -200,7 +170,10 @@ impl ArtifactFollower {
 
     /// Looks once. Returns the time until the next look, or `None` if there is none.
     fn look(&mut self, catalog: &Catalog) -> Option<Duration> {
-        match self.update(catalog) {
+        let updated = self.update(catalog);
+        // The live version may be another one than the version that cannot be pulled.
+        let confirmed = self.confirm_live(catalog);
+        match updated.and(confirmed) {
             Ok(()) => {
                 if self.reported.take().is_some() {
                     tracing::info!(artifact = self.file, "the artifact can be pulled again");
@@ -223,11 +196,7 @@ impl ArtifactFollower {
 
     /// Admits the present version of the artifact, unless it is settled.
     fn update(&mut self, catalog: &Catalog) -> Result<(), Failure> {
-        let opened = match self.repository.take() {
-            Some(opened) => opened,
-            None => self.source.client.open(&self.reference)?,
-        };
-        let repository = self.repository.insert(opened);
+        let repository = opened(&mut self.repository, &self.source, &self.reference)?;
         let version = repository.version(&self.reference)?;
         let digest = repository.digest(&version)?;
         if self.settled.as_ref() == Some(&digest) {
@@ -261,7 +230,8 @@ impl ArtifactFollower {
             self.settled = Some(digest.clone());
         }
         if let Some(cache) = &self.cache {
-            let kept = cache.settle(admitted.is_ok().then_some(&digest));
+            let components = catalog.kept_components(self.source.rank);
+            let kept = cache.settle(admitted.is_ok().then_some(&digest), &components);
             kept.inspect_err(|error| {
                 tracing::warn!(artifact = self.file, %error, "the artifact is not kept for a start without the registry");
             }).ok();
@@ -288,6 +258,9 @@ impl ArtifactFollower {
             bytes: pulled.component,
         };
         let outcome = catalog.admit(&component)?;
+        if let Some(digest) = &outcome.digest {
+            catalog.record_manifest(self.source.rank, digest, &manifest)?;
+        }
         let detail = outcome.detail;
         tracing::info!(artifact = self.file, %manifest, signed, detail, "artifact admitted");
         Ok(())
@@ -332,7 +305,7 @@ impl ArtifactFollower {
                 tracing::error!(
                     artifact = self.file,
                     why,
-                    "the artifact was not admitted; trying again later"
+                    "the artifact was not admitted or not recorded completely; trying again later"
                 );
             }
             Failure::Pull(_) => catalog.refuse_unread(self.source.rank, &self.file, &why),

@@ -92,6 +92,9 @@ pub struct Version {
     pub why: String,
     /// The time at which it was received, in Unix milliseconds.
     pub received_ms: i64,
+    /// The digest of the manifest of its artifact, or `None` if no artifact contained it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Digest>,
     /// Number of calls that ended in a fault in the last shadow run of the version as a candidate.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shadow_faults: u64,

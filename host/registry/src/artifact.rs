@@ -94,10 +94,7 @@ pub fn pull(
     component_bytes_max: usize,
 ) -> Result<Pulled, Error> {
     let document = repository.document(version)?;
-    let (manifest, layer) = component_of(&document).map_err(|why| Error::NotAComponent {
-        reference: repository.named(version),
-        why,
-    })?;
+    let (manifest, layer) = component_in(repository, version, &document)?;
     let signed = match keys {
         [] => None,
         keys => Some(verify(repository, &document.digest, keys)?),
@@ -120,6 +117,29 @@ pub fn pull(
         component,
         annotations: manifest.annotations,
         signed,
+    })
+}
+
+/// The digest of the component of an artifact. The component is not downloaded.
+///
+/// # Errors
+/// The version does not exist, or is not an artifact with one component; or the repository cannot
+/// be read.
+pub fn component_digest(repository: &Repository, version: &Version) -> Result<Digest, Error> {
+    let document = repository.document(version)?;
+    let (_, layer) = component_in(repository, version, &document)?;
+    Ok(layer.digest)
+}
+
+/// The manifest of an artifact and its one layer.
+fn component_in(
+    repository: &Repository,
+    version: &Version,
+    document: &Document,
+) -> Result<(Manifest, Descriptor), Error> {
+    component_of(document).map_err(|why| Error::NotAComponent {
+        reference: repository.named(version),
+        why,
     })
 }
 

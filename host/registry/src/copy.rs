@@ -26,11 +26,34 @@ pub fn copy(
     let document = from.document(version)?;
     let layer = (component_bytes_max, "--component-bytes-max");
     copy_blobs(from, &document, to, layer)?;
-    let digest = document.digest.clone();
-    copy_signatures(from, &digest, to)?;
+    copy_signed(from, &document, to, target)?;
+    Ok(document.digest)
+}
+
+/// Copies the manifest of an artifact and its signatures into a layout folder, without the config
+/// and the component. The signatures can be verified there, and the artifact cannot be pulled.
+///
+/// # Errors
+/// The version does not exist, or one of the repositories fails.
+pub fn copy_manifest(
+    from: &Repository,
+    version: &Version,
+    to: &Repository,
+    target: &Version,
+) -> Result<(), Error> {
+    copy_signed(from, &from.document(version)?, to, target)
+}
+
+/// Copies the signatures of a document, and then the document.
+fn copy_signed(
+    from: &Repository,
+    document: &Document,
+    to: &Repository,
+    target: &Version,
+) -> Result<(), Error> {
+    copy_signatures(from, &document.digest, to)?;
     // Last: whoever sees the version finds its signatures.
-    to.put_document(target, &document)?;
-    Ok(digest)
+    to.put_document(target, document)
 }
 
 /// Copies the signatures of both forms.
@@ -90,15 +113,29 @@ pub fn retag(repository: &Repository, digest: &Digest, tag: &Version) -> Result<
 /// # Errors
 /// The folder cannot be read or written.
 pub fn keep(repository: &Repository, tags: &[&str]) -> Result<(), Error> {
+    keep_with_manifests(repository, tags, &[])
+}
+
+/// Removes everything from a layout folder but the artifacts with the tags `whole`, the manifests
+/// with the tags `manifests`, and the signatures of both. Has no effect on a registry.
+///
+/// # Errors
+/// The folder cannot be read or written.
+pub fn keep_with_manifests(
+    repository: &Repository,
+    whole: &[&str],
+    manifests: &[String],
+) -> Result<(), Error> {
     let Some(layout) = repository.as_layout() else {
         return Ok(());
     };
     let index = layout.index()?;
     let tag_of = |entry: &Descriptor| entry.annotations.get(REF_NAME).cloned();
+    let is_named = |tag: &String| whole.contains(&tag.as_str()) || manifests.contains(tag);
     let named = index
         .manifests
         .iter()
-        .filter(|entry| tag_of(entry).is_some_and(|tag| tags.contains(&tag.as_str())));
+        .filter(|entry| tag_of(entry).is_some_and(|tag| is_named(&tag)));
     let artifacts: BTreeSet<Digest> = named.map(|entry| entry.digest.clone()).collect();
     let signatures: BTreeSet<String> = artifacts.iter().map(signature_tag).collect();
     let mut kept = Index::default();
@@ -107,15 +144,19 @@ pub fn keep(repository: &Repository, tags: &[&str]) -> Result<(), Error> {
         let document = layout.document(&Version::Digest(entry.digest.clone()))?;
         let manifest = serde_json::from_slice::<Manifest>(&document.bytes).ok();
         let subject = manifest.and_then(|manifest| manifest.subject);
-        let is_kept = match tag_of(&entry) {
-            Some(tag) => tags.contains(&tag.as_str()) || signatures.contains(&tag),
+        let tag = tag_of(&entry);
+        let is_kept = match &tag {
+            Some(tag) => is_named(tag) || signatures.contains(tag),
             None => subject.is_some_and(|subject| artifacts.contains(&subject.digest)),
         };
-        if is_kept {
-            blobs_kept.push(entry.digest.clone());
-            blobs_kept.extend(blobs(&document).into_iter().map(|blob| blob.digest));
-            kept.manifests.push(entry);
+        if !is_kept {
+            continue;
         }
+        blobs_kept.push(entry.digest.clone());
+        if tag.is_none_or(|tag| !manifests.contains(&tag)) {
+            blobs_kept.extend(blobs(&document).into_iter().map(|blob| blob.digest));
+        }
+        kept.manifests.push(entry);
     }
     layout.write_index(&kept)?;
     layout.keep_blobs(&blobs_kept)

@@ -41,9 +41,9 @@ mod signature;
 mod simple_signing;
 mod transport;
 
-pub use artifact::{Annotations, Pulled, Pushed, pull, push};
+pub use artifact::{Annotations, Pulled, Pushed, component_digest, pull, push};
 pub use client::{Client, ClientOptions};
-pub use copy::{copy, keep, retag};
+pub use copy::{copy, copy_manifest, keep, keep_with_manifests, retag};
 pub use credentials::{CredentialError, DockerConfig};
 pub use error::Error;
 pub use key::{KeyError, PublicKey, SigningKey};

@@ -12,7 +12,8 @@ use kindsight_cluster::{OciRegistry, RegistryAccess};
 use kindsight_model::Digest;
 use kindsight_registry::{
     Annotations, Client, ClientOptions, DockerConfig, Error, Layout, PublicKey, Reference,
-    Repository, SigningKey, Version, copy, pull, push, sign,
+    Repository, SigningKey, Version, component_digest, copy, copy_manifest, keep_with_manifests,
+    pull, push, sign, verify,
 };
 
 const CREATED: &str = "2026-11-27T00:00:00Z";
@@ -349,6 +350,39 @@ fn an_artifact_crosses_an_air_gap_with_its_signatures() {
     fs::write(path, b"\0asm\x0d\0\x01\x01").unwrap();
     let error = pull(&carried, &version, &keys, BYTES_MAX).unwrap_err();
     assert!(matches!(error, Error::DigestMismatch { .. }), "{error}");
+}
+
+#[test]
+fn a_manifest_is_verified_without_its_component() {
+    let folder = tempfile::tempdir().unwrap();
+    let layout = |name: &str| Reference::of_layout(&folder.path().join(name));
+    let from = client().create(&layout("from")).unwrap();
+    let to = client().create(&layout("to")).unwrap();
+    let key = SigningKey::read(&signing_key(folder.path())).unwrap();
+    for name in ["one", "two", "three", "four"] {
+        pushed(&from, name, &component(name));
+        sign(&from, &tag(name), &key, CREATED).unwrap();
+    }
+    for name in ["one", "two", "three"] {
+        copy(&from, &tag(name), &to, &tag(name), BYTES_MAX).unwrap();
+    }
+    copy_manifest(&from, &tag("four"), &to, &tag("four")).unwrap();
+    let manifests = ["two".to_owned(), "four".to_owned()];
+    keep_with_manifests(&to, &["one"], &manifests).unwrap();
+    let tags = Layout::open(&folder.path().join("to")).unwrap().tags();
+    assert_eq!(tags.unwrap(), ["one", "two", "four"]);
+
+    let keys = [key.public()];
+    let pulled = pull(&to, &tag("one"), &keys, BYTES_MAX).unwrap();
+    assert_eq!(pulled.component, component("one"));
+    for name in manifests {
+        let digest = to.digest(&tag(&name)).unwrap();
+        verify(&to, &digest, &keys).unwrap();
+        let of_component = component_digest(&to, &tag(&name)).unwrap();
+        assert_eq!(of_component, Digest::of(&component(&name)));
+        let error = pull(&to, &tag(&name), &keys, BYTES_MAX).unwrap_err();
+        assert!(matches!(error, Error::NotFound { .. }), "{error}");
+    }
 }
 
 #[test]

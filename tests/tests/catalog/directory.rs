@@ -17,7 +17,7 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) {
     fs::rename(&unfinished, folder.join(name)).expect("it is renamed");
 }
 
-fn wait_until(what: &str, is_done: impl Fn() -> bool) {
+pub(crate) fn wait_until(what: &str, is_done: impl Fn() -> bool) {
     let begin = Instant::now();
     while !is_done() {
         assert!(begin.elapsed().as_secs() < 60, "still not: {what}");

@@ -1,6 +1,7 @@
 //! The catalog over real interpreters, from their admission to a restart, over a store that fails at a place that the
 //! test selects.
 
+mod artifacts;
 mod breaker;
 mod crash;
 mod declared;

@@ -161,6 +161,7 @@ pub(super) fn replace_built_in(
             outcome: VersionOutcome::Live,
             why: String::new(),
             received_ms: now_ms,
+            manifest: None,
             shadow_faults: 0,
             unavailable: None,
         });

@@ -15,6 +15,7 @@ fn version(digest: &str) -> Version {
         outcome: VersionOutcome::Candidate,
         why: String::new(),
         received_ms: 0,
+        manifest: None,
         shadow_faults: 0,
         unavailable: None,
     }
@@ -248,6 +249,7 @@ fn the_largest_entry_fits_into_a_store() {
     let bulky = |number: usize| Version {
         version: "v".repeat(64),
         received_ms: i64::MIN,
+        manifest: Some(digest("a")),
         ..version(&number.to_string())
     };
     let filled = Source::ALL.iter().copied();

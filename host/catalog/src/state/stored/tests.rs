@@ -39,6 +39,7 @@ fn an_entry_is_stored_as_one_value() {
         outcome: VersionOutcome::RolledBack,
         why: "faults".to_owned(),
         received_ms: 1,
+        manifest: Some(Digest::of(b"abc")),
         shadow_faults: 0,
         unavailable: Some("not stored".into()),
     };
@@ -60,7 +61,7 @@ fn an_entry_is_stored_as_one_value() {
         ..Entry::default()
     };
     let bytes = write_entry(&entry).expect("JSON");
-    expect![[r#"{"sources":{"directory":{"file":"a.wasm","versions":[{"digest":"sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","version":"1.0.0","outcome":"rolled-back","why":"faults","received-ms":1}]}},"history":[{"time-ms":2,"action":"breaker","version":"","outcome":"rolled back"}]}"#]]
+    expect![[r#"{"sources":{"directory":{"file":"a.wasm","versions":[{"digest":"sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","version":"1.0.0","outcome":"rolled-back","why":"faults","received-ms":1,"manifest":"sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}]}},"history":[{"time-ms":2,"action":"breaker","version":"","outcome":"rolled back"}]}"#]]
         .assert_eq(&String::from_utf8_lossy(&bytes));
     let read = read_entry(&bytes).expect("an entry");
     assert_eq!(write_entry(&read).expect("JSON"), bytes);

@@ -1,0 +1,261 @@
+//! Artifacts with required signatures: at a restart, after a rollback, and on another host over the same store. A folder
+//! in OCI layout is the registry, and is moved away for an outage.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use kindsight_catalog::{ArtifactSource, IncomingComponent, follow_artifact, forget_artifacts};
+use kindsight_model::Source;
+use kindsight_server::oci::{
+    Annotations, Client, ClientOptions, Reference, Repository, SigningKey, Version, push, sign,
+};
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
+use tokio_util::sync::CancellationToken;
+
+use crate::directory::wait_until;
+use crate::{Host, component, digest, file, name};
+
+/// The time of all artifacts and signatures.
+const CREATED: &str = "2026-11-27T00:00:00Z";
+
+/// A registry with the component `a` under the tag `1`, and the folders of its hosts.
+struct Site {
+    folder: tempfile::TempDir,
+}
+
+impl Site {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        for key in ["ours", "other"] {
+            let random = SystemRandom::new();
+            let key_pair = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &random);
+            let base64 = BASE64_STANDARD.encode(key_pair.expect("a key"));
+            let pem = format!("-----BEGIN PRIVATE KEY-----\n{base64}\n-----END PRIVATE KEY-----\n");
+            fs::write(folder.path().join(key), pem).expect("it is written");
+        }
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn key(&self, name: &str) -> SigningKey {
+        SigningKey::read(&self.path(name)).expect("a key")
+    }
+
+    fn reference(&self) -> Reference {
+        Reference {
+            tag: Some("1".to_owned()),
+            ..Reference::of_layout(&self.path("registry"))
+        }
+    }
+
+    fn repository(&self) -> Repository {
+        let repository = client().create(&self.reference());
+        repository.expect("a folder in OCI layout")
+    }
+
+    /// Gives a version of the component the tag.
+    fn push(&self, version: &str) {
+        let (component, annotations) = (component("a", version), Annotations::new());
+        let pushed = push(&self.repository(), &tag(), &component, CREATED, annotations);
+        pushed.expect("it is pushed");
+    }
+
+    fn push_signed(&self, version: &str) {
+        self.push(version);
+        let signed = sign(&self.repository(), &tag(), &self.key("ours"), CREATED);
+        signed.expect("it is signed");
+    }
+
+    fn go_away(&self) {
+        fs::rename(self.path("registry"), self.path("away")).expect("it is renamed");
+    }
+
+    fn come_back(&self) {
+        fs::rename(self.path("away"), self.path("registry")).expect("it is renamed");
+    }
+
+    /// The artifact for a host with this data folder, which requires a signature of one of these keys.
+    fn artifact(&self, data: &str, keys: &[&str]) -> ArtifactSource {
+        ArtifactSource {
+            rank: Source::Registry,
+            client: client(),
+            references: vec![self.reference()],
+            keys: keys.iter().map(|key| self.key(key).public()).collect(),
+            follow_every: None,
+            cache: Some(self.path(data)),
+            component_bytes_max: 32 * 1024 * 1024,
+            replaces_built_in: false,
+        }
+    }
+}
+
+fn client() -> Client {
+    Client::new(ClientOptions::default()).expect("a client")
+}
+
+fn tag() -> Version {
+    Version::Tag("1".to_owned())
+}
+
+/// Follows the artifact until the condition holds, and finishes the look that has begun.
+fn follow(host: &Host, artifact: &ArtifactSource, what: &str, is_done: impl Fn() -> bool) {
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    let shutdown = CancellationToken::new();
+    let (catalog, source) = (Arc::clone(&host.catalog), artifact.clone());
+    let reference = artifact.references[0].clone();
+    let following = runtime.spawn(follow_artifact(
+        catalog,
+        source,
+        reference,
+        shutdown.clone(),
+    ));
+    wait_until(what, is_done);
+    shutdown.cancel();
+    let ended = runtime.block_on(following).expect("no panic");
+    ended.expect("it was followed to the end");
+    // Waits for the look.
+    drop(runtime);
+}
+
+fn is_refused(host: &Host, why: &str) -> bool {
+    let refused = host.catalog.refused();
+    refused.iter().any(|refused| refused.why.contains(why))
+}
+
+/// A host that has admitted two signed versions, and was rolled back to the first one.
+fn rolled_back(site: &Site, artifact: &ArtifactSource) -> Host {
+    let host = Host::new();
+    for version in ["1.0.0", "2.0.0"] {
+        site.push_signed(version);
+        let expected = format!("a {version}");
+        follow(&host, artifact, &expected, || host.judges("a") == expected);
+    }
+    let rolled_back = host.catalog.rollback(&name("a"));
+    rolled_back.expect("the first version is kept");
+    host
+}
+
+#[test]
+fn a_rollback_remains_after_a_restart() {
+    let site = Site::new();
+    let artifact = site.artifact("data", &["ours"]);
+    let host = rolled_back(&site, &artifact).again();
+    site.go_away();
+    forget_artifacts(&host.catalog, &artifact);
+    assert_eq!(host.live(), ["a 1.0.0 Registry"]);
+    site.come_back();
+    follow(&host, &artifact, "the tag is refused", || {
+        is_refused(&host, "were rolled back")
+    });
+    assert_eq!(host.live(), ["a 1.0.0 Registry"]);
+
+    // The signatures of the first version are still stored, and are not of the other key.
+    let host = host.again();
+    forget_artifacts(&host.catalog, &artifact);
+    assert_eq!(host.live(), ["a 1.0.0 Registry"]);
+    forget_artifacts(&host.catalog, &site.artifact("data", &["other"]));
+    assert!(host.live().is_empty());
+}
+
+/// The second host has never pulled the version to which the first host was rolled back.
+#[test]
+fn another_host_verifies_a_rollback_in_the_registry() {
+    let site = Site::new();
+    let first = rolled_back(&site, &site.artifact("first", &["ours"]));
+    let second = Host::over(Arc::clone(&first.store), &[]);
+    let artifact = site.artifact("second", &["ours"]);
+    site.go_away();
+    forget_artifacts(&second.catalog, &artifact);
+    follow(&second, &artifact, "an outage", || {
+        is_refused(&second, "is not a folder in OCI layout")
+    });
+    assert_eq!(second.live(), ["a 1.0.0 Registry"]);
+    site.come_back();
+    follow(&second, &artifact, "the tag is refused", || {
+        is_refused(&second, "were rolled back")
+    });
+    assert_eq!(second.live(), ["a 1.0.0 Registry"]);
+
+    // The second host has the signatures now, and needs no registry to find that another key made them.
+    site.go_away();
+    forget_artifacts(&second.catalog, &site.artifact("second", &["other"]));
+    assert!(second.live().is_empty());
+}
+
+#[test]
+fn another_host_takes_out_a_version_that_is_not_signed_in_the_registry() {
+    let site = Site::new();
+    let first = Host::new();
+    site.push("1.0.0");
+    follow(&first, &site.artifact("first", &[]), "live", || {
+        first.judges("a") == "a 1.0.0"
+    });
+    let second = Host::over(Arc::clone(&first.store), &[]);
+    let artifact = site.artifact("second", &["ours"]);
+    forget_artifacts(&second.catalog, &artifact);
+    assert_eq!(
+        second.live(),
+        ["a 1.0.0 Registry"],
+        "it is not verified yet"
+    );
+    follow(&second, &artifact, "taken out", || second.live().is_empty());
+
+    // It is live again once it is signed.
+    site.push_signed("1.0.0");
+    follow(&second, &artifact, "live again", || {
+        second.judges("a") == "a 1.0.0"
+    });
+}
+
+/// An earlier release admitted the live version, and did not record its manifest.
+#[test]
+fn a_version_without_a_known_manifest_is_taken_out_if_the_tag_names_another_one() {
+    let site = Site::new();
+    let host = Host::new();
+    let artifact = site.artifact("data", &["ours"]);
+    for version in ["1.0.0", "2.0.0"] {
+        host.load(&IncomingComponent {
+            source: Source::Registry,
+            file: Some(artifact.references[0].to_string()),
+            ..file("a", component("a", version))
+        });
+    }
+    let rolled_back = host.catalog.rollback(&name("a"));
+    rolled_back.expect("the first version is kept");
+    site.push_signed("2.0.0");
+    forget_artifacts(&host.catalog, &artifact);
+    assert_eq!(host.live(), ["a 1.0.0 Registry"]);
+    follow(&host, &artifact, "taken out", || host.live().is_empty());
+    assert!(is_refused(
+        &host,
+        "a 1.0.0 is not live any more: oci-layout:"
+    ));
+}
+
+/// A kill or a fault of the disk leaves a folder that is not in OCI layout.
+#[test]
+fn a_damaged_folder_of_stored_artifacts_is_made_again() {
+    let site = Site::new();
+    let artifact = site.artifact("data", &["ours"]);
+    let host = Host::new();
+    let reference = digest(artifact.references[0].to_string().as_bytes());
+    let stored = reference.as_str().trim_start_matches("sha256:");
+    let stored = site.path("data").join(stored);
+    fs::create_dir_all(stored.join("blobs/sha256")).expect("it is made");
+    site.push_signed("1.0.0");
+    follow(&host, &artifact, "an incomplete folder", || {
+        host.judges("a") == "a 1.0.0"
+    });
+    fs::write(stored.join("index.json"), "{").expect("it is written");
+    site.push_signed("2.0.0");
+    follow(&host, &artifact, "a damaged index", || {
+        host.judges("a") == "a 2.0.0"
+    });
+}
