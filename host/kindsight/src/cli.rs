@@ -58,7 +58,8 @@ First steps:
 
 Exit codes: 0 success; 1 failure (the reason is on standard error); 2 invalid command line; 3 a
 verdict or a change that was asked for with --fail-on, or that `interpreters diff` found; 4 an
-application that was waited for failed; 5 the time to wait is up."
+application that was waited for failed, or a cluster would refuse a resource of a dry run; 5 the time
+to wait is up; 141 the reader of the output closed the pipe."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -165,7 +166,7 @@ Examples:
 
 Exit codes: 0 all input was read and judged, whatever the verdicts; 1 some input could not be
 read, or an interpreter or its settings were refused; 2 invalid command line; 3 a verdict is one
-of --fail-on.")]
+of --fail-on. With --fail-on, all input is judged even if the reader of the output closes the pipe.")]
 pub(crate) struct InterpretArgs {
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = VerdictOutput::Table)]
@@ -290,7 +291,7 @@ wait only without --for and with --for ready.
 
 Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid command line, or
 several applications have the name; with --wait 4 it failed or a container restarted too often,
-5 the time is up.")]
+5 the time is up, also if the server could not be reached until then.")]
 pub(crate) struct StatusArgs {
     /// Application, short or in full (`project/composite-app/version/deployment-intent-group`), cluster
     /// (`provider+cluster`), or logical cloud (`project/logical-clouds/name`).
@@ -397,5 +398,17 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn only_network_intents_are_waited_for_by_apply() {
+        let parsed = |more: &[&str]| {
+            let words = ["kindsight", "apply", "-f", "app.yaml"];
+            Cli::try_parse_from(words.iter().chain(more)).map(|_| ())
+        };
+        parsed(&[]).unwrap();
+        parsed(&["--cluster", "lab+a", "--wait", "--timeout", "1m"]).unwrap();
+        let refused = parsed(&["--wait"]).unwrap_err().to_string();
+        assert!(refused.contains("--cluster"), "{refused}");
     }
 }

@@ -20,8 +20,10 @@ use jiff::fmt::rfc2822;
 use kindsight_api::problem::ProblemDocument;
 use kindsight_api::status::MEDIA_TYPE;
 use kindsight_model::clean_json;
+use kindsight_server::clusters::UserClusterError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::time::error::Elapsed;
 use ureq::http::{self, Method, header};
 
 use crate::table::clean;
@@ -50,6 +52,13 @@ pub(crate) struct Refused {
     /// The status code.
     pub(crate) status: u16,
     words: String,
+}
+
+impl Refused {
+    /// Returns whether the same request may succeed later: a server, or an API server before it, is busy or restarts.
+    pub(crate) fn is_temporary(&self) -> bool {
+        matches!(self.status, 408 | 429 | 500..)
+    }
 }
 
 impl std::error::Error for Refused {}
@@ -230,6 +239,18 @@ impl Request {
                     .header(header::EXPECT, "100-continue");
                 server.send(request.body(Some(body.bytes.as_slice()))?, deadline)
             }
+        }
+    }
+}
+
+/// Returns whether the request that failed with this error may succeed later: the server did not answer, or was busy.
+/// An error of the command line, of a credential or of a right is permanent.
+pub(crate) fn is_temporary(error: &anyhow::Error) -> bool {
+    match error.downcast_ref::<Refused>() {
+        Some(refused) => refused.is_temporary(),
+        // The errors of a direct connection, and of a connection through the API server of a cluster.
+        None => {
+            error.is::<ureq::Error>() || error.is::<UserClusterError>() || error.is::<Elapsed>()
         }
     }
 }

@@ -16,6 +16,7 @@ mod explanation;
 mod kubectl;
 mod login;
 mod output_format;
+mod pipe;
 mod progress;
 mod server_args;
 mod store_line;
@@ -39,11 +40,14 @@ pub(crate) const FOUND: u8 = 3;
 /// Exit code where the command line cannot be followed, as clap has it.
 pub(crate) const INVALID: u8 = 2;
 
-/// Exit code where an application that was waited for failed.
+/// Exit code where an application that was waited for failed, or a cluster would refuse a resource of a dry run.
 pub(crate) const FAILED: u8 = 4;
 
 /// Exit code where the time to wait is up.
 pub(crate) const TIME_IS_UP: u8 = 5;
+
+/// Exit code where the reader of the output closed the pipe. Shells have it for a program that SIGPIPE ended.
+const UNREAD: u8 = 141;
 
 fn main() -> ExitCode {
     if kindsight_server::is_compiler() {
@@ -53,7 +57,7 @@ fn main() -> ExitCode {
     color::set(color::requested(&argv));
     match config_file::read(argv).and_then(run) {
         Ok(code) => code,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if pipe::is_unread(&error, &std::io::stdout()) => ExitCode::from(UNREAD),
         Err(error) => {
             cli::complain(&error);
             ExitCode::FAILURE
@@ -94,13 +98,4 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Man(args) => commands::man::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns whether the reader of the output closed the pipe, as `head` does.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let broken = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref())
-        .any(broken)
 }

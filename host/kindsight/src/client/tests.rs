@@ -166,6 +166,22 @@ fn a_refusal_carries_the_problem_document_of_the_server() {
 }
 
 #[test]
+fn a_busy_server_refuses_a_request_only_for_a_moment() {
+    let server = Server::open("http://127.0.0.1:1").unwrap();
+    let refused = |status| refusal(&server, status, "").context("look up the application");
+    for status in [408, 429, 500, 502, 503, 504] {
+        assert!(is_temporary(&refused(status)), "{status}");
+    }
+    for status in [400, 401, 403, 404, 409, 422] {
+        assert!(!is_temporary(&refused(status)), "{status}");
+    }
+    let unreachable = Request::get("/v2/x".to_owned()).ask(&server).unwrap_err();
+    assert!(is_temporary(&unreachable), "{unreachable:#}");
+    let no_token = anyhow::anyhow!("the login expired");
+    assert!(!is_temporary(&no_token));
+}
+
+#[test]
 fn the_date_of_an_answer_is_read_if_present() {
     let dated = response("200 OK", "{}").replace(
         "connection: close",

@@ -22,6 +22,7 @@ use crate::commands::interpret::findings::Findings;
 use crate::commands::interpret::judged::{Show, judged};
 use crate::commands::interpret::shown::Shown;
 use crate::commands::interpreters::{requests, tables};
+use crate::pipe::{self, UntilClosed};
 use crate::progress::{self, LogLines};
 
 /// Size of the memo of verdicts, in bytes. Within one run, mostly objects without a status have equal inputs, and these
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
         explain: args.explain,
         input: args.show_input,
     };
-    let mut shown = Shown::new(standard_output(args.output), args, &local.interpreters);
+    let mut shown = Shown::new(standard_output(args), args, &local.interpreters);
     let mut findings = Findings::new(&args.fail_on);
     let mut unread = 0;
     for source in input::sources(&args.inputs) {
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
             })
         });
         if let Err(error) = outcome {
-            if crate::is_broken_pipe(&error) {
+            if pipe::is_unread(&error, &io::stdout()) {
                 return Err(error);
             }
             unread += 1;
@@ -95,12 +96,19 @@ pub(crate) fn run(args: &InterpretArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The standard output. Only tables have colors, which `anstream` removes where the output is no terminal.
-fn standard_output(output: VerdictOutput) -> Box<dyn Write> {
-    match output {
+///
+/// With `--fail-on`, the exit code depends on every verdict, so a reader that closes the pipe ends only the output.
+fn standard_output(args: &InterpretArgs) -> Box<dyn Write> {
+    let output: Box<dyn Write> = match args.output {
         VerdictOutput::Table | VerdictOutput::Wide => Box::new(anstream::stdout().lock()),
         VerdictOutput::Json | VerdictOutput::Jsonl | VerdictOutput::Yaml => {
             Box::new(io::stdout().lock())
         }
+    };
+    if args.fail_on.is_empty() {
+        output
+    } else {
+        Box::new(UntilClosed(output))
     }
 }
 

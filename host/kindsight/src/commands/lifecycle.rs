@@ -31,6 +31,8 @@ const JSON: &str = "application/json";
 
 /// `kindsight apply`.
 #[derive(Debug, Args)]
+// Without --cluster, the command only stores the application: there is no action to wait for.
+#[command(mut_arg("wait", |wait| wait.requires("cluster")))]
 #[command(after_help = "\
 The file is YAML. Each manifest is the path of a YAML file, relative to the file, or an object:
 
@@ -55,7 +57,7 @@ The file is YAML. Each manifest is the path of a YAML file, relative to the file
 The conditions of dependencies are `applied` and `ready`.
 
 With --cluster, the file has the manifests of the networks of a cluster, which are stored and sent at
-once. Without a file, the stored ones are sent.
+once. Without a file, the stored ones are sent. --wait waits until they were sent.
 
 Examples:
   kindsight apply -f app.yaml
@@ -105,7 +107,8 @@ const EXIT_CODES: &str = "\
 reasons. `kindsight status NAME --wait` waits until the application is ready.
 
 Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid command line; with
---wait 4 a resource failed or the action was stopped, 5 the time is up.";
+--wait 4 a resource failed or the action was stopped, 5 the time is up; with --dry-run 4 a cluster
+would refuse a resource.";
 
 /// `kindsight instantiate` and `update`.
 #[derive(Debug, Args)]
@@ -195,8 +198,7 @@ pub(crate) fn apply(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     let body = serde_json::to_vec(&intent)?;
     let server = args.server.connect()?;
     if args.dry_run {
-        dry_run::show(&server, &target, body)?;
-        return Ok(ExitCode::SUCCESS);
+        return dry_run::show(&server, &target, body);
     }
     let state = stored(&server, &target, body)?;
     print(&target, &state)?;
@@ -279,8 +281,7 @@ pub(crate) fn send(args: &SendingArgs, word: &str) -> anyhow::Result<ExitCode> {
     let Some(target) = resolved(&server, &args.waiting.action.subject)? else {
         return Ok(ExitCode::from(INVALID));
     };
-    dry_run::show(&server, &target, Vec::new())?;
-    Ok(ExitCode::SUCCESS)
+    dry_run::show(&server, &target, Vec::new())
 }
 
 /// Returns to an earlier revision.

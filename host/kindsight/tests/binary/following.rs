@@ -204,23 +204,41 @@ fn wait_ends_at_the_timeout_also_for_a_missing_application() {
         "{said}"
     );
 
-    let url = &stage.server.url;
-    let args = [
-        "status",
-        "nowhere",
-        "--wait",
-        "--timeout",
-        "100ms",
-        "--server",
-        url,
-    ];
-    let output = run(&args, "");
-    assert_eq!(output.status.code(), Some(5), "{output:?}");
-    let said = text(&output.stderr);
-    assert!(
-        said.contains("there is no application `nowhere` yet"),
-        "{said}"
-    );
+    let url = stage.server.url.as_str();
+    for (subject, cluster, url, why) in [
+        (
+            "nowhere",
+            "edge01",
+            url,
+            "there is no application `nowhere` yet",
+        ),
+        (
+            "p/ca/v1/nowhere",
+            "edge01",
+            url,
+            "there is no application `p/ca/v1/nowhere` yet",
+        ),
+        (
+            DIG,
+            "nowhere",
+            url,
+            "the application has no cluster `nowhere` yet",
+        ),
+        // Nothing listens on port 1.
+        (
+            "nowhere",
+            "edge01",
+            "http://127.0.0.1:1",
+            "Connection refused",
+        ),
+    ] {
+        let args = ["status", subject, "--cluster", cluster, "--server", url];
+        let args = [&args[..], &["--wait", "--timeout", "100ms"]].concat();
+        let output = run(&args, "");
+        assert_eq!(output.status.code(), Some(5), "{output:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains(why), "{said}");
+    }
 }
 
 #[test]

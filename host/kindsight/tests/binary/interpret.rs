@@ -1,5 +1,8 @@
 //! `kindsight interpret`.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
@@ -123,10 +126,10 @@ fn the_time_can_be_given() {
 
 #[test]
 fn verdicts_come_out_as_lines_go_in() {
-    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::io::{BufRead as _, BufReader};
     let mut child = kindsight(&["interpret", "-o", "jsonl"])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -143,6 +146,53 @@ fn verdicts_come_out_as_lines_go_in() {
     }
     drop(stdin);
     assert!(child.wait().unwrap().success());
+}
+
+/// Exit code and standard error of a command whose reader closed the pipe before the first output.
+fn without_reader(args: &[&str], input: &str) -> (Option<i32>, String) {
+    let (reader, output) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut child = kindsight(args)
+        .stdin(Stdio::piped())
+        .stdout(output)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // The command may end before it has read everything.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), text(&output.stderr))
+}
+
+#[test]
+fn a_closed_pipe_is_no_success() {
+    for output in ["table", "json", "jsonl", "yaml"] {
+        let ended = without_reader(&["interpret", "-o", output], MIXED);
+        assert_eq!(ended, (Some(141), String::new()), "{output}");
+    }
+    let ended = without_reader(&["completion", "bash"], "");
+    assert_eq!(ended, (Some(141), String::new()));
+}
+
+#[test]
+fn every_verdict_counts_for_fail_on_although_the_pipe_is_closed() {
+    for output in ["table", "json", "jsonl", "yaml"] {
+        for (on, code, told) in [
+            ("degraded", 0, ""),
+            // The fifth of six documents.
+            (
+                "pending",
+                3,
+                "kindsight: 1 of 6 verdicts matched --fail-on\n",
+            ),
+        ] {
+            let args = ["interpret", "-o", output, "--fail-on", on];
+            let ended = without_reader(&args, MIXED);
+            assert_eq!(ended, (Some(code), told.to_owned()), "{output} {on}");
+        }
+    }
 }
 
 #[test]

@@ -115,14 +115,20 @@ fn manifests(folder: &Path, manifests: &[Value]) -> anyhow::Result<Vec<String>> 
     Ok(texts)
 }
 
-/// The documents of a YAML stream that are not empty. A line that begins with `---` separates documents.
+/// The documents of a YAML stream that are not empty.
 fn documents(stream: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
     for line in stream.lines() {
-        if line == "---" || line.starts_with("--- ") {
-            documents.push(String::new());
-        } else if let Some(document) = documents.last_mut() {
-            document.extend([line, "\n"]);
+        match after_separator(line) {
+            Some(rest) if rest.is_empty() || rest.starts_with('#') => {
+                documents.push(String::new());
+            }
+            Some(content) => documents.push(format!("{content}\n")),
+            None => {
+                if let Some(document) = documents.last_mut() {
+                    document.extend([line, "\n"]);
+                }
+            }
         }
     }
     documents.retain(|text| {
@@ -130,6 +136,13 @@ fn documents(stream: &str) -> Vec<String> {
         text.lines().any(is_content)
     });
     documents
+}
+
+/// The text after `---` at the beginning of a line, which separates documents. The text belongs to the next document.
+fn after_separator(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("---")?;
+    let is_separator = rest.is_empty() || rest.starts_with([' ', '\t']);
+    is_separator.then_some(rest.trim_start())
 }
 
 #[cfg(test)]
@@ -142,6 +155,15 @@ mod tests {
         assert_eq!(
             documents(stream),
             ["kind: A\ndata:\n  a: |\n    ---\n", "kind: B\n"]
+        );
+    }
+
+    #[test]
+    fn a_document_may_begin_on_the_line_of_its_separator() {
+        let stream = "--- {kind: A}\n---\t{kind: B,\n  spec: {}}\n----\n--- \n";
+        assert_eq!(
+            documents(stream),
+            ["{kind: A}\n", "{kind: B,\n  spec: {}}\n----\n"]
         );
     }
 }

@@ -24,8 +24,7 @@ pub(super) fn apply(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
         .transpose()?;
     let server = args.server.connect()?;
     if args.dry_run {
-        dry_run::show(&server, &target, content.unwrap_or_default())?;
-        return Ok(ExitCode::SUCCESS);
+        return dry_run::show(&server, &target, content.unwrap_or_default());
     }
     if let Some(content) = content {
         stored(&server, &target, content)?;

@@ -1,5 +1,7 @@
 //! Names of clusters on the command line, as short as they are unique in an application.
 
+use std::fmt;
+
 use serde::Deserialize;
 
 use super::StatusQuery;
@@ -24,11 +26,42 @@ struct Cluster {
     cluster: String,
 }
 
+/// The reason why a short name means no cluster of an application.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ClusterNameError {
+    /// The application has no cluster of this name.
+    Unknown(String),
+    /// Several clusters of the application have this name.
+    Ambiguous {
+        /// The short name.
+        name: String,
+        /// The full names of these clusters.
+        clusters: Vec<String>,
+    },
+}
+
+impl std::error::Error for ClusterNameError {}
+
+impl fmt::Display for ClusterNameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(name) => write!(f, "the application has no cluster `{name}`"),
+            Self::Ambiguous { name, clusters } => write!(
+                f,
+                "{} clusters are named `{name}`; name one in full: {}",
+                clusters.len(),
+                clusters.join(", ")
+            ),
+        }
+    }
+}
+
 /// Resolves the names of clusters: a full name (`provider+name`) is returned unchanged, a short name is looked up
 /// among the clusters of the application, which has this full name.
 ///
 /// # Errors
-/// When the server cannot be reached, or no cluster or several clusters have a short name.
+/// When the server cannot be reached or refuses; a [`ClusterNameError`] if no cluster or several clusters have a short
+/// name.
 pub(crate) fn resolved(
     server: &Server,
     application: &str,
@@ -40,11 +73,11 @@ pub(crate) fn resolved(
     let path = StatusQuery::about(application)?.path;
     let answer = Request::get(path).with("clusters", "true").ask(server)?;
     let listed: Listed = client::read(&answer)?;
-    let names = names.iter();
-    names.map(|name| full_name(name, &listed)).collect()
+    let names = names.iter().map(|name| full_name(name, &listed));
+    Ok(names.collect::<Result<_, _>>()?)
 }
 
-fn full_name(name: &str, listed: &Listed) -> anyhow::Result<String> {
+fn full_name(name: &str, listed: &Listed) -> Result<String, ClusterNameError> {
     if name.contains('+') {
         return Ok(name.to_owned());
     }
@@ -55,14 +88,14 @@ fn full_name(name: &str, listed: &Listed) -> anyhow::Result<String> {
         .collect();
     full.sort();
     full.dedup();
+    let name = name.to_owned();
     match full.as_slice() {
         [one] => Ok(one.clone()),
-        [] => anyhow::bail!("the application has no cluster `{name}`"),
-        several => anyhow::bail!(
-            "{} clusters are named `{name}`; name one in full: {}",
-            several.len(),
-            several.join(", ")
-        ),
+        [] => Err(ClusterNameError::Unknown(name)),
+        _ => Err(ClusterNameError::Ambiguous {
+            name,
+            clusters: full,
+        }),
     }
 }
 

@@ -104,12 +104,12 @@ impl Followed {
             StreamItem::Event(event) => self.take(event),
             StreamItem::Ended(error) => {
                 self.stream = None;
-                match error.downcast_ref::<Refused>().map(|it| it.status) {
-                    Some(404) => {
+                match error.downcast_ref::<Refused>() {
+                    Some(Refused { status: 404, .. }) => {
                         self.forget();
                         Ok(News::Missing(error.to_string()))
                     }
-                    Some(status) if status < 500 => Err(error),
+                    Some(refused) if !refused.is_temporary() => Err(error),
                     _ => Ok(News::Lost(format!("{error:#}"))),
                 }
             }

@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 
 use kindsight_api::status::Status;
 
+use super::cluster_names::ClusterNameError;
 use super::scope::{scope, scoped};
 use super::subject::{self, Resolved};
 use super::{StatusQuery, parameters};
 use crate::cli::{StatusArgs, hint};
-use crate::client::{Refused, Server};
+use crate::client::{self, Refused, Server};
 use crate::progress::Progress;
 use crate::{FAILED, INVALID, TIME_IS_UP};
 use heard::{Begun, clusters, not_heard};
@@ -27,27 +28,26 @@ use standing::{Standing, Wanted};
 /// Longest pause between two checks of the state.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Interval at which a missing application is looked up.
+/// Interval at which a missing application or cluster is looked up.
 const FIND: Duration = Duration::from_secs(1);
 
 /// Runs the command; returns the exit code of the process.
 ///
 /// # Errors
-/// When the server refuses, or cannot be reached at first.
+/// When the server refuses for a permanent reason, or a name is invalid.
 pub(super) fn run(args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let begun = Begun::now();
     let until = begun.at + args.timeout;
     let server = args.server.connect()?;
     let waiting = Waiting::begin(&waited_for(args));
-    let name = match found(&server, args, until, &waiting)? {
-        Found::One(name) => name,
+    let query = match found(&server, args, until, &waiting)? {
+        Found::Query(query) => query,
         Found::Ambiguous(names) => {
             hint(&subject::ambiguous(&args.subject, &names));
             return Ok(ExitCode::from(INVALID));
         }
-        Found::Never(why) => return Ok(time_is_up(args, &why)),
+        Found::NotYet(why) => return Ok(time_is_up(args, &why)),
     };
-    let query = StatusQuery::of(&server, args, &name)?;
     let mut observer = Observer::begin(&server, query, Wanted::of(args), begun);
     let mut held: Option<(Standing, Instant)> = None;
     let mut not_held = format!("its state did not hold for {:?} yet", args.hold);
@@ -145,15 +145,19 @@ fn time_is_up(args: &StatusArgs, why: &str) -> ExitCode {
     ExitCode::from(TIME_IS_UP)
 }
 
-/// The application that a name means.
+/// The meaning of the names on the command line.
+#[derive(Debug)]
 enum Found {
-    One(String),
+    Query(StatusQuery),
     Ambiguous(Vec<String>),
-    /// No application had the name until the timeout.
-    Never(String),
+    /// The application or one of its clusters does not exist yet, or the server is away; with the reason.
+    NotYet(String),
 }
 
-/// Looks for the application until it exists, or the time is up.
+/// Looks for the application and its clusters until they exist, or the time is up.
+///
+/// # Errors
+/// As for [`look`].
 fn found(
     server: &Server,
     args: &StatusArgs,
@@ -161,22 +165,48 @@ fn found(
     waiting: &Waiting,
 ) -> anyhow::Result<Found> {
     loop {
-        let error = match subject::resolved(server, &args.subject) {
-            Ok(Resolved::One(name)) => return Ok(Found::One(name.into_owned())),
-            Ok(Resolved::Ambiguous(names)) => return Ok(Found::Ambiguous(names)),
-            Err(error) => error,
+        let found = look(server, args)?;
+        let Found::NotYet(why) = &found else {
+            return Ok(found);
         };
-        let refused = error.downcast_ref::<Refused>();
-        if refused.is_none_or(|refused| refused.status != 404) {
-            return Err(error);
-        }
-        let why = format!("there is no application `{}` yet", args.subject);
         if left(until).is_zero() {
-            return Ok(Found::Never(why));
+            return Ok(found);
         }
-        waiting.tell(&why);
+        waiting.tell(why);
         std::thread::sleep(FIND.min(left(until)));
     }
+}
+
+/// Looks for the application and its clusters once.
+///
+/// # Errors
+/// The server refuses for a permanent reason, a name or a credential is invalid, or several clusters have the short name
+/// of a cluster.
+fn look(server: &Server, args: &StatusArgs) -> anyhow::Result<Found> {
+    let found = subject::resolved(server, &args.subject).and_then(|resolved| {
+        Ok(match resolved {
+            Resolved::One(name) => Found::Query(StatusQuery::of(server, args, &name)?),
+            Resolved::Ambiguous(names) => Found::Ambiguous(names),
+        })
+    });
+    found.or_else(|error| not_yet(args, error))
+}
+
+/// The result of a failed search that is repeated.
+///
+/// # Errors
+/// The next search would fail for the same reason.
+fn not_yet(args: &StatusArgs, error: anyhow::Error) -> anyhow::Result<Found> {
+    let refused = error.downcast_ref::<Refused>();
+    let why = match error.downcast_ref::<ClusterNameError>() {
+        Some(ClusterNameError::Unknown(_)) => format!("{error} yet"),
+        None if refused.is_some_and(|refused| refused.status == 404) => {
+            format!("there is no application `{}` yet", args.subject)
+        }
+        None if client::is_temporary(&error) => format!("{error:#}"),
+        _ => return Err(error),
+    };
+    Ok(Found::NotYet(why))
 }
 
 /// The standing of an application. A state that could end the waiting counts only while each of its clusters is
@@ -200,12 +230,14 @@ mod tests {
     use std::io::{BufRead as _, BufReader, Write as _};
     use std::net::TcpListener;
 
+    use clap::Parser as _;
     use jiff::Timestamp;
     use jiff::fmt::rfc2822;
     use jiff::tz::TimeZone;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::cli::{Cli, Command};
 
     /// Answers one request with a list of one API server that was heard at this time, at another time by the
     /// server's clock.
@@ -257,6 +289,96 @@ mod tests {
             let before = heard("10:00:29.500");
             assert!(matches!(&before, Standing::Waiting(why) if why.contains("was not heard")));
         }
+    }
+
+    fn args(words: &[&str]) -> StatusArgs {
+        let words = ["kindsight", "status", "--wait"].iter().chain(words);
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Status(args) => args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A server that answers one request after the other with these codes and bodies. Then it is away.
+    fn answering(answers: Vec<(u16, Value)>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        // Ends with the answers.
+        std::thread::spawn(move || {
+            for (code, body) in answers {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                assert!(lines.any(|line| line.unwrap().is_empty()));
+                let body = body.to_string();
+                let length = body.len();
+                let answer = format!(
+                    "HTTP/1.1 {code} OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+                );
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        Server::open(&server).unwrap()
+    }
+
+    #[test]
+    fn an_application_and_a_cluster_are_looked_up_until_both_exist() {
+        let shop = json!({"applications": [{
+            "project": "-", "composite-app-name": "shop", "composite-app-version": "-", "name": "web",
+            "clusters": [], "message": "none",
+        }]});
+        let clusters = |names: &[&str]| {
+            let clusters = names.iter();
+            let clusters: Vec<Value> = clusters
+                .map(|name| json!({"cluster-provider": "k", "cluster": name}))
+                .collect();
+            json!({"clusters-by-app": [{"app": "front", "clusters": clusters}]})
+        };
+        let refusal = |detail: &str| json!({"detail": detail});
+        let server = answering(vec![
+            (503, refusal("it starts")),
+            (404, refusal("no application")),
+            (200, shop.clone()),
+            (404, refusal("it was removed")),
+            (200, shop.clone()),
+            (200, clusters(&["b"])),
+            (200, shop),
+            (200, clusters(&["a", "b"])),
+            (403, refusal("not allowed")),
+        ]);
+        let args = args(&["shop", "--cluster", "a"]);
+        for why in [
+            "the server answers 503: it starts",
+            "there is no application `shop` yet",
+            "there is no application `shop` yet",
+            "the application has no cluster `a` yet",
+        ] {
+            let found = look(&server, &args).unwrap();
+            assert!(
+                matches!(&found, Found::NotYet(told) if told.contains(why)),
+                "{found:?}"
+            );
+        }
+        let found = look(&server, &args).unwrap();
+        assert!(
+            matches!(&found, Found::Query(query) if query.parameters.cluster == ["k+a"]),
+            "{found:?}"
+        );
+        let refused = look(&server, &args).unwrap_err();
+        assert!(format!("{refused:#}").contains("not allowed"));
+        // The listener is closed.
+        let away = look(&server, &args).unwrap();
+        assert!(matches!(away, Found::NotYet(_)), "{away:?}");
+    }
+
+    #[test]
+    fn names_that_never_get_a_meaning_end_the_wait() {
+        let clusters = json!({"clusters-by-app": [{"app": "front", "clusters": [
+            {"cluster-provider": "k", "cluster": "a"}, {"cluster-provider": "l", "cluster": "a"},
+        ]}]});
+        let server = answering(vec![(200, clusters)]);
+        let ambiguous = look(&server, &args(&["p/ca/v1/dig", "--cluster", "a"])).unwrap_err();
+        assert!(ambiguous.to_string().ends_with("k+a, l+a"), "{ambiguous}");
+        assert!(look(&server, &args(&["p//v1/dig", "--cluster", "a"])).is_err());
     }
 
     #[test]

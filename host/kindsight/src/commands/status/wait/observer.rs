@@ -130,7 +130,7 @@ impl Observer {
 /// The server refuses for a permanent reason, or sent data that cannot be parsed.
 fn repeated(error: anyhow::Error) -> anyhow::Result<Standing> {
     let refused = error.downcast_ref::<Refused>();
-    let is_permanent = refused.is_some_and(|refused| refused.status < 500);
+    let is_permanent = refused.is_some_and(|refused| !refused.is_temporary());
     if is_permanent || error.is::<serde_json::Error>() {
         return Err(error);
     }
