@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use expect_test::expect_file;
 use kindsight_authoring::findings;
@@ -141,10 +142,15 @@ const PROJECTS_TOGETHER: usize = 13;
 fn the_catalogue_keeps_its_promises_and_has_no_wrong_green() {
     let engine = engine();
     let projects = projects();
-    let wrong = projects
-        .chunks(PROJECTS_TOGETHER)
-        .flat_map(|together| problems(&engine, together));
-    let wrong: Vec<String> = wrong.collect();
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let together = projects.chunks(PROJECTS_TOGETHER);
+        // All threads begin before the first one is waited for.
+        let threads: Vec<_> = together
+            .map(|together| scope.spawn(|| problems(&engine, together)))
+            .collect();
+        let found = threads.into_iter().map(|thread| thread.join());
+        found.flat_map(|found| found.expect("no panic")).collect()
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
