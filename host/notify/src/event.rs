@@ -61,8 +61,8 @@ pub(crate) struct Event {
     pub(crate) to: Observed,
     /// Number of earlier events of the subject that are merged into this one.
     pub(crate) merged: u64,
-    /// True if a request with the event may have begun. Stored before the first request to a receiver that does not know
-    /// ids. See [`crate::mailbox`].
+    /// True if the receiver may have the event. Stored before each request to a receiver that does not know ids, and
+    /// removed after a request that certainly failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_begun: bool,
 }

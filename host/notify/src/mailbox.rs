@@ -46,7 +46,9 @@ pub(crate) struct Mailbox {
     /// True after a subject was not followed because of the limit.
     has_left_out: bool,
     in_flight: Option<InFlight>,
-    /// Number of failed requests with the first event.
+    /// The position of the first event of the last failed request.
+    attempted: Option<u64>,
+    /// Number of failed requests with this event as the first one.
     attempts: u32,
     backoff: Backoff,
     paused_until: Option<Instant>,
@@ -260,9 +262,6 @@ impl Mailbox {
             }
             self.store(QueueChange::Put(position), unsaved);
             added += 1;
-        }
-        if added > 0 {
-            self.attempts = 0;
         }
         self.counts.set_waiting(self.queue.len());
         added

@@ -1,6 +1,6 @@
 //! The events that wait for one receiver, in order.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::event::Event;
 use crate::subject::Subject;
@@ -13,9 +13,9 @@ pub(crate) struct Queue {
     positions: HashMap<Subject, Vec<u64>>,
     /// Events up to this position were in a request that may have arrived. They are not merged.
     sent: Option<u64>,
-    /// The positions of the events with a mark [`Event::is_begun`] of this process, if the receiver certainly did not
-    /// accept any request with the event. A resend puts dead letters before such events, so there can be several.
-    unsent: BTreeSet<u64>,
+    /// The position of the event with a mark [`Event::is_begun`] of this process, if the receiver certainly does not have
+    /// the event. At most one event has such a mark.
+    unsent: Option<u64>,
     max: usize,
 }
 
@@ -41,7 +41,7 @@ impl Queue {
             events: BTreeMap::new(),
             positions: HashMap::new(),
             sent: None,
-            unsent: BTreeSet::new(),
+            unsent: None,
             max,
         }
     }
@@ -59,22 +59,35 @@ impl Queue {
         has_room
     }
 
-    /// Marks an event: a request with it may begin. Returns the event.
-    pub(crate) fn begin(&mut self, position: u64) -> Option<&Event> {
+    /// Marks an event: a request with it may begin. Another event loses its mark if no request with it began, because a
+    /// resend has put this event before it.
+    pub(crate) fn begin(&mut self, position: u64) -> Vec<QueueChange> {
+        let mut changes: Vec<QueueChange> = self.unmark().into_iter().collect();
+        if let Some(event) = self.events.get_mut(&position) {
+            event.is_begun = true;
+            self.unsent = Some(position);
+            changes.push(QueueChange::Put(position));
+        }
+        changes
+    }
+
+    /// Removes the mark of this process, because the receiver certainly does not have the event. The mark of an event that
+    /// the receiver may have remains.
+    pub(crate) fn unmark(&mut self) -> Option<QueueChange> {
+        let position = self.unsent.take()?;
         let event = self.events.get_mut(&position)?;
-        event.is_begun = true;
-        self.unsent.insert(position);
-        Some(event)
+        event.is_begun = false;
+        Some(QueueChange::Put(position))
     }
 
     /// Returns whether the receiver certainly does not have this marked event.
     pub(crate) fn is_unsent(&self, position: u64) -> bool {
-        self.unsent.contains(&position)
+        self.unsent == Some(position)
     }
 
-    /// Notes that the receiver may have this event, because a request with the event had no answer.
-    pub(crate) fn doubt(&mut self, position: u64) {
-        self.unsent.remove(&position);
+    /// Notes that the receiver may have the marked event, because the request with the event had no answer.
+    pub(crate) fn doubt(&mut self) {
+        self.unsent = None;
     }
 
     pub(crate) fn get(&self, position: u64) -> Option<&Event> {
@@ -97,7 +110,7 @@ impl Queue {
     /// Removes an event.
     pub(crate) fn remove(&mut self, position: u64) -> Option<Event> {
         let event = self.events.remove(&position)?;
-        self.unsent.remove(&position);
+        self.unsent = self.unsent.filter(|unsent| *unsent != position);
         if let Some(positions) = self.positions.get_mut(&event.subject) {
             positions.retain(|other| *other != position);
             if positions.is_empty() {

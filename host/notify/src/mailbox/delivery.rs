@@ -99,13 +99,15 @@ impl Mailbox {
         Some(message)
     }
 
-    /// The request with the first event, for a receiver that does not know ids. The event is marked in the store before
-    /// its first request. So a process that finds the mark knows that the event may have arrived.
+    /// The request with the first event, for a receiver that does not know ids. The event is marked in the store before the
+    /// request, and loses the mark if the request certainly failed. So a process that finds the mark knows that the event
+    /// may have arrived.
     fn next_marked(&mut self, now_ms: i64, unsaved: &mut Unsaved) -> Option<Message> {
         let (position, event) = self.queue.first(1).next()?;
         if !event.is_begun {
-            let event = self.queue.begin(position)?;
-            unsaved.put(self.keys.event(position), event);
+            for change in self.queue.begin(position) {
+                self.store(change, unsaved);
+            }
             return None;
         }
         let message = if self.queue.is_unsent(position) {
@@ -192,28 +194,39 @@ impl Mailbox {
                 self.counts.add_failed(&why);
             }
             Outcome::Refused(why) => {
-                self.attempts += 1;
+                self.count_attempt(positions);
                 self.give_up(positions, &why, unsaved);
                 self.failed(&why, None, now);
             }
             Outcome::Failed(why, wait) => {
-                self.attempts += 1;
+                self.count_attempt(positions);
                 if self.attempts >= ATTEMPTS_MAX {
                     self.give_up(positions, &why, unsaved);
+                } else if let Some(change) = self.queue.unmark() {
+                    self.store(change, unsaved);
                 }
                 self.failed(&why, wait, now);
             }
             Outcome::Uncertain(why) => {
-                self.attempts += 1;
-                for position in positions {
-                    self.queue.doubt(*position);
-                }
+                self.count_attempt(positions);
+                self.queue.doubt();
                 if self.attempts >= ATTEMPTS_MAX || self.receiver.at_most_once {
                     self.give_up(positions, &why, unsaved);
                 }
                 self.failed(&why, None, now);
             }
         }
+    }
+
+    /// Counts a failed request. A resend can put dead letters before the events of the running request, so the next request
+    /// may begin with another event.
+    fn count_attempt(&mut self, positions: &[u64]) {
+        let first = positions.first().copied();
+        if self.attempted != first {
+            self.attempted = first;
+            self.attempts = 0;
+        }
+        self.attempts += 1;
     }
 
     /// Removes the dead letter of an event that was sent again.

@@ -41,6 +41,7 @@ impl Mailbox {
             scope: None,
             has_left_out: false,
             in_flight: None,
+            attempted: None,
             attempts: 0,
             backoff: Backoff::default(),
             paused_until: None,

@@ -94,6 +94,14 @@ fn marked(store: &RedbStore, mailbox: &mut Mailbox, now: Instant, unsaved: &mut 
     String::from_utf8(message.body).unwrap()
 }
 
+/// The text of the next request, which repeats a message.
+fn repetition(mailbox: &mut Mailbox, now: Instant, unsaved: &mut Unsaved) -> String {
+    let message = mailbox.next_request(now, 1, unsaved).unwrap();
+    let text = String::from_utf8(message.body).unwrap();
+    assert!(text.contains("may be a repetition"), "{text}");
+    text
+}
+
 /// The dead letters among stored entries, with their positions.
 fn dead_letters(entries: &[Entry]) -> Vec<(u64, Event)> {
     let dead = entries.iter().filter(|it| it.key.contains("/dead/"));
@@ -129,13 +137,9 @@ fn a_message_for_slack_that_may_have_arrived_is_repeated_with_a_remark_or_given_
     drop(killed);
     let (entries, now) = (stored(&store, &mut unsaved), Instant::now());
     let mut next = loaded(slack, &entries, now, &mut unsaved);
-    let again = next.next_request(now, 1, &mut unsaved).unwrap();
-    let again = String::from_utf8(again.body).unwrap();
+    let again = repetition(&mut next, now, &mut unsaved);
     let text = first.trim_end_matches("\"}");
-    assert!(
-        again.starts_with(text) && again.contains("may be a repetition"),
-        "{again}"
-    );
+    assert!(again.starts_with(text), "{again}");
 
     let mut next = loaded(at_most_once, &entries, now, &mut unsaved);
     assert_eq!(next.next_request(now, 1, &mut unsaved), None);
@@ -175,10 +179,94 @@ fn only_a_request_without_an_answer_makes_the_next_message_a_repetition() {
         ),
     ] {
         mailbox.sent(outcome, now, &mut unsaved);
+        stored(&store, &mut unsaved);
         now += Duration::from_mins(10);
-        let message = mailbox.next_request(now, 1, &mut unsaved).unwrap();
-        let text = String::from_utf8(message.body).unwrap();
-        assert_eq!(text != first, is_repetition, "{text}");
+        if is_repetition {
+            let text = repetition(&mut mailbox, now, &mut unsaved);
+            assert_ne!(text, first);
+        } else {
+            assert_eq!(marked(&store, &mut mailbox, now, &mut unsaved), first);
+        }
+    }
+    let refused = Outcome::Failed("connection refused".to_owned(), None);
+    mailbox.sent(refused, now, &mut unsaved);
+    drop(mailbox);
+    // A request without an answer counts across a restart, also if a later request certainly failed.
+    let entries = stored(&store, &mut unsaved);
+    let mut next = loaded(slack, &entries, now, &mut unsaved);
+    repetition(&mut next, now, &mut unsaved);
+}
+
+#[test]
+fn an_event_that_certainly_did_not_arrive_is_no_repetition_after_a_restart() {
+    for set in [slack as fn(&mut ReceiverSettings), at_most_once] {
+        let (store, mut unsaved) = (RedbStore::in_memory().unwrap(), Unsaved::default());
+        let (mut stopped, first) = begun(set, &store, &mut unsaved);
+        let now = Instant::now() + HOLD;
+        let refused = Outcome::Failed("connection refused".to_owned(), None);
+        stopped.sent(refused, now, &mut unsaved);
+        drop(stopped);
+        let entries = stored(&store, &mut unsaved);
+        let mut next = loaded(set, &entries, now, &mut unsaved);
+        assert_eq!(marked(&store, &mut next, now, &mut unsaved), first);
+        next.sent(Outcome::Delivered, now, &mut unsaved);
+        assert!(dead_letters(&stored(&store, &mut unsaved)).is_empty());
+    }
+}
+
+#[test]
+fn a_dead_letter_that_is_sent_before_a_marked_event_removes_the_mark() {
+    let (store, mut unsaved) = (RedbStore::in_memory().unwrap(), Unsaved::default());
+    let (mut mailbox, first) = begun(at_most_once, &store, &mut unsaved);
+    let mut now = Instant::now() + HOLD;
+    let refused = Outcome::Refused("the receiver answered 400".to_owned());
+    mailbox.sent(refused, now, &mut unsaved);
+    let letters = dead_letters(&stored(&store, &mut unsaved));
+    mailbox.observe(&subject("a"), &observed(Phase::Ready), now);
+    now += HOLD;
+    mailbox.add_due(now, 1, &mut unsaved);
+    stored(&store, &mut unsaved);
+    // The second event has its mark, and its request has not begun.
+    assert_eq!(mailbox.next_request(now, 1, &mut unsaved), None);
+    assert_eq!(mailbox.resend(letters, &mut unsaved), 1);
+    stored(&store, &mut unsaved);
+    assert_eq!(marked(&store, &mut mailbox, now, &mut unsaved), first);
+    drop(mailbox);
+
+    let entries = stored(&store, &mut unsaved);
+    let mut next = loaded(at_most_once, &entries, now, &mut unsaved);
+    assert_eq!(next.next_request(now, 1, &mut unsaved), None);
+    // Only the first event is given up.
+    assert_eq!(dead_letters(&stored(&store, &mut unsaved)).len(), 1);
+    assert_ne!(marked(&store, &mut next, now, &mut unsaved), first);
+}
+
+#[test]
+fn a_request_that_fails_after_a_resend_does_not_count_for_the_dead_letter() {
+    let (store, begin) = (RedbStore::in_memory().unwrap(), Instant::now());
+    let mut unsaved = Unsaved::default();
+    let mut mailbox = mailbox(begin, &mut unsaved);
+    mailbox.observe(&subject("a"), &observed(Phase::Failed), begin);
+    let mut now = begin + HOLD;
+    mailbox.add_due(now, 1, &mut unsaved);
+    let first = mailbox.next_request(now, 1, &mut unsaved).unwrap();
+    let refused = Outcome::Refused("the receiver answered 400".to_owned());
+    mailbox.sent(refused, now, &mut unsaved);
+    let letters = dead_letters(&stored(&store, &mut unsaved));
+
+    mailbox.observe(&subject("a"), &observed(Phase::Ready), now);
+    now += HOLD;
+    mailbox.add_due(now, 1, &mut unsaved);
+    let second = mailbox.next_request(now, 1, &mut unsaved).unwrap();
+    assert_eq!(mailbox.resend(letters, &mut unsaved), 1);
+    let mut expected = vec![first.id; usize::try_from(crate::ATTEMPTS_MAX).unwrap()];
+    expected.push(second.id);
+    for id in expected {
+        let failed = Outcome::Failed("the receiver answered 503".to_owned(), None);
+        mailbox.sent(failed, now, &mut unsaved);
+        now += Duration::from_mins(10);
+        let next = mailbox.next_request(now, 1, &mut unsaved).unwrap();
+        assert_eq!(next.id, id);
     }
 }
 
@@ -211,8 +299,7 @@ fn dead_letters_that_are_sent_again_do_not_make_an_event_uncertain() {
         stored(&store, &mut unsaved);
         assert_eq!(marked(&store, &mut mailbox, now, &mut unsaved), first);
         mailbox.sent(Outcome::Delivered, now, &mut unsaved);
-        let message = mailbox.next_request(now, 1, &mut unsaved).unwrap();
-        assert_eq!(String::from_utf8(message.body).unwrap(), second);
+        assert_eq!(marked(&store, &mut mailbox, now, &mut unsaved), second);
         assert!(dead_letters(&stored(&store, &mut unsaved)).is_empty());
     }
 }
