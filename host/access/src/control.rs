@@ -1,6 +1,8 @@
 //! Authentication and rights of the senders of requests.
 
+mod caller;
 mod lease;
+mod verifications;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,17 +15,20 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use quick_cache::sync::Cache;
 use sha2::{Digest as _, Sha256};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use zeroize::Zeroizing;
 
 use crate::attempts::Attempts;
 use crate::files::follow_files;
 use crate::oidc::CodeFlow;
-use crate::roles::{Rights, RoleBindings, RoleFileError};
+use crate::roles::{RoleBindings, RoleFileError};
 use crate::tokens::{TokenFile, TokenFileError};
 use crate::user::{Method, User};
 use crate::verify::{TokenError, Verified, VerifyToken};
 
+use verifications::{Place, Sender, Verifications};
+
+pub use caller::Caller;
 pub use lease::Lease;
 
 /// Maximum time for which a verified token is accepted without another verification.
@@ -34,8 +39,6 @@ const VERIFIED_MAX: Duration = Duration::from_mins(1);
 const KNOWN_TOKENS_MAX: usize = 4096;
 /// Maximum length of a token, in bytes.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
-/// Maximum number of tokens that other issuers verify at a time. Further requests are refused as busy.
-const VERIFICATIONS_MAX: usize = 64;
 
 /// The methods of authentication, and the file of roles.
 pub struct AccessSettings {
@@ -58,7 +61,7 @@ pub struct AccessControl {
     roles: ArcSwap<RoleBindings>,
     /// Known tokens by their SHA-256, with their last verification.
     known: Cache<[u8; 32], Verification>,
-    verifications: Semaphore,
+    verifications: Verifications,
     attempts: Attempts,
     /// The number of changes of the files and of the methods of authentication.
     changes: watch::Sender<u64>,
@@ -84,17 +87,6 @@ pub struct ClientCertificate {
     pub organizations: Vec<String>,
     /// The end of its validity, in Unix milliseconds.
     pub expires_ms: i64,
-}
-
-/// The sender of a request, with its rights. Clones share both.
-#[derive(Debug, Clone)]
-pub struct Caller {
-    user: Option<Arc<User>>,
-    rights: Arc<Rights>,
-    /// The time at which the credential must be verified again, in Unix milliseconds; `None` without access control.
-    until_ms: Option<i64>,
-    /// The time at which the credential expires, in Unix milliseconds; `None` if it is not known.
-    expires_ms: Option<i64>,
 }
 
 /// The reason why a request is not accepted. The texts are for the client and show nothing about other users.
@@ -146,7 +138,7 @@ impl AccessControl {
             roles: ArcSwap::from_pointee(roles),
             settings,
             known: Cache::new(KNOWN_TOKENS_MAX),
-            verifications: Semaphore::new(VERIFICATIONS_MAX),
+            verifications: Verifications::default(),
             attempts: Attempts::default(),
             changes: watch::Sender::new(0),
         })
@@ -200,11 +192,27 @@ impl AccessControl {
         credential: &Credential,
         from: IpAddr,
     ) -> Result<Caller, Refusal> {
+        let sender = Sender::Request(from);
+        self.authenticate_as(credential, sender).await
+    }
+
+    async fn authenticate_as(
+        &self,
+        credential: &Credential,
+        sender: Sender,
+    ) -> Result<Caller, Refusal> {
         match credential {
             Credential::Missing => Err(Refusal::Missing),
-            Credential::Bearer(token) => self.bearer(token, from).await,
+            Credential::Bearer(token) => self.bearer(token, sender).await,
             Credential::Certificate(certificate) => self.certified(certificate),
         }
+    }
+
+    /// Returns whether the present roles give a caller the same rights.
+    fn grants(&self, caller: &Caller) -> bool {
+        let roles = self.roles.load();
+        let user = caller.user.as_deref();
+        user.is_none_or(|user| roles.rights_of(user) == *caller.rights)
     }
 
     fn certified(&self, certificate: &ClientCertificate) -> Result<Caller, Refusal> {
@@ -214,16 +222,25 @@ impl AccessControl {
         self.caller(user, Some(certificate.expires_ms))
     }
 
-    async fn bearer(&self, token: &str, from: IpAddr) -> Result<Caller, Refusal> {
+    async fn bearer(&self, token: &str, sender: Sender) -> Result<Caller, Refusal> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(Refusal::Invalid);
         }
         let key: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+        if let Some(caller) = self.known_caller(&key) {
+            return Ok(caller);
+        }
+        let _place = self.place(token, sender).await?;
+        // While this stream waited, another one may have had the same token verified.
+        if let Some(caller) = self.known_caller(&key) {
+            return Ok(caller);
+        }
         let generation = *self.changes.borrow();
-        let verified = match self.known.get(&key) {
-            Some(known) if known.is_current(generation) => return Ok(known.caller),
-            Some(_) => self.verify(token).await,
-            None => self.verify_unknown(token, from).await,
+        let verified = match sender {
+            Sender::Request(from) if self.known.get(&key).is_none() => {
+                self.verify_unknown(token, from).await
+            }
+            Sender::Request(_) | Sender::Stream => self.verify(token).await,
         };
         if matches!(verified, Err(Refusal::Invalid)) {
             self.known.remove(&key);
@@ -235,6 +252,21 @@ impl AccessControl {
         };
         self.known.insert(key, verification);
         Ok(caller)
+    }
+
+    /// The user of a token whose last verification still counts.
+    fn known_caller(&self, key: &[u8; 32]) -> Option<Caller> {
+        let known = self.known.get(key)?;
+        let generation = *self.changes.borrow();
+        known.is_current(generation).then_some(known.caller)
+    }
+
+    /// The place for the verification of a token; `None` for a token that no other issuer verifies.
+    async fn place(&self, token: &str, sender: Sender) -> Result<Option<Place<'_>>, Refusal> {
+        if self.tokens.load().find(token).is_some() || TokenFile::is_own(token) {
+            return Ok(None);
+        }
+        self.verifications.begin(sender).await.map(Some)
     }
 
     /// Verifies a token that this server has not accepted before, within the limit of the client's address. A token of
@@ -270,8 +302,6 @@ impl AccessControl {
 
     /// Asks the verifiers, until one accepts or refuses the token.
     async fn verify_elsewhere(&self, token: &str) -> Result<Verified, Refusal> {
-        let permit = self.verifications.try_acquire();
-        let _permit = permit.map_err(|_| Refusal::Unavailable)?;
         for verifier in &self.settings.verifiers {
             match verifier.verify(token).await {
                 Ok(verified) => return Ok(verified),
@@ -308,43 +338,6 @@ impl Verification {
     fn is_current(&self, generation: u64) -> bool {
         let until_ms = self.caller.until_ms;
         self.generation == generation && until_ms.is_none_or(|until_ms| now_ms() < until_ms)
-    }
-}
-
-impl Caller {
-    /// The sender of a request to a server without access control, who may do everything.
-    pub fn anyone() -> Self {
-        Self {
-            user: None,
-            rights: Arc::new(Rights::all()),
-            until_ms: None,
-            expires_ms: None,
-        }
-    }
-
-    /// The sender of a request without a valid credential, who has no rights.
-    pub fn nobody() -> Self {
-        Self {
-            user: None,
-            rights: Arc::default(),
-            until_ms: None,
-            expires_ms: None,
-        }
-    }
-
-    /// The user; `None` without access control and without a valid credential.
-    pub fn user(&self) -> Option<&User> {
-        self.user.as_deref()
-    }
-
-    /// The time at which the credential expires, in Unix milliseconds; `None` if it is not known.
-    pub fn expires_ms(&self) -> Option<i64> {
-        self.expires_ms
-    }
-
-    /// The rights of the user.
-    pub fn rights(&self) -> &Arc<Rights> {
-        &self.rights
     }
 }
 

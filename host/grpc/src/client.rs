@@ -47,7 +47,7 @@ impl Client {
     /// The lease of a stream to this client, which `access` authenticated as `caller`. `None` if the rights do not end.
     pub fn lease(&self, access: Option<&Arc<AccessControl>>, caller: Caller) -> Option<Lease> {
         let (access, credential) = self.credential(access)?;
-        Some(Lease::new(access, credential, self.address, caller))
+        Some(Lease::new(access, credential, caller))
     }
 
     fn credential<'a>(

@@ -94,7 +94,7 @@ impl Sender {
 
     /// The lease of a stream.
     pub(crate) fn lease(self, control: &Arc<AccessControl>) -> Lease {
-        Lease::new(control, self.credential, self.from, self.caller)
+        Lease::new(control, self.credential, self.caller)
     }
 
     /// The subjects that the sender may see.

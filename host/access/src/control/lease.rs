@@ -1,59 +1,87 @@
 //! The rights of a stream.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
 
-use super::{AccessControl, Caller, Credential, VERIFIED_MAX, now_ms};
+use super::verifications::Sender;
+use super::{AccessControl, Caller, Credential, Refusal, VERIFIED_MAX, now_ms};
 
 /// The rights of a stream, which lasts longer than its request.
 pub struct Lease {
     control: Arc<AccessControl>,
     credential: Credential,
-    from: IpAddr,
     caller: Caller,
     changes: watch::Receiver<u64>,
+    /// The number of changes when the last verification began.
+    generation: u64,
+    /// The running verification, if there is one. It is a task, so that it continues while the stream sends an event, and
+    /// while its client reads nothing. Otherwise such a stream would keep the place of its verification.
+    verification: JoinSet<Result<Caller, Refusal>>,
 }
 
 impl Lease {
     /// A lease for the caller that `control` authenticated by a credential.
-    pub fn new(
-        control: &Arc<AccessControl>,
-        credential: Credential,
-        from: IpAddr,
-        caller: Caller,
-    ) -> Self {
+    pub fn new(control: &Arc<AccessControl>, credential: Credential, caller: Caller) -> Self {
+        // Read first, so that a change in between is noticed.
+        let generation = *control.changes.borrow();
         Self {
             changes: control.changes.subscribe(),
+            generation,
             control: Arc::clone(control),
             credential,
-            from,
             caller,
+            verification: JoinSet::new(),
         }
     }
 
     /// Waits until the credential is no longer valid, cannot be verified, or the user's rights differ. The credential
     /// is verified again when the files or a method of authentication change, when it expires, and after
-    /// [`VERIFIED_MAX`] at the latest.
+    /// [`VERIFIED_MAX`] at the latest. If the roles change, the rights are compared before this verification.
     ///
-    /// Cancel-safe.
+    /// Cancel-safe: a verification that has begun continues.
     pub async fn ended(&mut self) {
         loop {
-            let wait_ms = self
-                .caller
-                .until_ms
-                .map(|until_ms| until_ms.saturating_sub(now_ms()));
-            let wait = wait_ms.map(|wait_ms| Duration::from_millis(wait_ms.max(0).unsigned_abs()));
-            tokio::select! {
-                changed = self.changes.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep(wait.unwrap_or(VERIFIED_MAX)) => {}
+            if self.verification.is_empty() && self.is_due() {
+                self.verify();
             }
-            match self.control.authenticate(&self.credential, self.from).await {
-                Ok(caller) if caller.rights == self.caller.rights => self.caller = caller,
-                _ => return,
+            let (is_idle, wait) = (self.verification.is_empty(), self.remaining());
+            tokio::select! {
+                changed = self.changes.changed() => {
+                    if changed.is_err() || !self.control.grants(&self.caller) {
+                        return;
+                    }
+                }
+                Some(verified) = self.verification.join_next() => match verified {
+                    Ok(Ok(caller)) if caller.rights == self.caller.rights => self.caller = caller,
+                    _ => return,
+                },
+                () = sleep(wait), if is_idle => {}
             }
         }
+    }
+
+    fn is_due(&self) -> bool {
+        *self.changes.borrow() != self.generation || self.remaining().is_zero()
+    }
+
+    /// The time until the credential must be verified again.
+    fn remaining(&self) -> Duration {
+        let Some(until_ms) = self.caller.until_ms else {
+            return VERIFIED_MAX;
+        };
+        let remaining_ms = until_ms.saturating_sub(now_ms()).max(0);
+        Duration::from_millis(remaining_ms.unsigned_abs())
+    }
+
+    /// Begins to verify the credential.
+    fn verify(&mut self) {
+        self.generation = *self.changes.borrow();
+        let (control, credential) = (Arc::clone(&self.control), self.credential.clone());
+        self.verification
+            .spawn(async move { control.authenticate_as(&credential, Sender::Stream).await });
     }
 }

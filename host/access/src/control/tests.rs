@@ -2,11 +2,15 @@ use std::fs;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use futures_util::FutureExt as _;
+use futures_util::future::{LocalBoxFuture, select_all};
 use tempfile::TempDir;
 use tokio::sync::Notify;
+use tokio::task::yield_now;
 
+use super::verifications::OF_STREAMS_MAX;
 use super::*;
-use crate::roles::Role;
+use crate::roles::{Rights, Role};
 use crate::tokens::NewToken;
 
 /// A method that accepts `elsewhere.<user>` unless it refuses everything, and counts its calls.
@@ -14,6 +18,8 @@ use crate::tokens::NewToken;
 struct Elsewhere {
     calls: AtomicUsize,
     refuses: AtomicBool,
+    /// True while the method does not answer.
+    hangs: watch::Sender<bool>,
     /// Notified once another issuer, which knows no token, has taken its place.
     replaced: Notify,
 }
@@ -28,19 +34,22 @@ impl VerifyToken for Elsewhere {
         token: &'a str,
     ) -> Pin<Box<dyn Future<Output = Result<Verified, TokenError>> + Send + 'a>> {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let verified = match token.strip_prefix("elsewhere.") {
-            _ if self.refuses.load(Ordering::Relaxed) => {
-                Err(TokenError::Refused("revoked".to_owned()))
+        Box::pin(async move {
+            let mut hangs = self.hangs.subscribe();
+            hangs.wait_for(|hangs| !hangs).await.unwrap();
+            match token.strip_prefix("elsewhere.") {
+                _ if self.refuses.load(Ordering::Relaxed) => {
+                    Err(TokenError::Refused("revoked".to_owned()))
+                }
+                None => Err(TokenError::NotMine),
+                Some("down") => Err(TokenError::Unavailable("down".to_owned())),
+                Some("bad") => Err(TokenError::Refused("bad".to_owned())),
+                Some(name) => Ok(Verified {
+                    user: User::new(Method::Oidc, name, &[]).unwrap(),
+                    expires_ms: None,
+                }),
             }
-            None => Err(TokenError::NotMine),
-            Some("down") => Err(TokenError::Unavailable("down".to_owned())),
-            Some("bad") => Err(TokenError::Refused("bad".to_owned())),
-            Some(name) => Ok(Verified {
-                user: User::new(Method::Oidc, name, &[]).unwrap(),
-                expires_ms: None,
-            }),
-        };
-        Box::pin(std::future::ready(verified))
+        })
     }
 
     fn follow<'a>(
@@ -99,6 +108,34 @@ impl Stage {
         let credential = bearer(token);
         self.control.authenticate(&credential, FROM).await
     }
+
+    /// An open stream of a user.
+    async fn lease(&self, token: &str) -> Lease {
+        let caller = self.authenticate(token).await.unwrap();
+        Lease::new(&self.control, bearer(token), caller)
+    }
+
+    /// Open streams of different users.
+    async fn leases(&self, count: usize) -> Vec<Lease> {
+        let mut leases = Vec::new();
+        for number in 0..count {
+            leases.push(self.lease(&format!("elsewhere.user{number}")).await);
+        }
+        leases
+    }
+
+    /// Waits until the method was called so often since the stage began.
+    async fn until_called(&self, count: usize) {
+        while self.elsewhere.calls.load(Ordering::Relaxed) < count {
+            yield_now().await;
+        }
+    }
+}
+
+/// Waits until one of the streams ends.
+fn first_end(leases: &mut [Lease]) -> LocalBoxFuture<'_, ()> {
+    let ends = leases.iter_mut().map(|lease| lease.ended().boxed_local());
+    select_all(ends).map(|_| ()).boxed_local()
 }
 
 fn bearer(token: &str) -> Credential {
@@ -235,9 +272,7 @@ async fn a_client_certificate_names_a_user_of_its_own_method() {
 #[tokio::test]
 async fn a_lease_ends_when_the_rights_change_and_lasts_over_other_changes() {
     let stage = Stage::new();
-    let credential = bearer("elsewhere.alice");
-    let caller = stage.authenticate("elsewhere.alice").await.unwrap();
-    let mut lease = Lease::new(&stage.control, credential, FROM, caller);
+    let mut lease = stage.lease("elsewhere.alice").await;
     let roles = stage.folder.path().join("roles.toml");
     fs::write(
         &roles,
@@ -251,6 +286,99 @@ async fn a_lease_ends_when_the_rights_change_and_lasts_over_other_changes() {
     fs::write(&roles, "").unwrap();
     stage.control.reload();
     lease.ended().await;
+}
+
+#[tokio::test]
+async fn open_streams_wait_for_their_turn_and_leave_places_for_requests() {
+    let stage = Stage::new();
+    // More than all places.
+    let count = 3 * OF_STREAMS_MAX;
+    let mut leases = stage.leases(count).await;
+    stage.elsewhere.hangs.send_replace(true);
+    stage.control.forget();
+    let steps = async {
+        stage.until_called(count + OF_STREAMS_MAX).await;
+        let mut request = Box::pin(stage.authenticate("elsewhere.alice"));
+        assert!(request.as_mut().now_or_never().is_none(), "it is verified");
+        stage.elsewhere.hangs.send_replace(false);
+        request.await.unwrap();
+        stage.until_called(2 * count + 1).await;
+        // A stream notices its result.
+        for _ in 0..100 {
+            yield_now().await;
+        }
+    };
+    tokio::select! {
+        () = first_end(&mut leases) => panic!("a stream ended, although its rights are the same"),
+        () = steps => {}
+    }
+}
+
+#[tokio::test]
+async fn streams_that_wait_for_the_same_token_share_a_verification() {
+    let stage = Stage::new();
+    let mut leases = Vec::new();
+    for _ in 0..3 * OF_STREAMS_MAX {
+        leases.push(stage.lease("elsewhere.alice").await);
+    }
+    stage.elsewhere.hangs.send_replace(true);
+    stage.control.forget();
+    let steps = async {
+        stage.until_called(1 + OF_STREAMS_MAX).await;
+        stage.elsewhere.hangs.send_replace(false);
+        for _ in 0..100 {
+            yield_now().await;
+        }
+    };
+    tokio::select! {
+        () = first_end(&mut leases) => panic!("a stream ended, although its rights are the same"),
+        () = steps => {}
+    }
+    let calls = stage.elsewhere.calls.load(Ordering::Relaxed);
+    assert_eq!(calls, 1 + OF_STREAMS_MAX);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_gets_no_turn_ends() {
+    let stage = Stage::new();
+    let mut leases = stage.leases(OF_STREAMS_MAX + 1).await;
+    stage.elsewhere.hangs.send_replace(true);
+    stage.control.forget();
+    let end = first_end(&mut leases);
+    tokio::time::timeout(Duration::from_hours(1), end)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_stream_that_waits_for_its_verification_ends_at_once_if_its_rights_differ() {
+    let stage = Stage::new();
+    let mut lease = stage.lease("elsewhere.alice").await;
+    stage.elsewhere.hangs.send_replace(true);
+    fs::write(stage.folder.path().join("roles.toml"), "").unwrap();
+    stage.control.reload();
+    assert!(lease.ended().now_or_never().is_some());
+}
+
+#[tokio::test]
+async fn a_verification_continues_while_its_stream_sends_an_event() {
+    let stage = Stage::new();
+    let mut lease = stage.lease("elsewhere.alice").await;
+    stage.elsewhere.hangs.send_replace(true);
+    stage.control.forget();
+    while stage.elsewhere.calls.load(Ordering::Relaxed) == 1 {
+        assert!(lease.ended().now_or_never().is_none());
+        yield_now().await;
+    }
+    stage.elsewhere.refuses.store(true, Ordering::Relaxed);
+    stage.elsewhere.hangs.send_replace(false);
+    // Each event drops the wait for the end of the lease.
+    let mut has_ended = false;
+    for _ in 0..100 {
+        has_ended = has_ended || lease.ended().now_or_never().is_some();
+        yield_now().await;
+    }
+    assert!(has_ended);
 }
 
 #[test]
