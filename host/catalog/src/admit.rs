@@ -141,13 +141,19 @@ impl Catalog {
             };
             if is_in_place && self.has_declared(name, entry, component) {
                 let (version, outcome) = (&version.version, version.outcome);
+                let disabled = match outcome {
+                    VersionOutcome::Live => entry.disabled(),
+                    _ => "",
+                };
                 return Ok(Some(Outcome {
                     name: name.clone(),
                     action: CatalogAction::Load,
                     digest: Some(digest.clone()),
                     version: Some(version.clone()),
                     status: OutcomeStatus::Unchanged,
-                    detail: format!("{name} {version} is {outcome} already: nothing changed"),
+                    detail: format!(
+                        "{name} {version} is {outcome} already: nothing changed{disabled}"
+                    ),
                     takes: Vec::new(),
                 }));
             }
@@ -321,20 +327,19 @@ impl Catalog {
     }
 }
 
-/// The detail of a report that a version is live: which version it replaces, and which version
-/// overrides it.
+/// The detail of a report on a version that was accepted: which version it replaces, or why it does
+/// not judge.
 fn live_detail(entry: &Entry, source: Source, interpreter: &Interpreter) -> String {
     let by = interpreter.by();
     let mut higher = entry.sources.iter().rev();
-    let hiding = higher.find(|(other, versions)| {
-        **other > source && versions.with(VersionOutcome::Live).is_some()
-    });
+    let hiding = higher.find(|(other, versions)| **other > source && versions.judging().is_some());
+    let (name, version) = (&by.name, &by.version);
     match hiding {
-        Some((hiding, _)) => format!(
-            "{} {} is accepted; the version from {hiding} overrides it",
-            by.name, by.version
-        ),
-        None => format!("{} {} is live{}", by.name, by.version, entry.replaced()),
+        Some((hiding, _)) => {
+            format!("{name} {version} is accepted; the version from {hiding} overrides it")
+        }
+        None if entry.is_disabled => format!("{name} {version} is accepted{}", entry.disabled()),
+        None => format!("{name} {version} is live{}", entry.replaced()),
     }
 }
 

@@ -2,9 +2,11 @@
 
 mod cache;
 mod in_turn;
+mod required;
 mod signatures;
 mod versions;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +24,7 @@ use crate::incoming::IncomingComponent;
 use cache::Cache;
 
 pub use in_turn::follow_artifacts_in_turn;
+pub(crate) use required::RequiredSignatures;
 pub use signatures::forget_artifacts;
 
 /// The time after the first failure until an artifact is pulled again. It doubles with each
@@ -112,6 +115,8 @@ enum Failure {
     Pull(RegistryError),
     /// The catalog.
     Admit(Refusal),
+    /// The tag was moved while its version was pulled and admitted.
+    Moved,
 }
 
 impl From<RegistryError> for Failure {
@@ -133,6 +138,42 @@ fn opened<'r>(
     Ok(repository.insert(opened))
 }
 
+/// Pulls a version, with a valid signature if one is required. With a cache, it is stored there.
+fn fetched(
+    repository: &Repository,
+    digest: &Digest,
+    cache: Option<&Cache>,
+    source: &ArtifactSource,
+) -> Result<Pulled, RegistryError> {
+    let (keys, bytes_max) = (&source.keys, source.component_bytes_max);
+    let Some(cache) = cache else {
+        let version = Version::Digest(digest.clone());
+        return pull(repository, &version, keys, bytes_max);
+    };
+    // Before the component is downloaded.
+    if !keys.is_empty() {
+        verify(repository, digest, keys)?;
+    }
+    cache.fetch(repository, digest, keys, bytes_max)
+}
+
+/// Looks a version up again, and fails if it is not the same manifest any more.
+fn refuse_moved(
+    repository: &Repository,
+    version: &Version,
+    digest: &Digest,
+) -> Result<(), Failure> {
+    let is_moved = match version {
+        // A digest cannot move.
+        Version::Digest(_) => false,
+        Version::Tag(_) => repository.digest(version)? != *digest,
+    };
+    if is_moved {
+        return Err(Failure::Moved);
+    }
+    Ok(())
+}
+
 struct ArtifactFollower {
     source: ArtifactSource,
     reference: Reference,
@@ -143,8 +184,8 @@ struct ArtifactFollower {
     repository: Option<Repository>,
     /// The manifest that needs no further attempt: it is live, or it was refused for good.
     settled: Option<Digest>,
-    /// True once the signature of the live version was verified, after a start.
-    is_confirmed: bool,
+    /// The components whose signatures were looked up in the repository, whatever the result.
+    verified: BTreeSet<Digest>,
     /// The failure that was reported last.
     reported: Option<String>,
     /// The time until the attempt after a failure.
@@ -162,7 +203,7 @@ impl ArtifactFollower {
             file,
             repository: None,
             settled: None,
-            is_confirmed: false,
+            verified: BTreeSet::new(),
             reported: None,
             retry: RETRY_MIN,
         }
@@ -172,7 +213,7 @@ impl ArtifactFollower {
     fn look(&mut self, catalog: &Catalog) -> Option<Duration> {
         let updated = self.update(catalog);
         // The live version may be another one than the version that cannot be pulled.
-        let confirmed = self.confirm_live(catalog);
+        let confirmed = self.confirm(catalog);
         match updated.and(confirmed) {
             Ok(()) => {
                 if self.reported.take().is_some() {
@@ -202,23 +243,10 @@ impl ArtifactFollower {
         if self.settled.as_ref() == Some(&digest) {
             return Ok(());
         }
-        let version = Version::Digest(digest.clone());
-        let pulled = match &self.cache {
-            None => pull(
-                repository,
-                &version,
-                &self.source.keys,
-                self.source.component_bytes_max,
-            )?,
-            Some(cache) => {
-                // Before the component is downloaded.
-                if !self.source.keys.is_empty() {
-                    verify(repository, &digest, &self.source.keys)?;
-                }
-                let bytes_max = self.source.component_bytes_max;
-                cache.fetch(repository, &digest, &self.source.keys, bytes_max)?
-            }
-        };
+        let pulled = fetched(repository, &digest, self.cache.as_ref(), &self.source)?;
+        // After a slow download, another host may have admitted a later version, which this one
+        // must not replace.
+        refuse_moved(repository, &version, &digest)?;
         let admitted = self.admit(catalog, pulled);
         let is_settled = match &admitted {
             Ok(()) => true,
@@ -238,19 +266,27 @@ impl ArtifactFollower {
         }
         match admitted {
             // The catalog has recorded it.
-            Err(Refusal::Refused { .. }) if is_settled => Ok(()),
-            admitted => admitted.map_err(Failure::Admit),
+            Err(Refusal::Refused { .. }) if is_settled => {}
+            admitted => admitted.map_err(Failure::Admit)?,
         }
+        // The tag may also have moved during the compilation, which can take minutes.
+        let repository = opened(&mut self.repository, &self.source, &self.reference)?;
+        refuse_moved(repository, &version, &digest)
     }
 
     fn admit(&self, catalog: &Catalog, pulled: Pulled) -> Result<(), Refusal> {
+        if pulled.signed.is_some() {
+            let component = Digest::of(&pulled.component);
+            catalog.record_signature(self.source.rank, &self.file, &component, true);
+            catalog.apply_signatures()?;
+        }
         let signed = pulled.signed.map(|signed| signed.to_string());
         let manifest = pulled.digest;
         let component = IncomingComponent {
             source: self.source.rank,
             name: None,
             file: Some(self.file.clone()),
-            gone: std::collections::BTreeSet::new(),
+            gone: BTreeSet::new(),
             settings: None,
             expected: None,
             is_candidate: false,
@@ -273,8 +309,8 @@ impl ArtifactFollower {
         cache.last(&self.source.keys, bytes_max).map_err(Some)
     }
 
-    /// Admits the artifact that was admitted last, if the catalog does not have it: its store is
-    /// new, or the version was removed because its signature was not known.
+    /// Admits the artifact that was admitted last, if the catalog does not have it, because its
+    /// store is new.
     fn admit_cached(&self, catalog: &Catalog) {
         if !catalog.names_in(self.source.rank, &self.file).is_empty() {
             return;
@@ -294,13 +330,20 @@ impl ArtifactFollower {
         let why = match failure {
             Failure::Pull(error) => error.to_string(),
             Failure::Admit(refusal) => refusal.to_string(),
+            Failure::Moved => {
+                tracing::info!(
+                    artifact = self.file,
+                    "its tag was moved: it is pulled again"
+                );
+                return;
+            }
         };
         if self.reported.as_ref() == Some(&why) {
             return;
         }
         match failure {
-            // The catalog has recorded it.
-            Failure::Admit(Refusal::Refused { .. }) => {}
+            // Recorded by the catalog, or no fault.
+            Failure::Admit(Refusal::Refused { .. }) | Failure::Moved => {}
             Failure::Admit(_) => {
                 tracing::error!(
                     artifact = self.file,

@@ -8,6 +8,7 @@ use kindsight_model::{Digest, InterpreterName};
 use kindsight_store::Store;
 use serde_json::{Map, Value};
 
+use crate::artifact::RequiredSignatures;
 use crate::circuit_breaker::Breaker;
 use crate::refused::{RefusedComponent, RefusedLog};
 use crate::settings::SettingsChecks;
@@ -90,6 +91,7 @@ pub struct Catalog {
     /// uploads.
     pub(crate) incoming: Mutex<BTreeMap<Digest, usize>>,
     pub(crate) checks: SettingsChecks,
+    pub(crate) signatures: RequiredSignatures,
     pub(crate) refused: RefusedLog,
     /// The rate of the log lines about refused components.
     pub(crate) refusal_lines: LogRate,
@@ -108,6 +110,7 @@ impl Catalog {
             following: Mutex::default(),
             incoming: Mutex::default(),
             checks: SettingsChecks::default(),
+            signatures: RequiredSignatures::default(),
             refused: RefusedLog::default(),
             refusal_lines: LogRate::default(),
             command_lines: LogRate::default(),
@@ -133,7 +136,7 @@ impl Catalog {
         self.snapshot().loaded.get(digest).cloned()
     }
 
-    /// Live versions and candidates that this server cannot load at present, as text, by name.
+    /// Live versions and candidates that this server cannot use at present, as text, by name.
     /// Called on requests; never waits.
     pub fn unavailable_notes(&self) -> Vec<String> {
         let snapshot = self.snapshot();

@@ -170,6 +170,8 @@ impl Catalog {
         mut state: CatalogState,
         more: &Loaded,
     ) -> Result<Vec<Need>, Refusal> {
+        self.signatures.check(&base.state, &state)?;
+        self.signatures.mark(&mut state);
         self.prune(base, &mut state);
         let mut loaded = base.loaded.clone();
         let more = more

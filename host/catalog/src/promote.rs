@@ -27,9 +27,9 @@ pub struct Promote {
 
 impl Conditional<'_> {
     /// Makes the candidate live if it has this digest, or else the known version with this digest:
-    /// one that was live before, was rolled back, or is built in. Enables the name if it is
-    /// disabled. Live versions of higher sources, which would override it, become previous
-    /// versions.
+    /// one that was live before, was rolled back, or is built in. A known version also enables the
+    /// name if it is disabled. Live versions of higher sources, which would override it, become
+    /// previous versions.
     ///
     /// New settings are tried on the fixtures of the version, if it is in memory.
     ///
@@ -125,7 +125,12 @@ fn go_live(
                 refuse_faulting(name, &candidate)?;
             }
             let replaced = entry.replaced();
-            let detail = format!("{name} {} is live{replaced}", candidate.version);
+            let version = &candidate.version;
+            let detail = if entry.is_disabled {
+                format!("{name} {version} is promoted{}", entry.disabled())
+            } else {
+                format!("{name} {version} is live{replaced}")
+            };
             if let Some(versions) = entry.sources.get_mut(&source) {
                 versions.go_live(candidate.clone());
             }

@@ -146,7 +146,7 @@ impl Catalog {
     }
 
     /// Makes the stored state the present one if it is not, or always with `is_forced`.
-    fn follow_stored(&self, is_forced: bool) -> Result<bool, OpenError> {
+    pub(crate) fn follow_stored(&self, is_forced: bool) -> Result<bool, OpenError> {
         let _following = locked(&self.following);
         let mut loaded = Loaded::new();
         for _ in 0..TRIES {
@@ -181,6 +181,7 @@ impl Catalog {
         state.forget_refused();
         let (built_in, now_ms) = (&self.options.built_in, self.now_ms());
         replace_built_in(&mut state, built_in, now_ms);
+        self.signatures.mark(&mut state);
         let mut loaded = known.clone();
         let brought = built_in.iter();
         loaded.extend(
@@ -241,9 +242,11 @@ impl Catalog {
         for name in names {
             let is_loaded = |entry: &Arc<crate::state::Entry>| {
                 let wanted = [VersionOutcome::Live, VersionOutcome::Candidate];
-                let mut versions = entry.sources.values().flat_map(|source| &source.versions);
-                versions.all(|version| {
-                    !wanted.contains(&version.outcome) || loaded.contains_key(&version.digest)
+                let mut sources = entry.sources.values();
+                sources.all(|source| {
+                    let wanted = wanted.map(|outcome| source.with(outcome)).into_iter();
+                    let mut wanted = wanted.chain([source.judging()]).flatten();
+                    wanted.all(|version| loaded.contains_key(&version.digest))
                 })
             };
             if state.entries.get(&name).is_none_or(is_loaded) {
@@ -280,7 +283,7 @@ impl Catalog {
         if let Some(live) = versions.with(VersionOutcome::Live).cloned() {
             self.load_version(loaded, source, versions, &live, failures)?;
             let is_lost = versions.with(VersionOutcome::Live).is_none();
-            let previous = versions.with(VersionOutcome::Previous).cloned();
+            let previous = versions.previous().cloned();
             if let Some(previous) = previous.filter(|_| is_lost) {
                 versions.go_live(previous);
                 return self.load_live(loaded, source, versions, failures);
@@ -294,7 +297,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// Loads one version. Marks it if it cannot be loaded at present, and refuses it if it is lost.
+    /// Loads one version, unless this host must not use it. Marks it if it cannot be loaded at
+    /// present, and refuses it if it is lost.
     fn load_version(
         &self,
         loaded: &mut Loaded,
@@ -304,7 +308,7 @@ impl Catalog {
         failures: &mut Vec<(Version, String)>,
     ) -> Result<(), OpenError> {
         let digest: &Digest = &version.digest;
-        if loaded.contains_key(digest) {
+        if loaded.contains_key(digest) || version.unavailable.is_some() {
             return Ok(());
         }
         match self.load_stored(source, digest) {

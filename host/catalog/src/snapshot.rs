@@ -220,4 +220,13 @@ impl Entry {
             None => String::new(),
         }
     }
+
+    /// The end of a sentence about a version that does not judge because the name is disabled.
+    pub(crate) fn disabled(&self) -> &'static str {
+        if self.is_disabled {
+            ", but the name is disabled: `enable` makes it live"
+        } else {
+            ""
+        }
+    }
 }

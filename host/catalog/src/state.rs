@@ -26,16 +26,6 @@ const HISTORY_MAX: usize = 50;
 const VERSIONS_KEPT_MAX: usize = 40;
 /// Maximum length of one stored reason, in bytes.
 const REASON_BYTES_MAX: usize = 2048;
-/// Maximum size of one stored entry, in bytes, a little below etcd's limit for a request, 1.5 MiB.
-///
-/// A reason contains no control characters, so JSON at most doubles it, to 4 KiB. A version or an
-/// event has about 500 other bytes. An entry contains settings of at most 64 KiB and 50 events (230
-/// KiB). For each of the five sources besides the binary, it contains 1 live version, 1 candidate,
-/// 40 versions for a rollback and 5 refused ones: 235 versions, 1,058 KiB. The total is 1,352 KiB,
-/// and a test compares it with this limit.
-#[cfg(test)]
-const ENTRY_BYTES_MAX: usize = 1400 * 1024;
-
 /// All interpreters, by name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CatalogState {
@@ -98,8 +88,8 @@ pub struct Version {
     /// Number of calls that ended in a fault in the last shadow run of the version as a candidate.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shadow_faults: u64,
-    /// The reason why this host cannot load it at present, if it cannot. It is not stored, because
-    /// another host or the next start may be able to load it.
+    /// The reason why this host cannot load it at present, or may not use it without a valid
+    /// signature. It is not stored, because another host or the next start may be able to use it.
     #[serde(skip)]
     pub unavailable: Option<Arc<str>>,
 }
@@ -224,7 +214,7 @@ impl Entry {
         sources.find_map(|(source, versions)| Some((*source, versions.judging()?)))
     }
 
-    /// The live versions and candidates that this host cannot load at present.
+    /// The live versions and candidates that this host cannot use at present.
     pub fn unavailable(&self) -> impl Iterator<Item = (&Version, &str)> {
         let versions = self.sources.values().flat_map(|source| &source.versions);
         let is_wanted = |version: &Version| {
@@ -281,20 +271,24 @@ impl SourceVersions {
             .find(|version| version.outcome == outcome)
     }
 
-    /// The version that judges: the live version or, while it cannot be loaded, the latest previous
-    /// version that can be loaded.
+    /// The version that judges: the live version or, while this host cannot use it, the latest
+    /// previous version that it can use.
     pub fn judging(&self) -> Option<&Version> {
         let live = self.with(VersionOutcome::Live)?;
         if live.unavailable.is_none() {
             return Some(live);
         }
-        let is_usable = |version: &&Version| {
-            version.outcome == VersionOutcome::Previous && version.unavailable.is_none()
-        };
-        self.versions.iter().find(is_usable)
+        self.previous()
     }
 
-    /// Records that this host cannot load a version at present, or that it can.
+    /// The latest previous version that this host can use.
+    pub(crate) fn previous(&self) -> Option<&Version> {
+        self.versions.iter().find(|version| {
+            version.outcome == VersionOutcome::Previous && version.unavailable.is_none()
+        })
+    }
+
+    /// Records that this host cannot use a version at present, or that it can.
     pub(crate) fn set_unavailable(&mut self, digest: &Digest, why: Option<&Arc<str>>) {
         let versions = self.versions.iter_mut();
         for version in versions.filter(|version| version.digest == *digest) {
@@ -334,12 +328,13 @@ impl SourceVersions {
 
     /// Rolls back the version that judges. Returns the version that judges then, if there is one.
     /// If the version replaces an unusable live version, the next previous version takes its place.
+    /// Previous versions that this host cannot use are left out.
     pub(crate) fn roll_back(&mut self, why: &str) -> Option<Version> {
         let from = self.judging().or_else(|| self.with(VersionOutcome::Live))?;
         let (digest, was_live) = (from.digest.clone(), from.outcome == VersionOutcome::Live);
         self.set_outcome(&digest, VersionOutcome::RolledBack, why);
         if was_live {
-            let previous = self.with(VersionOutcome::Previous)?.clone();
+            let previous = self.previous()?.clone();
             self.put(previous, VersionOutcome::Live, "");
         }
         self.judging().cloned()

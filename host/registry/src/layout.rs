@@ -1,6 +1,6 @@
 //! A folder in OCI layout: one repository on disk, for sites without a registry.
 
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,10 @@ const MARKER: &str = "oci-layout";
 const INDEX_FILE: &str = "index.json";
 /// The version of the layout.
 const LAYOUT_VERSION: &str = "1.0.0";
+/// The beginning of the name of an unfinished file. [`TEMPORARY_RANDOM`] letters and digits follow.
+const TEMPORARY: &str = ".tmp";
+/// Number of random letters and digits in the name of an unfinished file.
+const TEMPORARY_RANDOM: usize = 6;
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -270,7 +274,14 @@ impl Layout {
 
     /// Replaces a file.
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.path).map_err(failed(&self.path))?;
+        self.remove_left_over();
+        let file = tempfile::Builder::new()
+            .prefix(TEMPORARY)
+            .rand_bytes(TEMPORARY_RANDOM)
+            .tempfile_in(&self.path);
+        let mut file = file.map_err(failed(&self.path))?;
+        // Until the file is closed. On a file system without locks, no process removes the file.
+        let _ = file.as_file().lock();
         file.write_all(bytes).map_err(failed(path))?;
         file.as_file().sync_all().map_err(failed(path))?;
         let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
@@ -281,11 +292,41 @@ impl Layout {
         Ok(())
     }
 
+    /// Removes the unfinished files of processes that were killed. A file that cannot be removed
+    /// does not prevent a write.
+    fn remove_left_over(&self) {
+        let entries = fs::read_dir(&self.path).into_iter().flatten();
+        for entry in entries.take(LAYOUT_ENTRIES_MAX).flatten() {
+            if is_temporary(&entry) {
+                let _ = remove_unlocked(&entry.path());
+            }
+        }
+    }
+
     fn invalid(&self, why: &str) -> Error {
         Error::NotALayout {
             path: self.path.clone(),
             why: why.to_owned(),
         }
+    }
+}
+
+/// Returns whether a file has the name of an unfinished file.
+fn is_temporary(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let random = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY));
+    let is_random = random.is_some_and(|random| {
+        random.len() == TEMPORARY_RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    is_random && entry.file_type().is_ok_and(|kind| kind.is_file())
+}
+
+/// Removes a file if no process writes it: its writer locks it.
+fn remove_unlocked(path: &Path) -> io::Result<()> {
+    let file = File::options().write(true).open(path)?;
+    match file.try_lock() {
+        Ok(()) => fs::remove_file(path),
+        Err(_) => Ok(()),
     }
 }
 
@@ -301,3 +342,6 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
 pub(crate) fn json(document: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(document).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

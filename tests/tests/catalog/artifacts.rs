@@ -1,8 +1,10 @@
-//! Artifacts with required signatures: at a restart, after a rollback, and on another host over the same store. A folder
-//! in OCI layout is the registry, and is moved away for an outage.
+//! Artifacts with required signatures: at a restart, after a rollback, and on another host over the same store. Tags that
+//! move during a pull. A folder in OCI layout is the registry, and is moved away for an outage.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -17,7 +19,7 @@ use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
 use tokio_util::sync::CancellationToken;
 
 use crate::directory::wait_until;
-use crate::{Host, component, digest, file, name};
+use crate::{Host, component, digest, file, name, outcome_text};
 
 /// The time of all artifacts and signatures.
 const CREATED: &str = "2026-11-27T00:00:00Z";
@@ -69,6 +71,10 @@ impl Site {
 
     fn push_signed(&self, version: &str) {
         self.push(version);
+        self.sign();
+    }
+
+    fn sign(&self) {
         let signed = sign(&self.repository(), &tag(), &self.key("ours"), CREATED);
         signed.expect("it is signed");
     }
@@ -124,6 +130,21 @@ fn follow(host: &Host, artifact: &ArtifactSource, what: &str, is_done: impl Fn()
     drop(runtime);
 }
 
+/// The manifest of a version that the catalog has admitted.
+fn manifest(host: &Host, version: &str) -> Version {
+    let entry = host.catalog.entry(&name("a")).expect("an entry");
+    let mut versions = entry.sources[&Source::Registry].versions.iter();
+    let known = versions.find(|known| known.version == version);
+    let manifest = known.and_then(|known| known.manifest.clone());
+    Version::Digest(manifest.expect("it is recorded"))
+}
+
+/// Promotes a version of the component by its digest.
+fn promote(host: &Host, version: &str) -> String {
+    let component = digest(&component("a", version));
+    outcome_text(&host.catalog.promote(&name("a"), Some(&component)))
+}
+
 fn is_refused(host: &Host, why: &str) -> bool {
     let refused = host.catalog.refused();
     refused.iter().any(|refused| refused.why.contains(why))
@@ -160,8 +181,114 @@ fn a_rollback_remains_after_a_restart() {
     let host = host.again();
     forget_artifacts(&host.catalog, &artifact);
     assert_eq!(host.live(), ["a 1.0.0 Registry"]);
+    let host = host.again();
     forget_artifacts(&host.catalog, &site.artifact("data", &["other"]));
     assert!(host.live().is_empty());
+
+    // A start with the correct key uses the version again.
+    let host = host.again();
+    forget_artifacts(&host.catalog, &artifact);
+    assert_eq!(host.live(), ["a 1.0.0 Registry"]);
+}
+
+/// The first version was admitted before the keys were configured.
+#[test]
+fn no_command_makes_an_unsigned_version_live() {
+    let site = Site::new();
+    let host = Host::new();
+    let artifact = site.artifact("data", &[]);
+    site.push("1.0.0");
+    follow(&host, &artifact, "unsigned", || {
+        host.judges("a") == "a 1.0.0"
+    });
+    site.push_signed("2.0.0");
+    follow(&host, &artifact, "signed", || host.judges("a") == "a 2.0.0");
+
+    let host = host.again();
+    let artifact = site.artifact("data", &["ours"]);
+    forget_artifacts(&host.catalog, &artifact);
+    let second = digest(&component("a", "2.0.0"));
+    for refused in [
+        host.catalog.rollback(&name("a")),
+        host.catalog.trip_breaker(&name("a"), &second, "faults"),
+    ] {
+        let refused = outcome_text(&refused);
+        assert!(refused.contains("to roll back to"), "{refused}");
+    }
+    assert_eq!(
+        promote(&host, "1.0.0"),
+        "refused: a 1.0.0 from registry cannot be live: `--require-signature` is set, and it has no valid signature"
+    );
+    assert_eq!(host.live(), ["a 2.0.0 Registry"]);
+
+    // A signature that was added later counts after the next look at the registry.
+    let first = manifest(&host, "1.0.0");
+    let signed = sign(&site.repository(), &first, &site.key("ours"), CREATED);
+    signed.expect("it is signed");
+    follow(&host, &artifact, "the first version is verified", || {
+        promote(&host, "1.0.0").starts_with("Live: a 1.0.0 is live")
+    });
+    assert_eq!(host.live(), ["a 1.0.0 Registry"]);
+}
+
+/// The reference was not configured for a time, so the version that was promoted then belongs to no reference.
+#[test]
+fn a_version_without_a_reference_is_verified_at_each_start() {
+    let site = Site::new();
+    let host = Host::new();
+    let artifact = site.artifact("data", &["ours"]);
+    site.push_signed("1.0.0");
+    follow(&host, &artifact, "live", || host.judges("a") == "a 1.0.0");
+
+    let host = host.again();
+    let without = ArtifactSource {
+        references: Vec::new(),
+        ..artifact.clone()
+    };
+    forget_artifacts(&host.catalog, &without);
+    assert!(host.live().is_empty());
+    assert_eq!(
+        promote(&host, "1.0.0"),
+        "refused: a 1.0.0 from registry cannot be live: `--require-signature` is set, and this server has not verified a signature of it"
+    );
+
+    let host = host.again();
+    forget_artifacts(&host.catalog, &artifact);
+    assert_eq!(promote(&host, "1.0.0"), "Live: a 1.0.0 is live");
+    let host = host.again();
+    forget_artifacts(&host.catalog, &artifact);
+    assert_eq!(host.live(), ["a 1.0.0 Registry"]);
+    let host = host.again();
+    forget_artifacts(&host.catalog, &site.artifact("data", &["other"]));
+    assert!(host.live().is_empty());
+}
+
+/// Both hosts stored the artifact before it was signed, and get the keys one after the other.
+#[test]
+fn a_host_with_an_unsigned_copy_does_not_affect_the_other_hosts() {
+    let site = Site::new();
+    let first = Host::new();
+    site.push("1.0.0");
+    follow(&first, &site.artifact("first", &[]), "live", || {
+        first.judges("a") == "a 1.0.0"
+    });
+    let second = Host::over(Arc::clone(&first.store), &[]);
+    follow(&second, &site.artifact("second", &[]), "stored", || {
+        site.path("second").is_dir()
+    });
+
+    site.sign();
+    let live = ["a 1.0.0 Registry"];
+    let artifact = site.artifact("first", &["ours"]);
+    forget_artifacts(&first.catalog, &artifact);
+    assert!(first.live().is_empty(), "its copy has no signature");
+    follow(&first, &artifact, "verified", || first.live() == live);
+    let artifact = site.artifact("second", &["ours"]);
+    forget_artifacts(&second.catalog, &artifact);
+    assert!(second.live().is_empty(), "its copy has no signature");
+    first.catalog.follow().expect("a state");
+    assert_eq!(first.live(), live);
+    follow(&second, &artifact, "verified", || second.live() == live);
 }
 
 /// The second host has never pulled the version to which the first host was rolled back.
@@ -235,7 +362,7 @@ fn a_version_without_a_known_manifest_is_taken_out_if_the_tag_names_another_one(
     follow(&host, &artifact, "taken out", || host.live().is_empty());
     assert!(is_refused(
         &host,
-        "a 1.0.0 is not live any more: oci-layout:"
+        "a 1.0.0 is not live any more on this server: oci-layout:"
     ));
 }
 
@@ -258,4 +385,57 @@ fn a_damaged_folder_of_stored_artifacts_is_made_again() {
     follow(&host, &artifact, "a damaged index", || {
         host.judges("a") == "a 2.0.0"
     });
+}
+
+/// During a slow download, the tag moves and another host admits the later version.
+#[test]
+fn a_late_download_replaces_no_later_version() {
+    let site = Site::new();
+    let first = Host::new();
+    let second = Host::over(Arc::clone(&first.store), &[]);
+    site.push("1.0.0");
+    let old = component("a", "1.0.0");
+    let blob = digest(&old);
+    let blob = blob.as_str().trim_start_matches("sha256:");
+    let blob = site.path("registry").join("blobs/sha256").join(blob);
+    // Whoever reads the component waits for the writer of the pipe.
+    fs::remove_file(&blob).expect("a blob");
+    let made = Command::new("mkfifo").arg(&blob).status();
+    assert!(made.expect("mkfifo").success());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut pipe = File::options().write(true).open(&blob).expect("a reader");
+            site.push("2.0.0");
+            follow(&first, &site.artifact("first", &[]), "later", || {
+                first.judges("a") == "a 2.0.0"
+            });
+            pipe.write_all(&old).expect("it is read");
+        });
+        follow(&second, &site.artifact("second", &[]), "later", || {
+            second.judges("a") == "a 2.0.0"
+        });
+    });
+    first.catalog.follow().expect("a state");
+    assert_eq!(first.versions("a", Source::Registry), ["2.0.0 Live"]);
+}
+
+/// The tag moves after the component was pulled. The artifact is not followed at an interval.
+#[test]
+fn a_tag_that_moves_during_an_admission_is_pulled_again() {
+    let site = Arc::new(Site::new());
+    let host = Host::new();
+    site.push("1.0.0");
+    let moved = Arc::clone(&site);
+    let hook = move || moved.push("2.0.0");
+    host.store.after_component(Box::new(hook));
+    follow(
+        &host,
+        &site.artifact("data", &[]),
+        "the later version",
+        || host.judges("a") == "a 2.0.0",
+    );
+    assert_eq!(
+        host.versions("a", Source::Registry),
+        ["2.0.0 Live", "1.0.0 Previous"]
+    );
 }

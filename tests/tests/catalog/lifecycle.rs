@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use kindsight_api::interpreters::{LiveCondition, OutcomeStatus, Refusal, ShadowBase, ShadowRun};
+use kindsight_api::interpreters::{LiveCondition, Refusal, ShadowBase, ShadowRun};
 use kindsight_catalog::{CatalogLimits, Promote};
 use kindsight_model::Source;
 
@@ -184,14 +184,21 @@ fn a_disabled_interpreter_is_live_from_no_source_until_it_is_enabled() {
     assert_eq!(host.judges("a"), "nobody");
     expect!["Unchanged: a is disabled"]
         .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), true)));
-    let report = host
-        .admit(&upload("a", component("a", "3.0.0")))
-        .expect("it loads");
-    assert_eq!(report.status, OutcomeStatus::Disabled);
+    let next = upload("a", component("a", "3.0.0"));
+    expect!["Disabled: a 3.0.0 is accepted, but the name is disabled: `enable` makes it live"]
+        .assert_eq(&host.load(&next));
+    expect!["Unchanged: a 3.0.0 is live already: nothing changed, but the name is disabled: `enable` makes it live"]
+        .assert_eq(&host.load(&next));
     assert_eq!(host.judges("a"), "nobody");
     expect!["Live: a is enabled"]
         .assert_eq(&outcome_text(&host.catalog.set_disabled(&name("a"), false)));
     assert_eq!(host.judges("a"), "a 3.0.0");
+
+    host.load(&candidate("a", component("a", "4.0.0")));
+    host.catalog.set_disabled(&name("a"), true).expect("a name");
+    expect!["Disabled: a 4.0.0 is promoted, but the name is disabled: `enable` makes it live"]
+        .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
+    assert_eq!(host.judges("a"), "nobody");
 }
 
 /// Every known version can be promoted by its digest: a formerly live, a rolled-back and a built-in version.

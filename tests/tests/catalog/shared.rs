@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use expect_test::expect;
-use kindsight_catalog::follow_hosts;
+use kindsight_catalog::{IncomingComponent, follow_hosts};
 use kindsight_model::Source;
 use tokio_util::sync::CancellationToken;
 
@@ -213,4 +213,40 @@ fn hosts_of_two_releases_do_not_answer_each_other_for_ever() {
         .expect("live");
     first.catalog.follow().expect("a state");
     assert_eq!(first.live(), ["a 0.9.0 Upload", "base 1.0.0 BuiltIn"]);
+}
+
+/// During the rollout of a release, each host has its own built-in version, and writes the entry without the version of
+/// the other release.
+#[test]
+fn a_rollback_of_a_built_in_version_outlasts_the_writes_of_another_release() {
+    let (older, newer) = (component("base", "1.0.0"), component("base", "2.0.0"));
+    let first = Host::over(Arc::default(), &[older]);
+    first.load(&IncomingComponent {
+        source: Source::Catalogue,
+        ..file("base", component("base", "0.9.0"))
+    });
+    let rollback = |host: &Host| {
+        let rolled_back = host.catalog.rollback(&name("base"));
+        rolled_back.expect("the catalogue of rules has a version");
+        assert_eq!(host.live(), ["base 0.9.0 Catalogue"]);
+    };
+    rollback(&first);
+    let second = Host::over(Arc::clone(&first.store), &[newer]);
+    assert_eq!(second.live(), ["base 2.0.0 BuiltIn"]);
+    first.catalog.follow().expect("a state");
+    assert_eq!(first.live(), ["base 0.9.0 Catalogue"]);
+
+    rollback(&second);
+    for is_disabled in [true, false] {
+        let written = first.catalog.set_disabled(&name("base"), is_disabled);
+        written.expect("a name");
+    }
+    second.catalog.follow().expect("a state");
+    for host in [&first, &second] {
+        assert_eq!(host.live(), ["base 0.9.0 Catalogue"]);
+        assert_eq!(
+            host.versions("base", Source::BuiltIn),
+            ["2.0.0 RolledBack", "1.0.0 RolledBack"]
+        );
+    }
 }

@@ -1,19 +1,20 @@
-//! Required signatures of live versions: at a start from local files, and then from the repository.
+//! Verification of required signatures: at a start from local files, and then in the repository.
 
 use kindsight_api::interpreters::Refusal;
 use kindsight_model::{InterpreterName, Source};
 use kindsight_registry::{Error as RegistryError, Version as Named, component_digest, verify};
 
 use super::cache::Proof;
+use super::versions::KeptVersion;
 use super::{ArtifactFollower, ArtifactSource, Failure, opened};
 use crate::catalog::Catalog;
 use crate::state::Version;
 
-/// Removes versions from the catalog before the first request: of references that are not
-/// configured any more, and, if signatures are required, those whose stored signatures are not
-/// valid. Reads only local files. Blocks.
+/// Prepares the catalog for the artifacts before the first request. Removes versions of references
+/// that are not configured any more. If signatures are required, this host does not use versions
+/// without a valid stored signature from now on. Reads only local files. Blocks.
 ///
-/// A version without a stored manifest stays live: another host that shares the store may have
+/// A live version without a stored manifest is used: another host that shares the store may have
 /// admitted it. Its follower verifies it.
 pub fn forget_artifacts(catalog: &Catalog, source: &ArtifactSource) {
     let rank = source.rank;
@@ -24,82 +25,121 @@ pub fn forget_artifacts(catalog: &Catalog, source: &ArtifactSource) {
             continue;
         }
         for name in catalog.names_in(rank, &known) {
-            let why = "the configuration does not name it any more";
-            // The next start tries again.
-            let _ = take_out(catalog, rank, &known, &name, why);
+            take_out(catalog, rank, &known, &name);
         }
     }
     if source.keys.is_empty() {
         return;
     }
+    catalog.require_signatures(rank, configured.into_iter());
+    let kept = catalog.kept_versions(rank);
     for reference in &source.references {
         let artifact = ArtifactFollower::new(source, reference.clone());
-        let file = &artifact.file;
-        for (name, live) in catalog.live_versions_of(rank, file) {
-            match artifact.proof(&live) {
-                Proof::Valid => {}
-                Proof::Missing => {
-                    let version = live.version;
-                    tracing::info!(artifact = file, %name, version, "no signature of the live version is stored; it is verified in the registry");
-                }
-                Proof::Invalid => {
-                    let why =
-                        "no valid signature of it is stored; it is live again after it was pulled";
-                    // The follower tries again.
-                    let _ = take_out(catalog, rank, file, &name, why);
-                }
+        for kept in &kept {
+            // A version without a reference may be of any of them.
+            let is_of_other = kept.file.as_ref().is_some_and(|of| *of != artifact.file);
+            if !is_of_other {
+                artifact.record_stored(catalog, kept);
             }
         }
     }
+    if let Err(error) = catalog.apply_signatures() {
+        // The followers try again.
+        tracing::error!(%rank, %error, "unsigned artifacts are still live");
+    }
 }
 
-/// Removes the versions of an artifact.
-fn take_out(
-    catalog: &Catalog,
-    rank: Source,
-    file: &str,
-    name: &InterpreterName,
-    why: &str,
-) -> Result<(), Refusal> {
+/// Removes the versions of an artifact that the configuration does not name any more. If this
+/// fails, the next start tries again.
+fn take_out(catalog: &Catalog, rank: Source, file: &str, name: &InterpreterName) {
     match catalog.remove(name, rank) {
         Ok(_) => {
-            tracing::warn!(artifact = file, %name, why, "an artifact is not live any more");
-            Ok(())
+            tracing::warn!(artifact = file, %name, "an artifact is not live any more: the configuration does not name it");
         }
         Err(error) => {
             tracing::error!(artifact = file, %name, %error, "an artifact could not be removed");
-            Err(error)
         }
     }
 }
 
 impl ArtifactFollower {
-    /// Verifies the live version once after a start, if a signature is required and no valid one is
-    /// stored. The repository decides, because another host that shares the store may have admitted
-    /// the version. Until the repository answers, the version stays live.
-    pub(super) fn confirm_live(&mut self, catalog: &Catalog) -> Result<(), Failure> {
-        if self.is_confirmed || self.source.keys.is_empty() {
+    /// Records whether a version has a valid stored signature.
+    fn record_stored(&self, catalog: &Catalog, kept: &KeptVersion) {
+        let (artifact, name) = (&self.file, &kept.name);
+        let KeptVersion { version, .. } = kept;
+        let is_signed = match self.proof(version) {
+            Proof::Valid => true,
+            Proof::Invalid => false,
+            Proof::Missing => {
+                if kept.is_live() && kept.file.is_some() {
+                    let version = &version.version;
+                    tracing::info!(artifact, %name, version, "no signature of the live version is stored; it is verified in the registry");
+                }
+                return;
+            }
+        };
+        if !is_signed && kept.is_live() {
+            let version = &version.version;
+            tracing::warn!(artifact, %name, version, "the live version is not used on this server: no valid signature of it is stored");
+        }
+        catalog.record_signature(self.source.rank, artifact, &version.digest, is_signed);
+    }
+
+    /// Verifies the versions of the artifact without a valid stored signature in the repository,
+    /// each once. The repository decides, because another host that shares the store may have
+    /// admitted the version, or a signature may have been added. Until the repository answers, the
+    /// live version is used, unless it is stored without a valid signature.
+    pub(super) fn confirm(&mut self, catalog: &Catalog) -> Result<(), Failure> {
+        if self.source.keys.is_empty() {
             return Ok(());
         }
+        let confirmed = self.confirm_kept(catalog);
+        catalog
+            .apply_signatures()
+            .map_err(|error| Failure::Admit(Refusal::from(error)))?;
+        confirmed.map_err(Failure::from)
+    }
+
+    fn confirm_kept(&mut self, catalog: &Catalog) -> Result<(), RegistryError> {
         let rank = self.source.rank;
-        for (name, live) in catalog.live_versions_of(rank, &self.file) {
-            let stored = self.proof(&live);
-            if stored == Proof::Valid {
+        let mut kept = catalog.kept_versions(rank);
+        kept.retain(|kept| kept.file.as_ref() == Some(&self.file));
+        // The live version first.
+        kept.sort_by_key(|kept| !kept.is_live());
+        self.verified
+            .retain(|known| kept.iter().any(|kept| kept.version.digest == *known));
+        for kept in kept {
+            let component = &kept.version.digest;
+            if self.verified.contains(component) || catalog.is_signed(rank, component) {
                 continue;
             }
-            let Err(error) = self.verify_in_repository(&live) else {
-                continue;
-            };
-            // A repository that is away, or has lost the manifest, proves nothing.
-            if stored == Proof::Missing && !matches!(error, RegistryError::NotSigned { .. }) {
-                return Err(error.into());
+            match self.verify_in_repository(&kept.version) {
+                Ok(()) => catalog.record_signature(rank, &self.file, component, true),
+                Err(error @ RegistryError::NotSigned { .. }) => self.deny(catalog, &kept, &error),
+                // A repository that is away, or has lost the manifest, proves nothing.
+                Err(error) if kept.is_live() || error.is_transient() => return Err(error),
+                Err(error) => {
+                    let (name, version) = (&kept.name, &kept.version.version);
+                    tracing::info!(artifact = self.file, %name, version, %error, "a version cannot be verified, so it cannot be live again");
+                }
             }
-            let why = format!("{name} {} is not live any more: {error}", live.version);
-            take_out(catalog, rank, &self.file, &name, &why).map_err(Failure::Admit)?;
-            catalog.refuse_unread(rank, &self.file, &why);
+            self.verified.insert(component.clone());
         }
-        self.is_confirmed = true;
         Ok(())
+    }
+
+    /// Records that the repository has no valid signature of a version.
+    fn deny(&self, catalog: &Catalog, kept: &KeptVersion, error: &RegistryError) {
+        let rank = self.source.rank;
+        let KeptVersion { name, version, .. } = kept;
+        catalog.record_signature(rank, &self.file, &version.digest, false);
+        let version = &version.version;
+        if kept.is_live() {
+            let why = format!("{name} {version} is not live any more on this server: {error}");
+            catalog.refuse_unread(rank, &self.file, &why);
+        } else {
+            tracing::info!(artifact = self.file, %name, version, %error, "a version is not signed, so it cannot be live again");
+        }
     }
 
     /// The stored proof that a version is signed.
@@ -120,7 +160,7 @@ impl ArtifactFollower {
         if component_digest(repository, &Named::Digest(manifest.clone()))? != version.digest {
             return Err(RegistryError::NotSigned {
                 reference: self.file.clone(),
-                why: "it names another component, and the manifest of the live one is not known"
+                why: "it names another component, and the manifest of this one is not known"
                     .to_owned(),
             });
         }
@@ -128,7 +168,7 @@ impl ArtifactFollower {
         if let Some(cache) = &self.cache {
             let stored = cache.fetch_manifest(repository, &manifest, &version.digest);
             stored.inspect_err(|error| {
-                tracing::warn!(artifact = self.file, %error, "the signatures of the live version are not kept for a start without the registry");
+                tracing::warn!(artifact = self.file, %error, "the signatures of a version are not kept for a start without the registry");
             }).ok();
         }
         Ok(())

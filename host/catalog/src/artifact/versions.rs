@@ -8,34 +8,46 @@ use kindsight_model::{Digest, InterpreterName, Source, VersionOutcome};
 use crate::catalog::Catalog;
 use crate::commit::Edit;
 use crate::snapshot::Loaded;
-use crate::state::{Entry, SourceVersions, Version};
+use crate::state::{SourceVersions, Version};
+
+/// A version that the catalog keeps.
+pub(super) struct KeptVersion {
+    pub(super) name: InterpreterName,
+    /// The artifact that fills the source of the name, if there is one.
+    pub(super) file: Option<String>,
+    pub(super) version: Version,
+}
+
+impl KeptVersion {
+    pub(super) fn is_live(&self) -> bool {
+        self.version.outcome == VersionOutcome::Live
+    }
+}
 
 impl Catalog {
-    /// The live versions that an artifact of this source fills.
-    pub(super) fn live_versions_of(
-        &self,
-        source: Source,
-        artifact: &str,
-    ) -> Vec<(InterpreterName, Version)> {
+    /// The versions of this source that the catalog keeps: all but the refused ones.
+    pub(super) fn kept_versions(&self, source: Source) -> Vec<KeptVersion> {
         let snapshot = self.snapshot();
-        let live = |entry: &Entry| {
-            let versions = entry.sources.get(&source)?;
-            versions.file.as_deref().filter(|file| *file == artifact)?;
-            versions.with(VersionOutcome::Live).cloned()
-        };
-        let entries = snapshot.state.entries.iter();
-        let found = entries.filter_map(|(name, entry)| Some((name.clone(), live(entry)?)));
-        found.collect()
+        let mut kept = Vec::new();
+        for (name, entry) in &snapshot.state.entries {
+            let Some(versions) = entry.sources.get(&source) else {
+                continue;
+            };
+            let of_source = versions.versions.iter();
+            let of_source = of_source.filter(|of| of.outcome != VersionOutcome::Refused);
+            kept.extend(of_source.map(|version| KeptVersion {
+                name: name.clone(),
+                file: versions.file.clone(),
+                version: version.clone(),
+            }));
+        }
+        kept
     }
 
     /// The components of this source that the catalog keeps.
     pub(super) fn kept_components(&self, source: Source) -> BTreeSet<Digest> {
-        let snapshot = self.snapshot();
-        let entries = snapshot.state.entries.values();
-        let versions = entries.filter_map(|entry| entry.sources.get(&source));
-        let versions = versions.flat_map(|versions| &versions.versions);
-        let kept = versions.filter(|version| version.outcome != VersionOutcome::Refused);
-        kept.map(|version| version.digest.clone()).collect()
+        let kept = self.kept_versions(source).into_iter();
+        kept.map(|kept| kept.version.digest).collect()
     }
 
     /// Records the manifest with which an artifact named a component. Another host that shares the

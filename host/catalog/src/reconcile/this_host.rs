@@ -1,6 +1,6 @@
 //! Adapts a stored state to this host: to the interpreters of its binary and the versions it loads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use kindsight_interpreter::Interpreter;
@@ -10,7 +10,11 @@ use serde_json::{Map, Value};
 use crate::declared::{DeclaredIn, DeclaredSettings};
 use crate::settings::SettingsChecks;
 use crate::snapshot::Loaded;
-use crate::state::{CatalogState, Entry, Event, Version, clip};
+use crate::state::{CatalogState, Entry, Event, SourceVersions, Version, clip};
+
+/// Maximum number of rolled-back versions of other binaries that are kept for one name. While a
+/// release is rolled out, there is one. An entry must also fit into one write to the store.
+const OTHER_BINARIES_MAX: usize = 5;
 
 /// Disables interpreters whose settings are no longer valid, because a different version is live
 /// than the one for which they were set. A single name must not prevent the host from starting.
@@ -118,18 +122,20 @@ pub(super) fn event(
 
 /// Updates the built-in source to contain exactly the interpreters of this binary, except versions
 /// that were rolled back.
+///
+/// Rolled-back versions of other binaries are kept: while a release is rolled out, the hosts of the
+/// other release read in this state that their version was rolled back.
 pub(super) fn replace_built_in(
     state: &mut CatalogState,
     built_in: &[Arc<Interpreter>],
     now_ms: i64,
 ) {
-    let is_brought = |version: &Version| built_in.iter().any(|one| *one.digest() == version.digest);
     let others: Vec<InterpreterName> = state
         .entries
         .iter()
         .filter(|(_, entry)| {
             let source = entry.sources.get(&Source::BuiltIn);
-            source.is_some_and(|source| !source.versions.iter().all(is_brought))
+            source.is_some_and(|source| remaining(source, built_in).len() < source.versions.len())
                 || entry
                     .sources
                     .values()
@@ -140,7 +146,7 @@ pub(super) fn replace_built_in(
     for name in &others {
         let entry = state.edit_or_new(name);
         if let Some(source) = entry.sources.get_mut(&Source::BuiltIn) {
-            source.versions.retain(is_brought);
+            source.versions = remaining(source, built_in);
         }
         entry
             .sources
@@ -169,4 +175,19 @@ pub(super) fn replace_built_in(
     state
         .entries
         .retain(|_, entry| !entry.sources.is_empty() || entry.settings.is_some());
+}
+
+/// The versions of the built-in source that this host keeps.
+fn remaining(source: &SourceVersions, built_in: &[Arc<Interpreter>]) -> VecDeque<Version> {
+    let mut others = 0;
+    let mut versions = source.versions.clone();
+    versions.retain(|version| {
+        if built_in.iter().any(|one| *one.digest() == version.digest) {
+            return true;
+        }
+        let is_rolled_back = version.outcome == VersionOutcome::RolledBack;
+        others += usize::from(is_rolled_back);
+        is_rolled_back && others <= OTHER_BINARIES_MAX
+    });
+    versions
 }

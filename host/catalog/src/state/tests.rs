@@ -1,5 +1,14 @@
 use super::*;
 
+/// Maximum size of one stored entry, in bytes, a little below etcd's limit for a request, 1.5 MiB.
+///
+/// A reason contains no control characters, so JSON at most doubles it, to 4 KiB. A version or an
+/// event has about 500 other bytes. An entry contains settings of at most 64 KiB and 50 events (230
+/// KiB). For each of the five sources besides the binary, it contains 1 live version, 1 candidate,
+/// 40 versions for a rollback and 5 refused ones: 235 versions, 1,058 KiB. Of the binaries of all
+/// hosts, it contains at most 6 versions, 27 KiB. The total is 1,379 KiB.
+const ENTRY_BYTES_MAX: usize = 1400 * 1024;
+
 fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
 }
@@ -238,6 +247,27 @@ fn the_previous_version_replaces_a_version_that_cannot_be_loaded() {
     );
 }
 
+#[test]
+fn a_rollback_leaves_out_versions_that_this_host_cannot_use() {
+    use VersionOutcome::{Live, Previous, RolledBack};
+    let mut source = SourceVersions::default();
+    for digest in ["a", "b", "c"] {
+        source.go_live(version(digest));
+    }
+    source.set_unavailable(&digest("b"), Some(&"not signed".into()));
+    let now = source.roll_back("faults").map(|it| it.digest);
+    assert_eq!(now, Some(digest("a")));
+    assert_eq!(
+        outcomes(&source),
+        [
+            ("a".into(), Live),
+            ("c".into(), RolledBack),
+            ("b".into(), Previous)
+        ]
+    );
+    assert_eq!(source.roll_back("more faults"), None);
+}
+
 /// With all parts at their limits, an entry is still a value that etcd accepts.
 #[test]
 fn the_largest_entry_fits_into_a_store() {
@@ -264,6 +294,11 @@ fn the_largest_entry_fits_into_a_store() {
         versions.go_live(bulky(2000));
         versions.wait(bulky(2001));
         versions.prune(usize::MAX);
+    }
+    let built_in = entry.sources.entry(Source::BuiltIn).or_default();
+    for number in 0..6 {
+        built_in.go_live(bulky(number));
+        built_in.step_down(VersionOutcome::RolledBack, &worst);
     }
     for _ in 0..1000 {
         entry.record(Event {
