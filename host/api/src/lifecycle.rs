@@ -262,9 +262,9 @@ words! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct DryRun {
-    /// The resources in the order of their application, then the resources that would be removed: at most 1000.
+    /// The resources in the order of their application, at most 1000, then the resources that would be removed.
     pub resources: Vec<PlannedResource>,
-    /// The number of further resources.
+    /// The number of further resources that would be sent. No cluster was asked about them.
     #[schema(example = 0)]
     pub left_off: usize,
 }

@@ -297,6 +297,7 @@ impl Groups {
             Some(id) => self.status(id)?,
             None => None,
         };
+        let is_ended = !is_running && state != LifecycleState::TerminateStopped;
         let is_unapproved = intent.as_ref().is_some_and(|intent| intent.unapproved);
         let last = Instance::all(&record).pop();
         Ok(Group {
@@ -305,6 +306,7 @@ impl Groups {
                 state,
                 is_running,
                 is_unapproved,
+                has_remains: is_ended && status == Some(ContextStatus::TerminateFailed),
             },
             revision: last.map_or(0, |last| last.revision),
             record,

@@ -18,7 +18,7 @@ use crate::work::Work;
 use crate::{Draft, Error, Groups, Result, manifest};
 use created::Created;
 
-/// Maximum number of resources of a dry run. Each is one or two calls to a cluster.
+/// Maximum number of resources that a dry run asks clusters about. Each is some calls to a cluster. Removals need no calls.
 pub const DRY_RUN_RESOURCES_MAX: usize = 1000;
 
 /// The result of a dry run. Nothing was changed.
@@ -26,7 +26,7 @@ pub const DRY_RUN_RESOURCES_MAX: usize = 1000;
 pub struct DryRun {
     /// The resources, in the order of their application, then the resources that would be removed.
     pub resources: Vec<PlannedResource>,
-    /// The number of resources that were left off.
+    /// The number of resources that would be sent and that no cluster was asked about.
     pub left_off: usize,
 }
 
@@ -88,10 +88,11 @@ impl Groups {
         let content = draft.or(stored);
         let content = content.ok_or_else(|| Error::ReadOnly(subject.clone()))?;
         let live = group.as_ref().filter(|group| {
-            use LifecycleState::{Applied, InstantiateStopped, Instantiated};
+            use LifecycleState::{Applied, InstantiateStopped, Instantiated, TerminateStopped};
+            // An instance after a stopped termination takes over what the previous instance left.
             matches!(
                 group.situation.state,
-                Applied | Instantiated | InstantiateStopped
+                Applied | Instantiated | InstantiateStopped | TerminateStopped
             )
         });
         let live = live.and_then(|group| Work::of(&group.record));
@@ -176,12 +177,10 @@ fn planned(mut plan: Plan, sender: &dyn Sender) -> Result<DryRun> {
     placements.append(&mut plan.others);
     let mut room = DRY_RUN_RESOURCES_MAX;
     let mut left_off = 0;
-    for placement in &mut placements {
-        for steps in [&mut placement.steps, &mut placement.leftovers] {
-            left_off += steps.len().saturating_sub(room);
-            steps.truncate(room);
-            room -= steps.len();
-        }
+    for Placement { steps, .. } in &mut placements {
+        left_off += steps.len().saturating_sub(room);
+        steps.truncate(room);
+        room -= steps.len();
     }
     let lines = Mutex::<BTreeMap<usize, Vec<PlannedResource>>>::default();
     let created = Created::default();

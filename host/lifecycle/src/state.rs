@@ -97,6 +97,8 @@ pub struct Situation {
     pub is_running: bool,
     /// True if the content of a group was replaced while the group was instantiated, and not approved since.
     pub is_unapproved: bool,
+    /// True if the last termination ended as `TerminateFailed` without a stop, so that clusters may still have resources.
+    pub has_remains: bool,
 }
 
 /// The effect of a permitted action.
@@ -169,6 +171,7 @@ impl Situation {
             }
             (Action::Apply, Created | Applied | Terminated) => Ok(Next::State(Applied)),
             (Action::Terminate, Applied) => Ok(Next::State(Terminated)),
+            (Action::Terminate, Terminated) if self.has_remains => Ok(Next::State(Terminated)),
             (Action::Terminate, Terminated) => Err("the network intents are terminated already"),
             (Action::Terminate, _) => Err("the network intents are not applied"),
             (Action::Delete, Created | Terminated) => Ok(Next::Deleted),
@@ -266,9 +269,12 @@ impl Situation {
     }
 
     fn terminate(self) -> Result<LifecycleState, &'static str> {
-        use LifecycleState::{InstantiateStopped, Instantiated, TerminateStopped, Terminated};
+        use LifecycleState::{
+            Approved, InstantiateStopped, Instantiated, TerminateStopped, Terminated,
+        };
         match self.state {
             Instantiated | InstantiateStopped | TerminateStopped => Ok(Terminated),
+            Approved | Terminated if self.has_remains => Ok(Terminated),
             Terminated => Err("the group is terminated already"),
             _ => Err("the group is not instantiated"),
         }

@@ -182,7 +182,8 @@ impl Work {
 
     /// Returns whether the work is complete.
     ///
-    /// A set stop flag means that the stored state is the result of a stop, not of a later termination.
+    /// A set stop flag means that the stored state is the result of a stop or of an earlier termination, not of the last
+    /// one.
     pub(crate) fn is_complete(&self, contexts: &AppContexts) -> Result<bool> {
         use ContextStatus::{
             InstantiateFailed, Instantiated, Instantiating, TerminateFailed, Terminated,

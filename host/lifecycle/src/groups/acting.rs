@@ -98,8 +98,8 @@ impl Groups {
             let Next::State(state) = next else {
                 return self.approve_content(subject, &group);
             };
-            // A termination needs no room: it follows an action that is limited.
-            if command != Command::Terminate {
+            // A first termination needs no room: it follows an action that is limited.
+            if command != Command::Terminate || group.situation.has_remains {
                 has_room(&group.record)?;
             }
             let record = self.append(subject, &group, (command, state, &content), now)?;
@@ -142,6 +142,15 @@ impl Groups {
         }
     }
 
+    /// Sets the stop flag of the last instance, so that the result of its last termination does not count as the result of
+    /// the next one. If this process ends before, the next termination counts as failed, and can be requested again.
+    fn forget_termination(&self, group: &Group) -> Result<()> {
+        if let Some(instance) = &group.instance {
+            let _ = self.contexts.record_stop_flag(instance, true)?;
+        }
+        Ok(())
+    }
+
     fn append(
         &self,
         subject: &RecordSubject,
@@ -163,7 +172,11 @@ impl Groups {
             }
             Command::Terminate | Command::Stop => {
                 let appended = action(state, group.instance.clone(), now, 0);
-                return Ok(self.records.append(subject, seen, appended)?);
+                let record = self.records.append(subject, seen, appended)?;
+                if command == Command::Terminate && group.situation.has_remains {
+                    self.forget_termination(group)?;
+                }
+                return Ok(record);
             }
             Command::Instantiate | Command::Apply => Vec::new(),
             Command::Update | Command::Rollback(_) => {

@@ -145,6 +145,9 @@ impl Run<'_> {
         if snapshot.status == Some(ContextStatus::Terminating) && !snapshot.stop_flag {
             return Ok(snapshot);
         }
+        // An instantiation of the same context may have begun to count.
+        self.of.attempts.forget(&self.work.context);
+        self.of.timers.forget(&self.work.context);
         // The statuses first: Terminating means that no status of the instantiation is left.
         let plan = self.plan(&snapshot)?.merged();
         for placement in &plan.placements {

@@ -39,8 +39,9 @@ impl Run<'_> {
         }
         if part == Part::Done && placement.is_removed {
             part = match self.of.sender.removed(&placement.target) {
-                // Every resource is removed, so refused remains do not matter.
+                // Every resource is removed, so remains that are refused, or left after the last retry, do not matter.
                 Ok(()) | Err(SendError::Refused(_)) => Part::Done,
+                Err(SendError::Unreachable(_)) if self.attempt_failed(placement) => Part::Done,
                 Err(SendError::Unreachable(_)) => Part::Retry,
             };
         }

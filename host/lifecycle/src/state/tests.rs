@@ -10,6 +10,7 @@ fn line(of: Lifecycle, state: LifecycleState, (is_running, is_unapproved): (bool
         state,
         is_running,
         is_unapproved,
+        has_remains: false,
     };
     let mut line = state.to_string();
     line += if is_running { " (running)" } else { "" };
@@ -101,6 +102,7 @@ fn every_pair_of_state_and_action_of_network_intents_has_a_decided_result() {
         state,
         is_running: true,
         is_unapproved: false,
+        has_remains: false,
     };
     for state in LifecycleState::ALL {
         assert_eq!(situation(*state).after(Action::Put), Ok(Next::Content));
@@ -115,6 +117,7 @@ fn a_group_has_no_action_of_network_intents() {
         state: LifecycleState::Created,
         is_running: false,
         is_unapproved: false,
+        has_remains: false,
     };
     assert!(created.after(Action::Apply).is_err());
 }
@@ -126,6 +129,7 @@ fn both_ways_from_terminated_to_instantiated_work() {
         state,
         is_running: false,
         is_unapproved: false,
+        has_remains: false,
     };
     let after = |state, action| at(state).after(action).unwrap();
     let instantiated = Next::State(LifecycleState::Instantiated);
@@ -148,6 +152,7 @@ fn a_refusal_names_the_state_the_reason_and_the_possible_actions() {
         state: LifecycleState::Created,
         is_running: false,
         is_unapproved: false,
+        has_remains: false,
     };
     let refusal = created.after(Action::Instantiate).unwrap_err();
     assert_eq!(
@@ -158,4 +163,30 @@ fn a_refusal_names_the_state_the_reason_and_the_possible_actions() {
         refusal.allowed(),
         [Action::Put, Action::Approve, Action::Delete]
     );
+}
+
+#[test]
+fn a_termination_that_left_resources_can_be_requested_again() {
+    let after = |of, state, has_remains| {
+        let situation = Situation {
+            of,
+            state,
+            is_running: false,
+            is_unapproved: false,
+            has_remains,
+        };
+        situation.after(Action::Terminate).ok()
+    };
+    let terminated = Some(Next::State(LifecycleState::Terminated));
+    for (of, state) in [
+        (Lifecycle::Group, LifecycleState::Terminated),
+        (Lifecycle::Group, LifecycleState::Approved),
+        (Lifecycle::NetworkIntents, LifecycleState::Terminated),
+    ] {
+        assert_eq!(after(of, state, true), terminated);
+        assert_eq!(after(of, state, false), None);
+    }
+    // Otherwise the changed content could be instantiated without an approval.
+    let created = after(Lifecycle::Group, LifecycleState::Created, true);
+    assert_eq!(created, None);
 }

@@ -34,6 +34,8 @@ pub(super) struct State {
     pub(super) foreign: BTreeSet<String>,
     /// The name of a resource whose live object is larger than the store permits.
     pub(super) grown: Option<String>,
+    /// True if clusters do not answer when the remains of an app are removed.
+    pub(super) keeps_remains: bool,
     /// The names of resources with a finalizer.
     pub(super) finalizers: BTreeSet<String>,
     /// The resources that were sent, as `cluster name`.
@@ -199,6 +201,9 @@ impl Sender for Clusters {
     }
 
     fn removed(&self, _: &Target) -> Result<(), SendError> {
+        if self.state().keeps_remains {
+            return Err(SendError::Unreachable("told to".to_owned()));
+        }
         Ok(())
     }
 }

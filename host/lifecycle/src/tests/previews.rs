@@ -1,5 +1,5 @@
 use super::stage::{Host, app, manifest, name};
-use crate::{Command, Draft, DryRun, Error, PlannedChange};
+use crate::{Command, DRY_RUN_RESOURCES_MAX, Draft, DryRun, Error, PlannedChange, PlannedResource};
 
 /// `cluster name change` of each resource, and the differences.
 fn lines(dry_run: &DryRun) -> Vec<String> {
@@ -59,8 +59,7 @@ fn a_dry_run_shows_what_would_be_sent_and_changes_nothing() {
         ]
     );
     let same = host.dry_run(None).unwrap();
-    let is_unchanged =
-        |planned: &crate::PlannedResource| planned.change == PlannedChange::Unchanged;
+    let is_unchanged = |planned: &PlannedResource| planned.change == PlannedChange::Unchanged;
     assert!(same.resources.iter().all(is_unchanged), "{same:?}");
     assert_eq!(host.record(), before);
     assert_eq!(host.clusters.resources().len(), 4);
@@ -93,6 +92,56 @@ fn an_object_of_a_new_namespace_would_be_created_unchecked() {
             "lab+a shop+Namespace Create",
             "lab+a one+ConfigMap CreateUnchecked(\"not checked, because the namespace `shop` is new\")",
             "lab+a two+ConfigMap Refused(\"the namespace `other` does not exist\")",
+        ]
+    );
+}
+
+#[test]
+fn a_dry_run_counts_the_resources_that_were_not_checked_and_shows_every_removal() {
+    let host = Host::new();
+    host.put_apps(vec![app("front", &["lab+b"], vec![manifest("old")])])
+        .unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    host.run().unwrap();
+    let in_each = DRY_RUN_RESOURCES_MAX / 2 + 100;
+    let manifests = (0..in_each).map(|number| manifest(&format!("new-{number}")));
+    let next = Draft {
+        apps: vec![app("front", &["lab+a", "lab+b"], manifests.collect())],
+        ..Draft::default()
+    };
+    let shown = host.dry_run(Some(next)).unwrap();
+    assert_eq!(shown.left_off, 200);
+    let (removed, sent) = shown.resources.split_last().unwrap();
+    assert_eq!(removed.change, PlannedChange::Delete);
+    assert_eq!(sent.len(), DRY_RUN_RESOURCES_MAX);
+    let is_new = |planned: &PlannedResource| planned.change == PlannedChange::Create;
+    assert!(sent.iter().all(is_new));
+}
+
+#[test]
+fn a_dry_run_after_a_stopped_termination_shows_what_the_termination_left() {
+    let host = Host::new();
+    host.put_apps(vec![app(
+        "front",
+        &["lab+a", "lab+b"],
+        vec![manifest("one")],
+    )])
+    .unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    host.run().unwrap();
+    host.clusters.state().unreachable.insert("lab+a".to_owned());
+    host.act(Command::Terminate).unwrap();
+    host.run().unwrap();
+    host.act(Command::Stop).unwrap();
+    host.run().unwrap();
+    host.clusters.state().unreachable.clear();
+    assert_eq!(
+        lines(&host.dry_run(None).unwrap()),
+        [
+            "lab+a one+ConfigMap Unchanged",
+            "lab+b one+ConfigMap Create"
         ]
     );
 }

@@ -1,6 +1,6 @@
-use kindsight_model::ContextStatus;
+use kindsight_model::{ContextStatus, LifecycleState};
 
-use super::stage::Host;
+use super::stage::{Host, name};
 use crate::{Command, Outcome};
 
 #[test]
@@ -48,4 +48,57 @@ fn a_resource_that_belongs_to_another_owner_stays() {
         host.problems(),
         ["lab+a back-one+ConfigMap: it belongs to another"]
     );
+}
+
+#[test]
+fn a_failed_termination_can_be_repeated() {
+    let host = Host::new();
+    host.instantiate();
+    host.clusters.state().refused.insert("front-one".to_owned());
+    let left = ["lab+a front-one", "lab+b front-one"];
+    for _ in 0..2 {
+        host.act(Command::Terminate).unwrap();
+        assert!(host.groups.get(&name()).unwrap().situation.is_running);
+        assert_eq!(host.run().unwrap(), Outcome::Complete);
+        assert_eq!(host.status(), Some(ContextStatus::TerminateFailed));
+        assert_eq!(host.clusters.resources(), left);
+    }
+    host.clusters.state().refused.clear();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Terminate).unwrap();
+    // Another process continues it.
+    assert_eq!(host.groups.unfinished().unwrap().len(), 1);
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Terminated));
+    assert_eq!(host.states().last(), Some(&LifecycleState::Terminated));
+    assert_eq!(host.clusters.resources(), [""; 0]);
+    let refused = host.refusal(Command::Terminate);
+    assert!(refused.contains("terminated already"), "{refused}");
+    host.act(Command::Instantiate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Instantiated));
+}
+
+#[test]
+fn a_termination_has_all_its_retries_after_those_of_the_instantiation() {
+    let host = Host::new().giving_up_after(1);
+    host.clusters.state().unreachable.insert("lab+a".to_owned());
+    assert_eq!(host.instantiate(), Outcome::Retry);
+    host.act(Command::Terminate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    host.clusters.state().unreachable.clear();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Terminated));
+}
+
+#[test]
+fn a_termination_gives_up_on_the_remains_of_an_app_after_the_last_retry() {
+    let host = Host::new().giving_up_after(1);
+    host.instantiate();
+    host.clusters.state().keeps_remains = true;
+    host.act(Command::Terminate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Terminated));
+    assert_eq!(host.clusters.resources(), [""; 0]);
 }

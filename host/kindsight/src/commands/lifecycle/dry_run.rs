@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anyhow::ensure;
 use kindsight_api::lifecycle::{DryRun, PlannedChange};
 use ureq::http::Method;
 
@@ -14,7 +15,7 @@ use crate::client::{self, Request, Server};
 /// is [`FAILED`] if a cluster would refuse a resource, because the action would then fail.
 ///
 /// # Errors
-/// When the server cannot be reached, or refuses.
+/// When the server cannot be reached or refuses, or it left off resources, which no cluster has checked.
 pub(super) fn show(server: &Server, target: &Target, body: Vec<u8>) -> anyhow::Result<ExitCode> {
     let mut request = Request::to(Method::POST, format!("{}/dry-run", target.path));
     if !body.is_empty() {
@@ -22,17 +23,27 @@ pub(super) fn show(server: &Server, target: &Target, body: Vec<u8>) -> anyhow::R
     }
     let shown: DryRun = client::read(&request.ask(server)?)?;
     print(io::stdout().lock(), &shown)?;
-    Ok(if is_refused(&shown) {
-        ExitCode::from(FAILED)
-    } else {
-        ExitCode::SUCCESS
-    })
+    if is_refused(&shown) {
+        return Ok(ExitCode::from(FAILED));
+    }
+    check_complete(&shown)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Returns whether a cluster would refuse a resource.
 fn is_refused(shown: &DryRun) -> bool {
     let mut resources = shown.resources.iter();
     resources.any(|resource| resource.change == PlannedChange::Refused)
+}
+
+/// Checks that the clusters were asked about every resource.
+fn check_complete(shown: &DryRun) -> anyhow::Result<()> {
+    ensure!(
+        shown.left_off == 0,
+        "the dry run has too many resources: a cluster may refuse one of the {} resources that were not checked",
+        shown.left_off
+    );
+    Ok(())
 }
 
 fn print(mut to: impl Write, shown: &DryRun) -> io::Result<()> {
@@ -47,7 +58,7 @@ fn print(mut to: impl Write, shown: &DryRun) -> io::Result<()> {
         writeln!(to, "{line}")?;
     }
     if shown.left_off > 0 {
-        writeln!(to, "{} further resources are not shown", shown.left_off)?;
+        writeln!(to, "{} further resources were not checked", shown.left_off)?;
     }
     Ok(())
 }
@@ -76,8 +87,22 @@ mod tests {
         let expected = "\
 create: front lab+a ConfigMap/a: told
 refused: front lab+a Pod/b: told
-2 further resources are not shown
+2 further resources were not checked
 ";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_dry_run_without_some_resources_does_not_succeed() {
+        let shown = |left_off: usize| DryRun {
+            resources: Vec::new(),
+            left_off,
+        };
+        check_complete(&shown(0)).unwrap();
+        let error = check_complete(&shown(7)).unwrap_err().to_string();
+        assert!(
+            error.contains("7 resources that were not checked"),
+            "{error}"
+        );
     }
 }
