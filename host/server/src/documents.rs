@@ -113,7 +113,10 @@ impl<R: Read, E: From<io::Error>, J: FnMut(Group) -> Result<(), E>> Reader<R, J>
         loop {
             let buffer = self.bytes.fill_buf()?;
             if buffer.is_empty() {
-                return self.unfinished(&value, was_list && !scanner.in_list());
+                if was_list && !scanner.in_list() {
+                    return Ok(());
+                }
+                return self.unfinished();
             }
             let (outcome, used) = value.scan(buffer, &mut scanner);
             self.bytes.consume(used);
@@ -134,7 +137,8 @@ impl<R: Read, E: From<io::Error>, J: FnMut(Group) -> Result<(), E>> Reader<R, J>
                 // The rest of a List, around its items, is not an object.
                 Step::Done if was_list => return self.groups.begin(false),
                 Step::Done => return self.groups.add(value.document()),
-                Step::Broken => return self.unfinished(&value, false),
+                Step::Broken if value.is_blank() => return Ok(()),
+                Step::Broken => return self.unfinished(),
             }
         }
     }
@@ -148,11 +152,8 @@ impl<R: Read, E: From<io::Error>, J: FnMut(Group) -> Result<(), E>> Reader<R, J>
         Ok(())
     }
 
-    /// Adds an incomplete JSON value as a document that is no object. A blank value and the rest of a List are skipped.
-    fn unfinished(&mut self, value: &Text, only_rest: bool) -> Result<(), E> {
-        if value.is_blank() || only_rest {
-            return Ok(());
-        }
+    /// Adds an incomplete JSON value as a document that is no object.
+    fn unfinished(&mut self) -> Result<(), E> {
         let why = "not a Kubernetes object: the JSON ends before it is complete";
         self.groups.add((Document::Other(why.to_owned()), 0))
     }

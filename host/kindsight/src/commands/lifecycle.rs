@@ -5,28 +5,24 @@ mod dry_run;
 mod file;
 mod network_intents;
 mod target;
+mod wait;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use clap::Args;
-use kindsight_api::lifecycle::{GroupState, ResourceProblem, RollbackTarget, SendingOptions};
+use kindsight_api::lifecycle::{GroupState, RollbackTarget, SendingOptions};
 use kindsight_model::{ClusterName, LifecycleState};
-use serde::Deserialize;
 use ureq::http::Method;
 
+use crate::INVALID;
 use crate::cli::hint;
 use crate::client::{self, Request, Server};
-use crate::config::duration;
 use crate::server_args::ServerArgs;
-use crate::{FAILED, INVALID, TIME_IS_UP};
 use target::{Target, TargetArgs, resolved};
+use wait::{WaitArgs, act_and_wait};
 
-/// Time between two queries of `--wait`.
-const POLL: Duration = Duration::from_millis(200);
 const JSON: &str = "application/json";
 
 /// `kindsight apply`.
@@ -107,8 +103,9 @@ const EXIT_CODES: &str = "\
 reasons. `kindsight status NAME --wait` waits until the application is ready.
 
 Exit codes: 0 success; 1 the server refused or could not be reached; 2 invalid command line; with
---wait 4 a resource failed or the action was stopped, 5 the time is up; with --dry-run 4 a cluster
-would refuse a resource.";
+--wait 4 a resource failed or the action was stopped, 5 the time is up, also if the server could not
+be reached until then; with --dry-run 4 a cluster would refuse a resource, 1 not every resource was
+checked.";
 
 /// `kindsight instantiate` and `update`.
 #[derive(Debug, Args)]
@@ -165,24 +162,6 @@ pub(crate) struct WaitingArgs {
     action: ActionArgs,
     #[command(flatten)]
     wait: WaitArgs,
-}
-
-/// The options to wait for the end of an action.
-#[derive(Debug, Args)]
-pub(crate) struct WaitArgs {
-    /// Waits until every resource was sent or removed.
-    #[arg(long)]
-    wait: bool,
-    /// Time to wait, such as `30s` or `5m`.
-    #[arg(long, default_value = "5m", requires = "wait", value_parser = duration)]
-    timeout: Duration,
-}
-
-/// The part of an answer about an application or network intents that `--wait` needs.
-#[derive(Deserialize)]
-struct Progress {
-    lifecycle: GroupState,
-    problems: Vec<ResourceProblem>,
 }
 
 /// Sends the content of an application, or the network intents of a cluster.
@@ -302,41 +281,6 @@ fn act_with_body(args: &WaitingArgs, word: &str, body: Vec<u8>) -> anyhow::Resul
     act_and_wait(&server, &target, (word, body), &args.wait)
 }
 
-/// Sends an action, and waits for its end on request.
-fn act_and_wait(
-    server: &Server,
-    target: &Target,
-    (word, body): (&str, Vec<u8>),
-    args: &WaitArgs,
-) -> anyhow::Result<ExitCode> {
-    let mut state = sent(server, target, word, body)?;
-    let mut problems = Vec::new();
-    let (action, begin) = (state.state, Instant::now());
-    while args.wait && state.running && state.state == action {
-        if begin.elapsed() >= args.timeout {
-            print(target, &state)?;
-            print_problems(&problems)?;
-            return Ok(ExitCode::from(TIME_IS_UP));
-        }
-        thread::sleep(POLL);
-        let answer = Request::get(target.path.clone()).ask(server)?;
-        let progress = client::read::<Progress>(&answer)?;
-        (state, problems) = (progress.lifecycle, progress.problems);
-    }
-    print(target, &state)?;
-    print_problems(&problems)?;
-    let is_failed = state
-        .instance_status
-        .as_deref()
-        .is_some_and(|status| status.ends_with("Failed"));
-    let is_failed = args.wait && (is_failed || state.state != action);
-    Ok(if is_failed {
-        ExitCode::from(FAILED)
-    } else {
-        ExitCode::SUCCESS
-    })
-}
-
 /// Stores a content.
 fn stored(server: &Server, target: &Target, body: Vec<u8>) -> anyhow::Result<GroupState> {
     let request = Request::to(Method::PUT, target.path.clone());
@@ -357,19 +301,4 @@ fn print(target: &Target, state: &GroupState) -> anyhow::Result<()> {
         line.extend([", instance ", status]);
     }
     Ok(writeln!(io::stdout().lock(), "{line}")?)
-}
-
-fn print_problems(problems: &[ResourceProblem]) -> anyhow::Result<()> {
-    for problem in problems {
-        let ResourceProblem {
-            app,
-            cluster,
-            resource,
-            status,
-            detail,
-        } = problem;
-        let line = format!("  {app} {cluster} {resource}: {status}: {detail}");
-        writeln!(io::stdout().lock(), "{line}")?;
-    }
-    Ok(())
 }

@@ -67,9 +67,8 @@ fn a_component_that_differs_only_in_its_digest_changes_nothing() {
 
 #[test]
 fn changes_are_shown_with_the_objects_they_concern() {
-    let input = format!("{DEPLOYMENTS}nonsense\n");
     let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
-    let output = diff(apps, &with_another_message(), &["-o", "json"], &input);
+    let output = diff(apps, &with_another_message(), &["-o", "json"], DEPLOYMENTS);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
@@ -90,12 +89,29 @@ fn changes_are_shown_with_the_objects_they_concern() {
     );
     let messages = (&sample["from"]["message"], &sample["to"]["message"]);
     assert_eq!(messages, (&OLD_MESSAGE.into(), &NEW_MESSAGE.into()));
-    let left_out = "skipped 1 document: not a Kubernetes object";
-    assert!(
-        text(&output.stderr).contains(left_out),
-        "{}",
-        text(&output.stderr)
-    );
+}
+
+#[test]
+fn input_that_is_no_object_exits_with_1_after_the_report() {
+    let apps = kindsight_plugins::built_in("apps").unwrap().wasm;
+    let second_item = DEPLOYMENTS.find(r#"{"apiVersion": "v1", "kind": "ConfigMap""#);
+    let (between_items, _) = DEPLOYMENTS.split_at(second_item.unwrap());
+    let (in_an_item, _) = DEPLOYMENTS.split_at(DEPLOYMENTS.find("ConfigMap").unwrap());
+    let with_text = format!("{DEPLOYMENTS}nonsense\n");
+    let cut_off = "the JSON ends before it is complete";
+    for (input, why) in [
+        (between_items, cut_off),
+        (in_an_item, cut_off),
+        (&*with_text, "it does not start with `{`"),
+    ] {
+        let output = diff(apps, &with_another_digest(), &["-"], input);
+        assert_eq!(output.status.code(), Some(1), "{input}");
+        let table = text(&output.stdout);
+        assert!(table.starts_with("0 of 1 verdicts would change"), "{table}");
+        let told = text(&output.stderr);
+        let skipped = "standard input: skipped 1 document: not a Kubernetes object";
+        assert!(told.contains(skipped) && told.contains(why), "{told}");
+    }
 }
 
 #[test]

@@ -62,6 +62,22 @@ fn lists_in_every_form() {
 }
 
 #[test]
+fn a_list_that_is_cut_off_is_reported() {
+    let a = object("a");
+    let list = format!(r#"{{"kind": "List", "items": [{a}, {a}], "metadata": {{}}}}"#);
+    for (end, expected) in [
+        (r#""items": ["#, "[!]"),
+        (r#""name": "a""#, "[!]"),
+        ("}}, ", "[a !]"),
+        // Every item was read.
+        ("], ", "[a a]"),
+    ] {
+        let (cut_off, _) = list.split_at(list.find(end).unwrap() + end.len());
+        check(cut_off, expected);
+    }
+}
+
+#[test]
 fn lines_and_documents_and_mixtures() {
     let (a, b) = (object("a"), object("b"));
     check(&format!("{a}\n{b}\n"), "(a b)");

@@ -333,8 +333,9 @@ Examples:
   kindsight interpreters diff old.wasm new.wasm dump/ --now 2026-01-31T12:00:00Z -o json
 
 Exit codes: 0 the report has nothing of --fail-on, by default no verdict would change; 1 a
-component was refused or some input could not be read (the reason is on standard error);
-2 invalid command line; 3 the report has what --fail-on names.")]
+component was refused, or some input could not be read or is no object, such as the end of a dump
+that was cut off (the reason is on standard error); 2 invalid command line; 3 the report has what
+--fail-on names.")]
 pub(crate) struct DiffArgs {
     /// The old component, or `built-in` for the built-in interpreters.
     #[arg(value_name = "A.wasm|built-in")]

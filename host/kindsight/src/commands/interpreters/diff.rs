@@ -13,7 +13,7 @@ use kindsight_server::{
 };
 
 use crate::cli;
-use crate::commands::interpret::input;
+use crate::commands::interpret::input::{self, Source};
 use crate::commands::interpreters::args::{Base, DiffArgs};
 use crate::commands::interpreters::component::component_file;
 use crate::commands::interpreters::{exit_code, tables};
@@ -46,8 +46,8 @@ impl From<OutputFormat> for DiffForm {
 /// Runs the command; the exit code says whether verdicts would change.
 ///
 /// # Errors
-/// When a component is refused, an input cannot be read, or the output cannot be written. Input
-/// that can be read is compared and printed all the same.
+/// When a component is refused, an input cannot be read completely, or the output cannot be written. Objects that can be
+/// read are compared, and the report is printed all the same.
 pub(crate) fn run(args: &DiffArgs, form: DiffForm) -> anyhow::Result<ExitCode> {
     start_logging("error", LogFormat::Text, || LogLines)?;
     let new = component_file(&args.new, args.settings.as_deref())?;
@@ -68,7 +68,6 @@ pub(crate) fn run(args: &DiffArgs, form: DiffForm) -> anyhow::Result<ExitCode> {
             .now
             .map_or_else(now_ms, jiff::Timestamp::as_millisecond),
         objects: 0,
-        others: 0,
     };
     let unread = comparing.read(args);
     let report = comparing.finish();
@@ -86,8 +85,14 @@ struct InputComparer {
     coverage: Coverage,
     now_ms: i64,
     objects: u64,
-    /// Documents that are no objects and are not compared.
-    others: u64,
+}
+
+/// Documents of an input that are no objects, so they are not compared.
+#[derive(Default)]
+struct Skipped {
+    count: u64,
+    /// The reason why the first one is no object.
+    why: String,
 }
 
 impl InputComparer {
@@ -95,14 +100,7 @@ impl InputComparer {
     fn read(&mut self, args: &DiffArgs) -> u64 {
         let mut unread = 0;
         for source in input::sources(&args.inputs) {
-            let outcome = source.and_then(|mut source| {
-                let label: Arc<str> = source.name.as_str().into();
-                source.read(|group| {
-                    self.compare(&label, group);
-                    Ok(())
-                })
-            });
-            if let Err(error) = outcome {
+            if let Err(error) = source.and_then(|mut source| self.read_source(&mut source)) {
                 unread += 1;
                 cli::complain(&error);
             }
@@ -110,17 +108,39 @@ impl InputComparer {
         unread
     }
 
+    /// Compares the objects of an input.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or a document in it is no object. The document may be an object that was cut off, so
+    /// the report may miss changes.
+    fn read_source(&mut self, source: &mut Source) -> anyhow::Result<()> {
+        let label: Arc<str> = source.name.as_str().into();
+        let mut skipped = Skipped::default();
+        source.read(|group| {
+            self.compare(&label, group, &mut skipped);
+            Ok(())
+        })?;
+        let Skipped { count, why } = skipped;
+        let documents = tables::counted(count, "document");
+        anyhow::ensure!(count == 0, "{label}: skipped {documents}: {why}");
+        Ok(())
+    }
+
     /// Compares the verdicts on a group. A List is one reported group, each single object its own.
-    fn compare(&mut self, label: &Arc<str>, group: Group) {
-        let documents = group.documents.len() as u64;
-        let objects = group.documents.into_iter();
-        let objects = objects.filter_map(|document| match document {
-            Document::Object(object) => Some(object),
-            Document::Other(_) => None,
-        });
-        let objects: Vec<_> = objects.collect();
+    fn compare(&mut self, label: &Arc<str>, group: Group, skipped: &mut Skipped) {
+        let mut objects = Vec::new();
+        for document in group.documents {
+            match document {
+                Document::Object(object) => objects.push(object),
+                Document::Other(why) => {
+                    if skipped.count == 0 {
+                        skipped.why = why;
+                    }
+                    skipped.count += 1;
+                }
+            }
+        }
         self.objects += objects.len() as u64;
-        self.others += documents.saturating_sub(objects.len() as u64);
         let reported = |objects| ReportedGroup {
             label: Some(Arc::clone(label)),
             // Objects in files name it by a label.
@@ -140,13 +160,9 @@ impl InputComparer {
         }
     }
 
-    /// The result. Prints hints on documents and objects that the totals do not count.
+    /// The result. Prints a hint if the totals count no object.
     fn finish(self) -> ShadowReport {
         let report = self.comparer.finish();
-        if self.others > 0 {
-            let others = tables::counted(self.others, "document");
-            cli::hint(&format!("skipped {others}: not a Kubernetes object"));
-        }
         if report.objects == 0 {
             let read = tables::counted(self.objects, "object");
             cli::hint(&format!(

@@ -84,10 +84,21 @@ pub(super) fn read(file: &Path) -> anyhow::Result<(DigName, GroupIntent)> {
 /// Reads the network intents of a cluster: the documents of a YAML file.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// When the file cannot be read, or has no object.
 pub(super) fn network_intents(file: &Path) -> anyhow::Result<NetworkIntents> {
-    let manifests = documents(&text(file)?);
+    let manifests = objects(file)?;
     Ok(NetworkIntents { manifests })
+}
+
+/// Reads the documents of a YAML file, one for each object.
+///
+/// # Errors
+/// When the file cannot be read, or has no object. A program that failed may leave an empty file, and the next update
+/// would remove the resources that the file had before.
+fn objects(file: &Path) -> anyhow::Result<Vec<String>> {
+    let documents = documents(&text(file)?);
+    ensure!(!documents.is_empty(), "{} has no object", file.display());
+    Ok(documents)
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {
@@ -107,7 +118,7 @@ fn manifests(folder: &Path, manifests: &[Value]) -> anyhow::Result<Vec<String>> 
     let mut texts = Vec::new();
     for manifest in manifests {
         match manifest {
-            Value::String(path) => texts.extend(documents(&text(&folder.join(path))?)),
+            Value::String(path) => texts.extend(objects(&folder.join(path))?),
             Value::Object(_) => texts.push(manifest.to_string()),
             other => bail!("`{other}` is neither the path of a file nor an object"),
         }
@@ -156,6 +167,35 @@ mod tests {
             documents(stream),
             ["kind: A\ndata:\n  a: |\n    ---\n", "kind: B\n"]
         );
+    }
+
+    #[test]
+    fn a_file_without_an_object_is_refused() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write(
+            "app.yaml",
+            "project: shop\ncomposite-app: web\nversion: v1\ndeployment-intent-group: prod\napps:\n- name: front\n  clusters: [lab+a]\n  manifests:\n  - map.yaml\n  - front.yaml\n",
+        );
+        write("map.yaml", "kind: ConfigMap\n");
+        let (app, front) = (
+            folder.path().join("app.yaml"),
+            folder.path().join("front.yaml"),
+        );
+        for empty in ["", "\n", "---\n---\n", "# Source: front.yaml\n---\n"] {
+            write("front.yaml", empty);
+            let refused = read(&app).err().unwrap();
+            let refused = format!("{refused:#}");
+            assert!(refused.starts_with("app front: "), "{refused}");
+            assert!(refused.ends_with("front.yaml has no object"), "{refused}");
+            let refused = network_intents(&front).err().unwrap().to_string();
+            assert!(refused.ends_with("front.yaml has no object"), "{refused}");
+        }
+        write("front.yaml", "kind: Pod\n---\n# empty\n");
+        let (_, intent) = read(&app).ok().unwrap();
+        let manifests = intent.apps.first().unwrap().manifests.clone();
+        assert_eq!(manifests, ["kind: ConfigMap\n", "kind: Pod\n"]);
+        assert_eq!(network_intents(&front).ok().unwrap().manifests.len(), 1);
     }
 
     #[test]

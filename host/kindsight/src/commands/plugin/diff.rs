@@ -37,8 +37,8 @@ clusters:
   kindsight plugin diff widgets-1.0.wasm . --against dump.json >> \"$GITHUB_STEP_SUMMARY\"
 
 Exit codes: 0 the report has nothing of --fail-on; 1 a component was refused, some input could not be
-read, or the server could not be reached; 2 invalid command line; 3 the report has what --fail-on
-names.")]
+read or is no object, or the server could not be reached; 2 invalid command line; 3 the report has
+what --fail-on names.")]
 pub(crate) struct DiffArgs {
     /// The old component; `built-in` for the built-in interpreters; `live` for the live version of a server.
     #[arg(value_name = "OLD.wasm|built-in|live")]

@@ -77,7 +77,8 @@ impl Observer {
     /// Waits for news, at most for `wait_max`, and returns the standing afterwards.
     ///
     /// # Errors
-    /// The server refuses for a permanent reason, or sends data that cannot be parsed.
+    /// The server refuses for a permanent reason, a credential is invalid, or the server sends data that cannot be parsed
+    /// or that has no date.
     pub(super) fn next(&mut self, wait_max: Duration) -> anyhow::Result<Standing> {
         match self.followed.next(wait_max)? {
             News::Lost(why) => self.absence = Absence::Lost(why),
@@ -127,14 +128,13 @@ impl Observer {
 /// The standing after a failed request that is repeated with the next news, as while the server restarts.
 ///
 /// # Errors
-/// The server refuses for a permanent reason, or sent data that cannot be parsed.
+/// The next request would fail too: the server refuses for a permanent reason, a credential is invalid, or the server
+/// sent data that cannot be parsed or that has no date.
 fn repeated(error: anyhow::Error) -> anyhow::Result<Standing> {
-    let refused = error.downcast_ref::<Refused>();
-    let is_permanent = refused.is_some_and(|refused| !refused.is_temporary());
-    if is_permanent || error.is::<serde_json::Error>() {
-        return Err(error);
+    if client::is_temporary(&error) {
+        return Ok(Standing::Waiting(format!("{error:#}")));
     }
-    Ok(Standing::Waiting(format!("{error:#}")))
+    Err(error)
 }
 
 /// The status as it is now, as JSON; none while it is not known.
@@ -266,12 +266,30 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_request_is_repeated_unless_the_server_refuses_it() {
-        // The listener is closed.
+    fn a_failed_request_is_repeated_unless_the_next_one_would_fail_too() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        let server = Server::open(&server).unwrap();
+        let answer = r#"{"clusters": []}"#;
+        // As behind a proxy that removes the date.
+        let dateless = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut stream, _) = listener.accept().unwrap();
+                target(&stream);
+                let length = answer.len();
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+                );
+                stream
+                    .write_all(format!("{head}{answer}").as_bytes())
+                    .unwrap();
+            });
+            not_heard(&server, &Clusters::new(), &mut Begun::now()).unwrap_err()
+        });
+        let ended = repeated(dateless).unwrap_err().to_string();
+        assert!(ended.contains("no `Date`"), "{ended}");
+        // The server is away.
         drop(listener);
-        let server = Server::open(&format!("http://{address}")).unwrap();
         let lost = Request::get(READY.to_owned()).ask(&server).unwrap_err();
         assert!(matches!(repeated(lost), Ok(Standing::Waiting(_))));
         let unreadable = client::read::<Status<'_>>("{").unwrap_err();

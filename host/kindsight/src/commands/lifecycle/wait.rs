@@ -1,0 +1,225 @@
+//! `--wait`: waits for the end of an action.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use kindsight_api::lifecycle::{GroupState, ResourceProblem};
+use serde::Deserialize;
+
+use super::{Target, print, sent};
+use crate::cli::hint;
+use crate::client::{self, Request, Server};
+use crate::config::duration;
+use crate::{FAILED, TIME_IS_UP};
+
+/// Time between two queries.
+const POLL: Duration = Duration::from_millis(200);
+
+/// The options to wait for the end of an action.
+#[derive(Debug, Args)]
+pub(super) struct WaitArgs {
+    /// Waits until every resource was sent or removed.
+    #[arg(long)]
+    wait: bool,
+    /// Time to wait, such as `30s` or `5m`.
+    #[arg(long, default_value = "5m", requires = "wait", value_parser = duration)]
+    timeout: Duration,
+}
+
+/// The part of an answer about an application or network intents that a wait needs.
+#[derive(Deserialize)]
+struct Progress {
+    lifecycle: GroupState,
+    problems: Vec<ResourceProblem>,
+}
+
+/// The end of a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Every resource was sent or removed.
+    Complete,
+    /// A resource failed, or the action was stopped.
+    Failed,
+    /// The action continues, or the server does not answer.
+    TimeIsUp,
+}
+
+/// Sends an action, and waits for its end on request.
+pub(super) fn act_and_wait(
+    server: &Server,
+    target: &Target,
+    (word, body): (&str, Vec<u8>),
+    args: &WaitArgs,
+) -> anyhow::Result<ExitCode> {
+    let begun = sent(server, target, word, body)?;
+    if !args.wait {
+        print(target, &begun)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (last, end) = waited(server, target, begun, args.timeout)?;
+    print(target, &last.lifecycle)?;
+    print_problems(&last.problems)?;
+    Ok(match end {
+        End::Complete => ExitCode::SUCCESS,
+        End::Failed => ExitCode::from(FAILED),
+        End::TimeIsUp => ExitCode::from(TIME_IS_UP),
+    })
+}
+
+/// Waits for the end of the action that led to a state. A request that fails for a moment is repeated, as while the server
+/// restarts: the server continues the action.
+///
+/// # Errors
+/// The server refuses for a permanent reason, a credential is invalid, or an answer cannot be parsed.
+fn waited(
+    server: &Server,
+    target: &Target,
+    begun: GroupState,
+    timeout: Duration,
+) -> anyhow::Result<(Progress, End)> {
+    let (action, begin) = (begun.state, Instant::now());
+    let mut last = Progress {
+        lifecycle: begun,
+        problems: Vec::new(),
+    };
+    let mut told = String::new();
+    while last.lifecycle.running && last.lifecycle.state == action {
+        if begin.elapsed() >= timeout {
+            return Ok((last, End::TimeIsUp));
+        }
+        thread::sleep(POLL);
+        match progress(server, target) {
+            Ok(next) => {
+                last = next;
+                told.clear();
+            }
+            Err(error) if client::is_temporary(&error) => {
+                let why = format!("waiting: {error:#}");
+                if told != why {
+                    hint(&why);
+                    told = why;
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let status = last.lifecycle.instance_status.as_deref();
+    let is_failed = status.is_some_and(|status| status.ends_with("Failed"));
+    let end = if is_failed || last.lifecycle.state != action {
+        End::Failed
+    } else {
+        End::Complete
+    };
+    Ok((last, end))
+}
+
+fn progress(server: &Server, target: &Target) -> anyhow::Result<Progress> {
+    let answer = Request::get(target.path.clone()).ask(server)?;
+    client::read(&answer)
+}
+
+fn print_problems(problems: &[ResourceProblem]) -> anyhow::Result<()> {
+    for problem in problems {
+        let ResourceProblem {
+            app,
+            cluster,
+            resource,
+            status,
+            detail,
+        } = problem;
+        let line = format!("  {app} {cluster} {resource}: {status}: {detail}");
+        writeln!(io::stdout().lock(), "{line}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::net::TcpListener;
+
+    use kindsight_model::DigName;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A server that answers one request after the other with these codes and bodies. For `None`, it closes the connection
+    /// without an answer. After the last one, it is away.
+    fn answering(answers: Vec<Option<(u16, Value)>>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        // Ends with the answers.
+        thread::spawn(move || {
+            for answer in answers {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                assert!(lines.any(|line| line.unwrap().is_empty()));
+                let Some((code, body)) = answer else { continue };
+                let body = body.to_string();
+                let length = body.len();
+                let answer = format!(
+                    "HTTP/1.1 {code} OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+                );
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        Server::open(&server).unwrap()
+    }
+
+    /// The state of an application that was instantiated.
+    fn state(status: &str, is_running: bool) -> Value {
+        json!({"state": "Instantiated", "instance-status": status, "running": is_running,
+            "allowed-actions": []})
+    }
+
+    /// The last status and the end of the wait for an instantiation.
+    fn ended(
+        answers: Vec<Option<(u16, Value)>>,
+        timeout: Duration,
+    ) -> anyhow::Result<(Option<String>, End)> {
+        let begun = serde_json::from_value(state("Created", true)).unwrap();
+        let target = Target::application(&DigName::new("shop", "web", "v1", "prod").unwrap());
+        let (last, end) = waited(&answering(answers), &target, begun, timeout)?;
+        Ok((last.lifecycle.instance_status, end))
+    }
+
+    fn answer(status: &str, is_running: bool) -> (u16, Value) {
+        let body = json!({"lifecycle": state(status, is_running), "problems": []});
+        (200, body)
+    }
+
+    #[test]
+    fn a_wait_continues_while_the_server_restarts() {
+        for (last, end) in [
+            ("Instantiated", End::Complete),
+            ("InstantiateFailed", End::Failed),
+        ] {
+            let answers = vec![
+                Some(answer("Instantiating", true)),
+                None,
+                Some((503, json!({"detail": "it starts"}))),
+                Some(answer("Instantiating", true)),
+                Some(answer(last, false)),
+            ];
+            let ended = ended(answers, Duration::from_mins(5)).unwrap();
+            assert_eq!(ended, (Some(last.to_owned()), end));
+        }
+    }
+
+    #[test]
+    fn a_wait_for_a_server_that_stays_away_ends_with_the_time() {
+        let answers = vec![Some(answer("Instantiating", true))];
+        let (_, end) = ended(answers, Duration::from_secs(1)).unwrap();
+        assert_eq!(end, End::TimeIsUp);
+    }
+
+    #[test]
+    fn a_refusal_ends_a_wait() {
+        let answers = vec![Some((403, json!({"detail": "not allowed"})))];
+        let refused = ended(answers, Duration::from_mins(5)).unwrap_err();
+        assert!(format!("{refused:#}").contains("not allowed"), "{refused}");
+    }
+}
