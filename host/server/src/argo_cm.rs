@@ -43,13 +43,8 @@ pub struct ArgoCm {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArgoCmError {
     /// The cluster is not configured.
-    #[error("cluster {cluster}, which `argo-cm` names, is not configured; configured are: {known}")]
-    Unknown {
-        /// Its name.
-        cluster: ClusterName,
-        /// The names of the configured clusters.
-        known: String,
-    },
+    #[error("cluster {0}, which `argo-cm` names, is not configured")]
+    Unknown(ClusterName),
     /// The cluster has no API server, or only its agent can reach it.
     #[error(
         "cluster {0}, which `argo-cm` names, is not watched by its API server: name a cluster of `kubeconfig` or of a `[[cluster]]` with an API server"
@@ -90,14 +85,7 @@ fn watched(
     match clusters.iter().find(|source| source.name() == cluster) {
         Some(ClusterSource::Kubernetes(found)) => Ok((**found).clone()),
         Some(_) => Err(ArgoCmError::NoApiServer(cluster.clone())),
-        None => {
-            let known = clusters.iter().map(|source| source.name().to_string());
-            let known: Vec<String> = known.collect();
-            Err(ArgoCmError::Unknown {
-                cluster: cluster.clone(),
-                known: known.join(", "),
-            })
-        }
+        None => Err(ArgoCmError::Unknown(cluster.clone())),
     }
 }
 
@@ -352,8 +340,11 @@ mod tests {
         );
         assert_eq!(
             error("provider+edge03").unwrap().to_string(),
-            "cluster provider+edge03, which `argo-cm` names, is not configured; configured are: provider+edge01, provider+edge02"
+            "cluster provider+edge03, which `argo-cm` names, is not configured"
         );
+        // Otherwise each change of another cluster would be a change of the ConfigMap.
+        let unknown = "provider+edge03".parse().unwrap();
+        assert_eq!(watched(&unknown, &clusters), watched(&unknown, &[]));
     }
 
     #[tokio::test]
@@ -382,7 +373,7 @@ mod tests {
             configured.send_replace(vec![new.clone()]);
             reaches(present("new")).await;
             configured.send_replace(Vec::new());
-            let why = "cluster provider+edge01, which `argo-cm` names, is not configured; configured are: ";
+            let why = "cluster provider+edge01, which `argo-cm` names, is not configured";
             reaches(ConfigMapState::Away(why.to_owned())).await;
             configured.send_replace(vec![new]);
             reaches(present("new")).await;

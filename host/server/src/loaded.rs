@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::catalog_api::CatalogApi;
 use crate::clock::now_ms;
+use crate::cluster_changes;
 use crate::confirm_api::ConfirmApi;
 use crate::engine;
 use crate::error::Error;
@@ -199,6 +200,7 @@ impl Loaded {
         mut listeners: Listeners,
         states: Option<StatesSource>,
     ) -> Arc<Unsynced> {
+        cluster_changes::begin(tasks, &mut self.settings);
         let read_model = self.pipeline.read_model().clone();
         let unsynced = Arc::clone(&self.unsynced);
         let (events_tx, events_rx) = mpsc::channel(EVENTS_MAX);

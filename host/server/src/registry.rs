@@ -7,6 +7,7 @@
 //! ```
 
 mod answers;
+mod configured;
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -32,6 +33,7 @@ use crate::error::Error;
 use crate::settings::{ClusterChanges, Settings};
 use crate::tasks::Tasks;
 use answers::RegistryApi;
+use configured::Configured;
 
 /// Interval at which the kubeconfigs of registered clusters are read for changes.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -65,8 +67,7 @@ pub(crate) fn open(settings: &mut Settings) -> Result<Option<Arc<Registry>>, Err
     if !settings.registry.is_enabled() {
         return Ok(None);
     }
-    let fixed = || watch::Sender::new(settings.clusters.clone()).subscribe();
-    let configured = settings.cluster_changes.clone().unwrap_or_else(fixed);
+    let configured = Configured::of(settings);
     let stored = RegisteredClusters::new(Arc::clone(&settings.store));
     let registry = Registry::open(settings.registry.clone(), stored, configured);
     let registry = registry.map_err(Error::Registry)?;
@@ -91,7 +92,7 @@ pub(crate) fn begin(tasks: &Tasks, registry: Arc<Registry>) -> Arc<dyn ClusterRe
 pub(crate) struct Registry {
     settings: RegistrySettings,
     stored: RegisteredClusters,
-    configured: ClusterChanges,
+    configured: Configured,
     /// All clusters.
     all: watch::Sender<Vec<ClusterSource>>,
     /// Held while the registrations are read and published, so that no older list follows a newer one.
@@ -113,9 +114,9 @@ impl Registry {
     pub(crate) fn open(
         settings: RegistrySettings,
         stored: RegisteredClusters,
-        configured: ClusterChanges,
+        configured: Configured,
     ) -> Result<Self, kindsight_appcontext::Error> {
-        let all = watch::Sender::new(configured.borrow().clone());
+        let all = watch::Sender::new(configured.valid().clone());
         let registry = Self {
             settings,
             stored,
@@ -141,7 +142,7 @@ impl Registry {
             let (key, why) = (&unreadable.key, &unreadable.why);
             tracing::error!(key, why, "the registration of a cluster cannot be read");
         }
-        let mut clusters = self.configured.borrow().clone();
+        let mut clusters = self.configured.valid().clone();
         let names: BTreeSet<ClusterName> = clusters
             .iter()
             .map(|cluster| cluster.name().clone())
@@ -239,11 +240,11 @@ impl Registry {
         self: Arc<Self>,
         shutdown: CancellationToken,
     ) -> Result<(), Infallible> {
-        let mut configured = self.configured.clone();
+        let mut changes = self.configured.changes();
         let following = async {
             let mut reported = None;
             loop {
-                let error = self.follow_store(&mut configured).await;
+                let error = self.follow_store(&mut changes).await;
                 // Logged once, not at every attempt.
                 if reported.as_ref() != Some(&error) {
                     tracing::warn!(
@@ -261,7 +262,7 @@ impl Registry {
     }
 
     /// Follows until the store fails. Returns the reason.
-    async fn follow_store(self: &Arc<Self>, configured: &mut ClusterChanges) -> String {
+    async fn follow_store(self: &Arc<Self>, changes: &mut ClusterChanges) -> String {
         let revision = match self.reloaded().await {
             Ok(revision) => revision,
             Err(error) => return error,
@@ -276,10 +277,12 @@ impl Registry {
                 changed = watch.next() => if let Err(error) = changed {
                     return chain(&error);
                 },
-                Ok(()) = configured.changed() => {}
+                Ok(()) = changes.changed() => {
+                    let clusters = changes.borrow_and_update().clone();
+                    self.configured.take(clusters);
+                }
                 () = sleep(LOOK_EVERY) => {}
             }
-            configured.mark_unchanged();
             if let Err(error) = self.reloaded().await {
                 return error;
             }

@@ -9,7 +9,7 @@ use kindsight_pipeline::{Event, QueuedEvent};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::settings::{ClusterChanges, check_clusters};
+use crate::settings::ClusterChanges;
 use crate::source_threads::SourceThreads;
 use crate::tasks::Tasks;
 
@@ -80,15 +80,13 @@ impl Sources {
         self.running.insert(name, running);
     }
 
-    /// Follows the configuration until the stop. An invalid list is logged and changes no source.
+    /// Follows the valid lists of the configuration until the stop.
     pub(crate) async fn follow(mut self, mut changes: ClusterChanges) {
         let shutdown = self.tasks.shutdown();
         let following = async {
             while changes.changed().await.is_ok() {
                 let clusters = changes.borrow_and_update().clone();
-                if let Err(error) = check_clusters(&clusters) {
-                    tracing::error!(%error, "the changed configuration is invalid; the previous clusters remain configured");
-                } else if self.take(clusters).await.is_err() {
+                if self.take(clusters).await.is_err() {
                     return;
                 }
             }

@@ -37,13 +37,8 @@ struct Reviewing {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReviewClusterError {
     /// The cluster is not configured.
-    #[error("cluster {cluster}, which reviews tokens, is not configured; configured are: {known}")]
-    Unknown {
-        /// Its name.
-        cluster: ClusterName,
-        /// The names of the configured clusters.
-        known: String,
-    },
+    #[error("cluster {0}, which reviews tokens, is not configured")]
+    Unknown(ClusterName),
     /// The cluster has no API server.
     #[error(
         "cluster {0} is a folder of reports; only a cluster with an API server can review tokens"
@@ -147,14 +142,7 @@ fn reviewing(
         }
         Some(ClusterSource::Folder(_)) => Err(ReviewClusterError::Folder(cluster.clone())),
         Some(ClusterSource::Pushed(_)) => Err(ReviewClusterError::Pushed(cluster.clone())),
-        None => {
-            let known = clusters.iter().map(|source| source.name().to_string());
-            let known: Vec<String> = known.collect();
-            Err(ReviewClusterError::Unknown {
-                cluster: cluster.clone(),
-                known: known.join(", "),
-            })
-        }
+        None => Err(ReviewClusterError::Unknown(cluster.clone())),
     }
 }
 

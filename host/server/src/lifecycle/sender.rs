@@ -16,23 +16,16 @@ use kindsight_model::ClusterName;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::cluster_changes::cluster_changes;
 use crate::settings::{ClusterChanges, Settings};
 use api_server::{ApiServer, ApiServers};
 
 /// The clusters and the rights of projects, as they are in the configuration at the time of each call.
 pub(crate) struct ConfiguredClusters {
-    clusters: Configured,
+    clusters: ClusterChanges,
     projects: watch::Receiver<Projects>,
     api_servers: ApiServers,
     awaited: AwaitedClusters,
-}
-
-/// The clusters of the configuration.
-enum Configured {
-    /// A configuration that does not change.
-    Fixed(Vec<ClusterSource>),
-    /// A configuration that may change.
-    Changing(ClusterChanges),
 }
 
 /// A resource with the rights of its project.
@@ -56,12 +49,8 @@ trait Receiver {
 impl ConfiguredClusters {
     /// The clusters of these settings, whose sources have these needs. Calls end at `shutdown`.
     pub(crate) fn of(settings: &Settings, needs: &Needs, shutdown: CancellationToken) -> Self {
-        let changes = settings.cluster_changes.clone();
         Self {
-            clusters: changes.map_or_else(
-                || Configured::Fixed(settings.clusters.clone()),
-                Configured::Changing,
-            ),
+            clusters: cluster_changes(settings),
             projects: settings.projects.clone(),
             api_servers: ApiServers::new(needs.absences.clone(), shutdown),
             awaited: needs.awaited.clone(),
@@ -71,36 +60,25 @@ impl ConfiguredClusters {
     /// One cluster, for a command of an operator.
     pub(crate) fn only(cluster: KubernetesCluster) -> Self {
         Self {
-            clusters: Configured::Fixed(vec![ClusterSource::Kubernetes(Box::new(cluster))]),
+            clusters: watch::channel(vec![ClusterSource::Kubernetes(Box::new(cluster))]).1,
             projects: watch::channel(Projects::default()).1,
             api_servers: ApiServers::new(Absences::default(), CancellationToken::new()),
             awaited: AwaitedClusters::default(),
         }
     }
 
-    /// Reads the clusters of the configuration.
-    fn read<T>(&self, read: impl FnOnce(&[ClusterSource]) -> T) -> T {
-        match &self.clusters {
-            Configured::Fixed(clusters) => read(clusters),
-            Configured::Changing(clusters) => read(&clusters.borrow()),
-        }
-    }
-
     fn source(&self, name: &ClusterName) -> Result<ClusterSource, CannotSend> {
-        let source = self.read(|clusters| {
-            let mut clusters = clusters.iter();
-            clusters.find(|cluster| cluster.name() == name).cloned()
-        });
-        source.ok_or_else(|| CannotSend::Unknown(name.clone()))
+        let clusters = self.clusters.borrow();
+        let source = clusters.iter().find(|cluster| cluster.name() == name);
+        source
+            .cloned()
+            .ok_or_else(|| CannotSend::Unknown(name.clone()))
     }
 
     fn names(&self) -> BTreeSet<ClusterName> {
-        self.read(|clusters| {
-            clusters
-                .iter()
-                .map(|cluster| cluster.name().clone())
-                .collect()
-        })
+        let clusters = self.clusters.borrow();
+        let names = clusters.iter().map(|cluster| cluster.name().clone());
+        names.collect()
     }
 
     fn receiver(&self, target: &Target) -> Result<Box<dyn Receiver>, SendError> {
@@ -108,11 +86,8 @@ impl ConfiguredClusters {
         let source = source.map_err(|error| SendError::Unreachable(error.to_string()))?;
         Ok(match source {
             ClusterSource::Folder(folder) => Box::new(folder),
-            ClusterSource::Pushed(cluster) => {
-                return Err(SendError::Refused(format!(
-                    "the cluster {} is pushed by an agent, and resources are sent to watched clusters only",
-                    cluster.name()
-                )));
+            ClusterSource::Pushed(_) => {
+                return Err(SendError::Refused(pushed(&target.cluster).to_string()));
             }
             ClusterSource::Kubernetes(cluster) => {
                 // Probes find an outage of the cluster early while resources are sent.
@@ -166,7 +141,10 @@ impl ConfiguredClusters {
 
 impl Sender for ConfiguredClusters {
     fn check(&self, cluster: &ClusterName) -> Result<(), CannotSend> {
-        self.source(cluster).map(drop)
+        match self.source(cluster)? {
+            ClusterSource::Folder(_) | ClusterSource::Kubernetes(_) => Ok(()),
+            ClusterSource::Pushed(_) => Err(pushed(cluster)),
+        }
     }
 
     fn vet(&self, target: &Target, resource: &SentResource<'_>) -> Result<(), SendError> {
@@ -219,6 +197,14 @@ impl Sender for ConfiguredClusters {
     }
 }
 
+/// The reason why nothing can be sent to a pushed cluster.
+fn pushed(cluster: &ClusterName) -> CannotSend {
+    CannotSend::Unsupported {
+        cluster: cluster.clone(),
+        reason: "an agent pushes its reports, and resources are sent to watched clusters only",
+    }
+}
+
 /// Logs a failure. Its text has no content of the resource.
 fn logged<T>(
     target: &Target,
@@ -237,3 +223,6 @@ fn logged<T>(
     }
     done
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,7 @@ pub(crate) struct RegistryApi {
 
 impl RegistryApi {
     fn is_configured(&self, name: &ClusterName) -> bool {
-        let configured = self.registry.configured.borrow();
+        let configured = self.registry.configured.valid();
         configured.iter().any(|cluster| cluster.name() == name)
     }
 

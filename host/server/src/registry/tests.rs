@@ -36,14 +36,13 @@ impl Stage {
     }
 
     fn open(&self) -> RegistryApi {
-        let settings = RegistrySettings {
-            folder: Some(self.folder.path().to_owned()),
-            ..RegistrySettings::default()
-        };
-        let stored = RegisteredClusters::new(Arc::clone(&self.store));
-        let registry = Registry::open(settings, stored, self.configured.subscribe());
+        let mut settings = Settings::new(Arc::clone(&self.store));
+        settings.clusters.clone_from(&self.configured.borrow());
+        settings.cluster_changes = Some(self.configured.subscribe());
+        settings.registry.folder = Some(self.folder.path().to_owned());
+        let registry = open(&mut settings).unwrap();
         RegistryApi {
-            registry: Arc::new(registry.unwrap()),
+            registry: registry.unwrap(),
             runtime: Handle::current(),
         }
     }
@@ -203,4 +202,26 @@ async fn servers_with_one_store_follow_each_other_and_the_configuration() {
     clusters.wait_for(Vec::is_empty).await.unwrap();
     shutdown.cancel();
     following.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn an_invalid_configuration_does_not_block_registrations() {
+    let stage = Stage::new();
+    let name: ClusterName = "lab+edge01".parse().unwrap();
+    spawn_blocking(move || {
+        let api = stage.open();
+        let fixed = stage.configured.borrow().clone();
+        let twice = [fixed.clone(), fixed].concat();
+        stage.configured.send_replace(twice.clone());
+        api.put(&name, file("edge01")).unwrap();
+        assert_eq!(names(&api), ["lab+fixed", "lab+edge01"]);
+        api.registry.configured.take(twice);
+        api.registry.reload().unwrap();
+        assert_eq!(names(&api), ["lab+fixed", "lab+edge01"]);
+        api.registry.configured.take(Vec::new());
+        api.registry.reload().unwrap();
+        assert_eq!(names(&api), ["lab+edge01"]);
+    })
+    .await
+    .unwrap();
 }
