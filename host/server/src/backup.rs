@@ -10,8 +10,8 @@
 
 mod mark;
 mod restored;
+mod unfinished;
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use std::sync::Arc;
 use kindsight_store::{
     CopyError, Error as StoreError, RedbStore, Store, StoreAddress, copy, open_existing,
 };
-use tempfile::NamedTempFile;
 
 use crate::data_dir::{CONTEXTS, REMEMBERED, STORE, StoreSettings};
 use mark::Mark;
 pub use restored::restore;
+use unfinished::Unfinished;
 
 /// Prefix of the keys of records and of the catalog.
 const RECORDS: &str = "/kindsight/";
@@ -189,7 +189,7 @@ fn try_back_up(
 ) -> Result<BackupContent, BackupError> {
     let store = server.store()?;
     let last_known = server.last_known()?;
-    let unfinished = unfinished_in(folder_of(file))?;
+    let unfinished = Unfinished::new_in(folder_of(file))?;
     let backup = open_new(&unfinished)?;
     let mut content = BackupContent::default();
     for prefix in server.prefixes() {
@@ -203,7 +203,7 @@ fn try_back_up(
         source,
     })?;
     drop(backup);
-    finish(unfinished, file)?;
+    unfinished.finish(file)?;
     Ok(content)
 }
 
@@ -285,44 +285,12 @@ fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// An empty file that only its owner can read. The file is removed unless [`finish`] gives it its name.
-fn unfinished_in(folder: &Path) -> Result<NamedTempFile, BackupError> {
-    let mut builder = tempfile::Builder::new();
-    let made = builder.prefix(".kindsight-").suffix(".unfinished");
-    made.tempfile_in(folder)
-        .map_err(|source| BackupError::File {
-            action: "create a file in",
-            path: folder.to_owned(),
-            source,
-        })
-}
-
 /// A new store in an unfinished file.
-fn open_new(file: &NamedTempFile) -> Result<RedbStore, BackupError> {
+fn open_new(file: &Unfinished) -> Result<RedbStore, BackupError> {
     RedbStore::open(file.path()).map_err(|source| BackupError::Open {
         what: file.path().display().to_string(),
         source,
     })
-}
-
-/// Makes a complete file durable under its name. Replaces no other file.
-fn finish(file: NamedTempFile, path: &Path) -> Result<(), BackupError> {
-    let failed = |source| BackupError::File {
-        action: "write",
-        path: path.to_owned(),
-        source,
-    };
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist_noclobber(path)
-        .map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => BackupError::Exists {
-                path: path.to_owned(),
-            },
-            _ => failed(error.error),
-        })?;
-    File::open(folder_of(path))
-        .and_then(|folder| folder.sync_all())
-        .map_err(failed)
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ impl Lease {
 
 impl Expiry {
     /// A time that renewals move.
-    pub(crate) fn until(end: Instant) -> Self {
+    pub fn until(end: Instant) -> Self {
         Self(Some(Arc::new(Mutex::new(end))))
     }
 

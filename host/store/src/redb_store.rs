@@ -103,7 +103,8 @@ impl RedbStore {
     /// that the release that wrote the store can still open it.
     ///
     /// # Errors
-    /// The errors of [`RedbStore::open`], and [`Error::Open`] if there is no file.
+    /// The errors of [`RedbStore::open`], [`Error::Open`] if there is no file, and
+    /// [`Error::ForeignStore`] if the file is empty.
     pub fn open_existing(path: &Path) -> Result<ReadOnly<Arc<dyn Store>>> {
         let path = path.to_owned();
         let store = Self::open_with(move || file::open_existing(&path))?;

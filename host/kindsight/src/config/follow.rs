@@ -65,6 +65,9 @@ pub(crate) struct FollowedFiles {
     stamps: Files,
     /// Whether the files were read since they last changed.
     are_read: bool,
+    /// The settings that take effect only at the start, as they were read last. `None` if the file could not be read
+    /// again at the start.
+    others: Option<toml::Table>,
 }
 
 impl FollowedFiles {
@@ -74,6 +77,7 @@ impl FollowedFiles {
         Self {
             stamps: looked_at(files(args)),
             are_read: false,
+            others: others(args).ok(),
         }
     }
 
@@ -99,6 +103,18 @@ impl FollowedFiles {
             configuration
         }))
     }
+
+    /// Replaces the settings that take effect only at the start. Returns the names of the settings that differ.
+    fn replace_others(&mut self, others: &toml::Table) -> BTreeSet<String> {
+        let Some(before) = self.others.replace(others.clone()) else {
+            return BTreeSet::new();
+        };
+        let names = before.keys().chain(others.keys());
+        names
+            .filter(|name| before.get(*name) != others.get(*name))
+            .cloned()
+            .collect()
+    }
 }
 
 /// Follows the files of the configuration, and sends the clusters and the rights of projects each time that they differ.
@@ -109,7 +125,6 @@ pub(crate) async fn follow(
     clusters: watch::Sender<Vec<ClusterSource>>,
     projects: watch::Sender<Projects>,
 ) {
-    let mut known: Option<Configuration> = None;
     loop {
         sleep(LOOK_EVERY).await;
         let polled = spawn_blocking(move || {
@@ -123,10 +138,9 @@ pub(crate) async fn follow(
         match changed {
             None => {}
             Some(Ok(configuration)) => {
-                configuration.tell_others(known.as_ref());
+                warn_of(files.replace_others(&configuration.others));
                 send(&clusters, &configuration.clusters);
                 send(&projects, &configuration.projects);
-                known = Some(configuration);
             }
             Some(Err(error)) => tracing::error!(
                 error = format!("{error:#}"),
@@ -147,35 +161,32 @@ fn send<T: Clone + PartialEq>(to: &watch::Sender<T>, value: &T) {
 
 impl Configuration {
     fn of(args: &ServeArgs) -> anyhow::Result<Self> {
-        let mut others = match &args.config {
-            Some(config) => config_file::table(config).context("configuration file")?,
-            None => toml::Table::new(),
-        };
-        others.retain(|name, _| !LIVE.contains(&name) && !WATCH_SETTINGS.contains(&name));
         Ok(Self {
             clusters: args.sources()?,
             projects: args.projects(),
-            others,
+            others: others(args)?,
         })
     }
+}
 
-    /// Logs changed settings that need a restart.
-    fn tell_others(&self, before: Option<&Self>) {
-        let Some(before) = before else {
-            return;
-        };
-        let names = before.others.keys().chain(self.others.keys());
-        let changed: BTreeSet<&str> = names
-            .filter(|name| before.others.get(*name) != self.others.get(*name))
-            .map(|name| &**name)
-            .collect();
-        if !changed.is_empty() {
-            let settings = changed.into_iter().collect::<Vec<_>>().join(", ");
-            tracing::warn!(
-                settings,
-                "changed settings take effect only after a restart"
-            );
-        }
+/// The settings of the configuration file that take effect only at the start.
+fn others(args: &ServeArgs) -> anyhow::Result<toml::Table> {
+    let Some(config) = &args.config else {
+        return Ok(toml::Table::new());
+    };
+    let mut others = config_file::table(config).context("configuration file")?;
+    others.retain(|name, _| !LIVE.contains(&name) && !WATCH_SETTINGS.contains(&name));
+    Ok(others)
+}
+
+/// Logs changed settings that need a restart.
+fn warn_of(changed: BTreeSet<String>) {
+    if !changed.is_empty() {
+        let settings = changed.into_iter().collect::<Vec<_>>().join(", ");
+        tracing::warn!(
+            settings,
+            "changed settings take effect only after a restart"
+        );
     }
 }
 

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use kindsight_store::{
     Batch, CopyError, Error as StoreError, RedbStore, Store, StoreAddress, chain, open,
 };
-use tempfile::NamedTempFile;
 
+use super::unfinished::{self, Unfinished};
 use super::{
-    BackupContent, BackupError, LAST_KNOWN, RECORDS, StoppedServer, copy_range, finish, folder_of,
-    mark, open_new, refused, unfinished_in,
+    BackupContent, BackupError, LAST_KNOWN, RECORDS, StoppedServer, copy_range, folder_of, mark,
+    open_new, refused,
 };
 use crate::data_dir::{CONTEXTS, REMEMBERED};
 
@@ -51,17 +51,18 @@ pub fn restore(file: &Path, server: &StoppedServer<'_>) -> Result<BackupContent,
             // The mark of the layout is not data.
             content.store_keys = keys.saturating_sub(1);
             drop(backup);
-            finish(held, path)?;
+            held.finish(path)?;
         }
         _ => content.store_keys = fill(&backup, &address, server)?,
     }
     if let (Some(last_known), Some(folder)) = (last_known, server.data_dir) {
-        finish(last_known, &folder.join(REMEMBERED))?;
+        last_known.finish(&folder.join(REMEMBERED))?;
     }
     Ok(content)
 }
 
-/// Creates a folder, or checks that it is empty.
+/// Creates a folder, or checks that it is empty. Unfinished files of other commands do not count, because the restore
+/// removes the files of ended processes.
 fn empty_folder(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::File {
         action: "use the data folder",
@@ -73,7 +74,7 @@ fn empty_folder(folder: &Path) -> Result<(), BackupError> {
     builder.create(folder).map_err(failed)?;
     for entry in fs::read_dir(folder).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        if name != LOST_AND_FOUND {
+        if name != LOST_AND_FOUND && !unfinished::is_name(&name) {
             return Err(BackupError::NotEmpty {
                 path: folder.to_owned(),
                 name: name.to_string_lossy().into_owned(),
@@ -93,7 +94,7 @@ fn scratch_folder(address: &StoreAddress, data_dir: Option<&Path>) -> PathBuf {
 }
 
 /// A private copy of a file.
-fn copy_of(file: &Path, folder: &Path) -> Result<NamedTempFile, BackupError> {
+fn copy_of(file: &Path, folder: &Path) -> Result<Unfinished, BackupError> {
     let failed = |source| BackupError::File {
         action: "read",
         path: file.to_owned(),
@@ -103,13 +104,13 @@ fn copy_of(file: &Path, folder: &Path) -> Result<NamedTempFile, BackupError> {
     if !from.metadata().map_err(failed)?.is_file() {
         return Err(failed(io::ErrorKind::InvalidInput.into()));
     }
-    let mut copy = unfinished_in(folder)?;
-    io::copy(&mut from, &mut copy).map_err(failed)?;
+    let mut copy = Unfinished::new_in(folder)?;
+    io::copy(&mut from, copy.as_file_mut()).map_err(failed)?;
     Ok(copy)
 }
 
 /// Opens the copy of a backup, which verifies all checksums. `file` is named in errors.
-fn opened(copy: &NamedTempFile, file: &Path) -> Result<RedbStore, BackupError> {
+fn opened(copy: &Unfinished, file: &Path) -> Result<RedbStore, BackupError> {
     RedbStore::open(copy.path()).map_err(|error| match error {
         StoreError::ForeignStore { why, .. } => BackupError::NotABackup {
             path: file.to_owned(),
@@ -131,8 +132,8 @@ fn last_known(
     backup: &dyn Store,
     folder: &Path,
     content: &mut BackupContent,
-) -> Result<NamedTempFile, BackupError> {
-    let file = unfinished_in(folder)?;
+) -> Result<Unfinished, BackupError> {
+    let file = Unfinished::new_in(folder)?;
     let store = open_new(&file)?;
     content.last_known_keys = copy_range(backup, &store, LAST_KNOWN)?;
     Ok(file)

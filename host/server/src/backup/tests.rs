@@ -198,6 +198,28 @@ fn a_folder_with_content_is_never_restored_into() {
 }
 
 #[test]
+fn the_files_of_a_killed_restore_or_backup_are_removed_by_the_next_command() {
+    let (folder, file, _) = backed_up();
+    let killed = |folder: &Path| {
+        let left = folder.join(".kindsight-a1b2c3.unfinished");
+        std::fs::create_dir_all(&left).unwrap();
+        for name in ["lock", "file"] {
+            fs_write(&left.join(name), b"");
+        }
+        left
+    };
+    let data = folder.path().join("restored");
+    let left = killed(&data);
+    stopped(&data, |server| restore(&file, server)).unwrap();
+    assert!(!left.exists());
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 2);
+    let left = killed(folder.path());
+    let again = folder.path().join("again");
+    stopped(&data, |server| back_up(server, &again, 0)).unwrap();
+    assert!(!left.exists());
+}
+
+#[test]
 fn a_damaged_backup_is_refused() {
     let (folder, file, _) = backed_up();
     let whole = std::fs::read(&file).unwrap();

@@ -30,17 +30,17 @@ const UNFINISHED_BYTES: RangeInclusive<u64> = 1024 * 1024..=16 * 1024 * 1024;
 /// Opens or creates the file, locks it, and repairs it after a crash. A file whose creation did not finish is created
 /// again.
 pub(super) fn open(path: &Path) -> Result<Database> {
-    open_by(path, open_or_create)
-}
-
-/// Opens the file, locks it, and repairs it after a crash.
-pub(super) fn open_existing(path: &Path) -> Result<Database> {
     open_by(path, |path| {
-        File::options().read(true).write(true).open(path)
+        open_or_create(path).map_err(|source| not_opened(path, source))
     })
 }
 
-type OpenFile = fn(&Path) -> io::Result<File>;
+/// Opens the file, locks it, and repairs it after a crash. Refuses an empty file.
+pub(super) fn open_existing(path: &Path) -> Result<Database> {
+    open_by(path, open_with_content)
+}
+
+type OpenFile = fn(&Path) -> Result<File>;
 
 fn open_by(path: &Path, open_file: OpenFile) -> Result<Database> {
     let start = Instant::now();
@@ -53,11 +53,7 @@ fn open_by(path: &Path, open_file: OpenFile) -> Result<Database> {
 }
 
 fn open_once(path: &Path, open_file: OpenFile) -> Result<Database> {
-    let file = open_file(path).map_err(|source| Error::Open {
-        path: path.to_owned(),
-        source,
-    })?;
-    let database = FileBackend::new(file)
+    let database = FileBackend::new(open_file(path)?)
         .and_then(build)
         .map_err(|error| refused(path, error))?;
     check_tables(path, &database)?;
@@ -72,23 +68,38 @@ fn open_or_create(path: &Path) -> io::Result<File> {
     let file = options.open(path)?;
     #[cfg(unix)]
     sync_folder(path)?;
-    discard_unfinished(&file)?;
+    if discard_unfinished(&file)? {
+        tracing::warn!(path = %path.display(), "the creation of this file did not finish; it is created again");
+    }
+    Ok(file)
+}
+
+/// Opens a file that exists and is not empty: redb would create a database in an empty file.
+fn open_with_content(path: &Path) -> Result<File> {
+    let opened = File::options().read(true).write(true).open(path);
+    let file = opened.map_err(|source| not_opened(path, source))?;
+    let metadata = file.metadata().map_err(|source| not_opened(path, source))?;
+    if metadata.len() == 0 {
+        return Err(foreign(path, &"the file is empty"));
+    }
     Ok(file)
 }
 
 /// Empties a file whose creation did not finish, because the disk was full or the process was killed. redb refuses such
-/// a file, but creates a database in an empty file.
+/// a file, but creates a database in an empty file. Returns whether the file was emptied.
 ///
 /// redb holds the lock of the file during the creation, so a file that another process creates is not emptied.
-fn discard_unfinished(file: &File) -> io::Result<()> {
+fn discard_unfinished(file: &File) -> io::Result<bool> {
     if !is_unfinished(file)? || file.try_lock().is_err() {
-        return Ok(());
+        return Ok(false);
     }
     // Another process may have created the database before the lock was granted.
-    if is_unfinished(file)? {
+    let is_unfinished = is_unfinished(file)?;
+    if is_unfinished {
         file.set_len(0)?;
     }
-    file.unlock()
+    file.unlock()?;
+    Ok(is_unfinished)
 }
 
 /// Returns whether the creation of the file did not finish: the file has no magic number, and no data after its header.
@@ -119,6 +130,13 @@ fn sync_folder(path: &Path) -> io::Result<()> {
         _ => Path::new("."),
     };
     File::open(folder)?.sync_all()
+}
+
+fn not_opened(path: &Path, source: io::Error) -> Error {
+    Error::Open {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 fn refused(path: &Path, error: DatabaseError) -> Error {

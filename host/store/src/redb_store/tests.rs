@@ -257,6 +257,19 @@ fn a_store_that_is_opened_for_reading_is_not_created_or_upgraded() {
 }
 
 #[test]
+fn an_empty_file_is_not_opened_for_reading_and_stays_empty() {
+    let (_folder, path) = folder();
+    File::create(&path).unwrap();
+    let error = RedbStore::open_existing(&path).map(drop).unwrap_err();
+    let expected = format!(
+        "{} is not a kindsight store: the file is empty",
+        path.display()
+    );
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+}
+
+#[test]
 fn a_store_with_a_damaged_mark_is_refused() {
     let (_folder, path) = folder();
     let store = RedbStore::open(&path).unwrap();

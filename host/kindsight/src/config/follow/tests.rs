@@ -68,3 +68,14 @@ fn files_that_do_not_change_are_read_once_after_the_start() {
     assert!(stage.poll().is_none(), "the writer may not have finished");
     assert!(stage.poll().unwrap().is_ok());
 }
+
+#[test]
+fn a_setting_that_changes_before_the_first_read_needs_a_restart() {
+    let mut stage = Stage::start();
+    stage.write("calls-max = 70\ncluster = [\"p+a=x\"]\n");
+    assert!(stage.poll().is_none(), "the writer may not have finished");
+    let others = stage.poll().unwrap().unwrap().others;
+    let changed = stage.files.replace_others(&others);
+    assert_eq!(changed, BTreeSet::from(["calls-max".to_owned()]));
+    assert!(stage.files.replace_others(&others).is_empty());
+}
