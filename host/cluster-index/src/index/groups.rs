@@ -37,7 +37,7 @@ pub(super) struct Group {
 #[derive(Debug)]
 pub(super) struct LastReport {
     pub(super) report: Report,
-    /// Positions of the members in the report.
+    /// Positions in the report, of the members that have not left the group since.
     pub(super) positions: HashMap<Id, usize>,
 }
 
@@ -240,6 +240,10 @@ impl Groups {
                 && let Some(count) = self.by_scope.get_mut(&scope)
             {
                 *count = count.saturating_sub(1);
+            }
+            // A new object may get the number of this object before the next report.
+            if let Some(last) = &mut group.last {
+                last.positions.remove(&object);
             }
             if group.members.is_empty() {
                 self.by_id.remove(&id);

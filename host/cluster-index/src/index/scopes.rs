@@ -112,6 +112,11 @@ impl ClusterIndex {
         held.map(|(_, watched)| &watched.kind)
     }
 
+    /// The Kind in a scope; none if the scope is unknown.
+    pub fn kind_of(&self, scope: ScopeId) -> Option<&Arc<ApiKind>> {
+        self.scopes.get(&scope).map(|watched| &watched.kind)
+    }
+
     /// The last coverage of a Kind in a scope; none before the first.
     pub fn coverage_of(&self, scope: ScopeId) -> Option<&KindCoverage> {
         self.scopes.get(&scope)?.coverage.as_ref()

@@ -289,6 +289,12 @@ impl BundleStates {
         self.states.get_mut(key).map(|read| &mut read.state)
     }
 
+    /// The scopes with resources.
+    pub(super) fn scopes(&self) -> BTreeSet<ScopeId> {
+        let keys = self.states.keys().chain(self.parts.keys());
+        keys.map(|key| key.watch).collect()
+    }
+
     /// Removes the resources of other scopes.
     pub(super) fn retain(&mut self, is_watched: impl Fn(ScopeId) -> bool) {
         let keys = self.states.keys().chain(self.parts.keys());

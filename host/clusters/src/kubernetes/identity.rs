@@ -12,13 +12,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use kindsight_model::ClusterName;
 use serde::Deserialize;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::Access;
 use super::connection::{ApiClient, ApiError};
+
+/// Time for which a session does not end for the access of another context after that access failed.
+const FAILED_FOR: Duration = Duration::from_mins(10);
 
 /// The contexts of each cluster, shared by all sources of a host.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +61,11 @@ pub(super) struct Rank {
 pub(super) struct Reach {
     pub(super) access: Access,
     /// Number of Kinds that the credentials do not allow to list, if that is known.
-    pub(super) refused: usize,
+    refused: usize,
+    /// True if the access changed, and no server has accepted it since.
+    is_new: bool,
+    /// The time at which a session with this access failed; none if the last session was accepted.
+    failed_at: Option<Instant>,
 }
 
 /// One context of a cluster, entered until this value is dropped.
@@ -65,6 +74,23 @@ pub(super) struct Identity {
     all: Identities,
     uid: Arc<str>,
     rank: Rank,
+}
+
+impl Reach {
+    /// The way of a session that was accepted.
+    pub(super) fn new(access: Access, refused: usize) -> Self {
+        Self {
+            access,
+            refused,
+            is_new: false,
+            failed_at: None,
+        }
+    }
+
+    /// Returns whether a session with this access failed lately.
+    fn has_failed(&self) -> bool {
+        self.failed_at.is_some_and(|at| at.elapsed() < FAILED_FOR)
+    }
 }
 
 impl Contexts {
@@ -165,7 +191,8 @@ impl Identity {
     }
 
     /// The ways to the cluster for a session under this name, best first. The context that may list most Kinds is
-    /// first; among equal contexts, the own context is first.
+    /// first; among equal contexts, the own context is first. A changed access of the own context precedes all others,
+    /// because it may lead to another cluster now.
     pub(super) fn reaches(&self) -> Vec<Reach> {
         let by_uid = self.all.by_uid();
         let contexts = by_uid.get(&self.uid);
@@ -175,23 +202,52 @@ impl Identity {
         let mut usable: Vec<(bool, &Reach)> = usable
             .map(|(rank, reach)| (*rank != self.rank, reach))
             .collect();
-        usable.sort_by_key(|(is_other, reach)| (reach.refused, *is_other));
+        usable.sort_by_key(|(is_other, reach)| {
+            let is_changed = reach.is_new && !is_other;
+            (!is_changed, reach.refused, *is_other)
+        });
         usable.into_iter().map(|(_, reach)| reach.clone()).collect()
     }
 
-    /// Notes how many Kinds the credentials of an access do not allow to list. Returns whether another access
-    /// allows more.
+    /// Replaces the access of the own context.
+    pub(super) fn replace_access(&self, access: Access) {
+        let mut by_uid = self.all.by_uid();
+        let contexts = by_uid.get_mut(&self.uid);
+        let own = contexts.and_then(|contexts| contexts.by_rank.get_mut(&self.rank));
+        if let Some(own) = own {
+            *own = Reach {
+                is_new: true,
+                ..Reach::new(access, own.refused)
+            };
+        }
+    }
+
+    /// Notes that a session with an access failed.
+    pub(super) fn fail(&self, access: &Access) {
+        let now = Instant::now();
+        self.change_reaches(access, |reach| reach.failed_at = Some(now));
+    }
+
+    /// Notes how many Kinds the credentials of an access, which the server accepted, do not allow to list. Returns whether
+    /// another access allows more and has not failed lately.
     pub(super) fn is_narrow(&self, access: &Access, refused: usize) -> bool {
+        self.change_reaches(access, |reach| {
+            reach.refused = refused;
+            reach.is_new = false;
+            reach.failed_at = None;
+        });
+        let mut reaches = self.reaches().into_iter();
+        reaches.any(|reach| reach.refused < refused && !reach.has_failed())
+    }
+
+    /// Changes the ways of all contexts with an access.
+    fn change_reaches(&self, access: &Access, change: impl Fn(&mut Reach)) {
         let mut by_uid = self.all.by_uid();
         let contexts = by_uid.get_mut(&self.uid).into_iter();
-        for reach in contexts.flat_map(|context| context.by_rank.values_mut()) {
-            if reach.access == *access {
-                reach.refused = refused;
-            }
+        let reaches = contexts.flat_map(|contexts| contexts.by_rank.values_mut());
+        for reach in reaches.filter(|reach| reach.access == *access) {
+            change(reach);
         }
-        drop(by_uid);
-        let best = self.reaches().into_iter().next();
-        best.is_some_and(|best| best.refused < refused)
     }
 
     /// The other contexts that lead to the cluster and are not watched, as their kubeconfigs name them.
@@ -253,7 +309,7 @@ mod tests {
             context: Some(name.to_owned()),
             content: None,
         };
-        let reach = Reach { access, refused };
+        let reach = Reach::new(access, refused);
         all.enter(uid.into(), (is_found, cluster, name.into()), reach)
     }
 
@@ -327,6 +383,42 @@ mod tests {
         drop((wider, equal));
         assert_eq!(contexts(&held), ["b"]);
         assert_eq!(contexts(&named), ["named"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_does_not_end_for_an_access_that_failed_lately() {
+        let all = Identities::default();
+        let held = enter(&all, "uid-1", true, "b", 9);
+        let _wider = enter(&all, "uid-1", true, "c", 2);
+        let [wider, own] = &held.reaches()[..] else {
+            panic!("two contexts");
+        };
+        held.fail(&wider.access);
+        assert!(!held.is_narrow(&own.access, 9));
+        assert_eq!(contexts(&held), ["c", "b"], "another failure may need it");
+        tokio::time::advance(FAILED_FOR).await;
+        assert!(held.is_narrow(&own.access, 9));
+        held.fail(&wider.access);
+        assert!(!held.is_narrow(&wider.access, 2), "it was accepted");
+        assert!(held.is_narrow(&own.access, 9));
+    }
+
+    #[test]
+    fn a_changed_access_of_the_own_context_is_used_first() {
+        let all = Identities::default();
+        let held = enter(&all, "uid-1", true, "b", 9);
+        let wider = enter(&all, "uid-1", true, "c", 2);
+        assert_eq!(contexts(&held), ["c", "b"]);
+        let changed = Access::Kubeconfig {
+            file: KubeconfigFile::new("other"),
+            context: Some("new".to_owned()),
+            content: None,
+        };
+        held.replace_access(changed.clone());
+        assert_eq!(contexts(&held), ["new", "c"]);
+        assert_eq!(contexts(&wider), ["c", "new"]);
+        assert!(held.is_narrow(&changed, 9), "it was accepted");
+        assert_eq!(contexts(&held), ["c", "new"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The watch of one Kind: it lists the Kind in pages, and then follows the changes until the session ends.
 
 mod retry;
+mod waits;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,16 +12,16 @@ use kindsight_cluster_index::ApiKind;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::connection::{ApiClient, ApiError, Connections, Line, Lines, ResponseClass, Seat};
+use super::connection::{ApiClient, ApiError, Connections, Line, Lines, Seat};
 use super::decode::{Decoder, WatchEvent};
 use super::discovery::path_of;
 use super::jitter::{Backoff, jittered};
 use super::list::{PAGE_ITEMS, Pages, SMALLER, url_encoded};
 use super::news::{News, WatchId, WatchNews, WatchRequest};
 use super::stream::ListStreams;
-use super::turn::{ClusterTurns, ListTurn};
-use retry::Wait;
+use super::turn::ClusterTurns;
 pub(super) use retry::{Refusals, Retry};
+use waits::is_brief;
 
 /// Time after which an outdated version is no sign of a server that forgets versions at once.
 const LONG: Duration = Duration::from_mins(1);
@@ -37,8 +38,6 @@ const RELIST_AFTER: Duration = Duration::from_mins(1);
 const RELIST_AFTER: Duration = Duration::from_millis(500);
 /// Lifetime of a watch that ends the backoff.
 const LASTING: Duration = Duration::from_secs(10);
-/// Longest wait that a server can ask for without a report.
-const BRIEF: Duration = Duration::from_secs(1);
 
 /// The receiver of news is dropped, or the Kind is no longer watched.
 pub(super) struct Closed;
@@ -118,8 +117,7 @@ impl KindWatch {
                     if began.elapsed() >= LONG {
                         too_old = Backoff::default();
                     }
-                    let wait = Wait::of(too_old.next());
-                    if self.pause(wait).await.is_err() {
+                    if self.pause_before_list(too_old.next()).await.is_err() {
                         return;
                     }
                     continue;
@@ -132,44 +130,6 @@ impl KindWatch {
             }
             too_old = Backoff::default();
         }
-    }
-
-    /// Reports a failure, and waits until the request is repeated. Returns whether other objects are requested
-    /// since the last list began.
-    async fn fail(&mut self, error: ApiError) -> Result<bool, Closed> {
-        let (news, wait) = self.retry.failed(error);
-        self.send(news).await?;
-        self.pause(wait).await
-    }
-
-    /// Waits before a request. Returns whether other objects are requested meanwhile.
-    async fn pause(&mut self, wait: Wait) -> Result<bool, Closed> {
-        let until = Instant::now() + wait.time;
-        let mut is_changed = false;
-        let recovery = self.retry.recovery();
-        tokio::pin!(recovery);
-        loop {
-            tokio::select! {
-                () = sleep_until(until) => return Ok(is_changed),
-                () = &mut recovery, if wait.ends_on_recovery => return Ok(is_changed),
-                changed = self.asked.changed() => {
-                    changed.map_err(|_| Closed)?;
-                    is_changed = true;
-                    if wait.is_interruptible {
-                        return Ok(true);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Waits for a turn of its cluster to list. The Kind is reported as out of date if it has to wait.
-    async fn turn(&self) -> Result<ListTurn, Closed> {
-        if let Some(turn) = self.turns.try_list() {
-            return Ok(turn);
-        }
-        self.send(News::Waiting).await?;
-        Ok(self.turns.list().await)
     }
 
     /// Lists all objects. Returns the version to follow from, with an open watch if the list was a stream.
@@ -217,26 +177,27 @@ impl KindWatch {
     async fn follow(&mut self, mut version: String, mut open: Option<Lines>, listed: u64) -> End {
         self.see(&version);
         self.relist_at = None;
+        let mut is_first = true;
         loop {
             let lines = match open.take() {
                 Some(lines) => Ok(lines),
+                // Some extension servers have no versions. A watch that begins again would miss objects that were
+                // deleted in between.
+                None if version.is_empty() && !is_first => return End::TooOld,
                 None => self.open(&version).await,
             };
             let end = match lines {
                 Ok(lines) => self.follow_lines(lines, &mut version, listed).await,
                 Err(end) => end,
             };
+            is_first = false;
             let waited = match end {
                 End::Switch => Ok(false),
                 // An event was dropped since the last list.
                 End::Resume if self.relist_at.is_some() => return End::Relist,
-                // Some extension servers have no versions. A resumed watch would miss objects that were deleted in
-                // between.
+                // The next list has its own pause.
                 End::Resume if version.is_empty() => return End::TooOld,
-                End::Resume => {
-                    let wait = self.retry.pause();
-                    self.pause(wait).await
-                }
+                End::Resume => self.pause_before_resuming().await,
                 // After the first failure, the request is repeated without a report.
                 End::Failed(error) if self.retry.is_fresh() && is_brief(&error) => {
                     tracing::debug!(kind = %self.kind.gvk, %error, "watch failed; it is resumed");
@@ -389,10 +350,4 @@ impl KindWatch {
         let sent = self.news.send(WatchNews { watch, what }).await;
         sent.map_err(|_| Closed)
     }
-}
-
-/// Returns whether a request that is repeated a moment after this failure may succeed.
-fn is_brief(error: &ApiError) -> bool {
-    let asked = error.retry_after().unwrap_or_default();
-    error.response() == ResponseClass::Awaited && asked <= BRIEF
 }

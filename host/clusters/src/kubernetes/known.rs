@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use kindsight_cluster_index::{ClusterIndex, ScopeId};
+use kindsight_cluster_index::{ApiKind, ClusterIndex, ScopeId};
 use kindsight_model::{AuditCounts, DeploymentId, Removal};
 
 use super::decode::Item;
@@ -43,6 +43,14 @@ impl Known {
     /// Sets the uid of the cluster.
     pub(super) fn identify(&mut self, uid: &Arc<str>) {
         self.uid = Some(Arc::clone(uid));
+    }
+
+    /// The Kinds with known objects. The index has no reports of monitors.
+    pub(super) fn held_kinds(&self) -> impl Iterator<Item = &Arc<ApiKind>> {
+        let reports = self.deployments.states.scopes().into_iter();
+        let index = &self.index;
+        let reports = reports.filter_map(|scope| index.kind_of(scope));
+        index.held_kinds().chain(reports)
     }
 
     /// Takes an object of a pass over a Kind.

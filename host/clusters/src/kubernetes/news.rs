@@ -34,8 +34,8 @@ pub(super) struct WatchRequest {
 /// The news of one watch.
 #[derive(Debug)]
 pub(super) enum News {
-    /// A list waits until fewer clusters list. Changes before the list are not known.
-    Waiting,
+    /// A list waits, for this reason. Changes before the list are not known.
+    Waiting(&'static str),
     /// A list with this number begins. Objects that are not in it do not exist.
     ListBegins(u64),
     /// Some objects of the list.

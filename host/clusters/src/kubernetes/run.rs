@@ -63,7 +63,10 @@ impl<E: From<ClusterEvent>> Run<E> {
         let mut backoff = Backoff::default();
         self.events.send_origin().await?;
         loop {
+            // A change that one of them has seen is still new for the other, which waits after the session.
+            let mut configured_in_session = self.configured.clone();
             let mut configured = self.configured.clone();
+            let mut sending = self.events.sending();
             tokio::select! {
                 end = self.session() => match end {
                     SessionEnd::Closed => return Err(Closed),
@@ -85,7 +88,9 @@ impl<E: From<ClusterEvent>> Run<E> {
                         self.events.added().await?;
                     }
                 },
-                () = changed(&mut configured) => self.replaced(&mut backoff),
+                () = changed_between_events(&mut configured_in_session, &mut sending) => {
+                    self.replaced(&mut backoff);
+                }
             }
             let wait = backoff.next();
             let waited = async move {
@@ -117,7 +122,7 @@ impl<E: From<ClusterEvent>> Run<E> {
         let connecting = connected(cluster, self.needs.clone(), self.turns.clone());
         let connected = match self.renewing(connecting).await {
             Ok(Ok(connected)) => connected,
-            Ok(Err(why)) => return self.not_connected(why),
+            Ok(Err(why)) => return self.not_connected(&access, why),
             Err(Closed) => return SessionEnd::Closed,
         };
         let Connected {
@@ -128,19 +133,30 @@ impl<E: From<ClusterEvent>> Run<E> {
         let entered = self.events.entered();
         let entered = entered.as_ref().map(|identity| identity.uid());
         if access != self.cluster.access && entered != uid.as_ref() {
-            return self.not_connected("the context leads to another cluster".to_owned());
+            let why = "the context leads to another cluster";
+            return self.not_connected(&access, why.to_owned());
         }
         self.accepted();
         let identity = match self.identify(uid, refused).await {
             Ok(identity) => identity,
             Err(end) => return end,
         };
-        tokio::select! {
+        if let Some(identity) = &identity
+            && identity.is_narrow(&access, refused)
+            && identity.watched_as().is_none()
+        {
+            return SessionEnd::Narrow;
+        }
+        let end = tokio::select! {
             // First in order, because the cluster may already be watched under another name.
             biased;
             name = watched_as(identity) => SessionEnd::WatchedAs(name),
             end = session.run(&mut self.known, &mut self.events) => end,
+        };
+        if matches!(end, SessionEnd::Lost(_)) {
+            self.note_failure(&access);
         }
+        end
     }
 
     /// The access for the next session. After a failed session, it is the access of another context of the cluster.
@@ -155,9 +171,17 @@ impl<E: From<ClusterEvent>> Run<E> {
     }
 
     /// Continues with the next context of the cluster.
-    fn not_connected(&mut self, why: String) -> SessionEnd {
+    fn not_connected(&mut self, access: &Access, why: String) -> SessionEnd {
         self.attempts += 1;
+        self.note_failure(access);
         SessionEnd::Failed(why)
+    }
+
+    /// Notes that a session with an access failed.
+    fn note_failure(&self, access: &Access) {
+        if let Some(identity) = self.events.entered() {
+            identity.fail(access);
+        }
     }
 
     /// Enters the name of the cluster under its uid, if the uid can be read. A changed uid is another cluster,
@@ -186,7 +210,7 @@ impl<E: From<ClusterEvent>> Run<E> {
                 access,
                 ..
             } = self.cluster.clone();
-            let reach = Reach { access, refused };
+            let reach = Reach::new(access, refused);
             let identities = &self.needs.identities;
             Arc::new(identities.enter(uid, (is_found, name, origin), reach))
         });
@@ -223,6 +247,11 @@ impl<E: From<ClusterEvent>> Run<E> {
         *backoff = Backoff::default();
         self.attempts = 0;
         if let ClusterSource::Kubernetes(cluster) = &*self.configured.borrow_and_update() {
+            if let Some(identity) = self.events.entered()
+                && cluster.access != self.cluster.access
+            {
+                identity.replace_access(cluster.access.clone());
+            }
             self.cluster = (**cluster).clone();
             self.events.configure(&self.cluster);
         }
@@ -276,6 +305,17 @@ async fn watched_as(identity: Option<Arc<Identity>>) -> ClusterName {
         }
     }
     std::future::pending().await
+}
+
+/// Waits for a changed configuration, and then until no event waits for room in its channel. The event of a session that
+/// is cancelled earlier would be lost.
+async fn changed_between_events(
+    configured: &mut watch::Receiver<ClusterSource>,
+    sending: &mut watch::Receiver<bool>,
+) {
+    changed(configured).await;
+    // The sender lives as long as the run.
+    let _ = sending.wait_for(|is_sending| !is_sending).await;
 }
 
 /// Waits for a changed configuration; for ever if the sender is dropped.

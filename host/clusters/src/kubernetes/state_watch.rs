@@ -38,6 +38,8 @@ const GRACE: Duration = Duration::from_secs(10);
 const LASTING: Duration = Duration::from_secs(10);
 /// Time before a watch that the server ended is resumed.
 const RESUME_AFTER: Duration = Duration::from_millis(100);
+/// Lifetime of a watch that is resumed without backoff.
+const RESUMED_AT_ONCE: Duration = Duration::from_secs(1);
 /// Time between requests for a Kind that the server does not serve or does not allow.
 const REFUSED_EVERY: Duration = Duration::from_secs(5);
 
@@ -163,13 +165,26 @@ impl BundleStateWatch {
         if events.send(BundleStateEvent::Listed(states)).await.is_err() {
             return End::Closed;
         }
+        let mut backoff = Backoff::default();
         loop {
+            let began = Instant::now();
             match watch(&client, &mut version, events).await {
-                Err(End::Resume) | Ok(()) => sleep(jittered(RESUME_AFTER)).await,
+                Err(End::Resume) | Ok(()) => {
+                    sleep(pause_after(began.elapsed(), &mut backoff)).await;
+                }
                 Err(end) => return end,
             }
         }
     }
+}
+
+/// The pause before a watch that the server ended after some time is resumed.
+fn pause_after(lasted: Duration, backoff: &mut Backoff) -> Duration {
+    if lasted < RESUMED_AT_ONCE {
+        return backoff.next();
+    }
+    *backoff = Backoff::default();
+    jittered(RESUME_AFTER)
 }
 
 /// All objects, and the version of the list.
@@ -368,6 +383,16 @@ mod tests {
         let managers: Vec<&str> = state.status_managers.iter().map(|it| &*it.name).collect();
         assert_eq!(managers.len(), 1);
         assert!(!managers[0].contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_server_that_ends_each_watch_at_once_is_not_asked_without_a_pause() {
+        let mut backoff = Backoff::default();
+        let pauses = (0..10).map(|_| pause_after(Duration::ZERO, &mut backoff));
+        assert!(pauses.last().unwrap() > Duration::from_secs(1));
+        let pause = pause_after(RESUMED_AT_ONCE, &mut backoff);
+        assert!(pause < RESUME_AFTER * 2);
+        assert!(backoff.is_fresh());
     }
 
     #[test]

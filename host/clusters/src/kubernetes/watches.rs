@@ -33,8 +33,6 @@ const LOST: Duration = if cfg!(test) {
     LOST_MAX
 };
 
-/// Cause of the state of a Kind whose list waits for the lists of other clusters.
-const WAITS: &str = "it is listed again once fewer clusters are listed at the same time";
 /// Cause of the state of a Kind that was listed before, and that has not been listed again in time.
 pub(super) const NOT_LISTED: &str = "its list has not ended for a minute";
 
@@ -328,9 +326,9 @@ impl WatchState {
         self.skipped = Some(KindCoverage::caused(KindState::Unavailable, cause));
     }
 
-    /// Notes that the next list waits for other clusters. The Kind may change without an event until its list.
-    pub(super) fn wait(&mut self) {
-        self.skipped = Some(KindCoverage::caused(KindState::Unavailable, WAITS));
+    /// Notes that the next list waits, for this reason. The Kind may change without an event until its list.
+    pub(super) fn wait(&mut self, why: &str) {
+        self.skipped = Some(KindCoverage::caused(KindState::Unavailable, why));
     }
 
     /// Notes that the list has an item without a readable identity. All other objects are known.

@@ -153,7 +153,6 @@ impl<E: From<ClusterEvent>> Run<E> {
             confirmed,
             lag,
         } = batch;
-        self.silent_at = Instant::now() + SILENT_MAX;
         self.is_known = true;
         self.is_late = lag > SILENT_MAX;
         if is_new_epoch {
@@ -174,9 +173,17 @@ impl<E: From<ClusterEvent>> Run<E> {
                     })
                     .await?;
                 }
+                ClusterEvent::Removed { .. } => {
+                    // The pipeline forgets the state of the connection too.
+                    self.connection = Connection::Unknown(Instant::now());
+                    self.shown = Shown::Nothing;
+                    self.send(event).await?;
+                }
                 event => self.send(event).await?,
             }
         }
+        // The time in which the pipeline takes the events is no silence of the agent.
+        self.silent_at = Instant::now() + SILENT_MAX;
         self.show().await?;
         for (id, answer) in confirmed {
             self.answer(id, answer);

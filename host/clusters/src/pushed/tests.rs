@@ -179,6 +179,52 @@ async fn a_batch_is_refused_while_the_pipeline_has_not_taken_the_last_ones() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_agent_is_not_silent_while_the_pipeline_takes_its_batch() {
+    let mut stage = Stage::start(1).await;
+    let mut batch = stage.synced(Duration::ZERO);
+    let heard = ClusterEvent::Heard {
+        cluster: stage.name.clone(),
+    };
+    batch.events.extend([heard.clone(), heard]);
+    stage.push(batch);
+    tokio::time::sleep(SILENT_MAX * 2).await;
+    for _ in 0..2 {
+        let event = stage.next().await;
+        assert!(matches!(event, ClusterEvent::Heard { .. }), "{event:?}");
+    }
+    stage.next_synced().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_that_was_forgotten_is_connected_again_once_it_was_listed() {
+    let mut stage = Stage::start(8).await;
+    stage.push(stage.synced(Duration::ZERO));
+    stage.next_synced().await;
+    let cluster = stage.name.clone();
+    stage.push(PushedBatch {
+        events: vec![
+            ClusterEvent::Removed {
+                cluster: cluster.clone(),
+            },
+            ClusterEvent::Added { cluster },
+        ],
+        ..PushedBatch::default()
+    });
+    let events = [stage.next().await, stage.next().await];
+    assert!(
+        matches!(
+            events,
+            [ClusterEvent::Removed { .. }, ClusterEvent::Added { .. }]
+        ),
+        "{events:?}"
+    );
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(stage.events.try_recv().is_err(), "it is not listed yet");
+    stage.push(stage.synced(Duration::ZERO));
+    stage.next_synced().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn needs_have_another_revision_after_each_change() {
     let stage = Stage::start(8).await;
     let mut needs = stage.inlet().needs();

@@ -100,6 +100,33 @@ fn later_versions_are_reported_while_a_new_member_waits_for_its_body() {
 }
 
 #[test]
+fn an_object_with_the_number_of_a_deleted_member_does_not_take_its_place() {
+    let mut cluster = Cluster::new(Detail::Whole);
+    cluster.apply("Deployment", &object("front", "", "shop"));
+    for name in 0..3 {
+        cluster.apply("Pod", &pod(name, 1));
+    }
+    assert_eq!(cluster.objects().len(), 4);
+    // The group waits for a body, and two reported members have later versions.
+    cluster.detail = Detail::Metadata;
+    cluster.apply("Pod", &pod(3, 2));
+    cluster.detail = Detail::Whole;
+    cluster.apply("Pod", &pod(1, 2));
+    cluster.apply("Pod", &pod(2, 2));
+    cluster.remove("Pod", &pod(1, 2));
+    cluster.apply("Pod", &object("other", "", "base"));
+    let mut reports = cluster.reports();
+    reports.sort();
+    assert_eq!(
+        reports,
+        [
+            "-/base/-/web other: other",
+            "-/shop/-/web front: front pod-000 pod-001 pod-002"
+        ]
+    );
+}
+
+#[test]
 fn a_report_that_lacks_an_object_has_no_better_coverage_than_the_last_one() {
     let mut cluster = Cluster::new(Detail::Whole);
     cluster.apply("Deployment", &object("front", "", "shop"));

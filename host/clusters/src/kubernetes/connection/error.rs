@@ -19,6 +19,9 @@ pub(in crate::kubernetes) enum ApiError {
     /// The server did not answer this request in time.
     #[error("{0}")]
     TimedOut(String),
+    /// The server ended several watches in a row soon after they began.
+    #[error("the server ends its watches early")]
+    Ended,
     /// The answer is too large, or did not end in time.
     #[error("{0}")]
     TooLarge(String),
@@ -93,6 +96,7 @@ impl ApiError {
             Self::Failed { code, .. } if NOT_LISTABLE.contains(code) => ResponseClass::NotListable,
             Self::Unreachable(_)
             | Self::TimedOut(_)
+            | Self::Ended
             | Self::TooLarge(_)
             | Self::Credentials(_)
             | Self::Failed { .. }
@@ -179,6 +183,7 @@ mod tests {
         for error in [
             ApiError::Unreachable(String::new()),
             ApiError::TimedOut(String::new()),
+            ApiError::Ended,
             ApiError::TooLarge(String::new()),
             ApiError::Unreadable(String::new()),
         ] {

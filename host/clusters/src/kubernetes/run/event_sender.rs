@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kindsight_cluster_index::GroupReport;
 use kindsight_model::{ClusterFacts, Coverage, DigName, MissingResources, Subject, clean};
 use tokio::sync::mpsc::Sender;
+use tokio::sync::watch;
 
 use crate::ClusterEvent;
 use crate::kubernetes::identity::Identity;
@@ -28,6 +29,24 @@ pub(in crate::kubernetes) struct EventSender<E> {
     is_heard: bool,
     /// Number of sessions that the server accepted.
     sessions: u64,
+    /// True while an event waits for room in the channel.
+    is_sending: watch::Sender<bool>,
+}
+
+/// An event that waits for room in the channel, until this value is dropped.
+struct Sending<'s>(&'s watch::Sender<bool>);
+
+impl<'s> Sending<'s> {
+    fn begin(is_sending: &'s watch::Sender<bool>) -> Self {
+        is_sending.send_replace(true);
+        Self(is_sending)
+    }
+}
+
+impl Drop for Sending<'_> {
+    fn drop(&mut self) {
+        self.0.send_replace(false);
+    }
 }
 
 impl<E: From<ClusterEvent>> EventSender<E> {
@@ -40,7 +59,14 @@ impl<E: From<ClusterEvent>> EventSender<E> {
             stale: None,
             is_heard: false,
             sessions: 0,
+            is_sending: watch::Sender::new(false),
         }
+    }
+
+    /// Whether an event waits for room in the channel, as it changes. The event, and the events after it that belong to
+    /// it, are lost if their session is cancelled meanwhile.
+    pub(super) fn sending(&self) -> watch::Receiver<bool> {
+        self.is_sending.subscribe()
     }
 
     /// Counts a session that the server accepted.
@@ -203,6 +229,7 @@ impl<E: From<ClusterEvent>> EventSender<E> {
     }
 
     pub(in crate::kubernetes) async fn send(&self, event: ClusterEvent) -> Result<(), Closed> {
+        let _sending = Sending::begin(&self.is_sending);
         self.events.send(event.into()).await.map_err(|_| Closed)
     }
 }

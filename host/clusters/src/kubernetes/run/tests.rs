@@ -1,11 +1,13 @@
 mod api;
 mod audit;
+mod configuration;
 mod confirmations;
 mod contexts;
 mod discovery;
 mod health;
 mod inventories;
 mod kinds;
+mod monitors;
 mod renewal;
 mod sizes;
 mod turns;
@@ -125,6 +127,7 @@ impl Source {
     async fn next_coverage(&mut self) -> Coverage {
         loop {
             if let ClusterEvent::Coverage { coverage, .. } = self.events.recv().await.unwrap() {
+                self.coverage = coverage.clone();
                 return coverage;
             }
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::stream::{self, StreamExt as _};
 use kindsight_cluster_index::{ApiKind, Labels};
 use kindsight_model::ReportMode;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use super::Session;
 use crate::kubernetes::bundle_states;
@@ -29,19 +29,27 @@ const REQUESTS_AT_A_TIME: usize = 8;
 
 impl Session {
     /// Removes the objects of Kinds that the server removed: their own group omits them, and it has not served a
-    /// list of them for [`REMOVED_AFTER`].
+    /// list of them for [`REMOVED_AFTER`]. Reports of monitors are removed once the server has confirmed that it does
+    /// not serve them, because their deployments can be reported from objects.
     pub(super) fn remove_kinds(&self, known: &mut Known) {
-        let removed = self.watches.iter().filter(|watch| {
-            let is_removed = |since: Instant| since.elapsed() >= REMOVED_AFTER;
-            self.discovered.omits(&watch.kind) && watch.unserved_since().is_some_and(is_removed)
-        });
-        for watch in removed {
-            known.index.remove_kind(watch.scope);
+        for watch in self.watches.iter() {
+            let Some(since) = watch.unserved_since() else {
+                continue;
+            };
+            if !self.discovered.omits(&watch.kind) {
+                continue;
+            }
+            let removed = watch.scope;
+            known.deployments.states.retain(|scope| scope != removed);
+            if since.elapsed() >= REMOVED_AFTER {
+                known.index.remove_kind(removed);
+            }
         }
     }
 
     /// Begins the watches of new Kinds, and ends the watches of other Kinds and versions. A Kind that discovery
-    /// omits is watched while the index has objects of it.
+    /// omits is watched while objects of it are known. Without a watch, the report of a monitor would stay in use
+    /// after its deletion, so only watched reports are kept.
     pub(super) fn watch_kinds(&mut self, known: &mut Known) {
         let options = self.cluster.options.clone();
         let rules = Arc::clone(&self.needs.related.borrow_and_update());
@@ -51,7 +59,7 @@ impl Session {
             options.left_out.contains(&*kind.name()) && !is_asked_for
         };
         let discovered = &self.discovered;
-        let held = known.index.held_kinds().map(|kind| &**kind);
+        let held = known.held_kinds().map(|kind| &**kind);
         let held = held.filter(|kind| !discovered.has(kind));
         // If a group does not answer discovery, the watches of its Kinds remain.
         let watched = self.watches.kinds().map(|kind| &**kind);
@@ -75,6 +83,10 @@ impl Session {
                 self.watch(&kind, Some(Arc::clone(namespace)), known);
             }
         }
+        let watches = &self.watches;
+        let is_watched = |scope| watches.kind_of(scope).is_some();
+        known.deployments.states.retain(is_watched);
+        self.ask_for_states(known);
     }
 
     /// Number of watches that the credentials do not allow.

@@ -79,9 +79,5 @@ impl Session {
     fn leave_old_scopes(&self, known: &mut Known) {
         let watches = &self.watches;
         known.index.retain(|scope| watches.kind_of(scope).is_some());
-        known
-            .deployments
-            .states
-            .retain(|scope| watches.kind_of(scope).is_some());
     }
 }

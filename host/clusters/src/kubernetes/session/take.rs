@@ -87,7 +87,7 @@ impl Session {
         let scope = state.scope;
         let removal = state.removal();
         match what {
-            News::Waiting => state.wait(),
+            News::Waiting(why) => state.wait(why),
             News::ListBegins(list) => {
                 state.begin(list);
                 known.index.init(scope);

@@ -70,3 +70,86 @@ async fn a_list_that_hangs_makes_only_its_kind_unavailable() {
     assert_eq!(source.next().await, "synced");
     drop(held);
 }
+
+/// Returns whether a request opens a watch of Services, apart from a streamed list.
+fn is_watch_of_services(target: &str) -> bool {
+    target.starts_with("/api/v1/services?watch=1&") && !target.contains("sendInitialEvents")
+}
+
+/// The states of Services if the server answers the first four watches with `answer`. The wait after the fourth watch is
+/// longer than a second.
+async fn states_after_four_watches(
+    answer: impl Fn() -> Answer + Send + 'static,
+) -> (Vec<KindState>, String) {
+    let mut watches = 0;
+    let api = Api::new(move |target| {
+        watches += usize::from(is_watch_of_services(target));
+        (is_watch_of_services(target) && watches <= 4).then(&answer)
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    let (unavailable, complete) = (KindState::Unavailable, KindState::Complete);
+    let states = source.states_until("", "Service", unavailable).await;
+    let shown = source.coverage.of(Some(""), "Service", Scope::Cluster);
+    let why = shown.cause().to_owned();
+    source.states_until("", "Service", complete).await;
+    (states, why)
+}
+
+#[tokio::test]
+async fn a_kind_is_unavailable_during_a_long_wait_for_the_list_after_an_outdated_version() {
+    let outdated = || Answer::Json(410, json!({"code": 410, "message": "too old"}));
+    let (states, why) = states_after_four_watches(outdated).await;
+    assert_eq!(states.last(), Some(&KindState::Complete));
+    assert_eq!(
+        why,
+        "its watch could not continue; it is listed again in less than a minute"
+    );
+}
+
+#[tokio::test]
+async fn a_kind_is_unavailable_during_a_long_wait_after_a_watch_that_the_server_ended() {
+    let ended = || Answer::Json(200, Value::Null);
+    let (states, why) = states_after_four_watches(ended).await;
+    assert_eq!(states.last(), Some(&KindState::Complete));
+    assert_eq!(why, "the server ends its watches early");
+}
+
+#[tokio::test]
+async fn a_kind_without_versions_is_listed_again_before_its_watch_continues() {
+    let (listed_tx, mut listed) = mpsc::unbounded_channel();
+    let api = Api::new(move |target| {
+        if is_list_of_services(target) {
+            let shop = json!({"app.kubernetes.io/instance": "shop"});
+            // The test may have ended.
+            let _ = listed_tx.send(());
+            let items = [object("front", &shop)];
+            return Some(Answer::Json(200, json!({"metadata": {}, "items": items})));
+        }
+        is_part_of_services(target).then(front)
+    });
+    let _source = Source::begin(&api, Needs::default());
+    listed.recv().await.unwrap();
+    // The Service belongs to an application, so the watch continues with complete objects.
+    listed.recv().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_watch_without_versions_that_ends_is_followed_by_a_list() {
+    let (asked_tx, mut asked) = mpsc::unbounded_channel();
+    let api = Api::new(move |target| {
+        // A probe lists one object.
+        if is_list_of_services(target) && !target.ends_with("?limit=1") {
+            // The test may have ended.
+            let _ = asked_tx.send("list");
+            return Some(Answer::Json(200, json!({"metadata": {}, "items": []})));
+        }
+        is_watch_of_services(target).then(|| {
+            let _ = asked_tx.send("watch");
+            Answer::Json(200, Value::Null)
+        })
+    });
+    let _source = Source::begin(&api, Needs::default());
+    for expected in ["list", "watch", "list", "watch", "list"] {
+        assert_eq!(asked.recv().await, Some(expected));
+    }
+}
