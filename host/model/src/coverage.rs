@@ -105,7 +105,7 @@ impl Coverage {
     }
 
     /// Makes a Kind at most incomplete in every scope, for this reason. A less known state remains.
-    pub(crate) fn limit(&mut self, group: &str, kind: &str, reason: &Arc<str>) {
+    pub fn limit(&mut self, group: &str, kind: &str, reason: &Arc<str>) {
         let incomplete = KindCoverage::caused(KindState::Incomplete, Arc::clone(reason));
         let known = self.0.kinds.get(kind).and_then(|groups| groups.get(group));
         let scopes = known.into_iter().flat_map(Extents::iter);

@@ -5,6 +5,7 @@ mod parsed;
 mod restarts;
 mod scale_target;
 
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -360,12 +361,16 @@ impl<'t> Head<'t> {
         self.metadata.get(member).text_or_empty()
     }
 
-    /// The labels. The last of duplicate keys counts.
+    /// The labels, in the order of their keys. The last of duplicate keys counts.
     fn labels(&self, texts: &mut Texts) -> Arc<[(Arc<str>, Arc<str>)]> {
-        let labels = self.metadata.get("labels");
-        let is_last = |key: &str, value: Node<'_>| labels.get(key).is_same_node(value);
-        let last = labels.members().filter(|(key, value)| is_last(key, *value));
-        let last = last.filter_map(|(key, value)| Some((key, value.text()?)));
+        // A search among all labels for each key would take minutes for the largest objects.
+        let mut last = BTreeMap::new();
+        for (key, value) in self.metadata.get("labels").members() {
+            last.insert(key, value.text());
+        }
+        let last = last
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
         last.map(|(key, value)| (texts.share(key), texts.share(value)))
             .collect()
     }

@@ -25,9 +25,11 @@ type Numbered = HashMap<u32, Arc<InterpretedBy>>;
 #[derive(Debug, Default)]
 pub struct Image {
     applications: HashMap<ApplicationKey, Held>,
+    /// The clusters with the fencing numbers of their owners; 0 before the stream names the owner.
     connections: BTreeMap<ClusterName, u64>,
     records: HashSet<RecordSubject>,
-    stores: StoresChange,
+    /// True once the upstream host has sent the outages of its stores.
+    has_stores: bool,
     interpreters: Numbered,
     /// The texts that the resources share.
     texts: Texts,
@@ -57,7 +59,6 @@ struct Unseen {
     applications: HashSet<ApplicationKey>,
     connections: HashSet<ClusterName>,
     records: HashSet<RecordSubject>,
-    has_stores: bool,
 }
 
 impl Image {
@@ -124,6 +125,8 @@ impl Image {
         self.batch = Batch {
             connections: connections.filter(|(_, it)| it.is_none()).collect(),
             records: records.filter(|(_, it)| it.is_none()).collect(),
+            // A snapshot names the stores only during an outage.
+            stores: self.has_stores.then(StoresChange::default),
             gone: unfinished.gone,
             ..Batch::default()
         };
@@ -132,10 +135,12 @@ impl Image {
             applications: self.applications.keys().cloned().collect(),
             connections: self.connections.keys().cloned().collect(),
             records: self.records.clone(),
-            has_stores: self.stores != StoresChange::default(),
         });
-        // The next stream names the owners of its clusters again.
-        self.connections.clear();
+        // The next stream names the owners again. The clusters remain until a snapshot lacks them: a stream can end before
+        // the end of its snapshot.
+        for fence in self.connections.values_mut() {
+            *fence = 0;
+        }
     }
 
     fn take_connection(&mut self, line: ConnectionLine) -> Result<(), WireError> {
@@ -206,14 +211,11 @@ impl Image {
             since_ms: line.since_ms,
             reason: line.reason,
         };
-        self.stores = StoresChange {
+        self.has_stores = true;
+        self.batch.stores = Some(StoresChange {
             contexts: line.contexts.map(away),
             states: line.states.map(away),
-        };
-        if let Some(unseen) = &mut self.unseen {
-            unseen.has_stores = false;
-        }
-        self.batch.stores = Some(self.stores.clone());
+        });
     }
 
     fn remove(&mut self, key: ApplicationKey) {
@@ -258,10 +260,6 @@ impl Image {
         for subject in unseen.records {
             self.records.remove(&subject);
             self.batch.records.push((subject, None));
-        }
-        if unseen.has_stores {
-            self.stores = StoresChange::default();
-            self.batch.stores = Some(StoresChange::default());
         }
     }
 }

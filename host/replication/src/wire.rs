@@ -21,7 +21,7 @@ mod row;
 
 use std::sync::Arc;
 
-use kindsight_model::{Connectivity, InterpretedBy};
+use kindsight_model::{Connectivity, Coverage, CoverageEntry, InterpretedBy};
 use kindsight_status::{Report, Staleness};
 use serde::{Deserialize, Serialize};
 
@@ -155,8 +155,15 @@ pub struct PlacementLine {
     /// Kinds that the cluster has not answered for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unanswered: Vec<Arc<str>>,
+    /// The states for which the report may lack objects that exist, without their causes. Earlier releases send none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacking: Vec<CoverageEntry>,
     /// The outcome of the last attempt to reach the cluster.
     pub connectivity: Connectivity,
+    /// The instance of ONAP's Kubernetes plugin whose label an object had before the upstream host started. Earlier
+    /// releases send none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_instance: Option<Arc<str>>,
     /// The resources; left out if they are unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowsLine>,
@@ -196,6 +203,13 @@ pub struct StoresLine {
 }
 
 impl PlacementLine {
+    /// The coverage of the report, as far as the report may lack objects.
+    pub(crate) fn coverage(&self) -> Coverage {
+        let mut coverage = Coverage::default();
+        coverage.extend(self.lacking.iter().cloned());
+        coverage
+    }
+
     /// The state of the report.
     pub(crate) fn report(&self) -> Report {
         if !self.received {

@@ -20,6 +20,7 @@ mod absence;
 mod children;
 mod last_sent;
 mod matching;
+mod shown;
 mod unseen;
 
 pub use matching::match_objects;
@@ -199,7 +200,10 @@ pub fn project(input: ClusterInput, previous: Option<&ClusterView>, now_ms: i64)
     children::set_owners(&mut resources, &owners);
     set_since(&mut resources, previous, now_ms);
     let of_objects = of_objects.into_iter().flatten().collect();
-    ClusterView::new(input.cluster, report, resources, input.faults).with_objects_at(of_objects)
+    ClusterView::new(input.cluster, report, resources, input.faults)
+        .with_objects_at(of_objects)
+        .with_coverage(absence::coverage(&reported))
+        .after(previous)
 }
 
 fn expected_resource(

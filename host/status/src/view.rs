@@ -4,13 +4,14 @@
 //! change in one cluster, the pipeline builds one new [`ClusterView`] and one new [`AppView`], and shares all others.
 
 mod app;
+mod instance;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kindsight_api::status::QueryType;
 use kindsight_model::{
-    ClusterName, Connectivity, ContextId, ContextStatus, DigName, Object, Verdict,
+    ClusterName, Connectivity, ContextId, ContextStatus, Coverage, DigName, Object, Verdict,
 };
 
 use crate::KNOWN_SHOWN_MAX;
@@ -79,7 +80,10 @@ pub struct ClusterView {
     cluster_faults: Arc<[Arc<str>]>,
     /// Kinds that the cluster has not answered for, shared by all its views.
     unanswered: Arc<[Arc<str>]>,
+    coverage: Coverage,
     connectivity: Connectivity,
+    /// The instance of ONAP's Kubernetes plugin whose label an object had before the start.
+    last_instance: Option<Arc<str>>,
     /// Shared with views that differ only in staleness or faults.
     rows: Arc<Rows>,
 }
@@ -112,7 +116,9 @@ impl ClusterView {
             faults,
             cluster_faults: Arc::default(),
             unanswered: Arc::default(),
+            coverage: Coverage::default(),
             connectivity: Connectivity::Unknown,
+            last_instance: None,
             rows: Arc::new(rows),
         }
     }
@@ -190,7 +196,9 @@ impl ClusterView {
             faults,
             cluster_faults: Arc::clone(&self.cluster_faults),
             unanswered: Arc::clone(&self.unanswered),
+            coverage: self.coverage.clone(),
             connectivity: self.connectivity,
+            last_instance: self.last_instance.clone(),
             rows: Arc::clone(&self.rows),
         }
     }
@@ -209,6 +217,12 @@ impl ClusterView {
     #[must_use]
     pub fn with_unanswered(self, unanswered: Arc<[Arc<str>]>) -> Self {
         Self { unanswered, ..self }
+    }
+
+    /// The same view with another coverage of its report.
+    #[must_use]
+    pub fn with_coverage(self, coverage: Coverage) -> Self {
+        Self { coverage, ..self }
     }
 
     /// The same view with another connectivity.
@@ -288,6 +302,12 @@ impl ClusterView {
     /// Kinds that the cluster has not answered for, as text for users. Objects of these Kinds may exist.
     pub fn unanswered(&self) -> &[Arc<str>] {
         &self.unanswered
+    }
+
+    /// The coverage of its report. A Kind with an item that could not be read is not covered. In a replica, the
+    /// coverage has only the states for which the report [may lack objects](Coverage::lacking).
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
     }
 
     /// The number of different names of its resources.

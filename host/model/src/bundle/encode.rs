@@ -76,7 +76,7 @@ impl Default for BundleFormat {
 /// after the restart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedBundle {
-    /// The object with the label `emco/deployment-id`. It is named as the deployment.
+    /// The object with the label `emco/deployment-id`. It is named as the deployment; see [`EncodedBundle::in_object`].
     pub first: BundlePart,
     /// Further objects; almost always none.
     pub further: Vec<BundlePart>,
@@ -86,7 +86,7 @@ pub struct EncodedBundle {
 /// One ResourceBundleState.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundlePart {
-    /// Its name. The name of a further object has the digest of its content, so two objects of one name are equal.
+    /// Its name. The name of a further object has a digest of its content, so two objects of one name are equal.
     pub name: String,
     /// Its labels, which are also the labels in its `spec.selector`.
     pub labels: BTreeMap<String, String>,
@@ -155,12 +155,39 @@ pub fn encode_bundle(
         further,
         header,
     };
-    let digest = (!encoded.further.is_empty()).then(|| status_digest(&encoded.first.status));
-    encoded.first.annotations = encoded.annotations(digest.as_ref());
+    encoded.annotate();
     encoded
 }
 
 impl EncodedBundle {
+    /// The report in a first object with this name. Called by the monitor for each report, because a deployment can have
+    /// several first objects.
+    ///
+    /// The first object owns its further objects, and the API server deletes them together. So a first object that is
+    /// not named as the deployment gives its further objects names of their own. Two first objects of one deployment in
+    /// one namespace then share no further object.
+    #[must_use]
+    pub fn in_object(mut self, name: &str) -> Self {
+        if self.first.name == name {
+            return self;
+        }
+        name.clone_into(&mut self.first.name);
+        for (part, entry) in self.further.iter_mut().zip(&mut self.header.parts) {
+            let digest = Digest::of(format!("{name} {}", entry.status).as_bytes());
+            let deployment = part.name.rsplit_once('-').map(|(deployment, _)| deployment);
+            part.name = further_name(deployment.unwrap_or_default(), &digest);
+            entry.name.clone_from(&part.name);
+        }
+        self.annotate();
+        self
+    }
+
+    /// Sets the annotations of the first object for the status that is sent.
+    fn annotate(&mut self) {
+        let digest = (!self.further.is_empty()).then(|| status_digest(&self.first.status));
+        self.first.annotations = self.annotations(digest.as_ref());
+    }
+
     /// The annotations of the first object once its status was written. `stored` is the [`status_digest`] of the status
     /// in the response of the API server, which may differ from the status that was sent: the definition of the
     /// original monitors removes members. Only a report in several objects needs it.
@@ -225,11 +252,8 @@ fn further(
     }
     let parts = chunks.iter().map(|chunk| {
         let status = status::further(chunk);
-        let digest = status_digest(&status);
-        let digits = digest.as_str().rsplit(':').next().unwrap_or_default();
-        let digits = digits.get(..NAME_DIGITS).unwrap_or(digits);
         BundlePart {
-            name: format!("{deployment}-{digits}"),
+            name: further_name(&deployment.to_string(), &status_digest(&status)),
             labels: label(PART_LABEL, deployment),
             annotations: BTreeMap::new(),
             status,
@@ -237,6 +261,13 @@ fn further(
         }
     });
     parts.collect()
+}
+
+/// The name of a further object, which ends with digits of a digest.
+fn further_name(deployment: &str, digest: &Digest) -> String {
+    let digits = digest.as_str().rsplit(':').next().unwrap_or_default();
+    let digits = digits.get(..NAME_DIGITS).unwrap_or(digits);
+    format!("{deployment}-{digits}")
 }
 
 #[cfg(test)]

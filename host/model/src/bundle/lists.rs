@@ -181,8 +181,10 @@ pub(crate) fn for_relations(
     objects: &ObjectList,
     rejected: &[Rejected],
 ) -> Coverage {
-    let (unread, unknown): (Vec<_>, Vec<_>) =
-        rejected.iter().map(kind_of).partition(Option::is_some);
+    let (unread, unknown): (Vec<_>, Vec<_>) = rejected
+        .iter()
+        .map(Rejected::gvk)
+        .partition(Option::is_some);
     let unread: HashSet<Gvk> = unread.into_iter().flatten().collect();
     let is_unread = |group: &str, kind: &str| {
         let mut unread = unread.iter();
@@ -212,13 +214,14 @@ pub(crate) fn for_relations(
     relations
 }
 
-/// Kind of an item that cannot be decoded: by its own content, else by its list; `None` if it may be of any
-/// Kind.
-fn kind_of(item: &Rejected) -> Option<Gvk> {
-    let own = item.identity.as_ref().map(|identity| identity.gvk.clone());
-    let field = item.pointer.split('/').nth(2);
-    let listed = || LISTS.iter().find(|list| Some(list.field) == field);
-    own.or_else(|| listed().map(List::gvk))
+impl Rejected {
+    /// The Kind of the object: by the content of the item, else by its list. `None` if it may be of any Kind.
+    pub fn gvk(&self) -> Option<Gvk> {
+        let own = self.identity.as_ref().map(|identity| identity.gvk.clone());
+        let field = self.pointer.split('/').nth(2);
+        let listed = || LISTS.iter().find(|list| Some(list.field) == field);
+        own.or_else(|| listed().map(List::gvk))
+    }
 }
 
 #[cfg(test)]

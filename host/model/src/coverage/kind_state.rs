@@ -105,6 +105,24 @@ impl KindState {
         }
     }
 
+    /// Returns whether the report may lack objects that exist and that the source is configured to report. If so,
+    /// an object that is not in the report was perhaps not deleted.
+    pub fn may_lack_objects(self) -> bool {
+        match self {
+            Self::Incomplete
+            | Self::Listing
+            | Self::NotListable
+            | Self::Forbidden
+            | Self::Unavailable => true,
+            // The server has no objects of a Kind that it does not serve.
+            Self::Complete
+            | Self::Presumed
+            | Self::Selected
+            | Self::NotRequested
+            | Self::Unserved => false,
+        }
+    }
+
     /// Use of an object that is in the report.
     pub fn presence(self) -> Presence {
         match self {

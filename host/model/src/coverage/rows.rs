@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Coverage, KindCoverage, KindState};
+use super::{Coverage, KindCoverage, KindState, is_served_by};
 
 /// The state of one Kind in one scope, of one group, or of a limit on the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,33 @@ impl Coverage {
     /// The Kinds, groups and limits that make this coverage incomplete.
     pub fn not_covered(&self) -> impl Iterator<Item = CoverageRow<'_>> {
         self.rows().filter(|row| !row.coverage.state.is_covered())
+    }
+
+    /// The Kinds, groups and limits for which a report may lack objects that exist. A row without a group and a Kind
+    /// concerns every Kind.
+    pub fn lacking(&self) -> impl Iterator<Item = CoverageRow<'_>> {
+        let others = CoverageRow {
+            group: None,
+            kind: None,
+            namespace: None,
+            coverage: self.0.others.clone(),
+        };
+        let rows = self.rows().chain([others]);
+        rows.filter(|row| row.coverage.state.may_lack_objects())
+    }
+
+    /// Returns whether a report may lack objects of a Kind that exist in this namespace; in any namespace if it is
+    /// `None`. If so, an object that is not in the report was perhaps not deleted.
+    pub fn may_lack(&self, group: &str, kind: &str, namespace: Option<&str>) -> bool {
+        let is_in = |row: &CoverageRow<'_>| match (row.namespace, namespace) {
+            (Some(limited), Some(namespace)) => limited == namespace,
+            _ => true,
+        };
+        self.lacking().any(|row| {
+            row.group.is_none_or(|listed| is_served_by(group, listed))
+                && row.kind.is_none_or(|listed| listed == kind)
+                && is_in(&row)
+        })
     }
 
     /// The Kinds and groups that the server has not answered yet.

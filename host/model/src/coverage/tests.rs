@@ -190,3 +190,49 @@ fn a_coverage_is_complete_while_each_scope_of_each_kind_is_covered() {
     assert!(!set(Scope::Namespace("a"), KindState::Unavailable));
     assert!(set(Scope::Namespace("a"), KindState::Complete));
 }
+
+#[test]
+fn a_report_may_lack_objects_of_the_kinds_that_it_does_not_cover() {
+    let mut coverage = watched();
+    for namespace in ["web", "base"] {
+        coverage.set("", "Secret", Scope::Namespace(namespace), complete());
+    }
+    let lacks = |coverage: &Coverage, kind, namespace| coverage.may_lack("", kind, namespace);
+    assert!(
+        !["Pod", "Secret", "Service"]
+            .map(|kind| lacks(&coverage, kind, None))
+            .contains(&true)
+    );
+    let forbidden = KindCoverage::new(KindState::Forbidden);
+    coverage.set("", "Secret", Scope::Namespace("web"), forbidden);
+    for (namespace, expected) in [(Some("web"), true), (Some("base"), false), (None, true)] {
+        assert_eq!(
+            lacks(&coverage, "Secret", namespace),
+            expected,
+            "{namespace:?}"
+        );
+    }
+    assert!(!lacks(&coverage, "Pod", Some("web")));
+    coverage.set_group("x.org", KindCoverage::new(KindState::Unavailable));
+    assert!(coverage.may_lack("x.org", "Crane", Some("web")));
+    assert!(!lacks(&coverage, "Pod", Some("web")));
+    coverage.leave_out("too many objects");
+    assert!(lacks(&coverage, "Pod", Some("web")));
+    assert!(lacks(&Coverage::partial(), "Pod", None));
+}
+
+#[test]
+fn each_state_says_whether_a_report_may_lack_objects() {
+    let lacking = KindState::ALL
+        .iter()
+        .filter(|state| state.may_lack_objects());
+    let lacking: Vec<KindState> = lacking.copied().collect();
+    let expected = [
+        KindState::Incomplete,
+        KindState::Listing,
+        KindState::NotListable,
+        KindState::Forbidden,
+        KindState::Unavailable,
+    ];
+    assert_eq!(lacking, expected);
+}

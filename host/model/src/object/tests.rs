@@ -156,6 +156,17 @@ fn labels_are_strings_and_the_last_of_duplicate_keys_counts() {
 }
 
 #[test]
+fn as_many_labels_as_an_object_can_have_are_read() {
+    let labels = (0..150_000).map(|at| format!(r#""{at}":"""#));
+    let labels = labels.collect::<Vec<String>>().join(",");
+    let pod = object(&format!(
+        r#"{{"kind":"Pod","metadata":{{"labels":{{{labels},"7":"last"}}}}}}"#
+    ));
+    assert_eq!(pod.labels.len(), 150_000);
+    assert_eq!(pod.label("7"), Some("last"));
+}
+
+#[test]
 fn an_object_without_a_spec_receives_the_spec_of_its_manifest() {
     let reported = r#"{"kind": "Deployment", "metadata": {"name": "a", "annotations": {"x": "y"}}, "status": {}}"#;
     let reported = Object::from_json(reported).unwrap();

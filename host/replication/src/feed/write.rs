@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use kindsight_model::{ClusterName, RecordSubject};
+use kindsight_model::{
+    ClusterName, Coverage, CoverageEntry, CoverageRow, KindCoverage, RecordSubject,
+};
 use kindsight_status::{
     AppView, ApplicationKey, ChangedSubject, ClusterView, ConnectionView, ContextView,
     HistoryChange, StoreAway, Transition,
@@ -243,7 +245,9 @@ impl Feed {
             faults: view.faults().to_vec(),
             cluster_faults: view.cluster_faults().to_vec(),
             unanswered: view.unanswered().to_vec(),
+            lacking: lacking(view.coverage()),
             connectivity: view.connectivity(),
+            last_instance: view.last_instance().cloned(),
             rows,
         };
         self.lines.write(&Line {
@@ -338,6 +342,15 @@ impl Feed {
             ..Line::default()
         });
     }
+}
+
+/// The states for which a report may lack objects. Each line of a placement has them, so their texts are left out.
+fn lacking(coverage: &Coverage) -> Vec<CoverageEntry> {
+    let rows = coverage.lacking().map(|row| CoverageRow {
+        coverage: KindCoverage::new(row.coverage.state),
+        ..row
+    });
+    rows.map(CoverageEntry::from).collect()
 }
 
 /// The placement in an earlier view that has the place `at` in a later one.

@@ -91,7 +91,9 @@ impl Image {
             .with_report(line.report(), line.faults.clone())
             .with_cluster_faults(line.cluster_faults.as_slice().into())
             .with_unanswered(line.unanswered.as_slice().into())
-            .with_connectivity(line.connectivity);
+            .with_coverage(line.coverage())
+            .with_connectivity(line.connectivity)
+            .with_last_instance(line.last_instance.clone());
         let held = self.applications.get_mut(key);
         let held = held.ok_or(WireError::Unknown("an application"))?;
         let place = (Arc::clone(&line.app), Arc::clone(&line.cluster));

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use kindsight_model::{Coverage, KindCoverage, KindState, Scope};
 use kindsight_replication::wire::RowOp;
-use kindsight_status::{AppView, ContextView, Report, Staleness, StoreAway};
+use kindsight_status::{AppView, ClusterView, ContextView, Report, Staleness, StoreAway};
 
 use crate::stage::{
     EDGE, FAR, Stage, cluster, context, edge_of, filled, key, placement, resource, transition,
@@ -52,6 +53,26 @@ async fn a_replica_has_the_same_content_after_each_kind_of_change() {
     }));
     stage.follow().await;
     stage.check();
+    // The report lacks objects.
+    let mut coverage = Coverage::nothing();
+    for (kind, namespace, state) in [
+        ("Pod", None, KindState::Complete),
+        ("Secret", None, KindState::Forbidden),
+        ("Job", Some("web"), KindState::Incomplete),
+    ] {
+        let scope = namespace.map_or(Scope::Cluster, Scope::Namespace);
+        coverage.set("", kind, scope, KindCoverage::caused(state, "why"));
+    }
+    let edge = ClusterView::clone(&edge_of(stage.upstream.read_model()));
+    let edge = Arc::new(edge.with_coverage(coverage));
+    stage
+        .upstream
+        .publish(&key("shop"), context("shop", vec![edge]), Vec::new());
+    stage.follow().await;
+    stage.check();
+    let edge = edge_of(stage.replica.read_model());
+    let lacks = |kind| edge.coverage().may_lack("", kind, Some("web"));
+    assert_eq!(["Pod", "Secret", "Job"].map(lacks), [false, true, true]);
     // Everything is gone.
     stage.upstream.remove(&key("shop"));
     stage.upstream.publish_connection(&cluster(EDGE), None);
@@ -70,6 +91,20 @@ async fn more_exact_times_reach_a_replica() {
     stage.upstream.refresh(&key("shop"), view);
     stage.follow().await;
     stage.check();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replica_knows_the_instance_of_a_last_known_state() {
+    let mut stage = Stage::new(filled());
+    stage.follow().await;
+    let edge = ClusterView::clone(&edge_of(stage.upstream.read_model()));
+    let edge = Arc::new(edge.with_last_instance(Some("vfw".into())));
+    stage
+        .upstream
+        .publish(&key("shop"), context("shop", vec![edge]), Vec::new());
+    stage.follow().await;
+    let edge = edge_of(stage.replica.read_model());
+    assert!(edge.has_instance("vfw") && !edge.has_instance("other"));
 }
 
 #[tokio::test(start_paused = true)]

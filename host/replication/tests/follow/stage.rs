@@ -110,14 +110,17 @@ pub(crate) fn shown(view: &ContextView) -> String {
     let mut text = format!("{:?} {:?}\n", view.meta, view.faults);
     for app in &view.apps {
         for placement in app.clusters() {
+            let lacking = placement.coverage().lacking();
+            let lacking = lacking.map(|row| format!("{} {}", row.name(), row.coverage.state));
             let _ = writeln!(
                 text,
-                "{} {} {:?} {:?} {:?} {:?}",
+                "{} {} {:?} {:?} {:?} {:?} {:?}",
                 app.name(),
                 placement.cluster(),
                 placement.report(),
                 placement.faults(),
                 placement.unanswered(),
+                lacking.collect::<Vec<_>>(),
                 placement.connectivity(),
             );
             for resource in placement.resources().iter() {
@@ -177,6 +180,17 @@ impl Stage {
                     self.publish(batch);
                     return lines;
                 }
+            }
+        }
+    }
+
+    /// Reads the lines of the next batch without its end, as if the stream broke there.
+    pub(crate) async fn follow_to_cut(&mut self) {
+        let bytes = self.feed.next().await.unwrap();
+        let end = bytes.windows(6).position(|part| part == b"{\"end\"");
+        for line in bytes[..end.unwrap()].split(|byte| *byte == b'\n') {
+            if !line.is_empty() {
+                assert!(self.image.take(line).unwrap().is_none());
             }
         }
     }

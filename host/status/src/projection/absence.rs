@@ -3,7 +3,28 @@
 //! The coverage of the Kind decides, both for resources that were sent and for objects that were observed
 //! before.
 
-use kindsight_model::{Absence, KindCoverage, Phase, Verdict, host_reason};
+use std::sync::Arc;
+
+use kindsight_model::{Absence, Coverage, KindCoverage, Phase, Verdict, host_reason};
+
+use super::Reported;
+
+/// Cause of the state of a Kind with an item that could not be read.
+const ITEM_UNREADABLE: &str = "an item of the report cannot be read";
+
+/// The coverage that decides whether an object was deleted that is not in the report. The object of an item that could
+/// not be read exists, so the report does not cover its Kind.
+pub(super) fn coverage(reported: &Reported) -> Coverage {
+    let mut coverage = reported.coverage.clone();
+    let cause: Arc<str> = ITEM_UNREADABLE.into();
+    for item in reported.rejected.iter() {
+        match item.gvk() {
+            Some(gvk) => coverage.limit(&gvk.group, &gvk.kind, &cause),
+            None => coverage.leave_out(Arc::clone(&cause)),
+        }
+    }
+    coverage
+}
 
 /// The verdict on a resource that was sent and is not in the report. `last` is its last verdict.
 pub(super) fn of_sent(found: &KindCoverage, kind: &str, last: Option<&Verdict>) -> Verdict {
@@ -46,9 +67,37 @@ pub(super) fn not_reported(found: &KindCoverage, kind: &str) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use kindsight_model::KindState;
+    use kindsight_model::{Gvk, KindState, ObjectError, Rejected, RejectedIdentity};
 
     use super::*;
+
+    #[test]
+    fn an_item_that_cannot_be_read_limits_its_kind() {
+        let pod = RejectedIdentity {
+            gvk: Gvk::new("", "v1", "Pod"),
+            namespace: "web".into(),
+            name: "a".into(),
+        };
+        for (pointer, identity, limited) in [
+            ("/status/resourceStatuses/0/res", Some(pod), vec!["Pod"]),
+            ("/status/podStatuses", None, vec!["Pod"]),
+            ("/status/resourceStatuses", None, vec!["Pod", "Service"]),
+        ] {
+            let item = Rejected {
+                pointer: pointer.to_owned(),
+                error: ObjectError::NoKind,
+                identity,
+            };
+            let reported = Reported {
+                rejected: [item].into(),
+                ..Reported::default()
+            };
+            let found = coverage(&reported);
+            let kinds = ["Pod", "Service"].into_iter();
+            let kinds = kinds.filter(|kind| found.may_lack("", kind, None));
+            assert_eq!(kinds.collect::<Vec<_>>(), limited, "{pointer}");
+        }
+    }
 
     #[test]
     fn the_coverage_of_a_kind_decides_the_verdict_on_a_missing_resource() {

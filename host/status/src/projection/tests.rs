@@ -73,6 +73,33 @@ fn an_empty_report_makes_every_resource_not_present() {
 }
 
 #[test]
+fn the_resources_of_a_view_keep_their_states_when_the_manifests_change() {
+    let sent = vec![
+        expected("apps/v1", "Deployment", "sink"),
+        expected("v1", "Service", "sink"),
+    ];
+    let reported = vec![
+        object("apps/v1", "Deployment", "default", "sink"),
+        object("v1", "Pod", "default", "sink-1"),
+    ];
+    let last = view(sent, reported);
+    let sent = vec![
+        expected("v1", "Service", "sink"),
+        expected("v1", "ConfigMap", "sink"),
+    ];
+    let mut next = input("edge01", sent);
+    next.reported = Some(Reported::shown_by(&last, None));
+    let next = project(next, Some(&last), NOW_MS);
+    let expected = [
+        "sent v1 Service /sink NotPresent",
+        "sent v1 ConfigMap /sink Unknown",
+        "extra apps/v1 Deployment default/sink Ready",
+        "extra v1 Pod default/sink-1 Ready",
+    ];
+    assert_eq!(lines(&next), expected);
+}
+
+#[test]
 fn a_deleted_resource_is_not_present_without_a_report() {
     let mut gone = expected("v1", "Service", "sink");
     gone.rsync = Some(RsyncStatus::Deleted);
@@ -431,4 +458,37 @@ fn a_resource_whose_item_cannot_be_read_is_unknown_with_the_reason() {
     }] {
         assert_eq!(absent(other, item).1, "NotInReport");
     }
+}
+
+#[test]
+fn a_label_from_before_the_start_counts_while_a_resource_has_no_object() {
+    let service = || object("v1", "Service", "default", "sink");
+    let seen = view(Vec::new(), vec![service()]);
+    let resource = ResourceView {
+        object: None,
+        ..seen.resources().get(0).unwrap().clone()
+    };
+    let unseen = Unseen {
+        last: LastKnown::of(&resource),
+        why: Why::Uncertain(resource.verdict.clone()),
+        owner: None,
+        is_hook: false,
+    };
+    let stale = Staleness {
+        since_ms: 0,
+        reason: "".into(),
+    };
+    let cluster = seen.cluster().clone();
+    let before = ClusterView::remembered(cluster, vec![(resource, None)], stale)
+        .with_last_instance(Some("vfw".into()));
+    assert!(before.has_instance("vfw") && !before.has_instance("other"));
+    let mut partial = input("edge01", Vec::new());
+    report(&mut partial, Vec::new());
+    partial.unseen = vec![unseen];
+    let partial = project(partial, Some(&before), NOW_MS);
+    assert!(partial.has_instance("vfw"));
+    let mut complete = input("edge01", Vec::new());
+    report(&mut complete, vec![ready(service())]);
+    let complete = project(complete, Some(&partial), NOW_MS);
+    assert!(!complete.has_instance("vfw"), "its objects have no label");
 }

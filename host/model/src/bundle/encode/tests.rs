@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -315,6 +315,33 @@ fn a_report_that_is_still_too_large_continues_in_further_objects() {
     let stored = decode_status(deployment(), bundle.status_json().as_bytes()).unwrap();
     assert_eq!(contents(&stored.report.objects), contents(&report.objects));
     assert_eq!(stored.report.coverage, bundle.report.coverage);
+}
+
+#[test]
+fn two_first_objects_of_one_deployment_share_no_further_object() {
+    let objects: Vec<Value> = (0..40)
+        .map(|n| of_kind("v1", "Service", &n.to_string()))
+        .collect();
+    let report = report(&objects);
+    let usual = encode_bundle(&deployment(), &report, &format(BundleDialect::V22, 3000));
+    assert_eq!(usual.clone().in_object("7-sink"), usual);
+    let names = |encoded: &EncodedBundle| -> BTreeSet<String> {
+        let names = encoded.further.iter().map(|part| part.name.clone());
+        names.collect()
+    };
+    let mut seen = names(&usual);
+    let count = seen.len();
+    for (name, of_all) in [("second", 2 * count), (&*"x".repeat(253), 3 * count)] {
+        let other = usual.clone().in_object(name);
+        assert_eq!(other.first.name, name);
+        let found = contents(&decoded(&other).report.objects);
+        assert_eq!(found, contents(&report.objects));
+        assert!(names(&other).iter().all(|name| name.len() < 100));
+        seen.extend(names(&other));
+        assert_eq!(seen.len(), of_all);
+        // An object keeps its names, so an unchanged report is not written again.
+        assert_eq!(usual.clone().in_object(name), other);
+    }
 }
 
 #[test]

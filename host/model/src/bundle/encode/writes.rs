@@ -16,9 +16,11 @@ pub struct StoredBundle {
     /// The [`status_digest`](crate::status_digest) of the stored status; `None` if it has none, or if the writer does
     /// not know it. Then the annotations of a report in several objects are written only after a status.
     pub status: Option<Digest>,
-    /// The names of the further objects of the app that have a status. One without a status is not in this set, and
-    /// is written again.
+    /// The names of the further objects of the app that have the status that was written.
     pub parts: BTreeSet<String>,
+    /// The names of the other further objects of the app: without a status, or changed by another client. They are
+    /// written again if the report has them, and else deleted.
+    pub damaged: BTreeSet<String>,
 }
 
 /// One write to a cluster.
@@ -52,7 +54,10 @@ impl EncodedBundle {
         writes.extend(missing.map(BundleWrite::Part));
         let present = stored.annotations.get(REPORT_ANNOTATION);
         let mut present = present.and_then(|json| Header::read(json).ok());
-        if !stored.is_status_current {
+        // The header of a report in several objects names the digest of the stored status. If the digest is not known,
+        // only the response to a write of the status shows it.
+        let is_digest_known = stored.status.is_some() || !self.header.is_bound();
+        if !(stored.is_status_current && is_digest_known) {
             let guard = self.guard(present.as_ref());
             if let Some(guard) = guard {
                 writes.push(BundleWrite::Annotations(
@@ -66,7 +71,8 @@ impl EncodedBundle {
             writes.push(BundleWrite::AnnotationsOfStatus);
         }
         let names: BTreeSet<&str> = self.further.iter().map(|part| &*part.name).collect();
-        let old = stored.parts.iter().filter(|name| !names.contains(&***name));
+        let old = stored.parts.union(&stored.damaged);
+        let old = old.filter(|name| !names.contains(&***name));
         writes.extend(old.cloned().map(BundleWrite::Delete));
         writes
     }

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::bundle::encode::tests::{contents, deployment, pod, report};
@@ -23,6 +23,7 @@ impl Cluster {
             is_status_current: self.status.as_deref() == Some(&encoded.first.status),
             status: self.status.as_deref().map(status_digest),
             parts: self.parts.keys().cloned().collect(),
+            damaged: BTreeSet::new(),
         }
     }
 
@@ -143,6 +144,63 @@ fn a_report_in_several_objects_is_written_before_it_is_named() {
         "{writes:?}"
     );
     assert!(cluster.parts.is_empty());
+}
+
+#[test]
+fn a_first_further_object_beside_an_unchanged_status_is_read() {
+    let onap = |objects: &[Value]| {
+        let format = BundleFormat {
+            dialect: BundleDialect::Onap,
+            bytes_max: 100_000,
+        };
+        encode_bundle(&deployment(), &report(objects), &format)
+    };
+    let policy = json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+        "metadata": {"name": "policy", "namespace": "d", "uid": "uid-policy"},
+    });
+    let (before, after) = (onap(&[pod("a")]), onap(&[pod("a"), policy]));
+    assert_eq!(before.first.status, after.first.status);
+    let mut cluster = Cluster::default();
+    write(&mut cluster, &before);
+    // The response to the write of a report in one object has no status.
+    let stored = StoredBundle {
+        status: None,
+        ..cluster.stored(&after)
+    };
+    let writes = after.writes(&stored);
+    assert_eq!(
+        kinds(&writes),
+        ["part", "annotations", "status", "annotations of status"]
+    );
+    for write in &writes {
+        cluster.write(write, &after);
+    }
+    let read = cluster.read().unwrap();
+    assert_eq!(read.objects.len(), 2);
+}
+
+#[test]
+fn a_damaged_further_object_is_written_again_or_deleted() {
+    let mut cluster = Cluster::default();
+    let large = encoded(&pods(40, 1), 3000);
+    write(&mut cluster, &large);
+    let mut stored = cluster.stored(&large);
+    let damaged = stored.parts.pop_first().unwrap();
+    stored.damaged = BTreeSet::from([damaged.clone()]);
+    let writes = large.writes(&stored);
+    assert!(
+        matches!(&*writes, [BundleWrite::Part(part)] if part.name == damaged),
+        "{writes:?}"
+    );
+    let small = encoded(&pods(3, 1), 100_000);
+    let stored = StoredBundle {
+        damaged: stored.damaged,
+        parts: BTreeSet::new(),
+        ..cluster.stored(&small)
+    };
+    let deleted = BundleWrite::Delete(damaged);
+    assert!(small.writes(&stored).contains(&deleted));
 }
 
 /// The objects and the coverage of a report.
