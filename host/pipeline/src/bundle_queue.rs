@@ -51,14 +51,24 @@ impl BundleQueue {
         (contents.waiting.len(), contents.waiting.bytes())
     }
 
-    /// Stores only the reports of clusters that this host owns.
+    /// Stores only the reports of clusters that this host owns. The reports of other clusters wait.
     pub(crate) fn share_clusters(&self, ownership: Ownership) {
         // A second call would have no effect. There is only one.
         let _ = self.0.ownership.set(ownership);
     }
 
-    /// The contexts for a report of a cluster. `None` if another host stores the reports of the cluster. Its store
-    /// refuses a write after the end of the ownership.
+    /// Stores the reports that wait since the lease of their cluster ended, because this host owns the cluster again.
+    pub(crate) fn resume(&self) {
+        self.0.arrived.notify_one();
+    }
+
+    /// Forgets the reports of a cluster whose next source sends them again, here or on another host.
+    pub(crate) fn forget(&self, cluster: &ClusterName) {
+        self.contents().waiting.take(|app| app.cluster == *cluster);
+    }
+
+    /// The contexts for a report of a cluster. `None` if this host does not own the cluster. Their store refuses a write
+    /// after the end of the ownership.
     fn contexts_of(&self, contexts: &AppContexts, cluster: &ClusterName) -> Option<AppContexts> {
         match self.0.ownership.get() {
             None => Some(contexts.clone()),
@@ -106,17 +116,16 @@ impl BundleQueue {
     /// Stores the reports that wait. Returns false if the store cannot take them now: they wait on. Blocks.
     pub(crate) fn write_all(&self, contexts: &AppContexts) -> bool {
         loop {
-            let Some((app, waiting)) = self.contents().begin_write() else {
+            let contexts_of = |cluster: &ClusterName| self.contexts_of(contexts, cluster);
+            let begun = self.contents().begin_write(contexts_of);
+            let Some((app, waiting, contexts)) = begun else {
                 return true;
             };
             let ReportedApp {
                 deployment: DeploymentId { context, app: name },
                 cluster,
             } = &app;
-            let contexts = self.contexts_of(contexts, cluster);
-            let stored = contexts.map_or(Ok(Recorded::NotFound), |contexts| {
-                contexts.record_bundle(context, name, cluster, &waiting.report)
-            });
+            let stored = contexts.record_bundle(context, name, cluster, &waiting.report);
             let mut contents = self.contents();
             contents.writing = None;
             let waits_on = match stored {

@@ -17,6 +17,10 @@ const NOT_CONFIGURED: &str = "the cluster is no longer configured; its last repo
 /// Maximum number of unanswered Kinds that a view lists.
 const UNANSWERED_SHOWN_MAX: usize = 20;
 
+/// Number of answered Kinds above which only the Kinds of the last coverage count. Discovery of a watched cluster finds at
+/// most 2,000 Kinds, and an agent that pushes can name other ones in each coverage.
+const ANSWERED_MAX: usize = 20_000;
+
 /// State of one cluster.
 #[derive(Debug, Default)]
 pub(crate) struct ClusterState {
@@ -32,7 +36,7 @@ pub(crate) struct ClusterState {
     coverage: Option<Coverage>,
     /// The unanswered Kinds as text, in all views of the cluster.
     unanswered: Arc<[Arc<str>]>,
-    /// The Kinds that were answered since the start, by name and namespace.
+    /// The Kinds that were answered since the start, by name and namespace; see [`ANSWERED_MAX`].
     answered: HashSet<String>,
     /// End of the time for which every unanswered Kind counts, in Unix milliseconds.
     grace_until_ms: i64,
@@ -141,13 +145,21 @@ impl ClusterState {
         let lost = before.map_or_else(Vec::new, |before| lost(&before, &coverage));
         let shown = coverage.unanswered().take(UNANSWERED_SHOWN_MAX);
         self.unanswered = shown.map(|row| format!("{name}: {row}").into()).collect();
+        self.note_answered(&coverage);
+        self.coverage = Some(coverage.clone());
+        self.change(now_ms, |connection| connection.coverage = Some(coverage));
+        Some(lost)
+    }
+
+    fn note_answered(&mut self, coverage: &Coverage) {
         self.answered.extend(coverage.rows().filter_map(|row| {
             let is_answered = row.coverage.state.is_answered();
             is_answered.then(|| row.name())
         }));
-        self.coverage = Some(coverage.clone());
-        self.change(now_ms, |connection| connection.coverage = Some(coverage));
-        Some(lost)
+        if self.answered.len() > ANSWERED_MAX {
+            let present: HashSet<String> = coverage.rows().map(|row| row.name()).collect();
+            self.answered.retain(|name| present.contains(name));
+        }
     }
 
     /// Returns whether the cluster ever answered for a Kind since the start.
@@ -215,4 +227,41 @@ fn lost(before: &Coverage, now: &Coverage) -> Vec<String> {
     lost.take(UNANSWERED_SHOWN_MAX)
         .map(|row| row.to_string())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kindsight_model::{KindCoverage, KindState, Scope};
+
+    use super::*;
+
+    /// A coverage in which the cluster answered for these Kinds.
+    fn answered(kinds: impl IntoIterator<Item = String>) -> Coverage {
+        let mut coverage = Coverage::nothing();
+        for kind in kinds {
+            let complete = KindCoverage::new(KindState::Complete);
+            coverage.set("", &kind, Scope::Cluster, complete);
+        }
+        coverage
+    }
+
+    /// Returns whether the state knows an answer for each Kind of a coverage.
+    fn has_answered(state: &ClusterState, coverage: &Coverage) -> bool {
+        coverage.rows().all(|row| state.has_answered(&row))
+    }
+
+    #[test]
+    fn answered_kinds_of_earlier_coverages_are_known_up_to_a_limit() {
+        let cluster = "p+edge".parse().unwrap();
+        let mut state = ClusterState::default();
+        let first = answered((0..ANSWERED_MAX - 1).map(|at| format!("Kind{at}")));
+        let [second, third] = ["Second", "Third"].map(|kind| answered([kind.to_owned()]));
+        for coverage in [&first, &second] {
+            assert!(state.cover(&cluster, coverage.clone(), None, 0).is_some());
+        }
+        assert!(has_answered(&state, &first) && has_answered(&state, &second));
+        assert!(state.cover(&cluster, third.clone(), None, 0).is_some());
+        assert!(has_answered(&state, &third));
+        assert_eq!(state.answered.len(), 1);
+    }
 }

@@ -11,7 +11,7 @@ mod store;
 mod upstream;
 pub(crate) mod withheld;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ pub struct Pipeline {
     ownership: Option<Ownership>,
     /// Events of clusters whose lease ended.
     withheld: HashMap<ClusterName, Withheld>,
+    /// Clusters that this host has taken over and whose new source has published nothing yet.
+    new_sources: HashSet<ClusterName>,
     /// Set while the store of contexts is away.
     store_away: Option<Staleness>,
     unclaimed: Unclaimed,
@@ -94,6 +96,7 @@ impl Pipeline {
             bundles: BundleQueue::default(),
             ownership: None,
             withheld: HashMap::new(),
+            new_sources: HashSet::new(),
             store_away: None,
             unclaimed: Unclaimed::default(),
             is_rsync: false,

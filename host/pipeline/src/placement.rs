@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use kindsight_model::{ClusterName, Identity, Object, Verdict};
 use kindsight_status::{
-    ApplicationKey, ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Report as ReportState, Staleness,
-    project,
+    ApplicationKey, ClusterInput, ClusterView, FAULTS_SHOWN_MAX, Report as ReportState, Reported,
+    Staleness, project,
 };
 
 use crate::application_state::ReportedObjects;
@@ -125,7 +125,7 @@ impl Placement {
         Self::new(cluster, Desired::observed())
     }
 
-    /// A placement with its last-known state of before the start, which no source has confirmed.
+    /// A placement with its last-known state, which the source of the cluster has not confirmed.
     pub(crate) fn last_known(view: ClusterView, staleness: Staleness) -> Self {
         let observed = Observed::restored(&view, staleness.since_ms);
         let cluster = view.cluster().clone();
@@ -189,7 +189,8 @@ impl Placement {
         self.view.clone()
     }
 
-    /// Returns whether it shows the last-known state of before the start.
+    /// Returns whether it shows a state that the source of the cluster has not confirmed: of before the start, of a
+    /// previous owner of the cluster, or of an earlier source.
     pub(crate) fn is_unconfirmed(&self) -> bool {
         self.freshness.has(Freshness::Unconfirmed)
     }
@@ -317,11 +318,18 @@ impl Placement {
         let mut verdicts = self.verdicts.all();
         self.confirmations.replace(&mut verdicts);
         let unreadable = report.filter(|_| self.desired.is_observed());
+        // Without a report, the resources keep the states that the previous owner of the cluster showed.
+        let last = self.view.as_deref().filter(|_| self.is_unconfirmed());
+        let reported = match (report, last) {
+            (Some(report), _) => Some(report.input(verdicts, stale)),
+            (None, Some(last)) => Some(Reported::shown_by(last, stale)),
+            (None, None) => None,
+        };
         let input = ClusterInput {
             cluster: self.cluster.clone(),
             namespace: self.desired.namespace(),
             expected: self.desired.expected().to_vec(),
-            reported: report.map(|report| report.input(verdicts, stale)),
+            reported,
             unseen: self.desired.unseen(unreadable),
             faults: self.faults(),
         };

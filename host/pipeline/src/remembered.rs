@@ -76,6 +76,8 @@ pub(crate) struct RememberedPlacement {
     pub(crate) application: DigName,
     pub(crate) app: Arc<str>,
     pub(crate) cluster: ClusterName,
+    /// The instance of ONAP's Kubernetes plugin whose label an object had.
+    pub(crate) instance: Option<Arc<str>>,
     /// Its resources, with the marks of the objects that they had.
     pub(crate) resources: Vec<(ResourceView, Option<Arc<str>>)>,
 }

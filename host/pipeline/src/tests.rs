@@ -16,6 +16,7 @@ mod states;
 mod stored;
 mod unanswered;
 mod updates;
+mod waiting;
 
 use stage::{Heard, Stage, deployments};
 

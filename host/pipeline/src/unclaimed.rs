@@ -3,7 +3,7 @@
 //! A cluster sends a report only once. A report that arrives before its context is written waits here, or it
 //! would be missing until the next report.
 
-use kindsight_model::{ClusterName, ContextId, DeploymentId, Report};
+use kindsight_model::{ClusterName, DeploymentId, Report};
 
 use crate::log_limit::LogLimit;
 use crate::waiting_reports::{ReportedApp, WaitingLimits, WaitingReports};
@@ -37,7 +37,7 @@ pub(crate) struct Unclaimed {
     lost_log: LogLimit,
 }
 
-/// The reports on the apps of a context that became known.
+/// The reports on apps that became known.
 #[derive(Debug, Default)]
 pub(crate) struct Claimed {
     /// The newest report on each app.
@@ -94,14 +94,16 @@ impl Unclaimed {
         }
     }
 
-    /// Removes and returns the reports on the apps of a context.
-    pub(crate) fn claim(&mut self, id: &ContextId) -> Claimed {
-        self.remove(|app| app.deployment.context == *id)
+    /// Removes and returns the reports on the matching apps.
+    pub(crate) fn claim(&mut self, matches: impl Fn(&ReportedApp) -> bool) -> Claimed {
+        let reports = self.reports.take(&matches);
+        let lost = self.lost.take(matches);
+        Claimed { reports, lost }
     }
 
     /// Forgets the reports on the matching apps.
     pub(crate) fn forget(&mut self, matches: impl Fn(&ReportedApp) -> bool) {
-        self.remove(matches);
+        self.claim(matches);
     }
 
     /// Logs how many reports wait and how many were dropped, if a line is due. Senders decide neither how often
@@ -127,12 +129,6 @@ impl Unclaimed {
         let due = [self.kept_log.due_ms(), self.lost_log.due_ms()];
         due.into_iter().flatten().min()
     }
-
-    fn remove(&mut self, matches: impl Fn(&ReportedApp) -> bool) -> Claimed {
-        let reports = self.reports.take(&matches);
-        let lost = self.lost.take(matches);
-        Claimed { reports, lost }
-    }
 }
 
 /// The size of a report, by its text.
@@ -156,19 +152,23 @@ mod tests {
         );
     }
 
+    fn claim(unclaimed: &mut Unclaimed, context: &str) -> Claimed {
+        unclaimed.claim(|app| app.deployment.context.as_str() == context)
+    }
+
     #[test]
     fn a_report_waits_for_its_context_and_the_newest_of_a_cluster_counts() {
         let mut unclaimed = Unclaimed::default();
         for deployment in ["7-a", "7-a", "7-b", "8-a"] {
             keep(&mut unclaimed, deployment);
         }
-        let claimed = unclaimed.claim(&"7".parse().unwrap()).reports;
+        let claimed = claim(&mut unclaimed, "7").reports;
         let claimed: Vec<String> = claimed
             .iter()
             .map(|(app, _)| app.deployment.to_string())
             .collect();
         assert_eq!(claimed, ["7-a", "7-b"]);
-        assert!(unclaimed.claim(&"7".parse().unwrap()).reports.is_empty());
+        assert!(claim(&mut unclaimed, "7").reports.is_empty());
         assert_eq!(unclaimed.reports.len(), 1);
     }
 
@@ -179,14 +179,14 @@ mod tests {
             keep(&mut unclaimed, &format!("{id}-a"));
         }
         assert_eq!(unclaimed.reports.len(), UNCLAIMED_MAX);
-        let claimed = unclaimed.claim(&"2".parse().unwrap());
+        let claimed = claim(&mut unclaimed, "2");
         assert!(claimed.reports.is_empty());
         assert_eq!(claimed.lost[0].0.deployment.to_string(), "2-a");
-        let claimed = unclaimed.claim(&"3".parse().unwrap());
+        let claimed = claim(&mut unclaimed, "3");
         assert_eq!((claimed.reports.len(), claimed.lost.len()), (1, 0));
         // A new report replaces the dropped report.
         keep(&mut unclaimed, "1-a");
-        let claimed = unclaimed.claim(&"1".parse().unwrap());
+        let claimed = claim(&mut unclaimed, "1");
         assert_eq!((claimed.reports.len(), claimed.lost.len()), (1, 0));
     }
 
@@ -195,17 +195,17 @@ mod tests {
         let mut unclaimed = Unclaimed::default();
         let (cluster, deployment) = ("p+c".parse().unwrap(), "1-a".parse().unwrap());
         unclaimed.mark_outdated(&cluster, &deployment);
-        let claimed = unclaimed.claim(&"1".parse().unwrap());
+        let claimed = claim(&mut unclaimed, "1");
         assert!(claimed.lost.is_empty(), "no report waits");
         keep(&mut unclaimed, "1-a");
         unclaimed.mark_outdated(&cluster, &deployment);
-        let claimed = unclaimed.claim(&"1".parse().unwrap());
+        let claimed = claim(&mut unclaimed, "1");
         assert_eq!(claimed.reports.len(), 1);
         assert_eq!(claimed.lost[0].1, UNREADABLE);
         keep(&mut unclaimed, "1-a");
         unclaimed.mark_outdated(&cluster, &deployment);
         keep(&mut unclaimed, "1-a");
-        let claimed = unclaimed.claim(&"1".parse().unwrap());
+        let claimed = claim(&mut unclaimed, "1");
         assert_eq!((claimed.reports.len(), claimed.lost.len()), (1, 0));
     }
 

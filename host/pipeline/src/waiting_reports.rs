@@ -75,6 +75,20 @@ impl<R> WaitingReports<R> {
         Some((app, waiting))
     }
 
+    /// Takes the first report whose app `accepts`, with the value that it returns for the app.
+    pub(crate) fn pop_first<T>(
+        &mut self,
+        accepts: impl Fn(&ReportedApp) -> Option<T>,
+    ) -> Option<(ReportedApp, Waiting<R>, T)> {
+        let mut apps = self.by_turn.values();
+        let (app, accepted) = apps.find_map(|app| {
+            let accepted = accepts(app)?;
+            Some((app.clone(), accepted))
+        })?;
+        let waiting = self.remove(&app)?;
+        Some((app, waiting, accepted))
+    }
+
     /// Returns a report to its turn, unless a newer one waits.
     pub(crate) fn put_back(&mut self, app: ReportedApp, waiting: Waiting<R>) {
         if !self.contains(&app) {

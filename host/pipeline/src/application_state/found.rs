@@ -45,8 +45,13 @@ impl ApplicationState {
         shared: &Shared,
         now_ms: i64,
     ) -> Changes {
-        self.place(app, cluster);
-        self.apply((app, cluster), Change::Report(report), shared, now_ms)
+        let set = Arc::clone(&self.shown_by);
+        let env = shared.environment(cluster, &set, now_ms);
+        let mut changes = Changes::default();
+        if let Some(placement) = self.place(app, cluster) {
+            changes.add(app, cluster, placement.apply(Change::Report(report), env));
+        }
+        changes
     }
 
     /// Takes the missing resources of the inventories in a cluster, which replace the previous ones. A resource that

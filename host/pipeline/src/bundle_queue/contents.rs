@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kindsight_model::ContextId;
+use kindsight_model::{ClusterName, ContextId};
 use kindsight_store::Revision;
 
 use crate::waiting_reports::{ReportedApp, Waiting, WaitingLimits, WaitingReports};
@@ -59,11 +59,14 @@ impl Contents {
         self.dropped += dropped;
     }
 
-    /// Takes the report whose turn it is, to be written.
-    pub(super) fn begin_write(&mut self) -> Option<(ReportedApp, Waiting<Arc<str>>)> {
-        let (app, waiting) = self.waiting.pop()?;
-        self.writing = Some(app.deployment.context.clone());
-        Some((app, waiting))
+    /// Takes the first report of a cluster for which `contexts_of` returns contexts, to be written to these.
+    pub(super) fn begin_write<T>(
+        &mut self,
+        contexts_of: impl Fn(&ClusterName) -> Option<T>,
+    ) -> Option<(ReportedApp, Waiting<Arc<str>>, T)> {
+        let begun = self.waiting.pop_first(|app| contexts_of(&app.cluster))?;
+        self.writing = Some(begun.0.deployment.context.clone());
+        Some(begun)
     }
 
     /// Logs how many reports were dropped once all others are stored.

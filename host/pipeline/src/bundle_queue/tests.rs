@@ -7,8 +7,10 @@ fn push(queue: &BundleQueue, deployment: &str, json: Arc<str>) {
 /// The deployments with waiting reports, in the order of their turns.
 fn waiting(queue: &BundleQueue) -> Vec<String> {
     let mut contents = queue.contents();
-    let waiting = std::iter::from_fn(|| contents.begin_write());
-    waiting.map(|(app, _)| app.deployment.to_string()).collect()
+    let waiting = std::iter::from_fn(|| contents.begin_write(|_| Some(())));
+    waiting
+        .map(|(app, ..)| app.deployment.to_string())
+        .collect()
 }
 
 #[test]

@@ -112,6 +112,7 @@ impl Pipeline {
         let state = self.shared.clusters.get_mut(cluster);
         let is_known = state.is_some_and(|state| state.forget(now_ms));
         self.withheld.remove(cluster);
+        self.new_sources.remove(cluster);
         self.inventories.forget_restored(cluster);
         self.unclaimed.forget(|app| app.cluster == *cluster);
         self.forget_found(cluster, ApplicationState::forget_cluster, now_ms);

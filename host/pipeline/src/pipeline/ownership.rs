@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use kindsight_leases::Ownership;
+use kindsight_leases::{HostId, Ownership};
 use kindsight_model::ClusterName;
 use kindsight_status::{ApplicationKey, ClusterOwner, Report, Staleness};
 
 use super::Pipeline;
 use crate::application_state::ApplicationState;
-use crate::placement::{Change, Placement};
+use crate::placement::Change;
 use crate::publisher::SentHistory;
 use crate::remembered::RememberedCluster;
 use crate::remotes::PreviousPlacement;
@@ -16,6 +16,10 @@ use crate::remotes::PreviousPlacement;
 /// The reason for a cluster whose lease ended before this host renewed it.
 const LEASE_ENDED: &str =
     "this host did not renew its lease of the cluster in time, so another host may watch it";
+
+/// The reason for the state that an earlier source of this host reported.
+const EARLIER_SOURCE: &str =
+    "this host begins to watch the cluster again and is listing it; the state from before is shown";
 
 /// The reason for the state of a previous owner.
 const PREVIOUS_OWNER: &str = "this host has taken the cluster over and is listing it; the last state from its previous owner is shown";
@@ -49,12 +53,19 @@ impl Pipeline {
             fence,
             is_remote: false,
         };
-        if known != owner {
-            // A source that continued has seen every change, also while another host owned the cluster.
-            if known.fence != owner.fence && !self.withheld.contains_key(cluster) {
+        // A source that continued has seen every change, also while another host owned the cluster. The events of a new
+        // source wait too if the lease ends before its first event.
+        let has_continued = self.withheld.contains_key(cluster);
+        let is_new_source =
+            self.new_sources.remove(cluster) || (known.fence != owner.fence && !has_continued);
+        if known != owner || is_new_source {
+            if is_new_source {
                 self.take_over_state(cluster, now_ms);
             }
             self.change_connection(cluster, now_ms, |connection| connection.owner = owner);
+            if is_new_source {
+                self.doubt_own_state(cluster, now_ms);
+            }
             self.publish_joined(cluster, now_ms);
         }
         true
@@ -63,42 +74,74 @@ impl Pipeline {
     /// Takes over the state that the previous owner of a cluster sent last: the starts of states, the objects that are gone,
     /// and the coverage. This host shows it as stale until it has listed the cluster.
     fn take_over_state(&mut self, cluster: &ClusterName, now_ms: i64) {
-        let Some(previous) = self.publisher.remotes().previous_state_in(cluster) else {
+        // The new source sends its reports and faults again. It does not withdraw those of an earlier source.
+        self.unclaimed.forget(|app| app.cluster == *cluster);
+        let state = self.shared.clusters.entry(cluster, now_ms);
+        state.set_faults(Arc::default(), now_ms);
+        // Before the first facts, the cluster is known from the file of the last-known state.
+        let own = state.connection().filter(|own| own.facts.is_some());
+        let own = own.cloned();
+        let (last, placements) = match self.publisher.remotes().previous_state_in(cluster) {
+            Some(previous) => (Some(previous.connection), previous.placements),
+            None => (own, Vec::new()),
+        };
+        let Some(last) = last else {
             return;
         };
-        let until_ms = previous.connection.heard_ms.unwrap_or(now_ms);
-        for PreviousPlacement { key, app, view } in previous.placements {
-            let known = view.report().stale();
-            let stale = Staleness {
-                since_ms: known.map_or(until_ms, |known| known.since_ms.min(until_ms)),
-                reason: PREVIOUS_OWNER.into(),
-            };
-            let ApplicationKey::Found(name) = &key else {
-                let change = Change::PreviousOwner {
-                    view: &view,
-                    stale: &stale,
-                };
-                let shared = &self.shared;
-                self.applications.update(&key, shared, |state| {
-                    state.apply((&app, cluster), change, shared, now_ms)
-                });
-                continue;
-            };
-            let known = self.applications.get(&key);
-            let known = known.and_then(|state| state.placement(&app, cluster));
-            if known.is_none_or(Placement::is_unconfirmed) {
-                let report = Report::Received {
-                    stale: Some(stale.clone()),
-                };
-                let view = view.with_report(report, Vec::new());
-                self.remember_placement(name.clone(), &app, view, stale);
-            }
+        let until_ms = last.heard_ms.unwrap_or(now_ms);
+        for placement in placements {
+            self.take_over_placement(cluster, placement, until_ms, now_ms);
         }
-        let last_known = RememberedCluster::of(&previous.connection, until_ms);
+        let last_known = RememberedCluster::of(&last, until_ms);
         self.last_known.insert(cluster.clone(), last_known);
     }
 
-    /// Handles the end of the ownership of a cluster, and another owner of a cluster that this host does not own.
+    /// Shows an app in a cluster as the previous owner did. This host heard the previous owner until then.
+    fn take_over_placement(
+        &mut self,
+        cluster: &ClusterName,
+        previous: PreviousPlacement,
+        until_ms: i64,
+        now_ms: i64,
+    ) {
+        let PreviousPlacement { key, app, view } = previous;
+        let known = view.report().stale();
+        let stale = Staleness {
+            since_ms: known.map_or(until_ms, |known| known.since_ms.min(until_ms)),
+            reason: PREVIOUS_OWNER.into(),
+        };
+        let ApplicationKey::Found(name) = &key else {
+            let change = Change::PreviousOwner {
+                view: &view,
+                stale: &stale,
+            };
+            let shared = &self.shared;
+            self.applications.update(&key, shared, |state| {
+                state.apply((&app, cluster), change, shared, now_ms)
+            });
+            return;
+        };
+        let report = Report::Received {
+            stale: Some(stale.clone()),
+        };
+        let view = view.with_report(report, Vec::new());
+        self.remember_placement(name.clone(), &app, view, stale);
+    }
+
+    /// Marks the state of a cluster that this host showed under an earlier lease as stale until the cluster was listed.
+    /// The new source does not know this state, so it does not withdraw what was deleted meanwhile.
+    fn doubt_own_state(&mut self, cluster: &ClusterName, now_ms: i64) {
+        let connection = self.shared.clusters.get(cluster).connection();
+        let heard_ms = connection.and_then(|connection| connection.heard_ms);
+        let stale = Staleness {
+            since_ms: heard_ms.unwrap_or(now_ms),
+            reason: EARLIER_SOURCE.into(),
+        };
+        self.change_all(cluster, now_ms, || Change::NewSource(&stale));
+    }
+
+    /// Handles the end of the ownership of a cluster, another owner of a cluster that this host does not own, and the begin of
+    /// a source under a new lease.
     pub(super) fn unowned(
         &mut self,
         cluster: &ClusterName,
@@ -106,10 +149,21 @@ impl Pipeline {
         reason: &str,
         now_ms: i64,
     ) {
-        if owner.is_none() {
-            self.begin_to_withhold(cluster);
-        } else {
-            self.withheld.remove(cluster);
+        let host = self.ownership.as_ref().map(Ownership::host);
+        let host = host.map(HostId::text);
+        match &owner {
+            None => self.begin_to_withhold(cluster),
+            // A new source begins.
+            Some(owner) if Some(owner) == host => {
+                self.withheld.remove(cluster);
+                self.bundles.forget(cluster);
+                self.new_sources.insert(cluster.clone());
+            }
+            Some(_) => {
+                self.withheld.remove(cluster);
+                self.bundles.forget(cluster);
+                self.new_sources.remove(cluster);
+            }
         }
         let connection = self.shared.clusters.get(cluster).connection();
         let fence = connection.map_or(0, |connection| connection.owner.fence);
@@ -133,7 +187,10 @@ impl Pipeline {
         {
             return;
         }
-        self.withheld.remove(cluster);
+        // The source may send more before it ends.
+        if let Some(withheld) = self.withheld.get_mut(cluster) {
+            withheld.drop_events();
+        }
         self.change_connection(cluster, now_ms, |connection| {
             connection.owner.fence = 0;
             connection.owner.is_remote = true;

@@ -38,9 +38,11 @@ impl Pipeline {
                     application,
                     app,
                     cluster,
+                    instance,
                     resources,
                 } = placement;
-                let view = ClusterView::remembered(cluster, resources, stale.clone());
+                let view = ClusterView::remembered(cluster, resources, stale.clone())
+                    .with_last_instance(instance);
                 self.remember_placement(application, &app, view, stale);
             } else {
                 others.entry(key).or_default().insert(placement.cluster);

@@ -84,9 +84,18 @@ impl Pipeline {
         }
     }
 
-    /// Takes the reports that waited for a context, and marks its apps whose newest reports are not known.
+    /// Takes the reports that waited for the apps of a context, and marks its apps whose newest reports are not known.
+    /// A report on an app that the context does not send to the cluster waits on, with its mark.
     pub(super) fn claim_reports(&mut self, context: &ContextId, now_ms: i64) {
-        let claimed = self.unclaimed.claim(context);
+        let ids = self.references.shown_by(context).into_iter();
+        let keys: Vec<ApplicationKey> = ids.map(ApplicationKey::Context).collect();
+        let applications = &self.applications;
+        let claimed = self.unclaimed.claim(|app| {
+            let mut states = keys.iter().filter_map(|key| applications.get(key));
+            let name = &*app.deployment.app;
+            app.deployment.context == *context
+                && states.any(|state| state.placement(name, &app.cluster).is_some())
+        });
         for (app, report) in claimed.reports {
             self.report(&app.cluster, app.deployment, report, now_ms);
         }

@@ -26,12 +26,13 @@ impl Pipeline {
         }
     }
 
-    /// Publishes a batch: connections, applications, records, then removals, because records name applications.
+    /// Publishes a batch: applications, records, connections, then removals. Records name applications. Both precede the
+    /// connections, because a connected cluster shows that an application without a view does not exist there.
     fn take_batch(&mut self, upstream: &Arc<str>, batch: Batch, is_mirror: bool, now_ms: i64) {
         let host = self.publisher.remotes().host(upstream);
         host.has_histories = batch.has_histories && !is_mirror;
         let (was_away, has_histories) = (host.away.take(), host.has_histories);
-        let mut taken_over = Vec::new();
+        let (mut connected, mut taken_over) = (Vec::new(), Vec::new());
         for (cluster, connection) in batch.connections {
             let owners = self.publisher.remotes().owners(&cluster);
             let host = self.publisher.remotes().host(upstream);
@@ -39,10 +40,10 @@ impl Pipeline {
                 Some(connection) => host.connections.insert(cluster.clone(), connection),
                 None => host.connections.remove(&cluster),
             };
-            self.publisher.publish_joined_connection(&cluster);
             if self.publisher.remotes().owners(&cluster) != owners {
-                taken_over.push(cluster);
+                taken_over.push(cluster.clone());
             }
+            connected.push(cluster);
         }
         for change in batch.applications {
             let host = self.publisher.remotes().host(upstream);
@@ -59,6 +60,12 @@ impl Pipeline {
             };
             self.publish_remote(&change.key, history, now_ms);
         }
+        for (subject, record) in batch.records {
+            self.publisher.publish_record(&subject, record);
+        }
+        for cluster in &connected {
+            self.publisher.publish_joined_connection(cluster);
+        }
         for cluster in taken_over {
             self.release(&cluster, now_ms);
             self.publish_joined(&cluster, now_ms);
@@ -66,9 +73,6 @@ impl Pipeline {
         if was_away.is_some() {
             tracing::info!(%upstream, "upstream host answers");
             self.publish_upstream(upstream, is_mirror, now_ms);
-        }
-        for (subject, record) in batch.records {
-            self.publisher.publish_record(&subject, record);
         }
         if let Some(stores) = batch.stores {
             let host = self.publisher.remotes().host(upstream);

@@ -45,11 +45,14 @@ impl Withheld {
             ClusterEvent::Heard { .. } => {}
             ClusterEvent::Facts { .. } => self.facts = Some(event),
             _ if self.events.len() < WITHHELD_MAX && !self.is_over => self.events.push(event),
-            _ => {
-                self.is_over = true;
-                self.events = Vec::new();
-            }
+            _ => self.drop_events(),
         }
+    }
+
+    /// Drops the events. All later events of the source are dropped too.
+    pub(super) fn drop_events(&mut self) {
+        self.is_over = true;
+        self.events = Vec::new();
     }
 }
 
@@ -80,8 +83,8 @@ impl Pipeline {
         }
     }
 
-    /// Handles that this host owns a cluster again whose source continued. Returns false if events were dropped: the
-    /// cluster is then listed from scratch.
+    /// Handles that this host owns a cluster again whose source continued. Returns false if events were dropped, or the lease
+    /// ends meanwhile: the cluster is then listed from scratch.
     pub(super) fn resume(&mut self, cluster: &ClusterName, now_ms: i64) -> bool {
         let is_complete = self
             .withheld
@@ -101,6 +104,10 @@ impl Pipeline {
             );
             self.handle_cluster(event, now_ms);
         }
+        // If the process was paused in the loop, the last events were not used, and the state of before does not fit.
+        if !self.may_use(cluster, now_ms) {
+            return false;
+        }
         match (is_state_known, withheld.state) {
             (false, ConnectionState::Connected) => self.synced(cluster, now_ms),
             (false, ConnectionState::Stale) => {
@@ -110,6 +117,7 @@ impl Pipeline {
             // The first lists have not ended. Their end is the next event.
             (false, ConnectionState::Connecting) | (true, _) => {}
         }
+        self.bundles.resume();
         true
     }
 }

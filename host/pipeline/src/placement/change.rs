@@ -32,6 +32,9 @@ pub(crate) enum Change<'c> {
         view: &'c Arc<ClusterView>,
         stale: &'c Staleness,
     },
+    /// The source of the cluster begins again, without knowledge of the reports of the earlier source. The state is out
+    /// of date until the new source has listed the cluster.
+    NewSource(&'c Staleness),
     /// The cluster reports on the app. Replaces its previous report.
     Report(Report),
     /// The autoscalers of the application in the cluster changed.
@@ -77,6 +80,7 @@ impl Placement {
                 deployment,
             } => self.read_context(snapshot, namespace, deployment, env.now_ms),
             Change::PreviousOwner { view, stale } => self.take_over(view, stale),
+            Change::NewSource(stale) => self.doubt(stale),
             Change::Report(report) => self.take_report(report, applied),
             Change::Autoscalers(autoscalers) => {
                 self.desired.scale(autoscalers);
@@ -150,6 +154,36 @@ impl Placement {
         self.freshness
             .set(Freshness::Unconfirmed, *since_ms, reason);
         self.view = Some(Arc::clone(view));
+        Work::Mark
+    }
+
+    /// Marks the report of an earlier source as not confirmed. The first report of the new source replaces it. Without
+    /// one, the end of the list shows that the cluster does not report on the app any more.
+    fn doubt(&mut self, stale: &Staleness) -> Work {
+        if self.is_unconfirmed() {
+            return Work::Nothing;
+        }
+        let known = self.freshness.shown();
+        let stale = Staleness {
+            since_ms: known.map_or(stale.since_ms, |known| known.since_ms.min(stale.since_ms)),
+            reason: Arc::clone(&stale.reason),
+        };
+        self.stored.forget_aside();
+        if self.desired.is_observed() {
+            let view = self.view.take().filter(|_| self.report.is_some());
+            *self = match view {
+                Some(view) => Self::last_known(Arc::unwrap_or_clone(view), stale),
+                None => Self::found(self.cluster.clone()),
+            };
+        } else if self.is_live() {
+            // The new source sends again that a report cannot be read.
+            self.unreadable.clear();
+            self.freshness.clear(Freshness::Unreadable);
+            let Staleness { since_ms, reason } = stale;
+            self.freshness.set(Freshness::Unconfirmed, since_ms, reason);
+        } else {
+            return Work::Nothing;
+        }
         Work::Mark
     }
 
@@ -249,24 +283,27 @@ impl Placement {
         Work::Judge
     }
 
-    /// The source has sent every report: a report of the cluster that waited is shown again, and a report of the
-    /// store that no report replaced is out of date. The cluster does not report on a recorded app whose last state came
-    /// from another host.
+    /// The source has sent every report: a report of the cluster that waited is shown again. A report that the source
+    /// did not send is out of date: a report of the store, or of an earlier source. The cluster does not report on a
+    /// recorded app whose last state came from another host.
     pub(super) fn synced(&mut self, now_ms: i64) -> Work {
-        self.freshness.clear(Freshness::NotConfigured);
         let mut work = self.bring_back_live();
+        let mut earlier_ms = self.freshness.clear(Freshness::NotConfigured);
         let is_recorded = !self.desired.is_observed();
-        if is_recorded && self.freshness.clear(Freshness::Unconfirmed).is_some() {
+        if is_recorded && let Some(since_ms) = self.freshness.clear(Freshness::Unconfirmed) {
+            earlier_ms = Some(earlier_ms.map_or(since_ms, |earlier_ms| earlier_ms.min(since_ms)));
             work = work.max(Work::Project);
         }
-        let is_stored = self
-            .report
-            .as_ref()
-            .is_some_and(|report| report.origin == Origin::Stored);
+        let is_unsent = is_recorded
+            && self
+                .report
+                .as_ref()
+                .is_some_and(|report| report.origin == Origin::Stored || earlier_ms.is_some());
         // A report that cannot be read is one.
-        if is_stored && !self.freshness.has(Freshness::Unreadable) {
+        if is_unsent && !self.freshness.has(Freshness::Unreadable) {
+            let since_ms = earlier_ms.unwrap_or(now_ms);
             self.freshness
-                .set(Freshness::ReporterBehind, now_ms, SILENT);
+                .set(Freshness::ReporterBehind, since_ms, SILENT);
         }
         work
     }
@@ -290,6 +327,10 @@ impl Placement {
         // It stays until the cluster reports on the app, or has sent every report.
         if let Some(not_configured) = cluster.not_configured() {
             self.unreadable.clear();
+            if self.is_live() {
+                self.freshness.clear(Freshness::Unreadable);
+            }
+            self.stored.forget_aside();
             self.freshness
                 .replace(Freshness::NotConfigured, Some(not_configured));
         }

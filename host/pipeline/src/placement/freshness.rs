@@ -18,7 +18,7 @@ pub(crate) enum Freshness {
     Unreachable,
     /// A relevant Kind was not answered.
     Partial,
-    /// The state is from before the start, and no source has confirmed it since.
+    /// The state is from before the source of the cluster began, and the source has not confirmed it.
     Unconfirmed,
     /// A newer report cannot be read.
     Unreadable,

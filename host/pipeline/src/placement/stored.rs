@@ -75,6 +75,11 @@ impl Stored {
     pub(super) fn put_aside(&mut self, live: Box<LiveReport>) {
         self.aside = Some(live);
     }
+
+    /// Forgets the report that was put aside.
+    pub(super) fn forget_aside(&mut self) {
+        self.aside = None;
+    }
 }
 
 impl Placement {
@@ -155,9 +160,12 @@ impl Placement {
         self.is_live() || self.stored.aside.is_some()
     }
 
-    /// The last report of the cluster itself; none if there was none, or a report of the store is shown.
+    /// The last report of the cluster itself; none if there was none, an earlier source of the cluster sent it, or a
+    /// report of the store is shown.
     pub(crate) fn live(&self) -> Option<Box<LiveReport>> {
-        let report = self.report.clone().filter(|_| self.is_live())?;
+        let is_earlier = self.is_unconfirmed() || self.freshness.has(Freshness::NotConfigured);
+        let is_shown = self.is_live() && !is_earlier;
+        let report = self.report.clone().filter(|_| is_shown)?;
         Some(Box::new(LiveReport {
             report: report.unjudged(),
             unreadable: self.unreadable.clone(),
@@ -166,7 +174,7 @@ impl Placement {
 
     /// Forgets the reports of the cluster itself.
     pub(super) fn forget_live(&mut self) {
-        self.stored.aside = None;
+        self.stored.forget_aside();
         if self.is_live() {
             self.report = None;
             self.verdicts = Verdicts::default();
@@ -185,8 +193,14 @@ impl Placement {
         self.report = Some(report);
         self.unreadable = live.unreadable;
         self.stored.fault = None;
-        self.freshness.clear(Freshness::OrchestratorRetrying);
-        self.freshness.clear(Freshness::StoreAway);
+        for resolved in [
+            Freshness::NotConfigured,
+            Freshness::Unconfirmed,
+            Freshness::OrchestratorRetrying,
+            Freshness::StoreAway,
+        ] {
+            self.freshness.clear(resolved);
+        }
         self.report_is_readable();
         Work::Judge
     }

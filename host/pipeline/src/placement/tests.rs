@@ -81,10 +81,10 @@ fn the_state_of_a_previous_owner_is_stale_until_the_cluster_was_listed() {
         assert_eq!(shown(&placement), (vec![Phase::Failed], Some(70)));
         // The manifests change.
         placement.project(200);
-        assert_eq!(shown(&placement).1, Some(70));
+        assert_eq!(shown(&placement), (vec![Phase::Failed], Some(70)));
         assert_eq!(placement.synced(300), Work::Project);
         placement.project(300);
-        assert_eq!(shown(&placement).1, None);
+        assert_eq!(shown(&placement), (vec![], None));
         assert_eq!(placement.synced(400), Work::Nothing);
     }
 }

@@ -79,6 +79,10 @@ pub(super) struct StoredPlacement {
     application: String,
     app: Arc<str>,
     cluster: String,
+    /// True if an object has the label of the instance of ONAP's Kubernetes plugin that the application is named after.
+    /// Earlier releases ignore this.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_instance: bool,
     /// The interpreters that the resources name by their positions.
     interpreters: Vec<InterpretedBy>,
     resources: Vec<StoredResource>,
@@ -172,6 +176,7 @@ impl StoredPlacement {
             application: application.to_string(),
             app: Arc::clone(app),
             cluster: view.cluster().to_string(),
+            is_instance: view.has_instance(&application.composite_app),
             resources: resources.collect(),
             interpreters,
         }
@@ -211,10 +216,13 @@ impl StoredPlacement {
             };
             (resource, stored.object)
         });
+        let application: DigName = self.application.parse().ok()?;
+        let instance = Arc::clone(&application.composite_app);
         Some(RememberedPlacement {
-            application: self.application.parse().ok()?,
+            application,
             app: self.app,
             cluster: self.cluster.parse().ok()?,
+            instance: Some(instance).filter(|_| self.is_instance),
             resources: resources.collect(),
         })
     }

@@ -1,6 +1,6 @@
 use expect_test::expect_file;
 use kindsight_clusters::RemoteInventories;
-use kindsight_model::{Digest, InterpretedBy, Object, Phase, RsyncStatus, Verdict};
+use kindsight_model::{Digest, INSTANCE_LABEL, InterpretedBy, Object, Phase, RsyncStatus, Verdict};
 use kindsight_status::{
     AppView, ClusterInput, ContextView, Expected, LastKnown, PhaseState, Recorded, Reported,
     ResourceId, Transition, TransitionCause, Unseen, Why, project,
@@ -104,6 +104,46 @@ fn the_stored_form_of_a_placement_is_what_was_reviewed() {
     let again = kindsight_status::ClusterView::remembered(read.cluster, read.resources, stale);
     let again = StoredPlacement::of(&shop(), &"front".into(), &again);
     assert_eq!(pretty(&again), text);
+}
+
+#[test]
+fn a_placement_keeps_that_an_object_has_the_label_of_its_instance() {
+    let vfw = DigName::found("vfw", None).unwrap();
+    let stored = |id: &str| {
+        let json = format!(
+            r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"a","labels":{{"{INSTANCE_LABEL}":"{id}"}}}}}}"#
+        );
+        let input = ClusterInput {
+            cluster: "p+c".parse().unwrap(),
+            namespace: "".into(),
+            expected: Vec::new(),
+            reported: Some(Reported {
+                objects: [Object::from_json(json).unwrap()].into(),
+                verdicts: vec![Verdict::host(Phase::Ready, "Test", "")],
+                ..Reported::default()
+            }),
+            unseen: Vec::new(),
+            faults: Vec::new(),
+        };
+        StoredPlacement::of(&vfw, &"a".into(), &project(input, None, 0))
+    };
+    let text = pretty(&stored("vfw"));
+    let read: StoredPlacement = serde_json::from_str(&text).unwrap();
+    let read = read.read().unwrap();
+    assert_eq!(read.instance.as_deref(), Some("vfw"));
+    let stale = kindsight_status::Staleness {
+        since_ms: 0,
+        reason: "".into(),
+    };
+    // The state is written again before the cluster is heard.
+    let again = kindsight_status::ClusterView::remembered(read.cluster, read.resources, stale)
+        .with_last_instance(read.instance);
+    let again = StoredPlacement::of(&vfw, &"a".into(), &again);
+    assert_eq!(pretty(&again), text);
+    // Another mark names the application. An earlier release wrote the same form for each application.
+    let other = stored("other");
+    assert!(!pretty(&other).contains("is-instance"));
+    assert_eq!(other.read().unwrap().instance, None);
 }
 
 #[test]

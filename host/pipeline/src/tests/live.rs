@@ -10,10 +10,9 @@ use kindsight_store::Revision;
 
 use super::stage::{Stage, context, deployments, reported};
 use crate::Event;
-use crate::unclaimed::UNCLAIMED_MAX;
 
 impl Stage {
-    fn contexts(&self) -> AppContexts {
+    pub(super) fn contexts(&self) -> AppContexts {
         AppContexts::new(Arc::clone(&self.store))
     }
 
@@ -24,7 +23,7 @@ impl Stage {
     }
 
     /// Since when the reports on an app are stale.
-    fn stale_since(&self, id: &str) -> Option<i64> {
+    pub(super) fn stale_since(&self, id: &str) -> Option<i64> {
         self.view(id).apps[0].clusters()[0]
             .report()
             .stale()
@@ -75,46 +74,6 @@ fn a_context_that_is_deleted_is_gone_from_the_answers() {
     assert!(!stage.has("1"));
     assert!(stage.has("2"));
     assert!(stage.pipeline.reported_objects().is_empty());
-}
-
-#[test]
-fn a_report_that_comes_before_its_context_waits_for_it() {
-    let mut stage = Stage::new(&[]);
-    stage.hear("7", "a", &deployments(2), 1000);
-    stage.hear("7", "a", &deployments(3), 2000);
-    let new = context(&["a", "b"]);
-    stage
-        .contexts()
-        .create_as(&"7".parse().unwrap(), &new)
-        .unwrap();
-    stage.follow_stores(3000);
-    assert_eq!(stage.states("7", "a"), [("Ready".into(), 3)]);
-    assert_eq!(stage.states("7", "b"), []);
-}
-
-#[test]
-fn an_app_whose_waiting_report_was_dropped_says_so_until_the_next_report() {
-    let mut stage = Stage::new(&[]);
-    stage.hear("7", "a", &deployments(1), 1000);
-    for app in 0..UNCLAIMED_MAX {
-        let report = deployments(0).event("8", &format!("a{app}"));
-        stage.pipeline.handle(report, 2000);
-    }
-    let id = "7".parse().unwrap();
-    let _ = stage.contexts().create_as(&id, &context(&["a", "b"]));
-    stage.follow_stores(3000);
-    let faults = |stage: &Stage| {
-        let view = stage.view("7");
-        let apps = view.apps.iter();
-        let faults = apps.map(|app| app.clusters()[0].faults().len());
-        faults.collect::<Vec<_>>()
-    };
-    assert_eq!(faults(&stage), [1, 0]);
-    let fault = stage.view("7").apps[0].clusters()[0].faults()[0].to_string();
-    assert!(fault.contains("report was dropped"), "{fault}");
-    stage.hear("7", "a", &deployments(2), 4000);
-    assert_eq!(faults(&stage), [0, 0]);
-    assert_eq!(stage.states("7", "a"), [("Ready".into(), 2)]);
 }
 
 #[test]
@@ -216,7 +175,7 @@ fn missed_changes_are_read_again() {
 }
 
 /// A report that cannot be used.
-fn unreadable(deployment: Option<&str>, may_be_newer: bool) -> Event {
+pub(super) fn unreadable(deployment: Option<&str>, may_be_newer: bool) -> Event {
     Event::Cluster(ClusterEvent::Unreadable {
         cluster: "p+c".parse().unwrap(),
         deployment: deployment.map(|deployment| deployment.parse().unwrap()),

@@ -1,6 +1,8 @@
 //! Histories of clusters that another host watches.
 
+use kindsight_model::{DigName, RecordSubject};
 use kindsight_replication::{Batch, Feed, FeedScope, Image, UpstreamChange, UpstreamEvent};
+use kindsight_status::{ApplicationKey, ChangedSubject, RecordView};
 
 use super::found::{deployment, has, object, shop, stage, synced};
 use super::stage::Stage;
@@ -100,6 +102,28 @@ async fn a_host_that_starts_late_has_the_history_of_the_owner() {
     let before = history(&late);
     Link::from(&owner).pass(&mut late, 12_000).await;
     assert_eq!(history(&late), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn applications_and_records_of_another_host_precede_the_connections_to_its_clusters() {
+    let owner = owner();
+    let mut late = stage();
+    let ((), mut changes) = late.read_model.subscribe(|_| ());
+    let mut batch = Link::from(&owner).batch().await;
+    let group = RecordSubject::Group(DigName::new("p", "c", "v1", "d").unwrap());
+    let record = (group.clone(), Some(RecordView::default()));
+    batch.records.push(record);
+    take(&mut late, batch, 9000);
+    let mut subjects = Vec::new();
+    while let Some(changed) = changes.next_now().unwrap() {
+        subjects.push(changed.subject);
+    }
+    let at = |subject: ChangedSubject| subjects.iter().position(|it| *it == subject).unwrap();
+    let application = at(ChangedSubject::Application(ApplicationKey::Found(shop())));
+    let connection = at(ChangedSubject::Connection("p+a".parse().unwrap()));
+    let record = at(ChangedSubject::Record(group));
+    assert!(application < connection, "{subjects:?}");
+    assert!(record < connection, "{subjects:?}");
 }
 
 #[tokio::test(start_paused = true)]

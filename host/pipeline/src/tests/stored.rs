@@ -199,6 +199,56 @@ fn a_stored_report_takes_over_while_the_cluster_is_not_heard_and_no_longer() {
     assert_eq!(stale(&other.stage, "7"), None);
 }
 
+/// The configuration names another source of the cluster.
+fn replace_source(stage: &mut Stage, now_ms: i64) {
+    let cluster = cluster();
+    let removed = ClusterEvent::Removed {
+        cluster: cluster.clone(),
+    };
+    let added = ClusterEvent::Added { cluster };
+    for event in [removed, added] {
+        stage.pipeline.handle(Event::Cluster(event), now_ms);
+    }
+}
+
+#[test]
+fn a_report_that_another_source_of_the_cluster_does_not_send_is_out_of_date() {
+    let mut other = Other::new();
+    other.create("7", &context(&["a"]));
+    other.status("7", "Instantiated");
+    synced(&mut other.stage, 500);
+    other.stage.hear("7", "a", &deployments(2), 1000);
+    replace_source(&mut other.stage, 2000);
+    // Another instance of the group begins.
+    other.create("8", &context(&["a"]));
+    other.put("8", "statusappctxid/", r#""7""#);
+    synced(&mut other.stage, 3000);
+    let (since_ms, reason) = stale(&other.stage, "7").unwrap();
+    assert_eq!(since_ms, 2000);
+    assert!(reason.contains("no longer reports"), "{reason}");
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 2)]);
+    assert_eq!(other.stage.states("8", "a"), []);
+
+    other.stage.hear("7", "a", &deployments(2), 4000);
+    for id in ["7", "8"] {
+        assert_eq!(stale(&other.stage, id), None);
+        assert_eq!(other.stage.states(id, "a"), [("Ready".into(), 2)]);
+    }
+}
+
+#[test]
+fn another_source_of_the_cluster_does_not_bring_back_the_report_of_the_earlier_one() {
+    let mut other = other();
+    other.stage.hear("7", "a", &deployments(4), 1000);
+    lost(&mut other.stage, 2000);
+    stored(&mut other, &deployments(5));
+    replace_source(&mut other.stage, 3000);
+    synced(&mut other.stage, 4000);
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 5)]);
+    let (_, reason) = stale(&other.stage, "7").unwrap();
+    assert!(reason.contains("no longer reports"), "{reason}");
+}
+
 #[test]
 fn what_is_known_from_a_store_alone_is_stale_while_it_is_away() {
     let mut other = other();
