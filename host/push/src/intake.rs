@@ -5,9 +5,14 @@
 //! its route, the deployments that are recorded there, and the applications that can be found there.
 
 mod body;
+mod coverages;
 mod epoch;
 mod held_list;
 mod held_report;
+mod made;
+mod reported;
+mod signals;
+mod size;
 mod staged;
 
 use std::collections::HashMap;
@@ -23,8 +28,11 @@ use tokio::time::{Instant, timeout};
 
 use crate::wire::needs_to_wire;
 pub use body::PUSH_DECODED_BYTES_MAX;
-use epoch::{Epoch, Reported};
-pub use staged::{CLUSTER_BYTES_MAX, CLUSTER_OBJECTS_MAX};
+pub use coverages::{COVERAGE_BYTES_MAX, COVERAGE_ROWS_MAX};
+use epoch::Epoch;
+pub use made::{BODY_BYTES_MAX, BODY_OBJECTS_MAX, BODY_REPEATS_MAX, BODY_SIGNALS_MAX};
+use reported::Reported;
+pub use size::{CLUSTER_BYTES_MAX, CLUSTER_OBJECTS_MAX};
 
 /// Time after which a query for needs is answered although they did not change.
 const NEEDS_WAIT: Duration = Duration::from_secs(5);
@@ -251,7 +259,8 @@ impl Intake {
             self.last_epoch = parameters.epoch;
             batch.is_new_epoch = true;
             let reported = std::mem::take(&mut self.reported);
-            self.epoch = Some(Epoch::new(parameters.epoch, reported));
+            let epoch = Epoch::begin(parameters.epoch, reported, &self.cluster, batch);
+            self.epoch = Some(epoch);
         }
         let needs = self.inlet.needs();
         let Some(epoch) = &mut self.epoch else {
@@ -265,11 +274,13 @@ impl Intake {
                 if ignored > 0 {
                     tracing::debug!(cluster = %self.cluster, ignored, "lines of another release are ignored");
                 }
-                epoch.expected += 1;
+                epoch.end_body();
                 Ok(())
             }
             Err(refusal) => {
-                self.end_epoch();
+                if let Some(epoch) = self.epoch.take() {
+                    self.reported = epoch.end_refused();
+                }
                 Err(refusal)
             }
         }

@@ -31,4 +31,7 @@ pub mod wire;
 mod tests;
 
 pub use agent::{Credentials, PushOptions, PushSetupError, Pusher, SPOOL_BYTES_MAX};
-pub use intake::{CLUSTER_BYTES_MAX, CLUSTER_OBJECTS_MAX, Intakes, PUSH_DECODED_BYTES_MAX};
+pub use intake::{
+    BODY_BYTES_MAX, BODY_OBJECTS_MAX, BODY_REPEATS_MAX, BODY_SIGNALS_MAX, CLUSTER_BYTES_MAX,
+    CLUSTER_OBJECTS_MAX, COVERAGE_BYTES_MAX, COVERAGE_ROWS_MAX, Intakes, PUSH_DECODED_BYTES_MAX,
+};

@@ -1,11 +1,10 @@
 //! The objects of a report, by the positions of the agent.
 
-use std::collections::BTreeMap;
-
 use kindsight_api::push::PushRefusal;
 use kindsight_model::{Object, ObjectList, Rejected};
 
-use super::staged::{Size, Staged, StagedObject};
+use super::size::{Size, bytes_of_object, bytes_of_rejected};
+use super::staged::{Staged, StagedObject};
 use crate::wire::Part;
 
 /// The objects of a report. Objects that cannot be read keep their positions, because later reports name positions.
@@ -13,8 +12,8 @@ use crate::wire::Part;
 pub(super) struct HeldList {
     /// The objects that could be read.
     pub(super) objects: ObjectList,
-    /// The others, by position.
-    pub(super) unreadable: BTreeMap<usize, Rejected>,
+    /// The others with their positions, in order.
+    unreadable: Vec<(usize, Rejected)>,
     bytes: usize,
 }
 
@@ -29,10 +28,22 @@ impl HeldList {
 
     /// The position in [`Self::objects`] of the object at a position of the agent; none if it cannot be read.
     pub(super) fn position(&self, at: usize) -> Option<usize> {
-        if at >= self.len() || self.unreadable.contains_key(&at) {
+        if at >= self.len() {
             return None;
         }
-        Some(at - self.unreadable.range(..at).count())
+        self.find_unreadable(at).err().map(|before| at - before)
+    }
+
+    /// The objects that cannot be read.
+    pub(super) fn unreadable(&self) -> impl Iterator<Item = &Rejected> {
+        self.unreadable.iter().map(|(_, rejected)| rejected)
+    }
+
+    /// The index in [`Self::unreadable`] of the object at a position of the agent; an error with the number of
+    /// unreadable objects before the position if the object can be read.
+    fn find_unreadable(&self, at: usize) -> Result<usize, usize> {
+        self.unreadable
+            .binary_search_by_key(&at, |(position, _)| *position)
     }
 
     /// The list that consists of these parts. New objects are taken from the staged ones.
@@ -104,12 +115,12 @@ impl HeldList {
     fn with_versions(&self, versions: Vec<(usize, Object)>) -> Self {
         let mut bytes = self.bytes;
         for (at, object) in &versions {
-            let before = self.objects.get(*at).map_or(0, |before| before.json.len());
-            bytes = bytes.saturating_sub(before) + object.json.len();
+            let before = self.objects.get(*at).map_or(0, bytes_of_object);
+            bytes = bytes.saturating_sub(before) + bytes_of_object(object);
         }
         Self {
             objects: self.objects.with(versions),
-            unreadable: BTreeMap::new(),
+            unreadable: Vec::new(),
             bytes,
         }
     }
@@ -139,10 +150,13 @@ impl HeldList {
     }
 
     fn entry(&self, at: usize) -> Option<StagedObject> {
-        if let Some(rejected) = self.unreadable.get(&at) {
-            return Some(Err(Box::new(rejected.clone())));
+        match self.find_unreadable(at) {
+            Ok(found) => {
+                let (_, rejected) = self.unreadable.get(found)?;
+                Some(Err(Box::new(rejected.clone())))
+            }
+            Err(before) => self.objects.get(at - before).cloned().map(Ok),
         }
-        self.objects.get(self.position(at)?).cloned().map(Ok)
     }
 
     fn len(&self) -> usize {
@@ -154,7 +168,7 @@ impl HeldList {
 #[derive(Default)]
 struct Built {
     objects: Vec<Object>,
-    unreadable: BTreeMap<usize, Rejected>,
+    unreadable: Vec<(usize, Rejected)>,
     bytes: usize,
 }
 
@@ -163,11 +177,12 @@ impl Built {
         let position = self.objects.len() + self.unreadable.len();
         match object {
             Some(Ok(object)) => {
-                self.bytes += object.json.len();
+                self.bytes += bytes_of_object(&object);
                 self.objects.push(object);
             }
             Some(Err(rejected)) => {
-                self.unreadable.insert(position, *rejected);
+                self.bytes += bytes_of_rejected(&rejected);
+                self.unreadable.push((position, *rejected));
             }
             None => {}
         }

@@ -4,60 +4,47 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kindsight_api::push::PushRefusal;
-use kindsight_model::{Claims, Coverage, ObjectError, Origin, OtherClaim, Rejected, Report, clean};
+use kindsight_model::{Claims, Coverage, Origin, Rejected, Report, clean};
 
 use super::held_list::HeldList;
-use super::staged::{Size, Staged};
-use crate::wire::{ClaimsLine, ReportLine};
+use super::size::{Size, bytes_of_claims, bytes_of_rejected, bytes_of_texts};
+use super::staged::Staged;
+use crate::wire::ReportLine;
 
 /// Maximum length of a text of an agent, in bytes.
 pub(super) const TEXT_BYTES_MAX: usize = 600;
 /// Maximum number of faults of a report.
 const FAULTS_MAX: usize = 64;
-/// Maximum number of other claims on an object, as in a watched cluster.
-const CLAIMS_MAX: usize = 16;
 
-/// The last report on one subject, by the positions of the agent.
-#[derive(Debug, Clone)]
+/// The last report on one subject, by the positions of the agent. The default has no object, and nothing is known about
+/// others.
+#[derive(Debug, Clone, Default)]
 pub(super) struct HeldReport {
     objects: HeldList,
     related: HeldList,
     hooks: Vec<usize>,
-    claims: Vec<ClaimsLine>,
+    /// With the position of the object that they are on.
+    claims: Vec<(usize, Arc<Claims>)>,
     rejected: Vec<Rejected>,
-    coverage: Coverage,
-    related_coverage: Coverage,
+    /// None before the first coverage, as for [`Self::related_coverage`].
+    coverage: Option<Arc<Coverage>>,
+    related_coverage: Option<Arc<Coverage>>,
     faults: Vec<Arc<str>>,
     status_json: Option<Arc<str>>,
 }
 
-impl Default for HeldReport {
-    /// No object, and nothing is known about others.
-    fn default() -> Self {
-        Self {
-            objects: HeldList::default(),
-            related: HeldList::default(),
-            hooks: Vec::new(),
-            claims: Vec::new(),
-            rejected: Vec::new(),
-            coverage: Coverage::partial(),
-            related_coverage: Coverage::partial(),
-            faults: Vec::new(),
-            status_json: None,
-        }
-    }
-}
-
 impl HeldReport {
-    /// Number and bytes of the objects of the report.
+    /// Number and bytes of the objects of the report. The coverages count once for all reports of the epoch.
     pub(super) fn size(&self) -> Size {
         let status = self.status_json.as_deref().map_or(0, str::len);
         let rejected = self.rejected.iter().map(bytes_of_rejected);
-        let claims = self.claims.iter().map(bytes_of_claims);
+        let claims = self.claims.iter();
+        let claims = claims.map(|(_, claims)| bytes_of_claims(claims));
+        let faults = bytes_of_texts(self.faults.iter().map(|fault| &**fault));
         let others = Size {
             // The subject counts as an object too.
             objects: 1 + self.rejected.len() + self.claims.len() + self.hooks.len(),
-            bytes: status + rejected.chain(claims).sum::<usize>(),
+            bytes: status + faults + rejected.chain(claims).sum::<usize>(),
         };
         let lists = self.objects.size().plus(self.related.size());
         lists.plus(others)
@@ -72,7 +59,7 @@ impl HeldReport {
         line: ReportLine,
         origin: Origin,
         staged: &mut Staged,
-        coverage: impl Fn(usize) -> Result<Coverage, PushRefusal>,
+        coverage: impl Fn(usize) -> Result<Arc<Coverage>, PushRefusal>,
     ) -> Result<Report, PushRefusal> {
         if line.fresh {
             *self = Self::default();
@@ -93,10 +80,10 @@ impl HeldReport {
             self.rejected = Staged::first(&mut staged.rejected, count, "rejected objects")?;
         }
         if let Some(slot) = line.coverage {
-            self.coverage = coverage(slot)?;
+            self.coverage = Some(coverage(slot)?);
         }
         if let Some(slot) = line.related_coverage {
-            self.related_coverage = coverage(slot)?;
+            self.related_coverage = Some(coverage(slot)?);
         }
         if let Some(faults) = line.faults {
             let faults = faults.iter().take(FAULTS_MAX);
@@ -124,18 +111,17 @@ impl HeldReport {
         let hooks = hooks.filter_map(|at| self.objects.position(*at));
         let claims = self.claims.iter();
         let claims = claims
-            .filter_map(|line| Some((self.objects.position(line.position)?, claims_of(line))));
+            .filter_map(|(at, claims)| Some((self.objects.position(*at)?, Arc::clone(claims))));
         let claims: BTreeMap<usize, Arc<Claims>> = claims.collect();
-        let unreadable = self.objects.unreadable.values();
-        let rejected = unreadable.cloned().chain(self.rejected.iter().map(cleaned));
+        let rejected = self.objects.unreadable().chain(&self.rejected);
         Report {
             objects: self.objects.objects.clone(),
             hooks: hooks.collect(),
             claims: Arc::new(claims),
-            rejected: rejected.collect(),
+            rejected: rejected.cloned().collect(),
             related: self.related.objects.clone(),
-            related_coverage: self.related_coverage.clone(),
-            coverage: self.coverage.clone(),
+            related_coverage: known(self.related_coverage.as_deref()),
+            coverage: known(self.coverage.as_deref()),
             faults: self.faults.clone(),
             status_json: self.status_json.clone(),
             ..Report::empty(origin)
@@ -143,58 +129,12 @@ impl HeldReport {
     }
 }
 
-/// Bytes of the texts of an object that cannot be read.
-fn bytes_of_rejected(rejected: &Rejected) -> usize {
-    let why = match &rejected.error {
-        ObjectError::NotAnObject(why) | ObjectError::NotReported(why) => why.len(),
-        ObjectError::TooLarge(_) | ObjectError::NoKind | ObjectError::TooMany(_) => 0,
-    };
-    let identity = rejected.identity.as_ref().map_or(0, |identity| {
-        let gvk = &identity.gvk;
-        let names = [
-            &gvk.group,
-            &gvk.version,
-            &gvk.kind,
-            &identity.namespace,
-            &identity.name,
-        ];
-        names.iter().map(|name| name.len()).sum()
-    });
-    rejected.pointer.len() + why + identity
-}
-
-/// Bytes of the texts of the claims on an object.
-fn bytes_of_claims(claims: &ClaimsLine) -> usize {
-    let others = claims.others.iter();
-    let others = others.map(|other| other.application.len() + other.evidence.len());
-    claims.evidence.len() + others.sum::<usize>()
-}
-
 /// A text of an agent, as one harmless line.
 pub(super) fn text(of: &str) -> Arc<str> {
     clean(of, TEXT_BYTES_MAX).into()
 }
 
-fn claims_of(line: &ClaimsLine) -> Arc<Claims> {
-    let others = line.others.iter().take(CLAIMS_MAX);
-    let others = others.map(|other| OtherClaim {
-        application: text(&other.application),
-        evidence: text(&other.evidence),
-    });
-    Arc::new(Claims {
-        evidence: text(&line.evidence),
-        others: others.collect(),
-    })
-}
-
-fn cleaned(rejected: &Rejected) -> Rejected {
-    let error = match &rejected.error {
-        ObjectError::NotAnObject(why) => ObjectError::NotAnObject(text(why).to_string()),
-        other => other.clone(),
-    };
-    Rejected {
-        pointer: text(&rejected.pointer).to_string(),
-        error,
-        identity: rejected.identity.clone(),
-    }
+/// The coverage of a report; incomplete for every Kind if the report has none.
+fn known(coverage: Option<&Coverage>) -> Coverage {
+    coverage.cloned().unwrap_or_else(Coverage::partial)
 }

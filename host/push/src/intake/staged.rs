@@ -1,70 +1,33 @@
-//! Items that wait for the line that takes them, and the size of everything that a cluster has in memory.
+//! Items that wait for the line that takes them.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use kindsight_api::push::PushRefusal;
 use kindsight_model::{
-    BUNDLE_BYTES_MAX, Gvk, Identity, MissingResource, Object, ObjectError, Rejected,
-    RejectedIdentity, Removal, clean,
+    BUNDLE_BYTES_MAX, Claims, Gvk, Identity, MissingResource, Object, ObjectError, OtherClaim,
+    Rejected, RejectedIdentity, Removal, clean,
 };
 use serde::Deserialize;
 
+use super::held_report::{TEXT_BYTES_MAX, text};
+use super::size::{Size, bytes_of_object};
 use crate::wire::{ClaimsLine, Line, ObjectLine};
 
-/// Maximum number of objects of one pushed cluster, with related and missing objects.
-pub const CLUSTER_OBJECTS_MAX: usize = 200_000;
-/// Maximum size of the objects of one pushed cluster, in bytes of JSON.
-pub const CLUSTER_BYTES_MAX: usize = 1024 * 1024 * 1024;
-
-/// Number and bytes of the objects of a cluster.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Size {
-    pub(super) objects: usize,
-    pub(super) bytes: usize,
-}
-
-impl Size {
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self {
-            objects: self.objects + other.objects,
-            bytes: self.bytes + other.bytes,
-        }
-    }
-
-    pub(super) fn minus(self, other: Self) -> Self {
-        Self {
-            objects: self.objects.saturating_sub(other.objects),
-            bytes: self.bytes.saturating_sub(other.bytes),
-        }
-    }
-
-    /// Refuses a cluster that is over a limit.
-    pub(super) fn check(self) -> Result<(), PushRefusal> {
-        if self.objects > CLUSTER_OBJECTS_MAX {
-            let why = format!(
-                "the report on the cluster has more than {CLUSTER_OBJECTS_MAX} objects; report fewer namespaces or Kinds"
-            );
-            return Err(PushRefusal::TooLarge(why));
-        }
-        if self.bytes > CLUSTER_BYTES_MAX {
-            let why = format!(
-                "the objects of the cluster have more than {CLUSTER_BYTES_MAX} bytes; report fewer namespaces or Kinds"
-            );
-            return Err(PushRefusal::TooLarge(why));
-        }
-        Ok(())
-    }
-}
+/// Maximum number of other claims on an object, as in a watched cluster.
+const CLAIMS_MAX: usize = 16;
 
 /// An object of a list, or the reason why it cannot be read.
 pub(super) type StagedObject = Result<Object, Box<Rejected>>;
 
-/// Items that wait for the line that takes them, in their order.
+/// Items that wait for the line that takes them, in their order. Reasons, claims and inventories are cleaned already, so
+/// that reports share or copy short texts only.
 #[derive(Debug, Default)]
 pub(super) struct Staged {
     pub(super) objects: VecDeque<StagedObject>,
     pub(super) rejected: VecDeque<Rejected>,
-    pub(super) claims: VecDeque<ClaimsLine>,
+    /// With the position of the object that they are on.
+    pub(super) claims: VecDeque<(usize, Arc<Claims>)>,
     /// None for a removal whose reason this release does not know.
     pub(super) removed: VecDeque<Option<(Identity, Removal)>>,
     pub(super) missing: VecDeque<MissingResource>,
@@ -74,27 +37,37 @@ pub(super) struct Staged {
 
 impl Staged {
     /// Takes an item, whose line has this number of bytes; returns any other line.
-    pub(super) fn take<'l>(&mut self, line: Line<'l>, bytes: usize) -> Option<Line<'l>> {
+    pub(super) fn take<'l>(&mut self, line: Line<'l>, mut bytes: usize) -> Option<Line<'l>> {
         match line {
-            Line::Object(line) => self.objects.push_back(object(&line)),
-            Line::Rejected(line) => self.rejected.push_back(line.into()),
-            Line::Claims(line) => self.claims.push_back(line),
+            Line::Object(line) => {
+                let object = object(&line);
+                bytes = bytes.max(object.as_ref().map_or(0, bytes_of_object));
+                self.objects.push_back(object);
+            }
+            Line::Rejected(line) => self.rejected.push_back(cleaned(line.into())),
+            Line::Claims(line) => self.claims.push_back((line.position, claims(&line))),
             Line::Removed(line) => self.removed.push_back(line.removal()),
-            Line::Missing(line) => self.missing.push_back(line.into()),
-            Line::Text(text) => self.texts.push_back(text.into_owned()),
+            Line::Missing(line) => {
+                let resource = MissingResource::from(line);
+                self.missing.push_back(MissingResource {
+                    inventory: text(&resource.inventory),
+                    ..resource
+                });
+            }
+            Line::Text(part) => self.texts.push_back(part.into_owned()),
             other => return Some(other),
         }
         self.size = self.size.plus(Size { objects: 1, bytes });
         None
     }
 
-    /// Returns the texts joined; `None` if they are over the limit of a bundle.
+    /// Takes the first texts, and returns them joined; `None` if they are over the limit of a bundle.
     pub(super) fn join_texts(&mut self, count: usize) -> Option<String> {
-        let mut joined = String::new();
-        for text in self.texts.drain(..count.min(self.texts.len())) {
-            joined.push_str(&text);
-        }
-        (joined.len() <= BUNDLE_BYTES_MAX).then_some(joined)
+        let texts = self.texts.drain(..count.min(self.texts.len()));
+        let texts: Vec<String> = texts.collect();
+        let bytes: usize = texts.iter().map(String::len).sum();
+        // Before the texts are copied, because they can have the size of a cluster.
+        (bytes <= BUNDLE_BYTES_MAX).then(|| texts.concat())
     }
 
     /// Takes the first items of a list.
@@ -179,15 +152,44 @@ fn rejected(json: &str, default: Option<Gvk>, error: ObjectError) -> Rejected {
         )
     });
     Rejected {
-        pointer: clean(&pointer, super::held_report::TEXT_BYTES_MAX).into_owned(),
+        pointer: clean(&pointer, TEXT_BYTES_MAX).into_owned(),
         error,
         identity,
+    }
+}
+
+/// The claims of a line.
+fn claims(line: &ClaimsLine) -> Arc<Claims> {
+    let others = line.others.iter().take(CLAIMS_MAX);
+    let others = others.map(|other| OtherClaim {
+        application: text(&other.application),
+        evidence: text(&other.evidence),
+    });
+    Arc::new(Claims {
+        evidence: text(&line.evidence),
+        others: others.collect(),
+    })
+}
+
+/// The same item with cleaned texts.
+fn cleaned(rejected: Rejected) -> Rejected {
+    let harmless = |text: &str| clean(text, TEXT_BYTES_MAX).into_owned();
+    let error = match rejected.error {
+        ObjectError::NotAnObject(why) => ObjectError::NotAnObject(harmless(&why)),
+        ObjectError::NotReported(why) => ObjectError::NotReported(harmless(&why)),
+        error => error,
+    };
+    Rejected {
+        pointer: harmless(&rejected.pointer),
+        error,
+        identity: rejected.identity,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intake::CLUSTER_BYTES_MAX;
 
     #[test]
     fn the_bytes_of_each_item_count() {
@@ -208,6 +210,48 @@ mod tests {
             };
             assert_eq!(take(CLUSTER_BYTES_MAX), Ok(()), "{text}");
             assert!(matches!(take(1), Err(PushRefusal::TooLarge(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_over_the_limit_of_a_bundle_are_taken_and_not_joined() {
+        let quarter = "x".repeat(BUNDLE_BYTES_MAX / 4);
+        let texts = ["a", "b", &quarter, &quarter, &quarter, &quarter, "c", "d"];
+        let mut staged = Staged::default();
+        staged.texts.extend(texts.map(str::to_owned));
+        assert_eq!(staged.join_texts(2).as_deref(), Some("ab"));
+        assert_eq!(staged.join_texts(5), None);
+        assert_eq!(staged.join_texts(9).as_deref(), Some("d"));
+    }
+
+    #[test]
+    fn an_object_counts_with_its_labels_and_owners_if_they_take_more_than_its_json() {
+        let owners = |count: usize| {
+            let owners = (0..count).map(|at| format!(r#"{{"uid":"{at}"}}"#));
+            let owners = owners.collect::<Vec<String>>().join(",");
+            format!(r#"{{"ownerReferences":[{owners}]}}"#)
+        };
+        let labels = |count: usize| {
+            let labels = (0..count).map(|at| format!(r#""{at}":"""#));
+            let labels = labels.collect::<Vec<String>>().join(",");
+            format!(r#"{{"labels":{{{labels}}}}}"#)
+        };
+        let size = |metadata: &str| {
+            let text = format!(r#"{{"object":{{"json":{{"kind":"K","metadata":{metadata}}}}}}}"#);
+            let mut staged = Staged::default();
+            let line = Line::read(&text).unwrap().unwrap();
+            assert!(staged.take(line, text.len()).is_none());
+            let object = staged.objects.pop_front().unwrap().unwrap();
+            assert!(staged.size.bytes >= bytes_of_object(&object));
+            (text.len(), staged.size.bytes)
+        };
+        for metadata in [owners(0), labels(0)] {
+            let (line, bytes) = size(&metadata);
+            assert_eq!(bytes, line);
+        }
+        for (metadata, each) in [(owners(1000), 145), (labels(1000), 97)] {
+            let (line, bytes) = size(&metadata);
+            assert!(bytes > line && bytes >= 1000 * each, "{bytes} of {line}");
         }
     }
 }
