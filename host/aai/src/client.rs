@@ -11,6 +11,7 @@ use http::Method;
 use kindsight_api::onap::OnapState;
 use kindsight_model::clean;
 use kindsight_outgoing::{Request, RequestError, Response};
+use kindsight_store::Expiry;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -28,7 +29,9 @@ pub(crate) struct Client {
     /// The time before which no request is sent.
     next: Mutex<Instant>,
     /// After it is cancelled, no request is sent.
-    shutdown: CancellationToken,
+    stop: CancellationToken,
+    /// The time until which this server may write.
+    lease: Expiry,
 }
 
 /// The reason why an update did not succeed.
@@ -67,14 +70,21 @@ impl Client {
     pub(crate) fn new(
         settings: Arc<AaiSettings>,
         health: Health,
-        shutdown: CancellationToken,
+        stop: CancellationToken,
+        lease: Expiry,
     ) -> Self {
         Self {
             settings,
             health,
             next: Mutex::new(Instant::now()),
-            shutdown,
+            stop,
+            lease,
         }
+    }
+
+    /// Returns whether this server may write. After the end of the lease, another server may already write newer contents.
+    pub(crate) fn has_lease(&self) -> bool {
+        self.lease.is_after(Instant::now())
     }
 
     /// Makes A&AI have a content. Writes nothing if A&AI has it.
@@ -180,7 +190,8 @@ impl Client {
         }
     }
 
-    /// Sends one request with the headers that A&AI requires, at the pace of the settings.
+    /// Sends one request with the headers that A&AI requires, at the pace of the settings. Sends no write after the end of
+    /// the lease.
     fn send(
         &self,
         method: Method,
@@ -189,9 +200,16 @@ impl Client {
         body: &[u8],
     ) -> Result<Response, Failure> {
         self.keep_pace();
-        if self.shutdown.is_cancelled() {
+        let refusal = if self.stop.is_cancelled() {
+            Some("the server stops, or another one takes over")
+        } else if method != Method::GET && !self.has_lease() {
+            Some("another server may update A&AI now")
+        } else {
+            None
+        };
+        if let Some(reason) = refusal {
             return Err(Failure::Away {
-                reason: "the server stops".to_owned(),
+                reason: reason.to_owned(),
                 retry_after: None,
             });
         }

@@ -81,6 +81,14 @@ pub(crate) struct Vserver {
     pub(crate) vf_module: String,
 }
 
+impl Vserver {
+    /// The namespace and the Kind in `self_link`. The namespace of a cluster-scoped object is empty.
+    pub(crate) fn namespace_and_kind(&self) -> Option<(&str, &str)> {
+        let mut parts = self.self_link.split('/').skip(1);
+        Some((parts.next()?, parts.next()?))
+    }
+}
+
 /// `operational-status` in A&AI's words.
 pub(crate) fn operational_status(state: OnapState) -> &'static str {
     match state {

@@ -11,7 +11,9 @@
 //! - Before an item is created, the ledger notes it, so that an item whose answer was lost is known after a restart.
 //! - Each update reads the object first. If A&AI already has the content, nothing is written. So a repeated update has
 //!   no second effect.
-//! - Absence counts only if the cluster reports it: an item of a cluster that is not heard remains.
+//! - Absence counts only if the cluster reports it: an item remains if its cluster is not heard, or if the report may
+//!   lack objects of its Kind.
+//! - After the end of the lease, no write is sent: another server may already write a newer content.
 //! - A failure of A&AI stops only this crate, which tries again.
 #![warn(
     clippy::expect_used,
@@ -30,6 +32,7 @@ mod limits;
 mod plan;
 mod queue;
 mod settings;
+mod update;
 mod updater;
 
 #[cfg(test)]

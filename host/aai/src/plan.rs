@@ -1,15 +1,16 @@
 //! Plans: the items that A&AI should have for one application.
 
+mod absence;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use kindsight_model::{ClusterName, DigName, Object};
-use kindsight_status::{
-    ClusterView, ContextView, Report, ResourceTable, ResourceView, Role, Subject, onap_state,
-};
+use kindsight_model::{ClusterName, Coverage, DigName, Object};
+use kindsight_status::{ContextView, ResourceTable, ResourceView, Role, Subject, onap_state};
 
 use crate::item::{Content, ItemKey, Vserver};
 use crate::settings::AaiSettings;
+use absence::{Absence, Absences, is_current};
 
 /// The label with the id of the VNF that an object belongs to.
 const VNF_LABEL: &str = "generic-vnf-id";
@@ -31,45 +32,42 @@ pub(crate) struct Planned {
 /// The items of one application, by their keys.
 pub(crate) type Plan = BTreeMap<ItemKey, Planned>;
 
+/// The clusters that are connected and were listed since the start, each with the coverage of its Kinds.
+pub(crate) type Heard = BTreeMap<ClusterName, Coverage>;
+
 /// Makes the plan for an application. `held` are the items of the previous plan or of the ledger. `subject` is the
-/// application in the read model, if it has it. `heard` are the clusters that are connected and were listed completely.
-/// Returns also whether an item is kept because its cluster is not among them.
+/// application in the read model, if it has it; it was read after `heard`. Returns also whether an item is kept because
+/// its cluster is not heard.
 pub(crate) fn plan(
     name: &DigName,
     subject: Option<&Subject>,
     held: &Plan,
     settings: &AaiSettings,
-    heard: &BTreeSet<ClusterName>,
+    heard: &Heard,
 ) -> (Plan, bool) {
-    let view = subject.and_then(Subject::view);
-    let (mut plan, unproven) = match view {
-        Some(view) => vservers(name, view, settings),
-        None => (Plan::new(), BTreeSet::new()),
-    };
-    let clusters: BTreeSet<&ClusterName> = view
-        .iter()
-        .flat_map(|view| view.clusters())
-        .map(ClusterView::cluster)
-        .collect();
-    let proves_absence = |cluster: &ClusterName| {
-        if clusters.contains(cluster) {
-            !unproven.contains(cluster)
-        } else {
-            heard.contains(cluster)
-        }
-    };
-    let (mut is_complete, mut is_unheard) = (unproven.is_empty(), false);
+    let view = subject.and_then(Subject::view).map(|view| &**view);
+    let mut plan = view.map_or_else(Plan::new, |view| vservers(name, view, settings));
+    let absences = Absences::of(view, settings, heard);
+    let mut is_state_current = absences.are_reports_current();
+    let (mut is_complete, mut is_unheard) = (is_state_current, false);
     for (key, item) in held {
         let Some(cluster) = &item.cluster else {
             continue;
         };
-        // No report decides about a cluster that is removed from the configuration: its items remain.
-        let is_removed = !settings.clusters.contains_key(cluster);
-        if !plan.contains_key(key) && (is_removed || !proves_absence(cluster)) {
-            is_complete &= is_removed;
-            is_unheard |= !is_removed && !heard.contains(cluster);
-            plan.insert(key.clone(), item.clone());
+        if plan.contains_key(key) {
+            continue;
         }
+        // No report decides about a cluster that is removed from the configuration: its items remain.
+        if settings.clusters.contains_key(cluster) {
+            let absence = absences.conclude(cluster, item);
+            if absence == Absence::Deleted {
+                continue;
+            }
+            is_complete = false;
+            is_state_current &= absence == Absence::Uncertain;
+            is_unheard |= !heard.contains_key(cluster);
+        }
+        plan.insert(key.clone(), item.clone());
     }
     let vnfs: BTreeSet<String> = plan
         .values()
@@ -78,7 +76,8 @@ pub(crate) fn plan(
             _ => None,
         })
         .collect();
-    let phase = subject.filter(|_| is_complete).and_then(Subject::phase);
+    let current = subject.filter(|_| is_state_current);
+    let phase = current.and_then(Subject::phase);
     for id in vnfs {
         let key = ItemKey::Vnf { id };
         let state = phase.map(onap_state);
@@ -99,21 +98,13 @@ pub(crate) fn plan(
     (plan, is_unheard)
 }
 
-/// The vservers of an application in clusters with current reports, and the clusters without a current report.
-fn vservers(
-    name: &DigName,
-    view: &ContextView,
-    settings: &AaiSettings,
-) -> (Plan, BTreeSet<ClusterName>) {
-    let (mut plan, mut unproven) = (Plan::new(), BTreeSet::new());
-    for cluster in view.clusters() {
+/// The vservers of an application in clusters with current reports.
+fn vservers(name: &DigName, view: &ContextView, settings: &AaiSettings) -> Plan {
+    let mut plan = Plan::new();
+    for cluster in view.clusters().filter(|cluster| is_current(cluster)) {
         let Some(place) = settings.clusters.get(cluster.cluster()) else {
             continue;
         };
-        if !matches!(cluster.report(), Report::Received { stale: None }) {
-            unproven.insert(cluster.cluster().clone());
-            continue;
-        }
         let resources = cluster.resources();
         let reported = resources.iter().filter(|it| settings.reports(&it.gvk));
         for resource in reported {
@@ -128,7 +119,7 @@ fn vservers(
             }
         }
     }
-    (plan, unproven)
+    plan
 }
 
 /// The uid and the vserver of an object that has both labels, or whose owners have them.
@@ -172,3 +163,6 @@ fn address(object: &Object) -> Option<IpAddr> {
     let address = document.root().get("status").get("podIP");
     address.text()?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,9 +101,15 @@ impl Queue {
         }
     }
 
-    /// The applications with items.
+    /// The applications with items, and the applications whose items are left off.
     pub(crate) fn applications(&self) -> impl Iterator<Item = &DigName> {
-        self.by_application.keys()
+        self.by_application.keys().chain(self.left_off.keys())
+    }
+
+    /// The applications whose items are left off although there is room now.
+    pub(crate) fn waiting_for_room(&self) -> impl Iterator<Item = &DigName> {
+        let is_full = self.items.len() >= ITEMS_MAX;
+        self.left_off.keys().filter(move |_| !is_full)
     }
 
     /// The applications with items in a cluster.
@@ -257,3 +263,6 @@ fn refused_wait(refusals: u32) -> Duration {
     let doubled = RETRY_MIN.saturating_mul(2_u32.saturating_pow(refusals.saturating_sub(1)));
     doubled.min(REFUSED_RETRY_MAX)
 }
+
+#[cfg(test)]
+mod tests;

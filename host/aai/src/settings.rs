@@ -59,11 +59,15 @@ impl AaiSettings {
         }
     }
 
+    /// The Kinds whose objects are vservers, each with its group.
+    pub(crate) fn reported_kinds(&self) -> impl Iterator<Item = (&str, &str)> {
+        let kinds = self.kinds.iter();
+        kinds.map(|kind| kind.split_once('.').unwrap_or((kind.as_str(), "")))
+    }
+
     /// Returns whether objects of a Kind are vservers.
     pub(crate) fn reports(&self, gvk: &Gvk) -> bool {
-        self.kinds.iter().any(|kind| match kind.split_once('.') {
-            Some((name, group)) => *gvk.kind == *name && *gvk.group == *group,
-            None => *gvk.kind == **kind && gvk.group.is_empty(),
-        })
+        let mut kinds = self.reported_kinds();
+        kinds.any(|(kind, group)| *gvk.kind == *kind && *gvk.group == *group)
     }
 }

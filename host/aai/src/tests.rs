@@ -20,6 +20,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::{AaiSettings, CloudPlace, Health, Updater};
 
+mod health_scopes;
+mod incomplete_reports;
 mod removed_clusters;
 
 /// Maximum time until an update arrives on a busy machine.
@@ -37,12 +39,39 @@ struct Scene {
     health: Health,
 }
 
-fn cluster() -> ClusterName {
+pub(crate) fn cluster() -> ClusterName {
     "lab+a".parse().unwrap()
 }
 
-fn name() -> DigName {
+pub(crate) fn name() -> DigName {
     DigName::found("shop", Some("default")).unwrap()
+}
+
+pub(crate) fn settings(inventory: &Inventory) -> AaiSettings {
+    let destinations = Arc::new(Destinations {
+        hosts: Vec::new(),
+        addresses: vec!["127.0.0.1".parse().unwrap()],
+    });
+    let endpoint = EndpointSettings {
+        url: inventory.url(),
+        ca: None,
+        client_certificate: None,
+        credentials: None,
+        timeout: TIMEOUT,
+    };
+    let place = CloudPlace {
+        owner: "CloudOwner".into(),
+        region: "RegionOne".into(),
+        tenant: "tenant-1".into(),
+    };
+    AaiSettings {
+        endpoint: Endpoint::new(endpoint, &destinations).unwrap(),
+        version: "v14".into(),
+        app_id: "kindsight".into(),
+        kinds: vec!["Pod".into()],
+        clusters: [(cluster(), place)].into(),
+        requests_per_second: 200,
+    }
 }
 
 fn pod(name: &str, module: &str) -> Object {
@@ -55,18 +84,28 @@ fn pod(name: &str, module: &str) -> Object {
     Object::from_json(object.to_string()).unwrap()
 }
 
-fn view(objects: &[(Object, Phase)], stale: bool) -> ContextView {
+fn reported(objects: &[(Object, Phase)]) -> Reported {
     let (objects, phases): (Vec<Object>, Vec<Phase>) = objects.iter().cloned().unzip();
     let verdicts = phases.into_iter().map(|phase| Verdict::host(phase, "", ""));
-    let reported = Reported {
+    Reported {
         objects: objects.into(),
         verdicts: verdicts.collect(),
-        stale: stale.then(|| Staleness {
-            since_ms: 1,
-            reason: "unreachable".into(),
-        }),
         ..Reported::default()
-    };
+    }
+}
+
+fn view(objects: &[(Object, Phase)], stale: bool) -> ContextView {
+    let stale = stale.then(|| Staleness {
+        since_ms: 1,
+        reason: "unreachable".into(),
+    });
+    view_of(Reported {
+        stale,
+        ..reported(objects)
+    })
+}
+
+fn view_of(reported: Reported) -> ContextView {
     let input = ClusterInput {
         cluster: cluster(),
         namespace: "".into(),
@@ -100,35 +139,8 @@ impl Scene {
         scene
     }
 
-    fn settings(&self) -> AaiSettings {
-        let destinations = Arc::new(Destinations {
-            hosts: Vec::new(),
-            addresses: vec!["127.0.0.1".parse().unwrap()],
-        });
-        let endpoint = EndpointSettings {
-            url: self.inventory.url(),
-            ca: None,
-            client_certificate: None,
-            credentials: None,
-            timeout: TIMEOUT,
-        };
-        let place = CloudPlace {
-            owner: "CloudOwner".into(),
-            region: "RegionOne".into(),
-            tenant: "tenant-1".into(),
-        };
-        AaiSettings {
-            endpoint: Endpoint::new(endpoint, &destinations).unwrap(),
-            version: "v14".into(),
-            app_id: "kindsight".into(),
-            kinds: vec!["Pod".into()],
-            clusters: [(cluster(), place)].into(),
-            requests_per_second: 200,
-        }
-    }
-
     fn start(&mut self) {
-        self.start_with(self.settings());
+        self.start_with(settings(&self.inventory));
     }
 
     fn start_with(&mut self, settings: AaiSettings) {

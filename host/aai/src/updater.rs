@@ -19,9 +19,10 @@ use crate::health::{Counted, Health};
 use crate::item::ItemKey;
 use crate::ledger::{Entry, Ledger};
 use crate::limits::{AWAY_RETRY_MAX, GATHER, LEASE_RETRY, RECHECK, RETRY_MIN, STOP_WAIT};
-use crate::plan::plan;
-use crate::queue::{Action, Job, Queue};
+use crate::plan::{Heard, plan};
+use crate::queue::Queue;
 use crate::settings::AaiSettings;
+use crate::update::{Done, update};
 
 /// The name of the lease: one server at a time updates A&AI.
 const LEASE: &str = "aai";
@@ -44,14 +45,6 @@ enum End {
     LeaseLost,
 }
 
-/// The result of one update: the entry of the ledger after it.
-struct Done {
-    key: ItemKey,
-    entry: Option<Entry>,
-    result: Result<(), Failure>,
-    is_lease_lost: bool,
-}
-
 /// The state while this server has the lease.
 struct Session {
     queue: Queue,
@@ -61,7 +54,7 @@ struct Session {
     /// The time until which no update begins, and the next wait, while A&AI is away.
     away: Option<(Instant, Duration)>,
     /// Applications whose plan keeps items because a cluster is not heard.
-    unproven: BTreeSet<DigName>,
+    unheard: BTreeSet<DigName>,
 }
 
 impl Updater {
@@ -129,31 +122,36 @@ impl Updater {
         lease: Lease,
         shutdown: &CancellationToken,
     ) -> End {
+        let stop = shutdown.child_token();
         let mut session = Session {
             queue: Queue::default(),
             ledger,
             client: Arc::new(Client::new(
                 Arc::clone(&self.settings),
                 self.health.clone(),
-                shutdown.clone(),
+                stop.clone(),
+                lease.expiry().clone(),
             )),
             running: None,
             away: None,
-            unproven: BTreeSet::new(),
+            unheard: BTreeSet::new(),
         };
         session.queue.restore(entries);
         let ((), mut subscription) = self.read_model.subscribe(|_| ());
         let mut changed = ChangedSubjects::All;
         let mut recheck = Instant::now() + RECHECK;
         let end = 'serving: loop {
-            for name in self.names(&changed, &session.queue) {
-                self.plan(&name, &mut session);
-            }
+            let names = self.names(&changed, &session.queue);
+            self.plan(&names, &mut session);
             session.queue.report(&self.health);
             let mut gathering = pin!(subscription.gathered(GATHER));
             changed = loop {
+                if !session.client.has_lease() {
+                    break 'serving End::LeaseLost;
+                }
                 session.begin_next();
-                let (wake, is_unproven) = (session.wake(), !session.unproven.is_empty());
+                let wake = session.wake();
+                let is_any_unsettled = session.unsettled().next().is_some();
                 tokio::select! {
                     () = shutdown.cancelled() => break 'serving End::Shutdown,
                     gathered = &mut gathering => match gathered {
@@ -167,16 +165,17 @@ impl Updater {
                         }
                     }
                     () = sleep_until(wake) => {}
-                    () = sleep_until(recheck), if is_unproven => {
+                    () = sleep_until(recheck), if is_any_unsettled => {
                         recheck = Instant::now() + RECHECK;
-                        for name in std::mem::take(&mut session.unproven) {
-                            self.plan(&name, &mut session);
-                        }
+                        let names = session.unsettled().cloned().collect();
+                        self.plan(&names, &mut session);
                     }
                 }
                 session.queue.report(&self.health);
             };
         };
+        // The lease ends next, so the running update sends no further request.
+        stop.cancel();
         if let Some(running) = session.running.take() {
             // Its result is in the ledger, or is found by reading.
             let _ = timeout(STOP_WAIT, running).await;
@@ -217,32 +216,44 @@ impl Updater {
         names
     }
 
-    /// Makes the plan of an application from the present read model.
-    fn plan(&self, name: &DigName, session: &mut Session) {
+    /// Makes the plans of applications from the present read model. A health scope has no plan: its objects belong to
+    /// other applications.
+    fn plan(&self, names: &BTreeSet<DigName>, session: &mut Session) {
+        // Read before the applications, because the pipeline publishes the applications of a cluster before it publishes
+        // that the cluster is connected.
+        let heard = self.heard();
         let visible: VisibleModel = self.read_model.visible_to(&SubjectSet::Everything);
-        let subject = visible.dig(name, &StatusQuery::default()).ok();
-        let held = session.queue.held(name);
-        if held.is_empty() && subject.is_none() {
-            return;
+        for name in names {
+            let subject = visible.dig(name, &StatusQuery::default());
+            let subject = subject.ok().filter(|_| !name.is_health_scope());
+            let held = session.queue.held(name);
+            let (plan, is_unheard) = plan(name, subject.as_ref(), &held, &self.settings, &heard);
+            if is_unheard {
+                session.unheard.insert(name.clone());
+            } else {
+                session.unheard.remove(name);
+            }
+            session.queue.set(name, plan, Instant::now());
         }
-        let (plan, is_unheard) = plan(name, subject.as_ref(), &held, &self.settings, &self.heard());
-        if is_unheard {
-            session.unproven.insert(name.clone());
-        }
-        session.queue.set(name, plan, Instant::now());
     }
 
-    /// The reported clusters that are connected and were listed completely.
-    fn heard(&self) -> BTreeSet<ClusterName> {
-        let connected = self.read_model.inspect(|snapshot| {
+    /// The reported clusters that are connected and were listed completely, with their coverages.
+    fn heard(&self) -> Heard {
+        let connected: Vec<_> = self.read_model.inspect(|snapshot| {
             let connections = snapshot.connections();
             let connected =
                 connections.filter(|(_, view)| view.state == ConnectionState::Connected);
             let reported = connected.filter(|(name, _)| self.settings.clusters.contains_key(*name));
-            reported.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+            let reported = reported.map(|(name, view)| {
+                let coverage = view.coverage.clone().unwrap_or_default();
+                (name.clone(), coverage)
+            });
+            reported.collect()
         });
         let connected = connected.into_iter();
-        connected.filter(|name| (self.is_listed)(name)).collect()
+        connected
+            .filter(|(name, _)| (self.is_listed)(name))
+            .collect()
     }
 
     /// Notes the result of an update. Returns whether the lease was lost.
@@ -251,6 +262,10 @@ impl Updater {
             tracing::error!("an update of A&AI panicked; the log says where");
             return false;
         };
+        // The next owner of the lease repeats the update.
+        if done.is_lease_lost {
+            return true;
+        }
         let now = Instant::now();
         match &done.result {
             Ok(()) => {
@@ -283,11 +298,16 @@ impl Updater {
             }
         }
         session.queue.done(&done.key, done.entry, &done.result, now);
-        done.is_lease_lost
+        false
     }
 }
 
 impl Session {
+    /// The applications to plan again without a change: their clusters may be heard now, or there is room for their items.
+    fn unsettled(&self) -> impl Iterator<Item = &DigName> {
+        self.unheard.iter().chain(self.queue.waiting_for_room())
+    }
+
     /// Begins the next update, if it is due and none runs.
     fn begin_next(&mut self) {
         let now = Instant::now();
@@ -321,62 +341,4 @@ async fn finished(running: &mut Option<JoinHandle<Done>>) -> Option<Done> {
         }
         None => std::future::pending().await,
     }
-}
-
-/// Runs one update: the note in the ledger before a first write, the requests, and the entry after the acknowledgement.
-fn update(job: Job, ledger: &Ledger, client: &Client) -> Done {
-    let Job { key, action, entry } = job;
-    let mut known = entry;
-    let mut run = || match &action {
-        Action::Write(after) => {
-            let Some(content) = &after.content else {
-                return Ok(());
-            };
-            if known.is_none() {
-                let noted = Entry {
-                    content: None,
-                    ..Entry::clone(after)
-                };
-                ledger.put(&key, &noted).map_err(Stop::Store)?;
-                known = Some(noted);
-            }
-            let previous = known.as_ref().and_then(|entry| entry.content.as_ref());
-            client.write(&key, content, previous).map_err(Stop::Aai)?;
-            ledger.put(&key, after).map_err(Stop::Store)?;
-            known = Some(Entry::clone(after));
-            Ok(())
-        }
-        Action::Remove => {
-            client.remove(&key).map_err(Stop::Aai)?;
-            ledger.remove(&key).map_err(Stop::Store)?;
-            known = None;
-            Ok(())
-        }
-    };
-    let stopped = run();
-    let (result, is_lease_lost) = match stopped {
-        Ok(()) => (Ok(()), false),
-        Err(Stop::Aai(failure)) => (Err(failure), false),
-        Err(Stop::Store(error)) => {
-            let is_lease_lost = matches!(error, StoreError::LeaseLost { .. });
-            let reason = format!("the store fails: {}", chain(&error));
-            let failure = Failure::Away {
-                reason,
-                retry_after: None,
-            };
-            (Err(failure), is_lease_lost)
-        }
-    };
-    Done {
-        key,
-        entry: known,
-        result,
-        is_lease_lost,
-    }
-}
-
-/// The reason why an update stopped.
-enum Stop {
-    Aai(Failure),
-    Store(StoreError),
 }

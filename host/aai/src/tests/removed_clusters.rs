@@ -1,6 +1,6 @@
 use kindsight_model::Phase;
 
-use super::{Scene, pod};
+use super::{Scene, pod, settings};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn vservers_of_a_cluster_that_is_removed_from_the_configuration_remain() {
@@ -12,7 +12,7 @@ async fn vservers_of_a_cluster_that_is_removed_from_the_configuration_remain() {
     scene.stop().await;
 
     // The application still names the cluster.
-    let mut settings = scene.settings();
+    let mut settings = settings(&scene.inventory);
     settings.clusters.clear();
     scene.start_with(settings);
     scene.publish(&[(pod("a", "module-1"), Phase::Failed)]);
