@@ -199,17 +199,14 @@ fn may_be_labelled(name: &DigName) -> bool {
     name.is_found() && &*name.dig == DigName::NONE
 }
 
-/// The clusters with objects that have the label of this instance.
+/// The clusters with objects that have the label of this instance. In a cluster that was not heard since the start, the
+/// objects of before the start count.
 fn labelled(subject: &Subject, id: &str) -> BTreeSet<ClusterName> {
-    let mut clusters = BTreeSet::new();
-    for (cluster, resource) in subject.resources() {
-        let object = resource.object.as_ref();
-        let label = object.and_then(|object| object.label(INSTANCE_LABEL));
-        if label == Some(id) && !clusters.contains(cluster) {
-            clusters.insert(cluster.clone());
-        }
-    }
-    clusters
+    let placements = subject.view().into_iter().flat_map(|view| view.clusters());
+    let labelled = placements.filter(|placement| placement.has_instance(id));
+    labelled
+        .map(|placement| placement.cluster().clone())
+        .collect()
 }
 
 fn is_selected(summary: &RbInstanceSummary, by: &RbInstanceParameters) -> bool {

@@ -6,7 +6,8 @@ use kindsight_api::k8splugin::{RbInstanceParameters, RbInstanceRefusal};
 use kindsight_model::{DigName, Object, Phase, SubjectSet, Verdict};
 use kindsight_read_model::{ReadModelWriter, VisibleModel};
 use kindsight_status::{
-    AppView, ApplicationKey, ClusterInput, ContextView, Reported, Staleness, project,
+    AppView, ApplicationKey, ClusterInput, ClusterView, ContextView, Reported, ResourceView,
+    Staleness, project,
 };
 use serde_json::{Value, json};
 
@@ -43,6 +44,31 @@ fn objects(id: Option<&str>) -> Vec<Object> {
     ]
 }
 
+/// An application with these objects in a cluster, each in the same phase.
+fn placement(
+    cluster: &str,
+    id: Option<&str>,
+    phase: Phase,
+    stale: Option<&Staleness>,
+) -> ClusterView {
+    let objects = objects(id);
+    let input = ClusterInput {
+        cluster: cluster.parse().unwrap(),
+        namespace: "".into(),
+        expected: Vec::new(),
+        reported: Some(Reported {
+            verdicts: vec![Verdict::host(phase, "Test", ""); objects.len()],
+            hooks: [4].into(),
+            objects: objects.into(),
+            stale: stale.cloned(),
+            ..Reported::default()
+        }),
+        unseen: Vec::new(),
+        faults: Vec::new(),
+    };
+    project(input, None, 0)
+}
+
 /// The read model of found applications in clusters.
 #[derive(Default)]
 struct Model(ReadModelWriter);
@@ -57,27 +83,16 @@ impl Model {
         phase: Phase,
         stale: Option<&Staleness>,
     ) {
-        let views = clusters.iter().map(|cluster| {
-            let objects = objects(id);
-            let input = ClusterInput {
-                cluster: cluster.parse().unwrap(),
-                namespace: "".into(),
-                expected: Vec::new(),
-                reported: Some(Reported {
-                    verdicts: vec![Verdict::host(phase, "Test", ""); objects.len()],
-                    hooks: [4].into(),
-                    objects: objects.into(),
-                    stale: stale.cloned(),
-                    ..Reported::default()
-                }),
-                unseen: Vec::new(),
-                faults: Vec::new(),
-            };
-            Arc::new(project(input, None, 0))
-        });
+        let placements = clusters.iter();
+        let placements = placements.map(|cluster| placement(cluster, id, phase, stale));
+        self.set(name, placements.collect());
+    }
+
+    fn set(&mut self, name: &DigName, placements: Vec<ClusterView>) {
+        let placements = placements.into_iter().map(Arc::new);
         let view = ContextView {
             meta: Some(name.clone()),
-            apps: vec![AppView::new("vfw".into(), views.collect())],
+            apps: vec![AppView::new("vfw".into(), placements.collect())],
             ..ContextView::default()
         };
         let key = ApplicationKey::Found(name.clone());
@@ -193,6 +208,46 @@ fn an_old_report_is_not_ready() {
     assert!(!answered.status.ready);
     assert!(answered.stale.unwrap().contains("refused"));
     assert_eq!(answered.status.resources_status[0].state.as_str(), "Ready");
+}
+
+#[test]
+fn an_instance_from_before_the_start_is_shown_and_not_ready() {
+    let name = DigName::found(ID, None).unwrap();
+    let last_known = |instance: Option<&str>| {
+        let known = placement("onap+krd", instance, Phase::Ready, None);
+        let resources = known.resources().iter().map(|resource| {
+            let resource = ResourceView {
+                object: None,
+                ..resource.clone()
+            };
+            (resource, None)
+        });
+        let stale = Staleness {
+            since_ms: 0,
+            reason: "not heard since the start".into(),
+        };
+        let cluster = known.cluster().clone();
+        let known = ClusterView::remembered(cluster, resources.collect(), stale)
+            .with_last_instance(instance.map(Into::into));
+        let mut model = Model::default();
+        model.set(&name, vec![known]);
+        model
+    };
+    let instances = instances(InstanceSettings::default());
+    let model = last_known(Some(ID));
+    let answered = instances.status(&model.visible(), ID).unwrap();
+    assert!(!answered.status.ready);
+    assert!(answered.stale.unwrap().contains("not heard"));
+    assert_eq!(answered.status.resources_status[0].state.as_str(), "Ready");
+    let listed = instances.list(&model.visible(), &RbInstanceParameters::default());
+    assert_eq!(listed.len(), 1);
+    // Another mark gave the application this name.
+    for instance in [None, Some("other")] {
+        let model = last_known(instance);
+        assert!(instances.get(&model.visible(), ID).is_err());
+        let listed = instances.list(&model.visible(), &RbInstanceParameters::default());
+        assert_eq!(listed, []);
+    }
 }
 
 #[test]

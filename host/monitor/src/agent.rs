@@ -129,7 +129,7 @@ impl Agent {
                 self.targets.apply(*state, now).into_iter().collect()
             }
             BundleStateEvent::Deleted(state) => {
-                self.targets.remove(&StateName::from(&*state));
+                self.targets.delete(*state, now);
                 Vec::new()
             }
             BundleStateEvent::Away(why) => {
@@ -157,7 +157,8 @@ impl Agent {
         }
     }
 
-    /// Tells the source which deployments have ResourceBundleStates, and forgets the reports on others.
+    /// Tells the source which deployments have ResourceBundleStates, and forgets the reports on others. A report for an
+    /// object that is created again remains: the source does not repeat an unchanged report.
     fn follow_deployments(&mut self, now: Instant) {
         let changed = self.targets.take_changed();
         if changed.is_empty() {
@@ -170,8 +171,11 @@ impl Agent {
         let changed = changed.filter(|id| before.contains_key(id) != self.targets.has(id));
         let (added, removed): (Vec<_>, Vec<_>) = changed.partition(|id| self.targets.has(id));
         for id in &removed {
-            self.reports.remove(id);
-            self.creations.forget(id);
+            let report = self.reports.get(id);
+            let is_empty = report.is_none_or(Report::is_empty);
+            if !self.creations.forget(id, is_empty, now) {
+                self.reports.remove(id);
+            }
         }
         if added.is_empty() && removed.is_empty() {
             return;
@@ -212,6 +216,7 @@ impl Agent {
             // The name leads to another cluster now.
             ClusterEvent::Removed { .. } => {
                 self.reports.clear();
+                self.creations.clear();
                 self.targets.doubt_all(now);
             }
             ClusterEvent::Stale { reason, .. } => {
@@ -271,6 +276,7 @@ impl Agent {
             return;
         };
         let bundle = encode_bundle(&target.deployment, report, &self.options.format);
+        let bundle = bundle.in_object(&state.name);
         let claimed_by = match target.annotations.get(MONITOR) {
             Some(other) if !target.may_claim(now) => other.clone(),
             _ => self.options.identity.to_string(),
@@ -299,7 +305,8 @@ impl Agent {
             // Another object has the name now.
             return;
         }
-        let (unsure, is_changed) = target.end(done.versions);
+        let meanwhile = target.end(done.versions);
+        let is_changed = meanwhile.is_report_changed;
         if done.bytes > 0 {
             target.write_after = now + interval(self.options.limits.interval_min, done.bytes);
         }
@@ -325,7 +332,8 @@ impl Agent {
         if let Some(at) = again_at {
             self.targets.queue(&done.state, at);
         }
-        if let Some(state) = unsure {
+        self.targets.take_parts(done.parts, meanwhile.parts, now);
+        if let Some(state) = meanwhile.state {
             let rivals = self.targets.apply(state, now);
             self.name_rivals(rivals.into_iter().collect(), now);
         }
@@ -362,3 +370,6 @@ fn wait_after(failures: u32, error: &WriteError) -> Duration {
     };
     wait.min(RETRY_LONGEST)
 }
+
+#[cfg(test)]
+mod tests;

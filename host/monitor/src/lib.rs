@@ -26,6 +26,7 @@ mod identity;
 pub mod install;
 mod joined_records;
 mod options;
+mod parts;
 mod push;
 mod rivals;
 mod state_name;

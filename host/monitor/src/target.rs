@@ -1,6 +1,7 @@
 //! One ResourceBundleState that the monitor writes.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,8 @@ use kindsight_model::DeploymentId;
 use tokio::time::Instant;
 
 use crate::MonitorIdentity;
+use crate::parts::{OwnPart, SeenPart};
+use crate::state_name::StateName;
 use crate::write::{FIELD_MANAGER, Known};
 
 /// The annotation with the identity of the monitor that writes a ResourceBundleState.
@@ -19,6 +22,10 @@ const OWN_VERSIONS_MAX: usize = 16;
 /// Time before a monitor claims an object again that another monitor claimed. It doubles with each claim.
 const RECLAIM_FIRST: Duration = Duration::from_secs(5);
 const RECLAIM_LONGEST: Duration = Duration::from_mins(10);
+/// Time between two repairs of further objects that other clients delete or change. It doubles with each repair, until
+/// no repair was necessary for the longest time.
+const REPAIR_FIRST: Duration = Duration::from_secs(2);
+const REPAIR_LONGEST: Duration = Duration::from_mins(10);
 
 /// One ResourceBundleState that the monitor writes.
 #[derive(Debug)]
@@ -32,15 +39,32 @@ pub(crate) struct Target {
     own_versions: VecDeque<Arc<str>>,
     /// True while a write runs.
     is_writing: bool,
-    /// The last change that the watch sent while a write ran.
-    unsure: Option<StateMetadata>,
-    /// True if the report changed while a write ran.
-    is_changed: bool,
+    meanwhile: Meanwhile,
     claim: Claim,
+    repair: Repair,
     /// The earliest time of the next write.
     pub(crate) write_after: Instant,
     /// Number of failed writes since the last success.
     pub(crate) failures: u32,
+}
+
+/// Changes while a write runs.
+#[derive(Debug, Default)]
+pub(crate) struct Meanwhile {
+    /// The last change of the object that the watch sent.
+    pub(crate) state: Option<StateMetadata>,
+    /// The last change of each further object that the watch sent.
+    pub(crate) parts: BTreeMap<StateName, SeenPart>,
+    /// True if the report changed.
+    pub(crate) is_report_changed: bool,
+}
+
+/// The repairs of further objects that other clients deleted or changed.
+#[derive(Debug)]
+struct Repair {
+    /// The time of the last repair, or of the next one.
+    at: Option<Instant>,
+    wait: Duration,
 }
 
 /// The claim of this monitor to be the only writer of an object.
@@ -72,12 +96,15 @@ impl Target {
             known: None,
             own_versions: VecDeque::new(),
             is_writing: false,
-            unsure: None,
-            is_changed: false,
+            meanwhile: Meanwhile::default(),
             claim: Claim {
                 is_own: false,
                 next_at: None,
                 wait: RECLAIM_FIRST,
+            },
+            repair: Repair {
+                at: None,
+                wait: REPAIR_FIRST,
             },
             write_after: now,
             failures: 0,
@@ -92,7 +119,7 @@ impl Target {
         now: Instant,
     ) -> Change {
         if self.is_writing {
-            self.unsure = Some(state);
+            self.meanwhile.state = Some(state);
             return Change::Own;
         }
         let is_own = self.own_versions.contains(&state.version);
@@ -147,21 +174,73 @@ impl Target {
     /// Begins a write. Returns false if one runs already: the target is then written again after it.
     pub(crate) fn begin(&mut self) -> bool {
         if self.is_writing {
-            self.is_changed = true;
+            self.meanwhile.is_report_changed = true;
             return false;
         }
         self.is_writing = true;
         true
     }
 
-    /// Ends a write that made these versions. Returns the change that the watch sent meanwhile, and whether the report
-    /// changed.
-    pub(crate) fn end(&mut self, versions: Vec<Arc<str>>) -> (Option<StateMetadata>, bool) {
+    /// Ends a write that made these versions. Returns the changes since its begin.
+    pub(crate) fn end(&mut self, versions: Vec<Arc<str>>) -> Meanwhile {
         self.is_writing = false;
         self.own_versions.extend(versions);
         let excess = self.own_versions.len().saturating_sub(OWN_VERSIONS_MAX);
         self.own_versions.drain(..excess);
-        (self.unsure.take(), std::mem::take(&mut self.is_changed))
+        self.take_meanwhile()
+    }
+
+    /// The changes since the begin of the running write.
+    pub(crate) fn take_meanwhile(&mut self) -> Meanwhile {
+        mem::take(&mut self.meanwhile)
+    }
+
+    /// Returns whether a write runs. Then [`Target::set_aside`] takes the changes of further objects: the end of the write
+    /// shows which of them are its own.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.is_writing
+    }
+
+    /// Keeps a change of a further object until the running write ends.
+    pub(crate) fn set_aside(&mut self, name: StateName, seen: SeenPart) {
+        self.meanwhile.parts.insert(name, seen);
+    }
+
+    /// The further objects of the last written report, by their names; none if the object must be read before the next
+    /// write.
+    pub(crate) fn own_parts(&self) -> impl Iterator<Item = (&String, &OwnPart)> {
+        self.known.iter().flat_map(|known| &known.parts)
+    }
+
+    /// A further object of the last written report.
+    pub(crate) fn own_part(&self, name: &str) -> Option<&OwnPart> {
+        self.known.as_ref()?.parts.get(name)
+    }
+
+    /// Returns whether this process replaced a version of a further object.
+    pub(crate) fn has_replaced(&self, part: &StateMetadata) -> bool {
+        let own = self.own_part(&part.name);
+        own.is_some_and(|own| own.created.as_ref() == Some(&part.version))
+    }
+
+    /// The time of the repair of further objects that another client deleted or changed. If several are damaged, one
+    /// repair writes all of them. Two clients that undo each other's changes do so less and less often.
+    pub(crate) fn repair_at(&mut self, now: Instant) -> Instant {
+        let repair = &mut self.repair;
+        let at = match repair.at {
+            Some(at) if at >= now => return at,
+            Some(at) if now < at + REPAIR_LONGEST => {
+                let at = now.max(at + repair.wait);
+                repair.wait = (repair.wait * 2).min(REPAIR_LONGEST);
+                at
+            }
+            _ => {
+                repair.wait = REPAIR_FIRST;
+                now
+            }
+        };
+        repair.at = Some(at);
+        at
     }
 
     /// Notes the annotations after a write.
@@ -204,6 +283,7 @@ mod tests {
             fingerprint: Some(1),
             digest: None,
             status_time: "2026-01-01T00:00:10Z".to_owned(),
+            parts: BTreeMap::new(),
         }
     }
 
@@ -212,7 +292,7 @@ mod tests {
         let mut target = Target::new(&state("1", None), "7-front".parse().unwrap(), now);
         assert!(target.begin());
         target.known = Some(known("2"));
-        assert!(!target.end(vec!["2".into()]).1);
+        assert!(!target.end(vec!["2".into()]).is_report_changed);
         let claim = state("2", Some(identity.as_str())).annotations;
         target.set_annotations(claim, identity);
         target
@@ -229,9 +309,10 @@ mod tests {
             Change::Own
         );
         target.known = Some(known("3"));
-        let (unsure, is_changed) = target.end(vec!["3".into()]);
-        assert!(is_changed);
-        assert_eq!(target.see(unsure.unwrap(), &identity, now), Change::Own);
+        let meanwhile = target.end(vec!["3".into()]);
+        assert!(meanwhile.is_report_changed);
+        let seen = meanwhile.state.unwrap();
+        assert_eq!(target.see(seen, &identity, now), Change::Own);
         assert!(target.known.is_some());
         let foreign = target.see(state("4", Some("a")), &identity, now);
         assert_eq!(foreign, Change::Foreign(None));
@@ -254,6 +335,26 @@ mod tests {
         assert!(of_a.may_claim(now + RECLAIM_FIRST));
         let seen = of_b.see(state("4", Some("a")), &b, now);
         assert_eq!(seen, Change::Foreign(Some("a".to_owned())));
+    }
+
+    #[test]
+    fn repairs_become_rare_while_another_client_undoes_them() {
+        let (identity, start) = ("a".parse().unwrap(), Instant::now());
+        let mut target = written(&identity, start);
+        assert_eq!(target.repair_at(start), start);
+        assert_eq!(target.repair_at(start), start, "one repair for all");
+        let mut last = start;
+        let mut waits = Vec::new();
+        for _ in 0..12 {
+            // The other client undoes each repair at once.
+            let next = target.repair_at(last + Duration::from_millis(1));
+            waits.push(next.duration_since(last).as_secs());
+            last = next;
+        }
+        assert_eq!(waits[..4], [2, 4, 8, 16]);
+        assert_eq!(waits[10..], [600, 600]);
+        let later = last + REPAIR_LONGEST;
+        assert_eq!(target.repair_at(later), later, "a pause ends the waits");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use kindsight_model::DeploymentId;
 use tokio::time::Instant;
 
 use crate::MonitorIdentity;
+use crate::parts::{Parts, SeenPart, StoredParts, is_intact};
 use crate::state_name::StateName;
 use crate::target::{Change, Target};
 
@@ -17,13 +18,12 @@ use crate::target::{Change, Target};
 pub(crate) struct Targets {
     identity: MonitorIdentity,
     by_name: BTreeMap<StateName, Target>,
+    by_uid: BTreeMap<Arc<str>, StateName>,
     by_deployment: BTreeMap<DeploymentId, BTreeSet<StateName>>,
     /// Deployments whose first object was added, or whose last object was removed.
     changed: BTreeSet<DeploymentId>,
     /// Objects without a label: they continue the report of their owner.
-    parts: BTreeMap<StateName, StateMetadata>,
-    /// The names of these objects, by the uid of each owner.
-    parts_by_owner: BTreeMap<Arc<str>, BTreeSet<StateName>>,
+    parts: Parts,
     queue: BTreeSet<(Instant, StateName)>,
     queued: BTreeMap<StateName, Instant>,
     /// True once all objects were listed.
@@ -44,10 +44,10 @@ impl Targets {
         Self {
             identity,
             by_name: BTreeMap::new(),
+            by_uid: BTreeMap::new(),
             by_deployment: BTreeMap::new(),
             changed: BTreeSet::new(),
-            parts: BTreeMap::new(),
-            parts_by_owner: BTreeMap::new(),
+            parts: Parts::default(),
             queue: BTreeSet::new(),
             queued: BTreeMap::new(),
             is_listed: false,
@@ -79,30 +79,37 @@ impl Targets {
         self.by_name.get_mut(name)
     }
 
-    /// The names of the objects that continue the report of a target and have a status.
-    pub(crate) fn parts_of(&self, name: &StateName) -> BTreeSet<String> {
+    /// The objects that continue the report of a target.
+    pub(crate) fn parts_of(&self, name: &StateName) -> StoredParts {
+        let mut stored = StoredParts::default();
         let Some(target) = self.by_name.get(name) else {
-            return BTreeSet::new();
+            return stored;
         };
-        let owned = self.parts_by_owner.get(&target.uid).into_iter().flatten();
-        let own = owned.filter(|part| {
-            let has_status = |state: &StateMetadata| !state.status_managers.is_empty();
-            part.namespace == name.namespace && self.parts.get(part).is_some_and(has_status)
-        });
-        own.map(|part| part.name.to_string()).collect()
+        for part in self.parts.of(&target.uid, &name.namespace) {
+            let text = part.name.to_string();
+            if is_intact(part, target.own_part(&text)) {
+                stored.intact.insert(text, Arc::clone(&part.version));
+            } else {
+                stored.damaged.insert(text);
+            }
+        }
+        stored
     }
 
     /// Takes all objects. Returns the other monitors that wrote some of them.
     pub(crate) fn list(&mut self, states: Vec<StateMetadata>, now: Instant) -> Vec<Rival> {
         self.is_listed = true;
         let listed: BTreeSet<StateName> = states.iter().map(StateName::from).collect();
-        let known = self.by_name.keys().chain(self.parts.keys());
+        let known = self.by_name.keys();
         let gone: Vec<StateName> = known
             .filter(|name| !listed.contains(*name))
             .cloned()
             .collect();
         for name in gone {
             self.remove(&name);
+        }
+        for part in self.parts.missing_in(&listed) {
+            self.see_part(SeenPart::Deleted(part), now);
         }
         let rivals = states
             .into_iter()
@@ -115,7 +122,7 @@ impl Targets {
         let name = StateName::from(&state);
         let Some(deployment) = state.deployment.clone() else {
             self.remove(&name);
-            self.insert_part(name, state);
+            self.see_part(SeenPart::Applied(state), now);
             return None;
         };
         let known = self.by_name.get(&name);
@@ -123,7 +130,11 @@ impl Targets {
             known.is_some_and(|target| target.uid == state.uid && target.deployment == deployment);
         if !is_same {
             self.remove(&name);
+            if let Some(part) = self.parts.get(&name).cloned() {
+                self.see_part(SeenPart::Deleted(part), now);
+            }
             let target = Target::new(&state, deployment.clone(), now);
+            self.by_uid.insert(state.uid, name.clone());
             self.by_name.insert(name.clone(), target);
             let names = self.by_deployment.entry(deployment.clone()).or_default();
             if names.is_empty() {
@@ -147,15 +158,23 @@ impl Targets {
         })
     }
 
-    /// Removes an object that does not exist any more.
-    pub(crate) fn remove(&mut self, name: &StateName) {
-        self.remove_part(name);
+    /// Takes an object that was deleted.
+    pub(crate) fn delete(&mut self, state: StateMetadata, now: Instant) {
+        self.remove(&StateName::from(&state));
+        self.see_part(SeenPart::Deleted(state), now);
+    }
+
+    fn remove(&mut self, name: &StateName) {
         if let Some(at) = self.queued.remove(name) {
             self.queue.remove(&(at, name.clone()));
         }
-        let Some(target) = self.by_name.remove(name) else {
+        let Some(mut target) = self.by_name.remove(name) else {
             return;
         };
+        self.by_uid.remove(&target.uid);
+        for (part, seen) in target.take_meanwhile().parts {
+            self.parts.take(&part, seen);
+        }
         if let Some(names) = self.by_deployment.get_mut(&target.deployment) {
             names.remove(name);
             if names.is_empty() {
@@ -165,27 +184,67 @@ impl Targets {
         }
     }
 
-    fn insert_part(&mut self, name: StateName, state: StateMetadata) {
-        if state.owners.is_empty() {
-            return;
+    /// Takes the further objects that a write made, and then the changes that the watch sent meanwhile.
+    pub(crate) fn take_parts(
+        &mut self,
+        made: Vec<StateMetadata>,
+        seen: BTreeMap<StateName, SeenPart>,
+        now: Instant,
+    ) {
+        for state in made {
+            let name = StateName::from(&state);
+            self.parts.take(&name, SeenPart::Applied(state));
         }
-        for owner in &state.owners {
-            let owned = self.parts_by_owner.entry(Arc::clone(owner)).or_default();
-            owned.insert(name.clone());
+        for seen in seen.into_values() {
+            self.see_part(seen, now);
         }
-        self.parts.insert(name, state);
     }
 
-    fn remove_part(&mut self, name: &StateName) {
-        let state = self.parts.remove(name);
-        for owner in state.into_iter().flat_map(|state| state.owners) {
-            if let Some(owned) = self.parts_by_owner.get_mut(&owner) {
-                owned.remove(name);
-                if owned.is_empty() {
-                    self.parts_by_owner.remove(&owner);
-                }
+    /// Takes a change of an object without a label. If it continues the report of a target whose write runs, the end of
+    /// the write decides whether the change is its own.
+    fn see_part(&mut self, seen: SeenPart, now: Instant) {
+        let name = StateName::from(seen.state());
+        let uids = self.parts.get(&name).into_iter().chain([seen.state()]);
+        let uids = uids.flat_map(|state| &state.owners);
+        let owners: BTreeSet<StateName> = uids
+            .filter_map(|uid| self.by_uid.get(uid).cloned())
+            .collect();
+        for owner in &owners {
+            let Some(target) = self.by_name.get_mut(owner) else {
+                continue;
+            };
+            if target.is_writing() {
+                target.set_aside(name, seen);
+                return;
+            }
+            if matches!(&seen, SeenPart::Applied(state) if target.has_replaced(state)) {
+                return;
             }
         }
+        self.parts.take(&name, seen);
+        for owner in &owners {
+            self.repair(owner, now);
+        }
+    }
+
+    /// Requests a write if another client deleted or changed a further object of the last written report.
+    fn repair(&mut self, name: &StateName, now: Instant) {
+        let Some(target) = self.by_name.get_mut(name) else {
+            return;
+        };
+        let stored = self.parts.of(&target.uid, &name.namespace);
+        let stored: BTreeMap<&str, &StateMetadata> =
+            stored.map(|state| (&*state.name, state)).collect();
+        let is_whole = target.own_parts().all(|(part, own)| {
+            let state = stored.get(&**part);
+            state.is_some_and(|state| is_intact(state, Some(own)))
+        });
+        if is_whole {
+            return;
+        }
+        let at = target.repair_at(now);
+        tracing::debug!(state = %name, "another client deleted or changed a further object; it is written again");
+        self.queue(name, at);
     }
 
     /// Requests a write of every object of a deployment.
@@ -249,6 +308,8 @@ mod tests {
     use kindsight_clusters::StatusManager;
 
     use super::*;
+    use crate::parts::OwnPart;
+    use crate::write::{FIELD_MANAGER, Known};
 
     fn state(name: &str, uid: &str) -> StateMetadata {
         StateMetadata {
@@ -280,8 +341,8 @@ mod tests {
         let later = now + Duration::from_secs(1);
         assert!(names(&mut targets, later).is_empty(), "a write runs");
         let name = StateName::usual(&"2-b".parse().unwrap());
-        let (_, is_changed) = targets.get_mut(&name).unwrap().end(Vec::new());
-        assert!(is_changed);
+        let meanwhile = targets.get_mut(&name).unwrap().end(Vec::new());
+        assert!(meanwhile.is_report_changed);
         targets.get_mut(&name).unwrap().write_after = later;
         targets.queue(&name, now);
         assert_eq!(targets.next_at(), Some(later));
@@ -320,35 +381,172 @@ mod tests {
         assert_eq!(changed(&mut targets), ["1-a"]);
     }
 
-    fn manager() -> StatusManager {
-        StatusManager {
-            name: "kindsight-monitor".to_owned(),
+    /// A version of a further object of `1-a`, whose uid is `u`.
+    fn part(name: &str, version: &str, manager: Option<&str>) -> StateMetadata {
+        let manager = manager.map(|name| StatusManager {
+            name: name.to_owned(),
             time: "2026-01-01T00:00:00Z".to_owned(),
+        });
+        StateMetadata {
+            version: version.into(),
+            deployment: None,
+            owners: vec!["u".into()],
+            status_managers: manager.into_iter().collect(),
+            ..state(name, name)
+        }
+    }
+
+    /// What a write of `1-a` knows that made a report with these further objects.
+    fn known(parts: &[(&str, &str, Option<&str>)]) -> Known {
+        let parts = parts.iter().map(|(name, version, created)| {
+            let own = OwnPart {
+                version: (*version).into(),
+                created: created.map(Arc::from),
+            };
+            ((*name).to_owned(), own)
+        });
+        Known {
+            version: "1".into(),
+            fingerprint: Some(1),
+            digest: None,
+            status_time: String::new(),
+            parts: parts.collect(),
+        }
+    }
+
+    /// The target `1-a` after a write of a report with the further object `x`.
+    fn written(now: Instant) -> (Targets, StateName) {
+        let mut targets = Targets::new("a".parse().unwrap());
+        let x = part("x", "1", Some(FIELD_MANAGER));
+        targets.list(vec![state("1-a", "u"), x], now);
+        let name = targets.take_due(now).unwrap();
+        let target = targets.get_mut(&name).unwrap();
+        target.end(Vec::new());
+        target.known = Some(known(&[("x", "1", None)]));
+        (targets, name)
+    }
+
+    fn intact(targets: &Targets, name: &StateName) -> Vec<String> {
+        targets.parts_of(name).intact.into_keys().collect()
+    }
+
+    fn damaged(targets: &Targets, name: &StateName) -> Vec<String> {
+        targets.parts_of(name).damaged.into_iter().collect()
+    }
+
+    #[test]
+    fn an_object_has_the_parts_with_its_uid_as_owner() {
+        let now = Instant::now();
+        let mut targets = Targets::new("a".parse().unwrap());
+        let other = StateMetadata {
+            owners: vec!["v".into()],
+            ..part("other", "1", Some(FIELD_MANAGER))
+        };
+        let parts = vec![
+            part("x", "1", Some(FIELD_MANAGER)),
+            part("without-status", "1", None),
+            part("foreign", "1", Some("kubectl-edit")),
+            other,
+        ];
+        targets.list([vec![state("1-a", "u")], parts].concat(), now);
+        let name = StateName::usual(&"1-a".parse().unwrap());
+        assert_eq!(intact(&targets, &name), ["x"]);
+        assert_eq!(damaged(&targets, &name), ["foreign", "without-status"]);
+        targets.list(vec![state("1-a", "u")], now);
+        assert_eq!(targets.parts_of(&name), StoredParts::default());
+        // An object that loses its owner continues no report.
+        targets.apply(part("x", "2", Some(FIELD_MANAGER)), now);
+        let alone = StateMetadata {
+            owners: Vec::new(),
+            ..part("x", "3", Some(FIELD_MANAGER))
+        };
+        targets.apply(alone, now);
+        assert_eq!(targets.parts_of(&name), StoredParts::default());
+    }
+
+    #[test]
+    fn a_part_that_another_client_deletes_or_changes_is_written_again() {
+        let now = Instant::now();
+        let deleted = |targets: &mut Targets| {
+            targets.delete(part("x", "2", Some(FIELD_MANAGER)), now);
+        };
+        let not_listed = |targets: &mut Targets| {
+            targets.list(vec![state("1-a", "u")], now);
+        };
+        let without_owner = |targets: &mut Targets| {
+            let alone = StateMetadata {
+                owners: Vec::new(),
+                ..part("x", "2", Some(FIELD_MANAGER))
+            };
+            targets.apply(alone, now);
+        };
+        let changed = |targets: &mut Targets| {
+            targets.apply(part("x", "2", Some(FIELD_MANAGER)), now);
+        };
+        let changes: [(&dyn Fn(&mut Targets), &[&str]); 4] = [
+            (&deleted, &[]),
+            (&not_listed, &[]),
+            (&without_owner, &[]),
+            (&changed, &["x"]),
+        ];
+        for (change, expected) in changes {
+            let (mut targets, name) = written(now);
+            assert_eq!(targets.next_at(), None);
+            change(&mut targets);
+            assert_eq!(targets.take_due(now), Some(name.clone()));
+            assert_eq!(intact(&targets, &name), [""; 0]);
+            assert_eq!(damaged(&targets, &name), expected);
         }
     }
 
     #[test]
-    fn an_object_has_the_parts_with_its_uid_as_owner_and_a_status() {
+    fn the_own_changes_of_parts_need_no_further_write() {
         let now = Instant::now();
-        let mut targets = Targets::new("a".parse().unwrap());
-        let part = |name: &str, owner: &str, has_status: bool| StateMetadata {
-            deployment: None,
-            owners: vec![owner.into()],
-            status_managers: has_status.then(manager).into_iter().collect(),
-            ..state(name, name)
+        let (mut targets, name) = written(now);
+        targets.queue(&name, now);
+        targets.take_due(now).unwrap();
+        // The write makes `y` in two versions, and deletes `x`.
+        targets.apply(part("y", "2", None), now);
+        targets.delete(part("x", "4", Some(FIELD_MANAGER)), now);
+        let target = targets.get_mut(&name).unwrap();
+        let seen = target.end(Vec::new()).parts;
+        target.known = Some(known(&[("y", "3", Some("2"))]));
+        let made = part("y", "3", Some(FIELD_MANAGER));
+        targets.take_parts(vec![made.clone()], seen, now);
+        assert_eq!(targets.next_at(), None);
+        assert_eq!(intact(&targets, &name), ["y"]);
+        // The watch is slow.
+        targets.apply(part("y", "2", None), now);
+        targets.apply(made, now);
+        assert_eq!(targets.next_at(), None);
+        assert_eq!(intact(&targets, &name), ["y"]);
+    }
+
+    #[test]
+    fn a_part_that_is_deleted_while_a_write_runs_is_written_again() {
+        let now = Instant::now();
+        let (mut targets, name) = written(now);
+        let end = |targets: &mut Targets, made: Vec<StateMetadata>| {
+            let target = targets.get_mut(&name).unwrap();
+            let seen = target.end(Vec::new()).parts;
+            target.known = Some(known(&[("x", "3", Some("2"))]));
+            targets.take_parts(made, seen, now);
         };
-        let own = part("1-a-x", "u", true);
-        let without_status = part("1-a-y", "u", false);
-        let parts = vec![own, without_status, part("2-b-x", "v", true)];
-        let all = [vec![state("1-a", "u")], parts].concat();
-        targets.list(all, now);
-        let name = StateName::usual(&"1-a".parse().unwrap());
-        assert_eq!(
-            targets.parts_of(&name),
-            BTreeSet::from(["1-a-x".to_owned()])
-        );
-        targets.list(vec![state("1-a", "u")], now);
-        assert!(targets.parts_of(&name).is_empty());
-        assert!(targets.parts_by_owner.is_empty());
+        targets.queue(&name, now);
+        targets.take_due(now).unwrap();
+        let before = part("x", "1", Some(FIELD_MANAGER));
+        let made = StateMetadata {
+            uid: "again".into(),
+            ..part("x", "3", Some(FIELD_MANAGER))
+        };
+        // The deletion precedes the write.
+        targets.delete(before, now);
+        end(&mut targets, vec![made.clone()]);
+        assert_eq!(targets.next_at(), None);
+        targets.queue(&name, now);
+        targets.take_due(now).unwrap();
+        targets.delete(made.clone(), now);
+        end(&mut targets, vec![made]);
+        assert_eq!(targets.next_at(), Some(now));
     }
 }

@@ -1,6 +1,6 @@
 //! One write of a report: the requests, in an order that no reader mistakes for a mixture.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, LazyLock};
 
@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::parts::{OwnPart, StoredParts};
 use crate::state_name::StateName;
 use crate::target::MONITOR;
 
@@ -32,6 +33,8 @@ pub(crate) struct Known {
     pub(crate) digest: Option<Digest>,
     /// Time of the last change of its status by this monitor, as the API server writes it; empty if it is not known.
     pub(crate) status_time: String,
+    /// The further objects of its report by their names; empty if they are not known.
+    pub(crate) parts: BTreeMap<String, OwnPart>,
 }
 
 /// A write of a report into one ResourceBundleState.
@@ -44,8 +47,8 @@ pub(crate) struct WriteJob {
     pub(crate) present: BTreeMap<String, String>,
     /// The monitor that claims the object after the write.
     pub(crate) claimed_by: String,
-    /// The names of the objects that continue the previous report.
-    pub(crate) parts: BTreeSet<String>,
+    /// The objects that continue the previous report.
+    pub(crate) parts: StoredParts,
 }
 
 /// The result of a write.
@@ -54,6 +57,8 @@ pub(crate) struct Done {
     pub(crate) uid: Arc<str>,
     pub(crate) result: Result<Known, WriteError>,
     pub(crate) annotations: BTreeMap<String, String>,
+    /// The further objects that the write made.
+    pub(crate) parts: Vec<StateMetadata>,
     /// The versions that the write made.
     pub(crate) versions: Vec<Arc<str>>,
     /// Number of bytes that were sent.
@@ -106,15 +111,18 @@ impl WriteJob {
         let mut progress = Progress {
             server,
             present: self.present.clone(),
+            parts: BTreeMap::new(),
             versions: Vec::new(),
             bytes: 0,
         };
         let result = self.write(&mut progress).await;
+        let parts = progress.parts.into_values();
         Done {
             state: self.state,
             uid: self.uid,
             result,
             annotations: progress.present,
+            parts: parts.map(|(_, state)| state).collect(),
             versions: progress.versions,
             bytes: progress.bytes,
         }
@@ -133,7 +141,8 @@ impl WriteJob {
             annotations: progress.present.clone(),
             is_status_current: known.fingerprint == Some(self.fingerprint()),
             status: known.digest.clone(),
-            parts: self.parts.clone(),
+            parts: self.parts.intact.keys().cloned().collect(),
+            damaged: self.parts.damaged.clone(),
         };
         for write in self.bundle.writes(&stored) {
             match write {
@@ -151,7 +160,27 @@ impl WriteJob {
                 BundleWrite::Delete(name) => self.delete_part(&name, progress).await?,
             }
         }
+        known.parts = self.own_parts(progress);
         Ok(known)
+    }
+
+    /// The further objects of the report after the write.
+    fn own_parts(&self, progress: &Progress) -> BTreeMap<String, OwnPart> {
+        let names = self.bundle.further.iter().map(|part| &part.name);
+        let own = names.filter_map(|name| {
+            let own = match progress.parts.get(name) {
+                Some((created, state)) => OwnPart {
+                    version: Arc::clone(&state.version),
+                    created: Some(Arc::clone(created)),
+                },
+                None => OwnPart {
+                    version: Arc::clone(self.parts.intact.get(name)?),
+                    created: None,
+                },
+            };
+            Some((name.clone(), own))
+        });
+        own.collect()
     }
 
     fn fingerprint(&self) -> u64 {
@@ -175,6 +204,7 @@ impl WriteJob {
             digest: status.map(status_digest),
             status_time: status_time(&metadata),
             version: metadata.version,
+            parts: BTreeMap::new(),
         })
     }
 
@@ -217,6 +247,7 @@ impl WriteJob {
             digest: status_of(&answer).map(status_digest),
             status_time: status_time(&written),
             version: written.version,
+            parts: BTreeMap::new(),
         })
     }
 
@@ -241,7 +272,9 @@ impl WriteJob {
             .await?;
         let body = self.status_body(&name.name, &made.version, &part.status);
         let path = with_manager(&format!("{}/status", name.path()));
-        progress.change(ApiVerb::Replace, &path, &body).await?;
+        let written = progress.change(ApiVerb::Replace, &path, &body).await?;
+        let made = (made.version, written);
+        progress.parts.insert(part.name.clone(), made);
         Ok(())
     }
 
@@ -277,6 +310,8 @@ struct Progress {
     server: Arc<ApiServer>,
     /// The annotations of the monitor at present.
     present: BTreeMap<String, String>,
+    /// The written further objects by their names, each with its version before its status was written.
+    parts: BTreeMap<String, (Arc<str>, StateMetadata)>,
     versions: Vec<Arc<str>>,
     bytes: usize,
 }

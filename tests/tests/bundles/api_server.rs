@@ -1,6 +1,6 @@
 //! Reports that are written to a real API server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use kindsight_cluster::{Binaries, Binary, Client, Cluster, Etcd, Options};
@@ -132,6 +132,7 @@ impl Stage {
                 .get("status")
                 .map(|status| status_digest(&status.to_string())),
             parts: self.further().into_keys().collect(),
+            damaged: BTreeSet::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Reports on apps: objects that appear, change and disappear in every way that the original monitor misses.
 
+use kindsight_model::PART_LABEL;
 use serde_json::json;
 
 use crate::stage::{LABEL, PATIENCE, STATES, Stage, config_map, namespace, state_path, wait};
@@ -151,6 +152,73 @@ fn only_with_create_the_monitor_makes_resource_bundle_states() {
     // A later app is found too.
     stage.cluster.apply(&config_map("web", "other", "8-back"));
     stage.wait_for_objects("default", "8-back", &["ConfigMap/web/other"]);
+    drop(monitor);
+}
+
+#[test]
+fn with_create_a_deleted_object_is_made_again_and_the_log_names_a_taken_name() {
+    let Some(stage) = Stage::installed("create-again") else {
+        return;
+    };
+    let cluster = &stage.cluster;
+    namespace(cluster, "web");
+    cluster.apply(&config_map("web", "settings", APP));
+    // An object without the label has the name of the object of another app.
+    cluster.apply(&json!({
+        "apiVersion": "k8splugin.io/v1alpha1", "kind": "ResourceBundleState",
+        "metadata": {"name": "8-back", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {LABEL: "8-back"}}},
+    }));
+    cluster.apply(&config_map("web", "other", "8-back"));
+    let monitor = stage.start("alone", &["--create"]);
+    stage.wait_for_objects("default", APP, &["ConfigMap/web/settings"]);
+    let is_named = |log: &String| log.contains("default/8-back exists without the label");
+    let log = wait("the log names the object", || monitor.log(), is_named);
+    assert_eq!(log.matches("ResourceBundleState created").count(), 1);
+
+    assert!(cluster.delete(&state_path("default", APP)));
+    stage.wait_for_objects("default", APP, &["ConfigMap/web/settings"]);
+    cluster.patch(
+        &state_path("default", "8-back"),
+        MERGE,
+        &json!({"metadata": {"labels": {LABEL: "8-back"}}}),
+    );
+    stage.wait_for_objects("default", "8-back", &["ConfigMap/web/other"]);
+}
+
+#[test]
+fn a_further_object_that_is_deleted_is_written_again() {
+    let Some(stage) = Stage::installed("further") else {
+        return;
+    };
+    namespace(&stage.cluster, "web");
+    stage.cluster.apply(&config_map("web", "settings", APP));
+    // ONAP has no list for this Kind.
+    stage.cluster.apply(&json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+        "metadata": {"name": "policy", "namespace": "web", "labels": {LABEL: APP}},
+        "spec": {"podSelector": {}},
+    }));
+    stage.send_state("default", APP);
+    let monitor = stage.start("alone", &["--dialect", "onap"]);
+    let further = || {
+        let path = format!("{STATES}?labelSelector={PART_LABEL}");
+        let list = stage.cluster.client().get(&path).unwrap_or_default();
+        let items = list["items"].as_array().into_iter().flatten();
+        let items = items.filter(|item| !item["status"]["resourceStatuses"].is_null());
+        let names = items.map(|item| {
+            let metadata = &item["metadata"];
+            let text = |member: &str| metadata[member].as_str().unwrap_or_default().to_owned();
+            (text("name"), text("uid"))
+        });
+        names.collect::<Vec<_>>()
+    };
+    let before = wait("a further object", further, |found| found.len() == 1);
+    assert!(stage.cluster.delete(&state_path("default", &before[0].0)));
+    let after = wait("a further object again", further, |found| {
+        found.len() == 1 && *found != before
+    });
+    assert_eq!(after[0].0, before[0].0);
     drop(monitor);
 }
 
