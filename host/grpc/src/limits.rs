@@ -12,7 +12,7 @@ pub const MESSAGE_BYTES_MAX: usize = 4 * 1024;
 pub(crate) const HEADERS_BYTES_MAX: u32 = 16 * 1024;
 /// Maximum time of a call, in seconds. Work that began is completed nevertheless.
 pub const CALL_SECONDS_MAX: u64 = 10;
-/// Maximum time of a TLS handshake, in seconds.
+/// Maximum time of a TLS handshake, and of the begin of HTTP/2 after it, in seconds.
 pub const HANDSHAKE_SECONDS_MAX: u64 = 10;
 /// Time without a message after which the server checks a connection, in seconds.
 pub(crate) const KEEPALIVE_SECONDS: u64 = 60;

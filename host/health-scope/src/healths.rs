@@ -13,7 +13,12 @@ use crate::scope::ScopePlace;
 
 /// The health of all scopes of all clusters. Clones share the state.
 #[derive(Debug, Clone, Default)]
-pub struct ScopeHealths(Arc<RwLock<BTreeMap<ClusterName, BTreeMap<ScopePlace, Health>>>>);
+pub struct ScopeHealths(Arc<RwLock<BTreeMap<ClusterName, ClusterHealths>>>);
+
+/// The health of the scopes of one cluster, for the follower of the cluster. Answers do not read it after the removal of
+/// the cluster, so a step of the follower that ends later has no effect.
+#[derive(Debug, Clone, Default)]
+pub struct ClusterHealths(Arc<RwLock<BTreeMap<ScopePlace, Health>>>);
 
 /// A scope and its health at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,14 +31,23 @@ pub struct FoundScope {
     pub health: Health,
 }
 
-impl ScopeHealths {
-    /// Replaces the health of the scopes of a cluster.
-    pub fn set(&self, cluster: &ClusterName, book: &ScopeBook) {
+impl ClusterHealths {
+    /// Replaces the health of the scopes.
+    pub fn set(&self, book: &ScopeBook) {
         let healths = book.statuses();
         let healths = healths.map(|(place, status)| (place.clone(), status.health));
         let healths = healths.collect();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = healths;
+    }
+}
+
+impl ScopeHealths {
+    /// Begins a cluster, without scopes. Replaces an earlier follower of the cluster.
+    pub fn begin(&self, cluster: &ClusterName) -> ClusterHealths {
+        let healths = ClusterHealths::default();
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        all.insert(cluster.clone(), healths);
+        all.insert(cluster.clone(), healths.clone());
+        healths
     }
 
     /// Forgets a cluster whose scopes are not followed any more.
@@ -102,17 +116,16 @@ impl ScopeHealths {
     /// Every scope that is selected, in order of cluster and namespace.
     pub fn all(&self, selects: impl Fn(&ClusterName, &ScopePlace) -> bool) -> Vec<FoundScope> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let scopes = all.iter().flat_map(|(cluster, scopes)| {
-            scopes
-                .iter()
-                .map(move |(place, health)| (cluster, place, *health))
-        });
-        let selected = scopes.filter(|(cluster, place, _)| selects(cluster, place));
-        let selected = selected.map(|(cluster, place, health)| FoundScope {
-            cluster: cluster.clone(),
-            place: place.clone(),
-            health,
-        });
-        selected.collect()
+        let mut found = Vec::new();
+        for (cluster, ClusterHealths(healths)) in &*all {
+            let healths = healths.read().unwrap_or_else(PoisonError::into_inner);
+            let selected = healths.iter().filter(|(place, _)| selects(cluster, place));
+            found.extend(selected.map(|(place, health)| FoundScope {
+                cluster: cluster.clone(),
+                place: place.clone(),
+                health: *health,
+            }));
+        }
+        found
     }
 }

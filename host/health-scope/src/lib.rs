@@ -24,7 +24,7 @@ mod scope;
 
 pub use book::{ScopeBook, StatusUpdate};
 pub use health::{Health, ScopeStatus, WORKLOADS_SHOWN_MAX, WorkloadHealth};
-pub use healths::{FoundScope, ScopeHealths};
+pub use healths::{ClusterHealths, FoundScope, ScopeHealths};
 pub use scope::{HealthScope, ScopePlace, WorkloadRef};
 
 /// API version of the Kind.

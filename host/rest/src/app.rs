@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::FromRef;
+use kindsight_api::replication::ReplicatedClusters;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::AppState;
 use crate::answer::Answers;
-use crate::limits::{FOLLOWERS_MAX, REMOTE_CALLS_MAX};
+use crate::limits::{PEERS_MAX, REMOTE_CALLS_MAX, REPLICAS_MAX};
 use crate::problem::Problem;
 use crate::stream::Streams;
 
@@ -21,7 +22,8 @@ struct Parts {
     state: AppState,
     answers: Arc<Answers>,
     streams: Arc<Streams>,
-    followers: Arc<Semaphore>,
+    replicas: Arc<Semaphore>,
+    peers: Arc<Semaphore>,
     remote_calls: Arc<Semaphore>,
     document: Bytes,
 }
@@ -34,7 +36,8 @@ impl App {
             state,
             answers,
             streams,
-            followers: Arc::new(Semaphore::new(FOLLOWERS_MAX)),
+            replicas: Arc::new(Semaphore::new(REPLICAS_MAX)),
+            peers: Arc::new(Semaphore::new(PEERS_MAX)),
             remote_calls: Arc::new(Semaphore::new(REMOTE_CALLS_MAX)),
             document,
         }))
@@ -50,9 +53,20 @@ impl App {
         &self.0.streams
     }
 
-    /// The slots of hosts that follow the complete state.
-    pub(crate) fn followers(&self) -> &Arc<Semaphore> {
-        &self.0.followers
+    /// A slot for a host that follows these clusters. Replicas take no slot of a host that shares clusters.
+    ///
+    /// # Errors
+    /// All slots are taken.
+    pub(crate) fn follower(
+        &self,
+        clusters: ReplicatedClusters,
+    ) -> Result<OwnedSemaphorePermit, Problem> {
+        let slots = match clusters {
+            ReplicatedClusters::All => &self.0.replicas,
+            ReplicatedClusters::Own => &self.0.peers,
+        };
+        let slot = Arc::clone(slots).try_acquire_owned();
+        slot.map_err(|_| Problem::busy())
     }
 
     /// A slot for a request whose blocking thread waits for other servers. The thread holds it to its end, also if the

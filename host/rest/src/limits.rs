@@ -76,9 +76,12 @@ pub(crate) const ANSWERS_MADE_MAX: usize = 2;
 /// The most open streams of changes (`/watch`). Each takes a connection; half of the connections are left for other
 /// requests.
 pub const STREAMS_MAX: usize = 512;
-/// The most hosts that follow this server at a time. Each takes a connection, and at most the memory of the views that it
-/// was sent last.
-pub const FOLLOWERS_MAX: usize = 16;
+/// The most replicas that follow this server at a time. Each takes a connection, and at most the memory of the views that
+/// it was sent last.
+pub const REPLICAS_MAX: usize = 16;
+/// The most other hosts that share clusters with this server: it follows as many, and as many follow it at a time.
+/// Replicas take none of their slots, because a host cannot show the clusters of a host that it does not follow.
+pub const PEERS_MAX: usize = 64;
 /// The time after which a stream without an event gets a comment, so that the client and proxies know that the stream is
 /// alive.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);

@@ -129,7 +129,7 @@ impl Followers {
         let follower = Follower::new(
             cluster,
             self.read_model.clone(),
-            self.healths.clone(),
+            self.healths.begin(cluster.name()),
             Arc::clone(&self.sender),
             self.ownership.clone(),
         );

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::now_ms;
 use crate::error::Error;
-use crate::settings::{ClusterChanges, Settings, check_clusters};
+use crate::settings::{ClusterChanges, Settings};
 use crate::sources::{Closed, Sources};
 use crate::tasks::{Tasks, infallible};
 use membership::Membership;
@@ -164,6 +164,8 @@ impl Sharing {
                     self.joined_at = Instant::now();
                     self.follow(membership).await?;
                     tracing::warn!(host = %self.me.host, "the leases of this host have ended; it joins the other hosts again");
+                    // The configuration may have changed since the join.
+                    let names = self.names();
                     self.owned.lose_all(&names, Instant::now()).await?;
                 }
                 Ok(None) => {
@@ -203,6 +205,11 @@ impl Sharing {
     async fn step(&mut self, membership: &mut Membership) -> Result<bool, Closed> {
         let (now, names) = (Instant::now(), self.names());
         self.owned.end_long_suspended(now).await;
+        let hosts = u32::try_from(membership.table().hosts().len()).unwrap_or(u32::MAX);
+        if !membership.is_announced() {
+            self.pace(hosts).await;
+            membership.announce().await;
+        }
         self.vacancies.follow(membership.table(), &names, now);
         let mut plan = Plan::of(Situation {
             me: &self.me,
@@ -214,7 +221,6 @@ impl Sharing {
         if !self.may_take(now) {
             plan.take.clear();
         }
-        let hosts = u32::try_from(membership.table().hosts().len()).unwrap_or(u32::MAX);
         if !plan.stray.is_empty() {
             self.pace(hosts).await;
             membership.remove_stray(&plan.stray).await;
@@ -262,16 +268,12 @@ impl Sharing {
         self.last_write = Instant::now();
     }
 
-    /// Follows a changed configuration. An invalid list is logged and changes nothing.
+    /// Follows a changed configuration, whose list is valid.
     async fn reconfigure(&mut self, membership: &mut Membership) -> Result<(), Closed> {
         let clusters = self.changes.borrow_and_update().clone();
-        if let Err(error) = check_clusters(&clusters).and_then(|()| check_shared(&clusters)) {
-            tracing::error!(%error, "the changed configuration is invalid; the previous clusters remain configured");
-            return Ok(());
-        }
         let before = std::mem::replace(&mut self.configured, by_name(clusters.clone()));
         self.owned.reconfigure(&before, &clusters).await?;
-        membership.reconfigure(Digest::of(&self.names())).await;
+        membership.reconfigure(Digest::of(&self.names()));
         Ok(())
     }
 
@@ -279,3 +281,6 @@ impl Sharing {
         self.configured.keys().cloned().collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,7 +25,7 @@ use crate::registration::{Registration, text};
 #[derive(Debug, Clone)]
 pub(crate) struct Making {
     /// Slots for notifications that are made at a time.
-    slots: Arc<Semaphore>,
+    pub(crate) slots: Arc<Semaphore>,
     /// Permits for the bytes of large notifications, until their clients take them.
     bytes: Arc<Semaphore>,
 }
@@ -44,6 +44,14 @@ struct Made {
     notification: StatusNotification,
     digest: [u8; 32],
     /// Permits for its bytes; `None` for a small one.
+    held: Option<OwnedSemaphorePermit>,
+}
+
+/// The turn of a notification to be made.
+struct Turn {
+    subject: Arc<Subject>,
+    slot: OwnedSemaphorePermit,
+    /// Permits for the bytes of the largest notification; `None` if it is small.
     held: Option<OwnedSemaphorePermit>,
 }
 
@@ -97,46 +105,49 @@ impl Follower {
 
     /// The next notification that differs from the last one; `None` if the client was deregistered.
     async fn notification(&mut self) -> Result<Option<StatusNotification>, Status> {
-        let stop = self.stop.clone();
-        loop {
-            if self.sent.is_some() && !self.changed().await? {
-                return Ok(None);
-            }
-            let made = stop.run_until_cancelled(self.made()).await;
-            let made = made.ok_or_else(stopping)??;
-            if self.sent != Some(made.digest) {
-                self.sent = Some(made.digest);
-                self.held = made.held;
-                return Ok(Some(made.notification));
-            }
-        }
-    }
-
-    /// Waits until the subject may have changed. False if the client was deregistered.
-    async fn changed(&mut self) -> Result<bool, Status> {
-        let lease = &mut self.lease;
+        let mut lease = self.lease.take();
         let unentitled = async {
-            match lease {
+            match &mut lease {
                 Some(lease) => lease.ended().await,
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
-            () = self.registered.deregistered() => Ok(false),
-            () = self.stop.cancelled() => Err(stopping()),
-            () = unentitled => Err(Status::permission_denied(
+        let made = tokio::select! {
+            // No notification follows the end of the rights, even if one is due.
+            biased;
+            () = self.registered.deregistered() => return Ok(None),
+            () = self.stop.cancelled() => return Err(stopping()),
+            () = unentitled => return Err(Status::permission_denied(
                 "your rights changed, or your certificate is not valid any more; register again",
             )),
-            () = self.registered.changed() => Ok(true),
+            made = self.different() => made?,
+        };
+        self.lease = lease;
+        self.sent = Some(made.digest);
+        self.held = made.held;
+        Ok(Some(made.notification))
+    }
+
+    /// Waits for a notification that differs from the last one.
+    async fn different(&self) -> Result<Made, Status> {
+        loop {
+            if self.sent.is_some() {
+                self.registered.changed().await;
+            }
+            let made = self.made().await?;
+            if self.sent != Some(made.digest) {
+                return Ok(made);
+            }
         }
     }
 
-    /// Reads the subject, and makes the notification on a blocking thread.
+    /// Makes the notification on a blocking thread.
     async fn made(&self) -> Result<Made, Status> {
-        let subject = self.read()?;
-        let held = self.room(&subject).await;
-        // The semaphore is never closed.
-        let slot = Arc::clone(&self.making.slots).acquire_owned().await.ok();
+        let Turn {
+            subject,
+            slot,
+            held,
+        } = self.turn().await?;
         let registration = Arc::clone(&self.registration);
         let made = spawn_blocking(move || {
             let _slot = slot;
@@ -146,18 +157,38 @@ impl Follower {
         made.map_err(|_| Status::internal("the notification panicked; the log says where"))?
     }
 
-    /// Permits for the largest notification, if the notification may be large. So it is made only if there is room.
-    async fn room(&self, subject: &Subject) -> Option<OwnedSemaphorePermit> {
-        let is_small = self.registration.query.output == Output::Summary
-            || subject.resources().nth(SMALL_RESOURCES_MAX).is_none();
-        if is_small {
-            return None;
+    /// Waits for a slot, and for room if the notification may be large. Reads the subject at the end, so that a notification
+    /// that waited has the latest status.
+    async fn turn(&self) -> Result<Turn, Status> {
+        let mut held = None;
+        loop {
+            let slot = permits(&self.making.slots, 1).await?;
+            let subject = self.read()?;
+            if held.is_some() || self.is_small(&subject) {
+                return Ok(Turn {
+                    subject,
+                    slot,
+                    held,
+                });
+            }
+            // Other notifications use the slot meanwhile.
+            drop(slot);
+            held = Some(permits(&self.making.bytes, NOTIFICATION_BYTES_MAX).await?);
         }
-        let bytes = u32::try_from(NOTIFICATION_BYTES_MAX).unwrap_or(u32::MAX);
-        let bytes = Arc::clone(&self.making.bytes).acquire_many_owned(bytes);
-        // The semaphore is never closed.
-        bytes.await.ok()
     }
+
+    /// Returns whether the notification about a subject is small. A larger one is made only if there is room for it.
+    fn is_small(&self, subject: &Subject) -> bool {
+        self.registration.query.output == Output::Summary
+            || subject.resources().nth(SMALL_RESOURCES_MAX).is_none()
+    }
+}
+
+/// Waits for permits of a semaphore. It is never closed.
+async fn permits(of: &Arc<Semaphore>, count: usize) -> Result<OwnedSemaphorePermit, Status> {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let permits = Arc::clone(of).acquire_many_owned(count).await;
+    permits.map_err(|_| stopping())
 }
 
 /// Makes the notification, and keeps as many permits as it has bytes.

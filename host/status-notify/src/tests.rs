@@ -37,6 +37,7 @@ mod many;
 mod registrations;
 mod rights;
 mod values;
+mod waiting;
 
 /// Time for any step of a server.
 const PATIENCE: Duration = Duration::from_secs(20);

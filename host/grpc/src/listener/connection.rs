@@ -4,15 +4,21 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use kindsight_access::{TlsServer, TlsStream, VerifiedClient};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 
 use crate::client::Client;
+use crate::limits::HANDSHAKE_SECONDS_MAX;
+
+/// The first bytes of each client of HTTP/2.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A connection after its handshake. Holds a slot for connections.
 pub(crate) struct Connection {
@@ -20,7 +26,17 @@ pub(crate) struct Connection {
     client: Client,
     /// Done once the certificate of the client is no longer trusted. The connection then ends.
     distrusted: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// `None` once the client has sent the preface.
+    preface: Option<Preface>,
     _slot: OwnedSemaphorePermit,
+}
+
+/// The wait for the preface. The server checks connections only after it, so a silent client would keep its slot.
+struct Preface {
+    /// Number of bytes that the client has not sent.
+    missing: usize,
+    /// Done when the connection ends.
+    late: Pin<Box<Sleep>>,
 }
 
 enum Stream {
@@ -69,7 +85,34 @@ impl Connection {
                     None => std::future::pending().await,
                 }
             }),
+            preface: Some(Preface::new()),
             _slot: slot,
+        }
+    }
+
+    /// Counts bytes of the preface.
+    ///
+    /// # Errors
+    /// If the preface takes too long.
+    fn await_preface(&mut self, context: &mut Context<'_>, received: usize) -> io::Result<()> {
+        let Some(preface) = &mut self.preface else {
+            return Ok(());
+        };
+        preface.missing = preface.missing.saturating_sub(received);
+        if preface.missing == 0 {
+            self.preface = None;
+        } else if preface.late.as_mut().poll(context).is_ready() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(())
+    }
+}
+
+impl Preface {
+    fn new() -> Self {
+        Self {
+            missing: PREFACE.len(),
+            late: Box::pin(sleep(Duration::from_secs(HANDSHAKE_SECONDS_MAX))),
         }
     }
 }
@@ -107,8 +150,11 @@ impl AsyncRead for Connection {
             self.distrusted = Box::pin(async {});
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
-        ready!(self.stream.pinned().poll_read(context, to))?;
-        Poll::Ready(Ok(()))
+        let before = to.filled().len();
+        let read = self.stream.pinned().poll_read(context, to);
+        let received = to.filled().len().saturating_sub(before);
+        self.await_preface(context, received)?;
+        read
     }
 }
 
@@ -129,3 +175,6 @@ impl AsyncWrite for Connection {
         self.stream.pinned().poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,9 +52,7 @@ pub(crate) async fn replication(
     if parameters.format != FORMAT {
         return Err(other_format(parameters.format));
     }
-    let Ok(slot) = Arc::clone(app.followers()).try_acquire_owned() else {
-        return Err(Problem::busy());
-    };
+    let slot = app.follower(parameters.clusters)?;
     let scope = match parameters.clusters {
         ReplicatedClusters::All => FeedScope::Every,
         ReplicatedClusters::Own => FeedScope::Own,
@@ -126,7 +124,9 @@ impl FollowerStream {
                 None => std::future::pending().await,
             }
         };
+        // No further lines follow the end of the rights, even if a change waits.
         let bytes = tokio::select! {
+            biased;
             () = over => None,
             () = unentitled => None,
             bytes = feed.next() => bytes,

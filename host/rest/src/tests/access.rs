@@ -1,5 +1,6 @@
 //! Access control: credentials, the rights of each route, and the data that a user may see.
 
+mod ended_rights;
 mod token_header;
 
 use std::collections::BTreeMap;

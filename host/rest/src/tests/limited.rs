@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::connections::{ask, serve_to};
 use super::*;
+use crate::{PEERS_MAX, REPLICAS_MAX};
 
 pub(super) const NEVER: &str = r#"{"kind":"Never"}"#;
 
@@ -275,5 +276,25 @@ async fn only_so_many_commands_are_worked_on_at_a_time() {
     for uri in [STATUS, "/v2/interpreters", "/v2/interpreters/apps"] {
         let answer = second_of(limits, never, "GET", uri).await;
         assert_eq!(answer.status, StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn replicas_take_no_slots_of_hosts_that_share_clusters() {
+    let router = router(state(Limits::default()));
+    let follow = async |clusters: &str| {
+        let uri = format!("/v2/replication?format=1&clusters={clusters}");
+        let request = Request::get(uri).body(Body::empty()).unwrap();
+        router.clone().oneshot(request).await.unwrap()
+    };
+    let mut streams = Vec::new();
+    for (clusters, max) in [("all", REPLICAS_MAX), ("own", PEERS_MAX)] {
+        for _ in 0..max {
+            let stream = follow(clusters).await;
+            assert_eq!(stream.status(), StatusCode::OK);
+            streams.push(stream);
+        }
+        let refused = follow(clusters).await.status();
+        assert_eq!(refused, StatusCode::SERVICE_UNAVAILABLE);
     }
 }

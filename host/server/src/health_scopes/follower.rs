@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kindsight_clusters::{KubernetesCluster, ObjectWatch, WatchedObjects};
 use kindsight_health_scope::{
-    API_VERSION, HealthScope, PLURAL, SCOPES_MAX, ScopeBook, ScopeHealths, StatusUpdate,
+    API_VERSION, ClusterHealths, HealthScope, PLURAL, SCOPES_MAX, ScopeBook, StatusUpdate,
 };
 use kindsight_leases::Ownership;
 use kindsight_lifecycle::{SendError, Sender, SentStatus};
@@ -43,7 +43,7 @@ pub(super) struct Follower {
     cluster: ClusterName,
     book: ScopeBook,
     read_model: ReadModel,
-    healths: ScopeHealths,
+    healths: ClusterHealths,
     sender: Arc<dyn Sender>,
     /// The clusters that this host owns; `None` if it shares no clusters.
     ownership: Option<Ownership>,
@@ -58,7 +58,7 @@ impl Follower {
     pub(super) fn new(
         cluster: &KubernetesCluster,
         read_model: ReadModel,
-        healths: ScopeHealths,
+        healths: ClusterHealths,
         sender: Arc<dyn Sender>,
         ownership: Option<Ownership>,
     ) -> Self {
@@ -187,7 +187,7 @@ impl Follower {
     /// the cluster only computes them, for its answers. Blocks.
     fn step(&mut self) {
         let updates = self.book.updates(&self.read_model, now_ms());
-        self.healths.set(&self.cluster, &self.book);
+        self.healths.set(&self.book);
         let mut failures = 0_usize;
         let mut failed: Option<(StatusUpdate, SendError)> = None;
         for update in updates {

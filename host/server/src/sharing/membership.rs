@@ -7,7 +7,6 @@ use kindsight_leases::{Digest, HostId, HostValue, Identity, Owner, Table};
 use kindsight_model::ClusterName;
 use kindsight_store::{
     Batch, Error, LEASES_PREFIX, Lease, Result, Revision, Store, WantedLease, Watch, chain,
-    end_leases,
 };
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -19,8 +18,12 @@ pub(super) struct Membership {
     store: Arc<dyn Store>,
     host: HostId,
     lease: Lease,
-    /// The lease with the digest of the configuration; `None` while it changes.
+    /// The digest of the configuration.
+    digest: Digest,
+    /// The lease with this digest; `None` while it is not announced.
     configured: Option<Lease>,
+    /// Why the last announcement failed. The log names each reason once.
+    not_announced: Option<String>,
     table: Table,
     watch: Watch,
     /// True if changes may have been missed since the keys were read.
@@ -64,7 +67,9 @@ impl Membership {
                 store,
                 host,
                 lease,
+                digest,
                 configured,
+                not_announced: None,
                 table,
                 watch,
                 is_outdated: false,
@@ -116,23 +121,36 @@ impl Membership {
         }
     }
 
-    /// Replaces the digest of the configuration. If this fails, no cluster moves until the host joins again.
-    pub(super) async fn reconfigure(&mut self, digest: Digest) {
-        let (store, host) = (Arc::clone(&self.store), self.host.clone());
-        let before = self.configured.take();
-        let replaced = blocking(move || {
-            end_leases(&*store, before.into_iter().collect())?;
-            let leases = store.lease_all(&[digest_lease(&host, digest)])?;
-            Ok(leases.and_then(|mut leases| leases.pop()))
-        });
-        match replaced.await {
-            Ok(configured) => self.configured = configured,
+    /// Notes a changed configuration, which [`Self::announce`] announces.
+    pub(super) fn reconfigure(&mut self, digest: Digest) {
+        self.digest = digest;
+        // The announcement replaces its key.
+        self.configured.take().into_iter().for_each(Lease::forget);
+    }
+
+    /// Returns whether the other hosts can read the digest of the configuration. Otherwise no cluster moves.
+    pub(super) fn is_announced(&self) -> bool {
+        self.configured.is_some()
+    }
+
+    /// Replaces the digest that the other hosts can read. The caller tries again after a failure.
+    pub(super) async fn announce(&mut self) {
+        let store = self.lease.fenced(&self.store);
+        let (host, digest) = (self.host.clone(), self.digest);
+        match blocking(move || replace_digest(&*store, &host, digest)).await {
+            Ok(lease) => {
+                self.configured = Some(lease);
+                self.not_announced = None;
+            }
             Err(error) => {
                 let error = chain(&error);
-                tracing::warn!(
-                    error,
-                    "the changed configuration is not announced to the other hosts"
-                );
+                if self.not_announced.as_ref() != Some(&error) {
+                    tracing::warn!(
+                        error,
+                        "the changed configuration is not announced to the other hosts; trying again"
+                    );
+                }
+                self.not_announced = Some(error);
             }
         }
     }
@@ -181,6 +199,18 @@ fn digest_lease(host: &HostId, digest: Digest) -> WantedLease {
         name: host.configured_lease_name(),
         value: digest.encode(),
     }
+}
+
+/// Replaces the key with the digest of this host. The store may have put the present key without the knowledge of this
+/// process, if its answer was lost.
+fn replace_digest(store: &dyn Store, host: &HostId, digest: Digest) -> Result<Lease> {
+    let key = key(&host.configured_lease_name());
+    if let Some(entry) = store.entry(&key)? {
+        store.apply(&Batch::new().unchanged(&key, entry.changed).delete(&key))?;
+    }
+    let leases = store.lease_all(&[digest_lease(host, digest)])?;
+    let lease = leases.and_then(|mut leases| leases.pop());
+    lease.ok_or(Error::Conflict { key })
 }
 
 /// Removes the keys of this host if this process put them and lost the leases.

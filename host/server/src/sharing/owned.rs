@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use kindsight_clusters::{ClusterEvent, ClusterSource};
 use kindsight_leases::{GIVE_UP_MAX, HostId, Identity, Owner, Ownership, Table};
 use kindsight_model::ClusterName;
+use kindsight_rest::PEERS_MAX;
 use kindsight_store::{Lease, Store, WantedLease, chain, end_leases};
 
 use super::membership::blocking;
-use super::peers::PEERS_MAX;
 use crate::sources::{Closed, Sources};
 
 /// Time after the end of its lease for which the source of a cluster continues. The store may answer again meanwhile.

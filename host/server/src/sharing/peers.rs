@@ -11,6 +11,7 @@ use kindsight_replication::{
     FeedScope, Upstream, UpstreamChange, UpstreamEvent, UpstreamSettings, UpstreamSettingsError,
     UpstreamState,
 };
+use kindsight_rest::PEERS_MAX;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -21,8 +22,6 @@ use crate::tasks::{Tasks, infallible};
 /// Time after the end of a host for which its last state is kept. Until another host has listed a cluster, answers show
 /// this state as stale.
 const KEPT: Duration = Duration::from_mins(10);
-/// Maximum number of hosts that are followed.
-pub(super) const PEERS_MAX: usize = 64;
 
 /// The credentials for the other hosts.
 #[derive(Debug, Clone, Default)]

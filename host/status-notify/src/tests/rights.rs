@@ -1,13 +1,16 @@
 //! Clients with certificates.
 
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-use kindsight_access::{AccessSettings, TlsSettings};
+use kindsight_access::{AccessSettings, ClientCertificate, Credential, Lease, TlsSettings};
 use kindsight_cluster::Authority;
+use kindsight_read_model::ChangedSubjects;
 use tempfile::TempDir;
 use tonic::transport::{Certificate, ClientTlsConfig, Identity};
 
+use super::waiting::{Turns, assert_waits};
 use super::*;
 
 /// Files of TLS and roles, and the authorities of server and clients.
@@ -40,14 +43,8 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    async fn start(&self) -> Stage {
-        let settings = TlsSettings {
-            cert: self.path("server.crt"),
-            key: self.path("server.key"),
-            client_ca: Some(self.path("staff.crt")),
-            client_crl: None,
-        };
-        let tls = TlsServer::load(settings, || 1_800_000_000_000).unwrap();
+    /// Access control that follows the files.
+    fn access(&self) -> Arc<AccessControl> {
         let access = AccessControl::new(AccessSettings {
             roles: self.path("roles.toml"),
             tokens: None,
@@ -57,7 +54,18 @@ impl Files {
         let access = Arc::new(access.unwrap());
         let following = Arc::clone(&access);
         tokio::spawn(async move { following.follow().await });
-        let mut stage = Stage::start_with(Some(Arc::new(tls)), Some(access)).await;
+        access
+    }
+
+    async fn start(&self) -> Stage {
+        let settings = TlsSettings {
+            cert: self.path("server.crt"),
+            key: self.path("server.key"),
+            client_ca: Some(self.path("staff.crt")),
+            client_crl: None,
+        };
+        let tls = TlsServer::load(settings, || 1_800_000_000_000).unwrap();
+        let mut stage = Stage::start_with(Some(Arc::new(tls)), Some(self.access())).await;
         stage.publish("Instantiated", Phase::Ready);
         stage
     }
@@ -137,4 +145,43 @@ async fn a_stream_ends_once_the_rights_of_its_user_change() {
     assert_eq!(error.code(), Code::PermissionDenied, "{error}");
     let error = register(&mut client, registration("a", StatusValue::Ready)).await;
     assert_eq!(error.unwrap_err().code(), Code::NotFound);
+}
+
+#[tokio::test]
+async fn no_notification_follows_the_end_of_the_rights_of_its_user() {
+    let files = Files::new();
+    let access = files.access();
+    let credential = Credential::Certificate(Arc::new(ClientCertificate {
+        common_name: "reader".to_owned(),
+        organizations: Vec::new(),
+        expires_ms: i64::MAX,
+    }));
+    let caller = access.authenticate(&credential, Ipv4Addr::LOCALHOST.into());
+    let caller = caller.await.unwrap();
+    let lease = || Lease::new(&access, credential.clone(), caller.clone());
+    let mut stage = Stage::start().await;
+    stage.publish("Instantiated", Phase::Ready);
+    let turns = Turns::default();
+    // The next notification of some streams is due, and the next one of another stream waits for its turn.
+    let mut due = Vec::new();
+    for at in 0..20 {
+        let follower = turns.follower(&stage, &at.to_string(), Some(lease()));
+        let (notification, follower) = follower.next().await.unwrap();
+        notification.unwrap();
+        due.push(follower);
+    }
+    let others = turns.take_all().await;
+    let mut waiting = Box::pin(turns.follower(&stage, "waiting", Some(lease())).next());
+    assert_waits(&mut waiting).await;
+    files.write("roles.toml", &roles("viewer", "test"));
+    lease().ended().await;
+    stage.publish("Instantiated", Phase::Failed);
+    turns.clients.wake(&ChangedSubjects::All);
+    drop(others);
+    let (waited, _) = waiting.await.unwrap();
+    assert_eq!(waited.unwrap_err().code(), Code::PermissionDenied);
+    for follower in due {
+        let (notification, _) = follower.next().await.unwrap();
+        assert_eq!(notification.unwrap_err().code(), Code::PermissionDenied);
+    }
 }

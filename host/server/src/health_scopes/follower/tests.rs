@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use kindsight_health_scope::Health;
+use kindsight_health_scope::{Health, ScopeHealths};
 use kindsight_lifecycle::{
     Applied, CannotSend, Deletion, InstalledDefinition, Preview, SentDefinition, SentResource,
     Target,
@@ -102,7 +102,7 @@ impl Stage {
         let mut follower = Follower::new(
             &KubernetesCluster::in_cluster(cluster()),
             writer.read_model().clone(),
-            healths.clone(),
+            healths.begin(&cluster()),
             Arc::clone(&written) as Arc<dyn Sender>,
             Some(ownership.clone()),
         );
@@ -224,4 +224,16 @@ async fn a_host_that_shares_no_clusters_writes() {
     }
     stage.publish(Phase::Ready, None);
     assert_eq!(stage.step().await, ["healthy"]);
+}
+
+#[tokio::test]
+async fn a_step_that_ends_after_the_removal_of_its_cluster_has_no_effect_on_answers() {
+    let mut stage = Stage::new();
+    stage.publish(Phase::Ready, None);
+    stage.step().await;
+    assert_eq!(stage.health(), Health::Healthy);
+    stage.healths.remove(&cluster());
+    stage.publish(Phase::Failed, None);
+    stage.step().await;
+    assert!(stage.healths.all(|_, _| true).is_empty());
 }
