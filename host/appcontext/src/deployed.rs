@@ -45,7 +45,8 @@ pub struct Deployed {
     pub acting: ContextId,
     /// The position among the resources of the app in the cluster. It never changes.
     pub position: usize,
-    /// The digest of the manifest that was applied last. `None` if nothing was applied, and after the removal.
+    /// The digest of the manifest that was applied last, or a digest that no manifest has if the answer of the cluster was
+    /// lost. `None` if nothing was applied, and after the removal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<Digest>,
     /// The uid of the applied object, if the cluster gave one.

@@ -14,6 +14,7 @@ use kindsight_model::{ClusterName, ContextId, LifecycleState, RecordSubject, Rsy
 use crate::readiness::Readiness;
 use crate::sender::{Change, SendError, Sender};
 use crate::sequence::{Lane, Part, Placement, Plan, Step, chosen, in_lanes};
+use crate::state::{Action, Lifecycle, Situation};
 use crate::work::Work;
 use crate::{Draft, Error, Groups, Result, manifest};
 use created::Created;
@@ -69,7 +70,8 @@ impl Groups {
     /// intents: of a draft, or of the stored content. Asks the clusters, and changes nothing.
     ///
     /// # Errors
-    /// [`Error::NotFound`] without a draft, [`Error::ReadOnly`], [`Error::Invalid`], and errors of the store.
+    /// [`Error::NotFound`] without a draft, [`Error::ReadOnly`], [`Error::Invalid`], [`Error::Refused`] while the previous
+    /// instance is being removed, and errors of the store.
     pub fn dry_run(
         &self,
         subject: &RecordSubject,
@@ -95,6 +97,9 @@ impl Groups {
                 Applied | Instantiated | InstantiateStopped | TerminateStopped
             )
         });
+        if let (None, Some(group)) = (live, &group) {
+            check_removed(group.situation)?;
+        }
         let live = live.and_then(|group| Work::of(&group.record));
         let id = self.contexts.new_id()?;
         let (status_context, deployed) = match live {
@@ -112,6 +117,19 @@ impl Groups {
         let plan = Plan::of(&self.contexts, of, deployed.clone(), |_, _| Ok(Vec::new()))?;
         planned(plan, sender)
     }
+}
+
+/// Checks that no instance is being removed. The clusters still have resources of this instance, and would refuse the same
+/// resources of a new instance.
+fn check_removed(situation: Situation) -> Result<()> {
+    let begin = match situation.of {
+        Lifecycle::Group => Action::Instantiate,
+        Lifecycle::NetworkIntents => Action::Apply,
+    };
+    if situation.is_running {
+        situation.after(begin)?;
+    }
+    Ok(())
 }
 
 fn has_app(deployed: &BTreeMap<Place, Deployed>, app: &str, cluster: &ClusterName) -> bool {

@@ -16,7 +16,7 @@ mod results;
 mod retention;
 mod send;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -66,7 +66,8 @@ pub enum Outcome {
     Complete,
     /// A resource waits for another one: run the sequence again soon.
     Waiting,
-    /// A cluster is unreachable, or a deletion is not complete: run the sequence again later.
+    /// A cluster is unreachable, or a deletion is not complete: run the sequence again later, even if a resource waits for
+    /// another one.
     Retry,
 }
 
@@ -77,10 +78,10 @@ pub(crate) enum Part {
     Done,
     /// A resource is Failed.
     Failed,
-    /// A cluster is unreachable, or a deletion is not complete.
-    Retry,
     /// A resource waits for another one.
     Waiting,
+    /// A cluster is unreachable, or a deletion is not complete.
+    Retry,
     /// Other work is asked for.
     Superseded,
 }
@@ -100,6 +101,8 @@ struct Run<'s> {
     /// The content of the revision. `None` for a context that no record names, or if nothing is sent.
     content: Option<Intent>,
     progress: Progress,
+    /// The clusters that did not answer in earlier rounds of this call. Nothing is sent to them.
+    away: BTreeSet<ClusterName>,
 }
 
 /// Nothing is observed.
@@ -185,17 +188,22 @@ impl Sequence {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether a job has work, so that its caller needs a lease.
+    /// Returns whether a job has work, so that its caller needs a lease. Forgets the failed attempts of a job without work,
+    /// because another server may have completed it.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn has_work(&self, job: &Job) -> Result<bool> {
-        match (Work::read(job, &self.contexts, &self.records)?, job) {
-            (None, _) => Ok(false),
-            (Some(work), Job::Subject(_)) => Ok(!work.is_complete(&self.contexts)?),
+        let has_work = match (Work::read(job, &self.contexts, &self.records)?, job) {
+            (None, _) => false,
+            (Some(work), Job::Subject(_)) => !work.is_complete(&self.contexts)?,
             // Completed work is forgotten.
-            (Some(_), Job::Context(_)) => Ok(true),
+            (Some(_), Job::Context(_)) => true,
+        };
+        if !has_work {
+            self.forget(job);
         }
+        Ok(has_work)
     }
 
     /// Does the work of a subject or a context until none is left, a cluster is unreachable, or a resource waits for another
@@ -204,14 +212,18 @@ impl Sequence {
     /// # Errors
     /// Errors of the store. The caller runs the sequence again later.
     pub fn run(&self, job: &Job) -> Result<Outcome> {
+        let mut away = BTreeSet::new();
         loop {
             if self.is_cancelled.load(Ordering::Relaxed) {
                 return Ok(Outcome::Retry);
             }
             let Some(work) = Work::read(job, &self.contexts, &self.records)? else {
+                self.forget(job);
                 return Ok(Outcome::Complete);
             };
+            self.forget_other_contexts(job, &work.context);
             if work.is_complete(&self.contexts)? {
+                self.forget(job);
                 self.completed(job, &work)?;
                 return Ok(Outcome::Complete);
             }
@@ -227,6 +239,7 @@ impl Sequence {
                 work: &work,
                 content,
                 progress: Progress::default(),
+                away: away.clone(),
             };
             let part = match work.kind {
                 WorkKind::Instantiate => run.instantiate()?,
@@ -235,13 +248,17 @@ impl Sequence {
                 WorkKind::Read => run.read_objects()?,
             };
             match part {
+                // The next round sends resources that waited. It does not ask these clusters again.
+                Part::Retry | Part::Waiting if run.progress.may_continue() => {
+                    away.append(&mut run.progress.away());
+                }
                 Part::Retry => return Ok(Outcome::Retry),
+                Part::Waiting => return Ok(Outcome::Waiting),
                 Part::Done | Part::Failed if work.kind == WorkKind::Read => {
                     self.completed(job, &work)?;
                 }
-                Part::Waiting if !run.progress.has_advanced() => return Ok(Outcome::Waiting),
-                // The next round finds no work, other work, or dependencies that were met meanwhile.
-                Part::Done | Part::Failed | Part::Superseded | Part::Waiting => {}
+                // The next round finds no work, or other work.
+                Part::Done | Part::Failed | Part::Superseded => away.clear(),
             }
         }
     }
@@ -291,8 +308,6 @@ impl Run<'_> {
             let _ = self.of.contexts.record_status(source, updated)?;
         }
         self.set_status(end)?;
-        self.of.timers.forget(&self.work.context);
-        self.of.attempts.forget(&self.work.context);
         Ok(part)
     }
 
@@ -312,9 +327,8 @@ impl Run<'_> {
         match part {
             Part::Done => self.set_status(ContextStatus::Terminated)?,
             Part::Failed => self.set_status(ContextStatus::TerminateFailed)?,
-            Part::Retry | Part::Waiting | Part::Superseded => return Ok(part),
+            Part::Retry | Part::Waiting | Part::Superseded => {}
         }
-        self.of.attempts.forget(&self.work.context);
         Ok(part)
     }
 

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kindsight_model::{ClusterName, ContextId};
 
-use super::{Placement, Run};
+use super::{Placement, Run, Sequence};
+use crate::work::Job;
 
-/// A context, an app, and a cluster.
-type Key = (ContextId, Arc<str>, ClusterName);
+/// A job, the context that it works on, an app, and a cluster.
+type Key = (Job, ContextId, Arc<str>, ClusterName);
 
 /// The number of failed attempts in succession to send or remove resources. In memory: after a restart, the counts begin
 /// again. One entry for each app in an unreachable cluster.
@@ -20,9 +21,32 @@ impl Attempts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the attempts of a completed context.
-    pub(super) fn forget(&self, context: &ContextId) {
-        self.counts().retain(|(id, ..), _| id != context);
+    fn retain(&self, is_kept: impl Fn(&Job, &ContextId) -> bool) {
+        self.counts().retain(|(job, id, ..), _| is_kept(job, id));
+    }
+}
+
+impl Sequence {
+    /// Forgets the failed attempts and the times of a job.
+    pub(super) fn forget(&self, job: &Job) {
+        self.retain_memory(|of, _| of != job);
+    }
+
+    /// Forgets the failed attempts and the times of a job in other contexts than this one: a later action replaced these
+    /// contexts.
+    pub(super) fn forget_other_contexts(&self, job: &Job, context: &ContextId) {
+        self.retain_memory(|of, id| of != job || id == context);
+    }
+
+    fn retain_memory(&self, is_kept: impl Fn(&Job, &ContextId) -> bool) {
+        self.attempts.retain(&is_kept);
+        self.timers.retain(&is_kept);
+    }
+
+    /// The number of failed attempts and times in memory.
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> usize {
+        self.attempts.counts().len() + self.timers.count()
     }
 }
 
@@ -49,6 +73,7 @@ impl Run<'_> {
     fn attempts_of(&self, placement: &Placement) -> Key {
         let target = &placement.target;
         let app = Arc::clone(&target.deployment.app);
-        (self.work.context.clone(), app, target.cluster.clone())
+        let context = self.work.context.clone();
+        (self.job.clone(), context, app, target.cluster.clone())
     }
 }

@@ -146,8 +146,7 @@ impl Run<'_> {
             return Ok(snapshot);
         }
         // An instantiation of the same context may have begun to count.
-        self.of.attempts.forget(&self.work.context);
-        self.of.timers.forget(&self.work.context);
+        self.of.forget(self.job);
         // The statuses first: Terminating means that no status of the instantiation is left.
         let plan = self.plan(&snapshot)?.merged();
         for placement in &plan.placements {

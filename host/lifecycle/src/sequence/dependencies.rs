@@ -1,15 +1,16 @@
 //! Resources that wait for other resources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use kindsight_appcontext::{Deployed, Place, ResourceName};
-use kindsight_model::{ContextId, RsyncStatus};
+use kindsight_model::{ClusterName, ContextId, RsyncStatus};
 
 use super::{Part, Placement, Plan, Run, Step};
 use crate::Result;
+use crate::work::Job;
 
 /// The status of a dependency that must be ready, in the words of the key layout.
 const READY: &str = "Ready";
@@ -20,6 +21,8 @@ pub(super) struct Progress {
     apps: Mutex<BTreeMap<String, AppProgress>>,
     resources: Mutex<BTreeMap<Place, Deployed>>,
     has_advanced: AtomicBool,
+    has_waited: AtomicBool,
+    away: Mutex<BTreeSet<ClusterName>>,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -74,9 +77,19 @@ impl Progress {
         }
     }
 
-    /// Returns whether a resource was applied or refused.
-    pub(super) fn has_advanced(&self) -> bool {
-        self.has_advanced.load(Ordering::Relaxed)
+    /// Notes a cluster that did not answer.
+    pub(super) fn unreachable(&self, cluster: &ClusterName) {
+        locked(&self.away).insert(cluster.clone());
+    }
+
+    /// The clusters that did not answer.
+    pub(super) fn away(&self) -> BTreeSet<ClusterName> {
+        locked(&self.away).clone()
+    }
+
+    /// Returns whether another round at once can send more: a resource waited, and another one was applied or refused.
+    pub(super) fn may_continue(&self) -> bool {
+        self.has_waited.load(Ordering::Relaxed) && self.has_advanced.load(Ordering::Relaxed)
     }
 
     fn app(&self, name: &str) -> Option<AppProgress> {
@@ -96,22 +109,29 @@ impl Progress {
     }
 }
 
-/// The times at which the conditions of dependencies were met, by context. In memory: after a restart, the wait begins
-/// again. One entry for each met dependency with a wait.
+/// A job, the context that it works on, and a dependency.
+type TimerKey = (Job, ContextId, String);
+
+/// The times at which the conditions of dependencies were met. In memory: after a restart, the wait begins again. One entry
+/// for each met dependency with a wait.
 #[derive(Clone, Default)]
-pub(super) struct Timers(Arc<Mutex<BTreeMap<(ContextId, String), Duration>>>);
+pub(super) struct Timers(Arc<Mutex<BTreeMap<TimerKey, Duration>>>);
 
 impl Timers {
     /// The time since a condition is met.
-    fn since_met(&self, context: &ContextId, dependency: String, now: Duration) -> Duration {
+    fn since_met(&self, key: TimerKey, now: Duration) -> Duration {
         let mut times = locked(&self.0);
-        let met = times.entry((context.clone(), dependency)).or_insert(now);
+        let met = times.entry(key).or_insert(now);
         now.saturating_sub(*met)
     }
 
-    /// Forgets the times of a completed context.
-    pub(super) fn forget(&self, context: &ContextId) {
-        locked(&self.0).retain(|(id, _), _| id != context);
+    pub(super) fn retain(&self, is_kept: impl Fn(&Job, &ContextId) -> bool) {
+        locked(&self.0).retain(|(job, id, _), _| is_kept(job, id));
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        locked(&self.0).len()
     }
 }
 
@@ -201,13 +221,14 @@ impl Run<'_> {
     }
 
     /// A condition that is met, until its time to wait is over.
-    fn held(&self, key: String, wait_seconds: i64) -> Wait {
+    fn held(&self, dependency: String, wait_seconds: i64) -> Wait {
         let wait = Duration::from_secs(wait_seconds.try_into().unwrap_or_default());
         if wait.is_zero() {
             return Wait::Met;
         }
         let now = self.of.readiness.now();
-        let since = self.of.timers.since_met(&self.work.context, key, now);
+        let key = (self.job.clone(), self.work.context.clone(), dependency);
+        let since = self.of.timers.since_met(key, now);
         if since >= wait {
             return Wait::Met;
         }
@@ -218,7 +239,10 @@ impl Run<'_> {
     fn store_wait(&self, step: &Step, wait: Wait) -> Result<Option<Part>> {
         let (why, part) = match wait {
             Wait::Met => return Ok(None),
-            Wait::Open(why) => (why, Part::Waiting),
+            Wait::Open(why) => {
+                self.progress.has_waited.store(true, Ordering::Relaxed);
+                (why, Part::Waiting)
+            }
             Wait::Never(why) => (why, Part::Failed),
         };
         let mut deployed = step.deployed.clone();

@@ -32,6 +32,8 @@ pub(crate) struct Placement {
     pub(crate) leftovers: Vec<Step>,
     /// True if the context does not name the app in this cluster, or its termination is wanted.
     pub(crate) is_removed: bool,
+    /// True if the outcome of an attempt to reach the cluster is stored.
+    pub(crate) was_asked: bool,
 }
 
 /// A resource of a placement.
@@ -107,6 +109,7 @@ impl Plan {
                     steps: Vec::new(),
                     leftovers: Vec::new(),
                     is_removed: false,
+                    was_asked: cluster.connectivity.is_some(),
                 };
                 placement.add_steps(&snapshot.id, (app, cluster), &waits, &mut deployed)?;
                 for step in &mut placement.steps {
@@ -138,6 +141,7 @@ impl Plan {
                 steps: Vec::new(),
                 leftovers,
                 is_removed: true,
+                was_asked: true,
             });
         Ok(Self {
             placements,
@@ -290,6 +294,11 @@ impl Step {
         }
         let why = "its namespace or API group differs from the applied resource; give it another name, or terminate first";
         Err(SendError::Refused(why.to_owned()))
+    }
+
+    /// The step with the state that is stored after it, if the cluster does not change.
+    pub(super) fn to_send(&self) -> (&Self, Deployed) {
+        (self, self.deployed.clone())
     }
 
     fn rank(&self) -> u8 {

@@ -50,7 +50,7 @@ impl Run<'_> {
                 }
                 Err(SendError::Unreachable(why)) => {
                     let rest = placement.steps.get(position..).unwrap_or_default();
-                    let rest: Vec<&Step> = rest.iter().collect();
+                    let rest: Vec<_> = rest.iter().map(Step::to_send).collect();
                     return Ok(part.and(self.retry(placement, &rest, &why)?));
                 }
             }

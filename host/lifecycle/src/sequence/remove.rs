@@ -32,12 +32,16 @@ impl Run<'_> {
                 }
                 Err(SendError::Unreachable(why)) => {
                     let rest = steps.get(..=position).unwrap_or_default().iter();
-                    let rest = rest.filter(|step| !step.is_finished()).collect::<Vec<_>>();
+                    let rest = rest.filter(|step| !step.is_finished());
+                    let rest: Vec<_> = rest.map(Step::to_send).collect();
                     return Ok(part.and(self.retry(placement, &rest, &why)?));
                 }
             });
         }
-        if part == Part::Done && placement.is_removed {
+        let is_left = |step: &Step| step.status() != Some(RsyncStatus::Deleted);
+        // A cluster that was never asked has no remains, so its answer is not needed.
+        let may_have_remains = placement.was_asked || steps.iter().any(is_left);
+        if part == Part::Done && placement.is_removed && may_have_remains {
             part = match self.of.sender.removed(&placement.target) {
                 // Every resource is removed, so remains that are refused, or left after the last retry, do not matter.
                 Ok(()) | Err(SendError::Refused(_)) => Part::Done,

@@ -114,16 +114,21 @@ impl Run<'_> {
     }
 
     /// Makes the resources that wait for an unreachable cluster Retrying, with the reason. After the last permitted retry,
-    /// they are Failed.
-    pub(super) fn retry(&self, placement: &Placement, rest: &[&Step], why: &str) -> Result<Part> {
+    /// they are Failed. `rest` has the states to store, which get another status and reason.
+    pub(super) fn retry(
+        &self,
+        placement: &Placement,
+        rest: &[(&Step, Deployed)],
+        why: &str,
+    ) -> Result<Part> {
         let is_last = self.attempt_failed(placement);
         let (status, part) = if is_last {
             (RsyncStatus::Failed, Part::Failed)
         } else {
             (RsyncStatus::Retrying, Part::Retry)
         };
-        let changes = rest.iter().filter_map(|step| {
-            let mut deployed = step.deployed.clone();
+        let changes = rest.iter().filter_map(|(step, deployed)| {
+            let mut deployed = deployed.clone();
             deployed.status = status;
             deployed.why = Some(why.to_owned());
             let is_stored = step.known.as_ref() == Some(&deployed);
@@ -132,9 +137,11 @@ impl Run<'_> {
         self.store(&changes.collect::<Vec<_>>())?;
         self.connected(placement, Connectivity::Retrying)?;
         if is_last {
-            for step in rest {
+            for (step, _) in rest {
                 self.progress.failed(step);
             }
+        } else {
+            self.progress.unreachable(&placement.target.cluster);
         }
         Ok(part)
     }

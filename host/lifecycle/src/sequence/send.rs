@@ -8,6 +8,10 @@ use super::{Lane, Part, Placement, Run, Step};
 use crate::Result;
 use crate::sender::{Change, SendError};
 
+/// Stands for the digest of a resource that a cluster may have, because the answer to its first application was lost. No
+/// manifest is empty, so the resource is sent again.
+const UNKNOWN_CONTENT: &[u8] = b"";
+
 impl Run<'_> {
     /// Sends the resources of one app to one cluster in their order, then removes the resources that only earlier contexts
     /// name. After a Failed resource, the later resources stay Pending. A resource that waits for another one is passed
@@ -16,19 +20,23 @@ impl Run<'_> {
         if let Some(part) = self.app_waits(placement)? {
             return Ok(part);
         }
+        if self.away.contains(&placement.target.cluster) {
+            return Ok(Part::Retry);
+        }
         let mut part = Part::Done;
         let mut is_announced = false;
         let mut results = Results::new(self, placement);
         let open = |step: &&Step| step.status() != Some(RsyncStatus::Applied);
         let steps: Vec<&Step> = placement.steps.iter().filter(open).collect();
-        for (position, step) in steps.iter().enumerate() {
+        for (position, step) in steps.iter().copied().enumerate() {
             if step.status() == Some(RsyncStatus::Failed) {
                 results.store()?;
                 return Ok(Part::Failed);
             }
             if let Some(why) = &lane.unreachable {
-                let rest = steps.get(position..).unwrap_or_default();
-                return Ok(part.and(self.retry(placement, rest, why)?));
+                let rest = steps.iter().copied().skip(position);
+                let rest: Vec<_> = rest.map(Step::to_send).collect();
+                return Ok(part.and(self.retry(placement, &rest, why)?));
             }
             if !step.waits.is_empty() {
                 // Only stored results meet dependencies.
@@ -41,10 +49,10 @@ impl Run<'_> {
             if !results.may_continue()? {
                 return Ok(Part::Superseded);
             }
-            match self.send_step(placement, step, lane, &mut is_announced) {
-                Ok(deployed) => results.add(step, deployed),
+            let mut deployed = step.deployed.clone();
+            match self.send_step(placement, (step, &mut deployed), lane, &mut is_announced) {
+                Ok(()) => results.add(step, deployed),
                 Err(SendError::Refused(why)) => {
-                    let mut deployed = step.deployed.clone();
                     deployed.status = RsyncStatus::Failed;
                     deployed.why = Some(why);
                     results.add(step, deployed);
@@ -54,8 +62,10 @@ impl Run<'_> {
                 // The next round makes this resource and the later ones Retrying.
                 Err(SendError::Unreachable(why)) => {
                     results.store()?;
-                    let rest = steps.get(position..).unwrap_or_default();
-                    let retried = self.retry(placement, rest, &why)?;
+                    let later = steps.iter().copied().skip(position + 1);
+                    let later = later.map(Step::to_send);
+                    let rest: Vec<_> = std::iter::once((step, deployed)).chain(later).collect();
+                    let retried = self.retry(placement, &rest, &why)?;
                     lane.unreachable = Some(why);
                     return Ok(part.and(retried));
                 }
@@ -68,14 +78,15 @@ impl Run<'_> {
         }
     }
 
-    /// Sends a resource, if it is new, changed or missing, or differs in the cluster. Returns the state to store.
+    /// Sends a resource, if it is new, changed or missing, or differs in the cluster. Updates the state to store, also if
+    /// the cluster becomes unreachable.
     fn send_step(
         &self,
         placement: &Placement,
-        step: &Step,
+        (step, deployed): (&Step, &mut Deployed),
         lane: &Lane,
         is_announced: &mut bool,
-    ) -> Result<Deployed, SendError> {
+    ) -> Result<(), SendError> {
         let (sender, target) = (&self.of.sender, &placement.target);
         let manifest = step.manifest(&target.deployment);
         let manifest = manifest.map_err(SendError::Refused)?;
@@ -84,8 +95,6 @@ impl Run<'_> {
             self.vet(placement, step)?;
         }
         let digest = Digest::of(manifest.as_bytes());
-        let mut deployed = step.deployed.clone();
-        deployed.status = RsyncStatus::Applied;
         let is_unchanged = deployed.applied.as_ref() == Some(&digest);
         let is_present = is_unchanged
             && match sender.preview(target, &sent) {
@@ -95,7 +104,13 @@ impl Run<'_> {
                 Err(unreachable) => return Err(unreachable),
             };
         if !is_present {
-            let applied = sender.apply(target, &sent)?;
+            let applied = sender.apply(target, &sent).inspect_err(|error| {
+                if let SendError::Unreachable(_) = error {
+                    // The cluster may have the resource, so an update must not move the resource.
+                    let unknown = || Digest::of(UNKNOWN_CONTENT);
+                    deployed.applied.get_or_insert_with(unknown);
+                }
+            })?;
             deployed.uid = applied.uid;
             deployed.generation = applied.generation;
             deployed.applied = Some(digest);
@@ -107,6 +122,7 @@ impl Run<'_> {
             }
             *is_announced = true;
         }
-        Ok(deployed)
+        deployed.status = RsyncStatus::Applied;
+        Ok(())
     }
 }

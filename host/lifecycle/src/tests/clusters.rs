@@ -30,6 +30,8 @@ pub(super) struct State {
     pub(super) unreachable: BTreeSet<String>,
     /// The names of resources that clusters refuse.
     pub(super) refused: BTreeSet<String>,
+    /// The names of resources that clusters apply, and whose answers are lost.
+    pub(super) lost: BTreeSet<String>,
     /// The names of resources that belong to another application.
     pub(super) foreign: BTreeSet<String>,
     /// The name of a resource whose live object is larger than the store permits.
@@ -135,6 +137,9 @@ impl Sender for Clusters {
         if before.as_deref() != Some(resource.manifest) {
             state.changes += 1;
         }
+        if state.lost.contains(resource.name) {
+            return Err(SendError::Unreachable("the answer was lost".to_owned()));
+        }
         Ok(Applied {
             uid: Some(format!("uid of {}", resource.name)),
             generation: Some(state.generation),
@@ -200,8 +205,9 @@ impl Sender for Clusters {
         Err(SendError::Refused("no group is a definition".to_owned()))
     }
 
-    fn removed(&self, _: &Target) -> Result<(), SendError> {
-        if self.state().keeps_remains {
+    fn removed(&self, target: &Target) -> Result<(), SendError> {
+        let state = self.state();
+        if state.keeps_remains || state.unreachable.contains(&target.cluster.to_string()) {
             return Err(SendError::Unreachable("told to".to_owned()));
         }
         Ok(())

@@ -145,3 +145,20 @@ fn a_dry_run_after_a_stopped_termination_shows_what_the_termination_left() {
         ]
     );
 }
+
+#[test]
+fn a_dry_run_is_refused_while_the_previous_instance_is_removed() {
+    let host = Host::new();
+    host.instantiate();
+    host.clusters.state().unreachable.insert("lab+a".to_owned());
+    host.act(Command::Terminate).unwrap();
+    host.run().unwrap();
+    let refused = host.dry_run(None).unwrap_err();
+    assert!(matches!(refused, Error::Refused(_)), "{refused}");
+    assert!(refused.to_string().contains("still being removed"));
+    host.clusters.state().unreachable.clear();
+    host.run().unwrap();
+    let planned = host.dry_run(None).unwrap().resources;
+    let is_new = |planned: &PlannedResource| planned.change == PlannedChange::Create;
+    assert!(planned.iter().all(is_new), "{planned:?}");
+}

@@ -1,6 +1,6 @@
 use kindsight_model::{ContextStatus, LifecycleState};
 
-use super::stage::{Host, name};
+use super::stage::{Host, app, manifest, name};
 use crate::{Command, Outcome};
 
 #[test]
@@ -98,6 +98,41 @@ fn a_termination_gives_up_on_the_remains_of_an_app_after_the_last_retry() {
     host.clusters.state().keeps_remains = true;
     host.act(Command::Terminate).unwrap();
     assert_eq!(host.run().unwrap(), Outcome::Retry);
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Terminated));
+    assert_eq!(host.clusters.resources(), [""; 0]);
+}
+
+#[test]
+fn the_remains_of_an_app_are_removed_with_the_next_retry() {
+    let host = Host::new();
+    host.instantiate();
+    host.clusters.state().keeps_remains = true;
+    host.act(Command::Terminate).unwrap();
+    for _ in 0..2 {
+        assert_eq!(host.run().unwrap(), Outcome::Retry);
+        assert_eq!(host.clusters.resources(), [""; 0]);
+    }
+    host.clusters.state().keeps_remains = false;
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+}
+
+#[test]
+fn a_termination_does_not_wait_for_a_cluster_that_was_never_asked() {
+    let host = Host::new();
+    let mut front = app("front", &["lab+a"], vec![manifest("one")]);
+    host.put_apps(vec![front.clone()]).unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    front.clusters.push("lab+b".to_owned());
+    front.any_of = vec![Vec::from(["lab+c", "lab+d"].map(str::to_owned))];
+    host.put_apps(vec![front]).unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Update).unwrap();
+    let away = ["lab+b", "lab+d"].map(str::to_owned);
+    host.clusters.state().unreachable.extend(away);
+    host.act(Command::Terminate).unwrap();
     assert_eq!(host.run().unwrap(), Outcome::Complete);
     assert_eq!(host.status(), Some(ContextStatus::Terminated));
     assert_eq!(host.clusters.resources(), [""; 0]);

@@ -185,6 +185,11 @@ impl Host {
         self
     }
 
+    /// The number of failed attempts and times in memory.
+    pub(super) fn remembered(&self) -> usize {
+        self.sequence.remembered()
+    }
+
     pub(super) fn put(&self) -> Result<Stored> {
         self.groups.put(&name(), None, draft(), NOW)
     }

@@ -1,7 +1,8 @@
+use kindsight_appcontext::IntentCondition;
 use kindsight_model::{ContextStatus, LifecycleState};
 
 use super::stage::{Host, INSTANCES, app, draft, manifest, name};
-use crate::{Command, DraftApp, Error, Outcome, Stored};
+use crate::{Command, DraftApp, DraftDependency, Error, Outcome, Stored};
 
 fn changed(name: &str) -> String {
     manifest(name) + "data: {changed: 'true'}\n"
@@ -171,6 +172,57 @@ fn a_resource_of_an_unreachable_cluster_that_moves_to_another_namespace_is_refus
     host.act(Command::Terminate).unwrap();
     assert_eq!(host.run().unwrap(), Outcome::Complete);
     assert_eq!(host.clusters.resources(), [""; 0]);
+}
+
+#[test]
+fn a_resource_whose_answer_was_lost_does_not_move_to_another_namespace() {
+    let host = Host::new();
+    host.clusters.state().lost.insert("one".to_owned());
+    host.put_apps(vec![front(&["lab+a"], &[manifest("one"), manifest("two")])])
+        .unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    assert_eq!(host.clusters.resources(), ["lab+a one"]);
+    let moved = |name: &str| {
+        manifest(name).replace(
+            &format!("{{name: {name}}}"),
+            &format!("{{name: {name}, namespace: other}}"),
+        )
+    };
+    host.update(vec![front(&["lab+a"], &[moved("one"), manifest("two")])]);
+    assert_eq!(host.status(), Some(ContextStatus::InstantiateFailed));
+    assert!(host.problems()[0].contains("one+ConfigMap: its namespace"));
+    // The cluster never got the second resource, so the second resource can move. The first one is sent again.
+    host.clusters.state().lost.clear();
+    host.clusters.state().sent.clear();
+    let next = vec![front(&["lab+a"], &[manifest("one"), moved("two")])];
+    assert_eq!(host.update(next), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Instantiated));
+    assert_eq!(host.clusters.state().sent, ["lab+a one", "lab+a two"]);
+}
+
+#[test]
+fn an_update_forgets_the_attempts_and_times_of_the_context_that_it_replaces() {
+    let host = Host::new().giving_up_after(5);
+    let mut waiting = front(&["lab+a"], &[manifest("one")]);
+    waiting.depends_on.push(DraftDependency {
+        app: "back".to_owned(),
+        condition: IntentCondition::Applied,
+        wait_seconds: 5,
+    });
+    let back = app("back", &["lab+b"], vec![manifest("two")]);
+    let other = app("other", &["lab+c"], vec![manifest("three")]);
+    host.put_apps(vec![waiting, back, other]).unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    host.clusters.state().unreachable.insert("lab+c".to_owned());
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    assert_eq!(host.remembered(), 2);
+    host.clusters.state().unreachable.clear();
+    let next = vec![front(&["lab+a"], &[manifest("one")])];
+    assert_eq!(host.update(next), Outcome::Complete);
+    assert_eq!(host.remembered(), 0);
 }
 
 #[test]

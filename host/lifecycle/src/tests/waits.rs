@@ -72,6 +72,36 @@ fn an_app_that_waits_for_a_failed_app_fails_the_instance() {
 }
 
 #[test]
+fn an_unreachable_cluster_is_asked_once_while_resources_wait() {
+    let host = Host::new().giving_up_after(1);
+    host.clusters.state().unreachable.insert("lab+b".to_owned());
+    let mut apps = waiting(IntentCondition::Applied, 0);
+    apps[1].clusters.truncate(1);
+    let mut last = app("last", &["lab+a"], vec![manifest("last-one")]);
+    last.depends_on.push(DraftDependency {
+        app: "other".to_owned(),
+        condition: IntentCondition::Applied,
+        wait_seconds: 0,
+    });
+    let other = app("other", &["lab+b"], vec![manifest("other-one")]);
+    apps.extend([last, other]);
+    host.put_apps(apps).unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    // The unreachable cluster does not delay an app that waits for a reachable one.
+    let sent = ["lab+a back-one", "lab+a front-one"];
+    assert_eq!(host.clusters.state().sent, sent);
+    assert!(
+        host.statuses()
+            .contains(&"lab+b other-one Retrying".to_owned())
+    );
+    host.clusters.state().unreachable.clear();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Instantiated));
+}
+
+#[test]
 fn a_wait_is_ended_by_a_stop_or_a_termination() {
     let (host, _) = instantiated(waiting(IntentCondition::Ready, 0));
     host.act(Command::Stop).unwrap();
