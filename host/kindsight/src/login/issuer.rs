@@ -230,7 +230,13 @@ fn read(url: &str, answer: Result<Response<ureq::Body>, ureq::Error>) -> anyhow:
     {
         return Err(error.into());
     }
-    anyhow::bail!("{url} answers {}", status.as_u16())
+    let code = status.as_u16();
+    let answers = format!("{url} answers {code}");
+    if status.is_server_error() {
+        // The issuer is busy or restarts, so the request counts like a failed connection.
+        return Err(anyhow::Error::new(ureq::Error::StatusCode(code)).context(answers));
+    }
+    anyhow::bail!(answers)
 }
 
 fn parse<T: DeserializeOwned>(url: &str, body: &str) -> anyhow::Result<T> {
@@ -257,6 +263,7 @@ fn checked(url: &str) -> anyhow::Result<Uri> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::is_temporary;
 
     #[test]
     fn an_issuer_has_tls_unless_it_is_on_this_machine() {
@@ -269,6 +276,19 @@ mod tests {
         ] {
             assert_eq!(checked(url).is_ok(), is_safe, "{url}");
         }
+    }
+
+    #[test]
+    fn an_issuer_that_restarts_is_asked_again() {
+        let failed = |status: u16| {
+            let body = ureq::Body::builder().data("busy");
+            let answer = Response::builder().status(status).body(body).unwrap();
+            read("https://login.example", Ok(answer)).unwrap_err()
+        };
+        let restarts = failed(503);
+        assert!(is_temporary(&restarts), "{restarts:#}");
+        assert_eq!(restarts.to_string(), "https://login.example answers 503");
+        assert!(!is_temporary(&failed(404)));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(super) enum StreamItem {
     Alive,
     /// The stream ended, with the reason.
     Ended(anyhow::Error),
+    /// The stream was not opened, with the reason.
+    NotOpened(anyhow::Error),
 }
 
 /// One event.
@@ -41,11 +43,11 @@ pub(super) fn open(
     let server = server.clone();
     std::thread::spawn(move || {
         let end = match request.open(&server, last.as_deref()) {
-            Ok(stream) => read(stream, &item_tx),
-            Err(error) => error,
+            Ok(stream) => StreamItem::Ended(read(stream, &item_tx)),
+            Err(error) => StreamItem::NotOpened(error),
         };
         // The receiver is gone if the command has ended.
-        let _ = item_tx.send(StreamItem::Ended(end));
+        let _ = item_tx.send(end);
     });
     item_rx
 }

@@ -76,7 +76,7 @@ impl Followed {
     /// Waits for news, at most for `wait_max`.
     ///
     /// # Errors
-    /// The server refuses for a permanent reason, or sends data that cannot be parsed.
+    /// The server refuses for a permanent reason, a credential is invalid, or the server sends data that cannot be parsed.
     pub(super) fn next(&mut self, wait_max: Duration) -> anyhow::Result<News> {
         let Some(stream) = &self.stream else {
             let left = AGAIN.saturating_sub(self.at.elapsed());
@@ -98,21 +98,34 @@ impl Followed {
             }
         };
         self.at = Instant::now();
-        self.is_current = !matches!(item, StreamItem::Ended(_));
+        self.is_current = matches!(item, StreamItem::Alive | StreamItem::Event(_));
         match item {
             StreamItem::Alive => Ok(News::Unchanged),
             StreamItem::Event(event) => self.take(event),
             StreamItem::Ended(error) => {
                 self.stream = None;
-                match error.downcast_ref::<Refused>() {
-                    Some(Refused { status: 404, .. }) => {
-                        self.forget();
-                        Ok(News::Missing(error.to_string()))
-                    }
-                    Some(refused) if !refused.is_temporary() => Err(error),
-                    _ => Ok(News::Lost(format!("{error:#}"))),
-                }
+                Ok(News::Lost(format!("{error:#}")))
             }
+            StreamItem::NotOpened(error) => {
+                self.stream = None;
+                self.not_opened(error)
+            }
+        }
+    }
+
+    /// Handles the failure of a request for a stream.
+    ///
+    /// # Errors
+    /// The next request would fail too: the server refuses for a permanent reason, or a credential is invalid, such as an
+    /// expired login.
+    fn not_opened(&mut self, error: anyhow::Error) -> anyhow::Result<News> {
+        match error.downcast_ref::<Refused>() {
+            Some(Refused { status: 404, .. }) => {
+                self.forget();
+                Ok(News::Missing(error.to_string()))
+            }
+            _ if client::is_temporary(&error) => Ok(News::Lost(format!("{error:#}"))),
+            _ => Err(error),
         }
     }
 
@@ -178,4 +191,31 @@ fn changed(before: &str, change: &str) -> anyhow::Result<String> {
     let change: StatusChange<'_> = client::read(change)?;
     apply(&mut status, change);
     Ok(serde_json::to_string(&status)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::{Connection, TokenSource};
+
+    /// The first news of a status on a server that cannot be reached.
+    fn first(token: TokenSource) -> anyhow::Result<News> {
+        let server = Server::new(Connection {
+            url: "http://127.0.0.1:1".to_owned(),
+            token,
+            ..Connection::default()
+        });
+        let query = StatusQuery::about("p/ca/v1/dig").unwrap();
+        Followed::begin(&server.unwrap(), query).next(SILENCE_MAX)
+    }
+
+    #[test]
+    fn a_stream_is_requested_again_unless_there_is_no_token_for_it() {
+        let lost = first(TokenSource::None).unwrap();
+        assert!(matches!(lost, News::Lost(_)), "{lost:?}");
+        let folder = tempfile::TempDir::new().unwrap();
+        let missing = TokenSource::File(folder.path().join("token"));
+        let error = first(missing).unwrap_err();
+        assert!(error.to_string().contains("read a token"), "{error:#}");
+    }
 }
