@@ -16,21 +16,71 @@ export function applicationPath(app) {
 }
 
 /**
- * The time for a complete answer to a read, in milliseconds: twice the time that the server takes at most. Without this
- * limit, a read over a connection that the network lost would not end.
+ * The time without a byte after which a read counts as lost, in milliseconds: twice the time that the server takes at
+ * most for an answer. Without this limit, a read over a connection that the network lost would not end. A large answer
+ * may take longer, because each part of the answer counts.
  */
-const READ_MAX = 60000;
+const READ_SILENCE_MAX = 60000;
+
+/** The reason with which a silent connection is aborted. */
+export class Silence extends Error {
+  /** @param {number} time duration of the silence, in milliseconds */
+  constructor(time) {
+    super(`no byte for ${time} ms`);
+    this.time = time;
+  }
+}
+
+/** Aborts a connection that is silent for too long. */
+export class SilenceLimit {
+  /** @param {AbortController} control ends the connection */
+  constructor(control) {
+    this.control = control;
+    this.timer = 0;
+  }
+
+  /** Begins the wait for the next byte: this time, in milliseconds. */
+  expectByteWithin(time) {
+    this.end();
+    this.timer = setTimeout(() => this.control.abort(new Silence(time)), time);
+  }
+
+  /** The parts of an answer's body as text. Before each part, the connection may be silent for this time. */
+  async* parts(answer, time) {
+    const reader = answer.body.getReader();
+    const decoder = new TextDecoder();
+    this.expectByteWithin(time);
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      this.expectByteWithin(time);
+      yield decoder.decode(part.value, { stream: true });
+    }
+  }
+
+  /** Ends the limit. */
+  end() {
+    clearTimeout(this.timer);
+  }
+}
 
 /** Reads JSON. */
-export function get(path) {
+export async function get(path) {
   const headers = { Accept: 'application/vnd.kindsight+json, application/json' };
-  return send(path, { headers, signal: AbortSignal.timeout(READ_MAX) });
+  const control = new AbortController();
+  const limit = new SilenceLimit(control);
+  limit.expectByteWithin(READ_SILENCE_MAX);
+  try {
+    const response = await open(path, { headers, signal: control.signal });
+    return jsonOf(response, await textOf(limit.parts(response, READ_SILENCE_MAX)).catch(unreachable));
+  } finally {
+    limit.end();
+  }
 }
 
 /** Sends a command with a JSON body. */
-export function command(method, path, body) {
+export async function command(method, path, body) {
   const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
-  return send(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  const response = await open(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  return jsonOf(response, await response.text().catch(unreachable));
 }
 
 /** Sends a request. The result is the answer, whose body is not read, if the answer is a success. */
@@ -43,9 +93,10 @@ export async function open(path, options) {
   throw new Problem(response.status, json?.detail ? sentence(json) : text || response.statusText);
 }
 
-async function send(path, options) {
-  const response = await open(path, options);
-  return jsonOf(response, await response.text().catch(unreachable));
+async function textOf(parts) {
+  let text = '';
+  for await (const part of parts) text += part;
+  return text;
 }
 
 function unreachable() {

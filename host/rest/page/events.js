@@ -5,7 +5,7 @@
  * notice that the network lost the connection without closing it.
  */
 
-import { Problem, open } from './api.js';
+import { Problem, SilenceLimit, open } from './api.js';
 
 /**
  * The time without a byte after which a stream counts as lost, in milliseconds: three comments of the server. A large
@@ -18,47 +18,32 @@ const SILENCE_MAX = 45000;
  */
 const HEAD_MAX = 15000;
 
-/** The reason with which a silent connection is aborted. */
-export class Silence extends Error {
-  /** @param {number} time duration of the silence, in milliseconds */
-  constructor(time) {
-    super(`no byte for ${time} ms`);
-    this.time = time;
-  }
-}
-
 /**
  * Requests a stream, and reads its events until it ends. The promise fails with the problem of a refused stream or of a
  * lost connection, and with each error that `listener.event` throws.
  * @param {string} path
  * @param {string|undefined} last id of the last known event: the stream continues after it
  * @param {AbortController} control ends the connection; aborted in every case at the end
- * @param {{opened: Function, event: Function}} listener
+ * @param {{opened: Function, event: Function, heard: Function}} listener gets each event, and then notice of the bytes
+ *   with which the events arrived: a comment of the server is no event
  */
 export async function readEvents(path, last, control, listener) {
-  let timer = 0;
-  const expectByteWithin = (time) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => control.abort(new Silence(time)), time);
-  };
-  expectByteWithin(HEAD_MAX);
+  const limit = new SilenceLimit(control);
+  limit.expectByteWithin(HEAD_MAX);
   try {
     const headers = { Accept: 'text/event-stream', ...last && { 'Last-Event-ID': last } };
     const answer = await open(path, { headers, cache: 'no-store', signal: control.signal });
     if (!answer.headers.get('Content-Type')?.startsWith('text/event-stream')) {
       throw new Problem(0, 'The answer is not a stream.');
     }
-    expectByteWithin(SILENCE_MAX);
     listener.opened();
-    const reader = answer.body.getReader();
-    const decoder = new TextDecoder();
     const parser = new EventParser();
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      expectByteWithin(SILENCE_MAX);
-      for (const event of parser.take(decoder.decode(part.value, { stream: true }))) listener.event(event);
+    for await (const part of limit.parts(answer, SILENCE_MAX)) {
+      for (const event of parser.take(part)) listener.event(event);
+      listener.heard();
     }
   } finally {
-    clearTimeout(timer);
+    limit.end();
     control.abort();
   }
 }

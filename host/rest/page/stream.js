@@ -4,9 +4,9 @@
  * Only a visible tab has a connection: a browser has at most six to a server, and further tabs would not load.
  */
 
-import { Problem } from './api.js';
+import { Problem, Silence } from './api.js';
 import { el, fill } from './dom.js';
-import { Silence, readEvents } from './events.js';
+import { readEvents } from './events.js';
 import { age } from './words.js';
 
 /** Pauses between attempts, in milliseconds: doubled after each failure. */
@@ -15,7 +15,8 @@ const PAUSE_MAX = 10000;
 
 /**
  * Follows a stream until `close` of the result is called. After each `snapshot` and `change`, `listener.snapshot` or
- * `listener.change` gets the data. `listener.ended` gets the problem of a stream that does not continue.
+ * `listener.change` gets the data. If one of them throws an error, the stream begins again with a snapshot.
+ * `listener.ended` gets the problem of a stream that does not continue.
  * @param {string} path path of the stream
  * @param {{snapshot: Function, change: Function, ended: Function}} listener
  */
@@ -46,6 +47,8 @@ async function connect(stream) {
       opened: () => show('live'),
       // A view that is closed takes no further events.
       event: (event) => { if (stream.control === control) take(stream, event); },
+      // Without a known event, a stream works again only with its snapshot.
+      heard: () => { if (stream.last !== undefined) stream.pause = PAUSE_MIN; },
     });
   } catch (error) {
     problem = error;
@@ -70,13 +73,14 @@ function take(stream, { event, data, id }) {
   }
   // Another event is of a newer server.
   if (event !== 'snapshot' && event !== 'change') return;
-  stream.pause = PAUSE_MIN;
   try {
     stream.listener[event](JSON.parse(data));
     stream.last = id;
   } catch (error) {
-    // An error of the view is no error of the connection.
+    // The view lacks this event. Further changes would not make up for it, but a snapshot does.
+    stream.last = undefined;
     reportError(error);
+    throw error;
   }
 }
 
