@@ -9,7 +9,7 @@ mod versions;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kindsight_api::interpreters::Refusal;
 use kindsight_model::{Digest, LoadStep, Source};
@@ -33,6 +33,10 @@ const RETRY_MIN: Duration = Duration::from_secs(1);
 /// The longest time between two attempts to pull an artifact. A registry that is away for an hour
 /// gets a dozen requests.
 const RETRY_MAX: Duration = Duration::from_mins(5);
+/// The longest time until a follower searches the catalog for its artifact. If another host removed
+/// the artifact, the follower admits it again. If another host admitted a version, the follower
+/// verifies it.
+const KEPT_EVERY: Duration = Duration::from_secs(10);
 
 /// Artifacts that are admitted to the catalog.
 #[derive(Debug, Clone)]
@@ -62,7 +66,8 @@ pub struct ArtifactSource {
 /// Admits one artifact to the catalog, and its new versions as its tag moves, until `shutdown`.
 ///
 /// If the registry is away, or a new version is refused, the live version is kept and the reason is
-/// in the log of refusals.
+/// in the log of refusals. If another host that shares the store removes the artifact, because its
+/// configuration does not name it, this host admits the artifact again.
 ///
 /// # Errors
 /// [`Panicked`]: the artifact is no longer followed.
@@ -79,12 +84,7 @@ pub async fn follow_artifact(
         };
         let next;
         (follower, next) = looked?;
-        let wait = async {
-            match next {
-                Some(next) => tokio::time::sleep(next).await,
-                None => std::future::pending().await,
-            }
-        };
+        let wait = tokio::time::sleep(next);
         if shutdown.run_until_cancelled(wait).await.is_none() {
             return Ok(());
         }
@@ -97,7 +97,7 @@ async fn looked(
     mut follower: ArtifactFollower,
     catalog: &Arc<Catalog>,
     shutdown: &CancellationToken,
-) -> Option<Result<(ArtifactFollower, Option<Duration>), Panicked>> {
+) -> Option<Result<(ArtifactFollower, Duration), Panicked>> {
     let catalog = Arc::clone(catalog);
     let look = move || {
         let next = follower.look(&catalog);
@@ -174,6 +174,13 @@ fn refuse_moved(
     Ok(())
 }
 
+/// A manifest that needs no further attempt.
+struct Settled {
+    manifest: Digest,
+    /// True if it was admitted, and false if it was refused for good.
+    is_admitted: bool,
+}
+
 struct ArtifactFollower {
     source: ArtifactSource,
     reference: Reference,
@@ -182,8 +189,9 @@ struct ArtifactFollower {
     cache: Option<Cache>,
     /// The repository, which keeps its token between two looks.
     repository: Option<Repository>,
-    /// The manifest that needs no further attempt: it is live, or it was refused for good.
-    settled: Option<Digest>,
+    settled: Option<Settled>,
+    /// The time of the last lookup of the tag; `None` if it failed.
+    looked_up: Option<Instant>,
     /// The components whose signatures were looked up in the repository, whatever the result.
     verified: BTreeSet<Digest>,
     /// The failure that was reported last.
@@ -203,44 +211,72 @@ impl ArtifactFollower {
             file,
             repository: None,
             settled: None,
+            looked_up: None,
             verified: BTreeSet::new(),
             reported: None,
             retry: RETRY_MIN,
         }
     }
 
-    /// Looks once. Returns the time until the next look, or `None` if there is none.
-    fn look(&mut self, catalog: &Catalog) -> Option<Duration> {
-        let updated = self.update(catalog);
+    /// Looks once. Returns the time until the next look.
+    fn look(&mut self, catalog: &Catalog) -> Duration {
+        let is_due = self.until_lookup().is_zero() || self.is_removed(catalog);
+        let updated = if is_due { self.update(catalog) } else { Ok(()) };
         // The live version may be another one than the version that cannot be pulled.
         let confirmed = self.confirm(catalog);
+        if is_due {
+            self.looked_up = updated.is_ok().then(Instant::now);
+        }
         match updated.and(confirmed) {
             Ok(()) => {
                 if self.reported.take().is_some() {
                     tracing::info!(artifact = self.file, "the artifact can be pulled again");
                 }
                 self.retry = RETRY_MIN;
-                let is_pinned = self.reference.digest.is_some();
-                self.source.follow_every.filter(|_| !is_pinned)
+                self.until_lookup().min(KEPT_EVERY)
             }
             Err(failure) => {
                 self.report(catalog, &failure);
-                if self.settled.is_none() {
+                if self.settled.is_none() || self.is_removed(catalog) {
                     self.admit_cached(catalog);
                 }
                 let retry = self.retry;
                 self.retry = retry.saturating_mul(2).min(RETRY_MAX);
-                Some(retry)
+                retry
             }
         }
     }
 
+    /// The time until the tag is looked up again.
+    fn until_lookup(&self) -> Duration {
+        let Some(looked_up) = self.looked_up else {
+            return Duration::ZERO;
+        };
+        let is_pinned = self.reference.digest.is_some();
+        let every = self.source.follow_every.filter(|_| !is_pinned);
+        every.map_or(Duration::MAX, |every| {
+            every.saturating_sub(looked_up.elapsed())
+        })
+    }
+
+    /// Returns whether the artifact was admitted, and another host that shares the store has removed
+    /// it. Another host does so only at its start, so that hosts with different configurations do not
+    /// undo each other's changes for ever.
+    fn is_removed(&self, catalog: &Catalog) -> bool {
+        let is_admitted = self
+            .settled
+            .as_ref()
+            .is_some_and(|settled| settled.is_admitted);
+        is_admitted && catalog.names_in(self.source.rank, &self.file).is_empty()
+    }
+
     /// Admits the present version of the artifact, unless it is settled.
     fn update(&mut self, catalog: &Catalog) -> Result<(), Failure> {
+        let known = self.settled.as_ref().filter(|_| !self.is_removed(catalog));
         let repository = opened(&mut self.repository, &self.source, &self.reference)?;
         let version = repository.version(&self.reference)?;
         let digest = repository.digest(&version)?;
-        if self.settled.as_ref() == Some(&digest) {
+        if known.is_some_and(|settled| settled.manifest == digest) {
             return Ok(());
         }
         let pulled = fetched(repository, &digest, self.cache.as_ref(), &self.source)?;
@@ -255,7 +291,10 @@ impl ArtifactFollower {
             Err(_) => false,
         };
         if is_settled {
-            self.settled = Some(digest.clone());
+            self.settled = Some(Settled {
+                manifest: digest.clone(),
+                is_admitted: admitted.is_ok(),
+            });
         }
         if let Some(cache) = &self.cache {
             let components = catalog.kept_components(self.source.rank);

@@ -59,7 +59,15 @@ impl Conditional<'_> {
             let detail = match entry.effective() {
                 Some((lower, version)) => {
                     let version = &version.version;
-                    format!("{name} is removed from {source}; {version} from {lower} is live")
+                    let disabled = entry.disabled();
+                    let is = if entry.is_disabled {
+                        "remains"
+                    } else {
+                        "is live"
+                    };
+                    format!(
+                        "{name} is removed from {source}; {version} from {lower} {is}{disabled}"
+                    )
                 }
                 None => format!("{name} is removed from {source}"),
             };
@@ -109,10 +117,13 @@ impl Conditional<'_> {
                 format!(" from {}", to.0)
             };
             let (from, to) = (from.1, to.1);
-            let detail = format!(
-                "{name} {}{lower} is live again, rolled back from {}",
-                to.version, from.version
-            );
+            let (version, rolled_back) = (&to.version, &from.version);
+            let detail = if entry.is_disabled {
+                let disabled = entry.disabled();
+                format!("{name} {rolled_back} is rolled back to {version}{lower}{disabled}")
+            } else {
+                format!("{name} {version}{lower} is live again, rolled back from {rolled_back}")
+            };
             Ok((Some(to), detail))
         })
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use kindsight_api::interpreters::Refusal;
-use kindsight_interpreter::{Interpreter, ReportedGroup, TriedVersion, try_version};
+use kindsight_interpreter::{Interpreter, Published, ReportedGroup, TriedVersion, try_version};
 use kindsight_model::{InterpreterName, LoadStep};
 
 use crate::catalog::Catalog;
@@ -87,6 +87,9 @@ impl Catalog {
     /// Tries the set of a changed state on the known objects, where a new version of `name` judges.
     /// Returns the end of a sentence about the extent of the trial.
     ///
+    /// A new version of a disabled name is tried as if the name was enabled, because `enable` makes
+    /// it live without another trial.
+    ///
     /// # Errors
     /// Among others [`Refusal::Refused`], if the settings do not fit the version.
     pub(crate) fn try_state(
@@ -96,16 +99,19 @@ impl Catalog {
         loaded: Loaded,
         name: &InterpreterName,
     ) -> Result<Result<String, Worse>, Refusal> {
-        let mut loaded = {
-            let mut all = base.loaded.clone();
-            all.extend(loaded);
-            all
+        let new = match enabled(base, state, name) {
+            None => self.unpublished(base, state, loaded)?,
+            Some(state) => match self.unpublished(base, &state, loaded) {
+                Ok(new) => new,
+                // The name can also not be enabled until the reason is removed.
+                Err(why) => {
+                    let note = format!("; it was not tried on the known objects: {why}");
+                    return Ok(Ok(note));
+                }
+            },
         };
-        let needs = base.needs(state, &loaded, &self.checks);
-        self.prepare_needs(needs, &mut loaded)?;
-        let new = self.prepare(base.members(state, &loaded, &self.checks)?)?;
         let replaced = base.state.entries.get(name);
-        if replaced.is_some_and(|entry| !entry.is_disabled && entry.effective().is_some()) {
+        if replaced.is_some_and(|entry| entry.effective().is_some()) {
             self.options.known_objects.wait();
         }
         let known = self.options.known_objects.reported();
@@ -113,6 +119,20 @@ impl Catalog {
         let live = interpreters.published();
         let tried = try_version(interpreters.limits(), &live, &new, &known, self.now_ms());
         Ok(self.judge_trial(name, &tried))
+    }
+
+    /// The set of a changed state, which is not published.
+    fn unpublished(
+        &self,
+        base: &Snapshot,
+        state: &CatalogState,
+        more: Loaded,
+    ) -> Result<Arc<Published>, Refusal> {
+        let mut loaded = base.loaded.clone();
+        loaded.extend(more);
+        let needs = base.needs(state, &loaded, &self.checks);
+        self.prepare_needs(needs, &mut loaded)?;
+        self.prepare(base.members(state, &loaded, &self.checks)?)
     }
 
     fn judge_trial(&self, name: &InterpreterName, tried: &TriedVersion) -> Result<String, Worse> {
@@ -147,6 +167,21 @@ impl Catalog {
         }
         Ok(note)
     }
+}
+
+/// A changed state in which a disabled name is enabled, if a new version of the name judges then.
+/// `None` if the name is not disabled, or has the same version as before.
+fn enabled(base: &Snapshot, state: &CatalogState, name: &InterpreterName) -> Option<CatalogState> {
+    let entry = state.entries.get(name).filter(|entry| entry.is_disabled)?;
+    let (_, version) = entry.effective()?;
+    let before = base.state.entries.get(name);
+    let before = before.and_then(|entry| entry.effective());
+    if before.is_some_and(|(_, before)| before.digest == version.digest) {
+        return None;
+    }
+    let mut state = state.clone();
+    state.edit(name)?.is_disabled = false;
+    Some(state)
 }
 
 /// The objects that got worse, by Kind and reason.

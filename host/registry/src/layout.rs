@@ -16,6 +16,10 @@ use crate::reference::Version;
 const MARKER: &str = "oci-layout";
 /// The file with the index.
 const INDEX_FILE: &str = "index.json";
+/// The folder of the folders of blobs.
+const BLOBS: &str = "blobs";
+/// The folder of blobs in [`BLOBS`].
+const SHA256: &str = "sha256";
 /// The version of the layout.
 const LAYOUT_VERSION: &str = "1.0.0";
 /// The beginning of the name of an unfinished file. [`TEMPORARY_RANDOM`] letters and digits follow.
@@ -64,7 +68,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The layout in a folder. Makes the folder and the layout if they do not exist.
+    /// The layout in a folder. Makes the folder and the layout if they do not exist. Completes a layout without content
+    /// whose creation was interrupted.
     ///
     /// # Errors
     /// [`Error::File`]: the folder cannot be written. [`Error::NotALayout`]: it has other files.
@@ -75,15 +80,10 @@ impl Layout {
         let layout = Self {
             path: path.to_owned(),
         };
-        let blobs = path.join("blobs/sha256");
-        let is_empty = match fs::read_dir(path) {
-            Ok(mut entries) => entries.next().is_none(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-            Err(error) => return Err(failed(path)(error)),
-        };
-        if !is_empty {
+        if !is_new(path).map_err(failed(path))? {
             return Err(layout.invalid("it has other files: name an empty or a new folder"));
         }
+        let blobs = layout.blobs();
         fs::create_dir_all(&blobs).map_err(failed(&blobs))?;
         layout.write_index(&Index::default())?;
         let marker = Marker {
@@ -232,7 +232,7 @@ impl Layout {
 
     /// Removes all blobs but these.
     pub(crate) fn keep_blobs(&self, kept: &[Digest]) -> Result<(), Error> {
-        let folder = self.path.join("blobs/sha256");
+        let folder = self.blobs();
         let entries = fs::read_dir(&folder).map_err(failed(&folder))?;
         for entry in entries.take(LAYOUT_ENTRIES_MAX) {
             let path = entry.map_err(failed(&folder))?.path();
@@ -248,9 +248,13 @@ impl Layout {
         &self.path
     }
 
+    fn blobs(&self) -> PathBuf {
+        self.path.join(BLOBS).join(SHA256)
+    }
+
     fn blob_path(&self, digest: &Digest) -> PathBuf {
         let digits = digest.as_str().trim_start_matches("sha256:");
-        self.path.join("blobs/sha256").join(digits)
+        self.blobs().join(digits)
     }
 
     /// Reads a file up to its limit. `None` if it does not exist.
@@ -309,6 +313,48 @@ impl Layout {
             why: why.to_owned(),
         }
     }
+}
+
+/// Returns whether a folder does not exist, is empty, or contains only the beginning of a layout. A process that was killed
+/// while it created a layout leaves such a beginning.
+fn is_new(path: &Path) -> io::Result<bool> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        entries => entries?,
+    };
+    for entry in entries {
+        if !is_beginning(&entry?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns whether an entry of a folder can be from a creation of a layout that was interrupted.
+fn is_beginning(entry: &DirEntry) -> io::Result<bool> {
+    let (name, path) = (entry.file_name(), entry.path());
+    let kind = entry.file_type()?;
+    if name == BLOBS && kind.is_dir() {
+        return has_no_blob(&path);
+    }
+    if name == INDEX_FILE && kind.is_file() {
+        let index = Layout::file(&path, MANIFEST_BYTES_MAX).ok().flatten();
+        return Ok(index == Some(json(&Index::default())));
+    }
+    // The creation writes no file before the folder of blobs exists. Other programs use such names too.
+    Ok(is_temporary(entry) && path.with_file_name(BLOBS).is_dir())
+}
+
+/// Returns whether a folder contains at most the empty folder of blobs.
+fn has_no_blob(path: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let is_blobs = entry.file_name() == SHA256 && entry.file_type()?.is_dir();
+        if !is_blobs || fs::read_dir(entry.path())?.next().is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Returns whether a file has the name of an unfinished file.

@@ -1,16 +1,18 @@
 //! Artifacts with required signatures: at a restart, after a rollback, and on another host over the same store. Tags that
 //! move during a pull. A folder in OCI layout is the registry, and is moved away for an outage.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use kindsight_catalog::{ArtifactSource, IncomingComponent, follow_artifact, forget_artifacts};
-use kindsight_model::Source;
+use kindsight_model::{CatalogAction, Source};
 use kindsight_server::oci::{
     Annotations, Client, ClientOptions, Reference, Repository, SigningKey, Version, push, sign,
 };
@@ -341,6 +343,40 @@ fn another_host_takes_out_a_version_that_is_not_signed_in_the_registry() {
     });
 }
 
+/// The second host has no keys. The follower of the first host does not look up the tag again, and finds the version
+/// of the second host within ten seconds.
+#[test]
+fn a_version_of_another_host_is_not_used_before_it_is_verified() {
+    let site = Site::new();
+    let first = Host::new();
+    let second = Host::over(Arc::clone(&first.store), &[]);
+    let artifact = site.artifact("first", &["ours"]);
+    forget_artifacts(&first.catalog, &artifact);
+    site.push_signed("1.0.0");
+    let is_pushed = Cell::new(false);
+    follow(&first, &artifact, "looked up in the registry", || {
+        let known = first.catalog.entry(&name("a"));
+        let known = known.and_then(|entry| {
+            entry.sources[&Source::Registry].versions[0]
+                .manifest
+                .clone()
+        });
+        // The follower records the manifest last.
+        if !is_pushed.get() && known.is_some() {
+            is_pushed.set(true);
+            site.push("2.0.0");
+            follow(&second, &site.artifact("second", &[]), "unsigned", || {
+                second.judges("a") == "a 2.0.0"
+            });
+            first.catalog.follow().expect("a state");
+            assert_eq!(first.live(), ["a 1.0.0 Registry"], "it is not verified");
+        }
+        is_refused(&first, "a 2.0.0 is not used on this server: ")
+    });
+    assert_eq!(first.live(), ["a 1.0.0 Registry"]);
+    assert_eq!(second.live(), ["a 2.0.0 Registry"]);
+}
+
 /// An earlier release admitted the live version, and did not record its manifest.
 #[test]
 fn a_version_without_a_known_manifest_is_taken_out_if_the_tag_names_another_one() {
@@ -362,7 +398,7 @@ fn a_version_without_a_known_manifest_is_taken_out_if_the_tag_names_another_one(
     follow(&host, &artifact, "taken out", || host.live().is_empty());
     assert!(is_refused(
         &host,
-        "a 1.0.0 is not live any more on this server: oci-layout:"
+        "a 1.0.0 is not used on this server: oci-layout:"
     ));
 }
 
@@ -438,4 +474,41 @@ fn a_tag_that_moves_during_an_admission_is_pulled_again() {
         host.versions("a", Source::Registry),
         ["2.0.0 Live", "1.0.0 Previous"]
     );
+}
+
+/// The second host starts with a configuration that does not name the artifact.
+#[test]
+fn an_artifact_that_another_host_removed_is_admitted_again() {
+    let site = Site::new();
+    let first = Host::new();
+    let second = Host::over(Arc::clone(&first.store), &[]);
+    site.push("1.0.0");
+    let artifact = ArtifactSource {
+        follow_every: Some(Duration::from_millis(10)),
+        ..site.artifact("first", &[])
+    };
+    let without = ArtifactSource {
+        references: Vec::new(),
+        ..site.artifact("second", &[])
+    };
+    let expected = [
+        CatalogAction::Load,
+        CatalogAction::Remove,
+        CatalogAction::Load,
+    ];
+    follow(&first, &artifact, "admitted again", || {
+        let Some(entry) = first.catalog.entry(&name("a")) else {
+            return false;
+        };
+        let actions: Vec<_> = entry.history.iter().map(|event| event.action).collect();
+        let versions = &entry.sources[&Source::Registry].versions;
+        // The follower records the manifest last.
+        if actions == [CatalogAction::Load] && versions[0].manifest.is_some() {
+            second.catalog.follow().expect("a state");
+            forget_artifacts(&second.catalog, &without);
+            first.catalog.follow().expect("a state");
+        }
+        actions == expected
+    });
+    assert_eq!(first.live(), ["a 1.0.0 Registry"]);
 }

@@ -199,6 +199,12 @@ fn a_disabled_interpreter_is_live_from_no_source_until_it_is_enabled() {
     expect!["Disabled: a 4.0.0 is promoted, but the name is disabled: `enable` makes it live"]
         .assert_eq(&outcome_text(&host.catalog.promote(&name("a"), None)));
     assert_eq!(host.judges("a"), "nobody");
+    expect!["Disabled: a 4.0.0 is rolled back to 3.0.0, but the name is disabled: `enable` makes it live"]
+        .assert_eq(&outcome_text(&host.catalog.rollback(&name("a"))));
+    let removed = host.catalog.remove(&name("a"), Source::Upload);
+    expect!["Disabled: a is removed from upload; 1.0.0 from directory remains, but the name is disabled: `enable` makes it live"]
+        .assert_eq(&outcome_text(&removed));
+    assert_eq!(host.judges("a"), "nobody");
 }
 
 /// Every known version can be promoted by its digest: a formerly live, a rolled-back and a built-in version.

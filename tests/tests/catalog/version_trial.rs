@@ -135,6 +135,48 @@ fn a_new_name_is_compared_with_the_interpreter_that_it_replaces() {
     assert_eq!(host.judges("a"), "general 1.0.0");
 }
 
+/// `enable` makes the version live without another trial.
+#[test]
+fn a_new_version_of_a_disabled_name_is_tried_too() {
+    let general = kindsight_tests::hostile(
+        r#"{"name": "general", "version": "1.0.0", "kinds": [["*", "*", "*"]], "fields": ["/metadata/name"]}"#,
+    );
+    let host = Host::over(Arc::default(), &[general]);
+    let first = failing("1.0.0");
+    host.load(&upload("a", first.clone()));
+    host.report(&[PANIC]);
+    host.catalog.set_disabled(&name("a"), true).expect("a name");
+    let refused = host.load(&upload("a", failing("2.0.0")));
+    assert!(
+        refused.starts_with("refused: tried: its calls for 1 of the 1 known"),
+        "{refused}"
+    );
+    host.load(&candidate("a", failing("3.0.0")));
+    let refused = outcome_text(&host.catalog.promote(&name("a"), None));
+    assert!(
+        refused.starts_with("refused: its calls for 1 of the 1 known"),
+        "{refused}"
+    );
+    // The version that was live before `disable` is not tried again.
+    let same = host.load(&upload("a", first));
+    assert!(same.starts_with("Unchanged: a 1.0.0"), "{same}");
+    let enabled = host.catalog.set_disabled(&name("a"), false);
+    assert_eq!(outcome_text(&enabled), "Live: a is enabled");
+    assert_eq!(host.judges("a"), "a 1.0.0");
+}
+
+/// Another interpreter has the Kinds of the disabled name, so the name cannot be enabled.
+#[test]
+fn a_version_of_a_disabled_name_that_cannot_be_enabled_is_accepted_without_a_trial() {
+    let host = Host::new();
+    host.load(&upload("a", healthy("1.0.0")));
+    host.catalog.set_disabled(&name("a"), true).expect("a name");
+    let twin = kindsight_tests::hostile(r#"{"name": "b", "kinds": [["a", "*", "Thing"]]}"#);
+    host.load(&upload("b", twin));
+    let loaded = host.load(&upload("a", healthy("2.0.0")));
+    expect!["Disabled: a 2.0.0 is accepted, but the name is disabled: `enable` makes it live; it was not tried on the known objects: published: a 2.0.0 (sha256:…) and b 1.0.0 (sha256:…) both claim `a/* Thing`: remove one of them"].assert_eq(&loaded);
+}
+
 #[test]
 fn a_version_that_was_live_before_is_not_tried() {
     let host = Host::new();

@@ -43,8 +43,6 @@ pub async fn follow_artifacts_in_turn(
             return Ok(());
         };
         let (follower, next) = looked?;
-        if let Some(next) = next {
-            waiting.push((Instant::now() + next, follower));
-        }
+        waiting.push((Instant::now() + next, follower));
     }
 }

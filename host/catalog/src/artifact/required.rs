@@ -24,28 +24,34 @@ const NOT_VERIFIED: &str =
 #[derive(Default)]
 pub(crate) struct RequiredSignatures(Mutex<BTreeMap<Source, Verified>>);
 
-/// The components that were verified for each followed reference, and whether each has a valid
-/// signature.
-#[derive(Default)]
-struct Verified(BTreeMap<String, BTreeMap<Digest, bool>>);
+/// The known signatures of the versions of a source.
+struct Verified {
+    /// The components that were verified for each followed reference, and whether each has a valid
+    /// signature.
+    references: BTreeMap<String, BTreeMap<Digest, bool>>,
+    /// The components that were live at the start. They are used until they are verified, so that a
+    /// start without the registry changes nothing.
+    live_at_start: BTreeSet<Digest>,
+}
 
 impl Verified {
     /// Whether a component has a valid signature, or `None` if it was not verified yet. One valid
     /// signature suffices, because it is a signature of the bytes.
     fn is_signed(&self, component: &Digest) -> Option<bool> {
-        let verified = self.0.values();
+        let verified = self.references.values();
         verified.filter_map(|of| of.get(component).copied()).max()
     }
 
     /// The reason why this host must not use a version, or `None` if it may.
     fn problem(&self, versions: &SourceVersions, version: &Version) -> Option<&'static str> {
-        let is_live = version.outcome == VersionOutcome::Live;
+        let was_live =
+            version.outcome == VersionOutcome::Live && self.live_at_start.contains(&version.digest);
         match self.is_signed(&version.digest) {
             _ if version.outcome == VersionOutcome::Refused => None,
             Some(true) => None,
             Some(false) => Some(NOT_SIGNED),
-            // Another host made it live, and the follower of its reference verifies it.
-            None if is_live && self.follows(versions) => None,
+            // The follower of its reference verifies it.
+            None if was_live && self.follows(versions) => None,
             None => Some(NOT_VERIFIED),
         }
     }
@@ -53,7 +59,7 @@ impl Verified {
     /// Returns whether the reference that fills a source is followed.
     fn follows(&self, versions: &SourceVersions) -> bool {
         let file = versions.file.as_ref();
-        file.is_some_and(|file| self.0.contains_key(file))
+        file.is_some_and(|file| self.references.contains_key(file))
     }
 }
 
@@ -132,14 +138,18 @@ impl RequiredSignatures {
 
 impl Catalog {
     /// Requires valid signatures of the versions of a source. The followers of these references
-    /// verify its live versions.
+    /// verify its live versions. Until then, `live_at_start` are used.
     pub(super) fn require_signatures(
         &self,
         source: Source,
         references: impl Iterator<Item = String>,
+        live_at_start: BTreeSet<Digest>,
     ) {
-        let verified = references.map(|reference| (reference, BTreeMap::new()));
-        let verified = Verified(verified.collect());
+        let references = references.map(|reference| (reference, BTreeMap::new()));
+        let verified = Verified {
+            references: references.collect(),
+            live_at_start,
+        };
         locked(&self.signatures.0).insert(source, verified);
     }
 
@@ -156,7 +166,8 @@ impl Catalog {
         let kept: BTreeSet<&Digest> = kept.iter().map(|kept| &kept.version.digest).collect();
         let mut required = locked(&self.signatures.0);
         if let Some(verified) = required.get_mut(&source) {
-            let verified = verified.0.entry(reference.to_owned()).or_default();
+            let verified = verified.references.entry(reference.to_owned());
+            let verified = verified.or_default();
             verified.retain(|known, _| kept.contains(known));
             verified.insert(component.clone(), is_signed);
         }

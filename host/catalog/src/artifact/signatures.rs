@@ -14,8 +14,9 @@ use crate::state::Version;
 /// that are not configured any more. If signatures are required, this host does not use versions
 /// without a valid stored signature from now on. Reads only local files. Blocks.
 ///
-/// A live version without a stored manifest is used: another host that shares the store may have
-/// admitted it. Its follower verifies it.
+/// A version without a stored manifest that is live now is used: another host that shares the store
+/// may have admitted it. Its follower verifies it. A version that another host makes live later is
+/// not used before it is verified.
 pub fn forget_artifacts(catalog: &Catalog, source: &ArtifactSource) {
     let rank = source.rank;
     let configured = source.references.iter().map(ToString::to_string);
@@ -31,8 +32,10 @@ pub fn forget_artifacts(catalog: &Catalog, source: &ArtifactSource) {
     if source.keys.is_empty() {
         return;
     }
-    catalog.require_signatures(rank, configured.into_iter());
     let kept = catalog.kept_versions(rank);
+    let live = kept.iter().filter(|kept| kept.is_live());
+    let live = live.map(|kept| kept.version.digest.clone()).collect();
+    catalog.require_signatures(rank, configured.into_iter(), live);
     for reference in &source.references {
         let artifact = ArtifactFollower::new(source, reference.clone());
         for kept in &kept {
@@ -50,7 +53,8 @@ pub fn forget_artifacts(catalog: &Catalog, source: &ArtifactSource) {
 }
 
 /// Removes the versions of an artifact that the configuration does not name any more. If this
-/// fails, the next start tries again.
+/// fails, the next start tries again. If the configuration of another host that shares the store
+/// names the artifact, that host admits it again.
 fn take_out(catalog: &Catalog, rank: Source, file: &str, name: &InterpreterName) {
     match catalog.remove(name, rank) {
         Ok(_) => {
@@ -73,7 +77,7 @@ impl ArtifactFollower {
             Proof::Missing => {
                 if kept.is_live() && kept.file.is_some() {
                     let version = &version.version;
-                    tracing::info!(artifact, %name, version, "no signature of the live version is stored; it is verified in the registry");
+                    tracing::warn!(artifact, %name, version, "no signature of the live version is stored; it is used unverified until the registry answers");
                 }
                 return;
             }
@@ -88,7 +92,7 @@ impl ArtifactFollower {
     /// Verifies the versions of the artifact without a valid stored signature in the repository,
     /// each once. The repository decides, because another host that shares the store may have
     /// admitted the version, or a signature may have been added. Until the repository answers, the
-    /// live version is used, unless it is stored without a valid signature.
+    /// version that was live at the start is used, unless it is stored without a valid signature.
     pub(super) fn confirm(&mut self, catalog: &Catalog) -> Result<(), Failure> {
         if self.source.keys.is_empty() {
             return Ok(());
@@ -135,7 +139,7 @@ impl ArtifactFollower {
         catalog.record_signature(rank, &self.file, &version.digest, false);
         let version = &version.version;
         if kept.is_live() {
-            let why = format!("{name} {version} is not live any more on this server: {error}");
+            let why = format!("{name} {version} is not used on this server: {error}");
             catalog.refuse_unread(rank, &self.file, &why);
         } else {
             tracing::info!(artifact = self.file, %name, version, %error, "a version is not signed, so it cannot be live again");
