@@ -23,6 +23,16 @@ struct Failures {
     count: u32,
 }
 
+/// A counted attempt whose outcome is not known. Dropping it takes the attempt back, so that an attempt does not count if
+/// its client disconnects before the outcome is known.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Attempt<'a> {
+    attempts: &'a Attempts,
+    /// The address; `None` once the attempt has failed.
+    from: Option<IpAddr>,
+}
+
 impl Attempts {
     /// Returns the time to wait if an address has failed too often.
     pub(crate) fn wait(&self, from: IpAddr, now: Instant) -> Option<Duration> {
@@ -34,7 +44,7 @@ impl Attempts {
     }
 
     /// Counts an attempt, before its outcome is known: attempts at the same time are limited too.
-    pub(crate) fn begin(&self, from: IpAddr, now: Instant) {
+    pub(crate) fn begin(&self, from: IpAddr, now: Instant) -> Attempt<'_> {
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if failures.len() >= ADDRESSES_MAX {
             failures.retain(|_, of| now.saturating_duration_since(of.since) < SPAN);
@@ -49,14 +59,32 @@ impl Attempts {
             *of = first;
         }
         of.count = of.count.saturating_add(1);
+        Attempt {
+            attempts: self,
+            from: Some(from),
+        }
     }
 
-    /// Takes an attempt back, because it did not fail.
-    pub(crate) fn take_back(&self, from: IpAddr) {
+    fn take_back(&self, from: IpAddr) {
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = key(&failures, from);
         if let Some(of) = failures.get_mut(&key) {
             of.count = of.count.saturating_sub(1);
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// The attempt failed, and continues to count.
+    pub(crate) fn failed(mut self) {
+        self.from = None;
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if let Some(from) = self.from {
+            self.attempts.take_back(from);
         }
     }
 }
@@ -85,7 +113,7 @@ mod tests {
 
     fn fail(attempts: &Attempts, from: &str, now: Instant, count: u32) {
         for _ in 0..count {
-            attempts.begin(from.parse().unwrap(), now);
+            attempts.begin(from.parse().unwrap(), now).failed();
         }
     }
 
@@ -99,8 +127,10 @@ mod tests {
         assert_eq!(wait("10.0.0.1", now), Some(SPAN));
         assert_eq!(wait("10.0.0.2", now), None);
         assert_eq!(wait("10.0.0.1", now + SPAN), None);
-        fail(&attempts, "10.0.0.1", now + SPAN, FAILURES_MAX);
-        attempts.take_back("10.0.0.1".parse().unwrap());
+        fail(&attempts, "10.0.0.1", now + SPAN, FAILURES_MAX - 1);
+        let attempt = attempts.begin("10.0.0.1".parse().unwrap(), now + SPAN);
+        assert_eq!(wait("10.0.0.1", now + SPAN), Some(SPAN));
+        drop(attempt);
         assert_eq!(wait("10.0.0.1", now + SPAN), None);
     }
 
@@ -126,12 +156,13 @@ mod tests {
     fn the_number_of_addresses_is_limited() {
         let (attempts, now) = (Attempts::default(), Instant::now());
         for host in 0..u32::try_from(ADDRESSES_MAX).unwrap() + 100 {
-            attempts.begin(std::net::Ipv4Addr::from(host).into(), now);
+            let address = std::net::Ipv4Addr::from(host).into();
+            attempts.begin(address, now).failed();
         }
         assert!(attempts.0.lock().unwrap().len() <= ADDRESSES_MAX + 1);
         let unknown = "200.0.0.1".parse().unwrap();
         assert!(attempts.wait(unknown, now).is_some(), "the shared count");
-        attempts.begin(unknown, now + SPAN);
+        attempts.begin(unknown, now + SPAN).failed();
         assert_eq!(attempts.0.lock().unwrap().len(), 1);
     }
 }

@@ -278,10 +278,10 @@ impl AccessControl {
         if let Some(wait) = self.attempts.wait(from, Instant::now()) {
             return Err(Refusal::TooMany(wait));
         }
-        self.attempts.begin(from, Instant::now());
+        let attempt = self.attempts.begin(from, Instant::now());
         let caller = self.verify(token).await;
-        if !matches!(caller, Err(Refusal::Invalid)) {
-            self.attempts.take_back(from);
+        if matches!(caller, Err(Refusal::Invalid)) {
+            attempt.failed();
         }
         caller
     }
@@ -319,25 +319,17 @@ impl AccessControl {
     }
 
     fn caller(&self, user: User, expires_ms: Option<i64>) -> Result<Caller, Refusal> {
-        let now_ms = now_ms();
-        if expires_ms.is_some_and(|expires_ms| expires_ms <= now_ms) {
+        if expires_ms.is_some_and(|expires_ms| expires_ms <= now_ms()) {
             return Err(Refusal::Invalid);
         }
-        let kept_ms = i64::try_from(VERIFIED_MAX.as_millis()).unwrap_or(i64::MAX);
-        let until_ms = now_ms.saturating_add(kept_ms);
-        Ok(Caller {
-            rights: Arc::new(self.roles.load().rights_of(&user)),
-            user: Some(Arc::new(user)),
-            until_ms: Some(expires_ms.map_or(until_ms, |expires_ms| expires_ms.min(until_ms))),
-            expires_ms,
-        })
+        let rights = self.roles.load().rights_of(&user);
+        Ok(Caller::verified(user, rights, expires_ms))
     }
 }
 
 impl Verification {
     fn is_current(&self, generation: u64) -> bool {
-        let until_ms = self.caller.until_ms;
-        self.generation == generation && until_ms.is_none_or(|until_ms| now_ms() < until_ms)
+        self.generation == generation && !self.caller.remaining().is_zero()
     }
 }
 

@@ -1,7 +1,11 @@
 //! The sender of a request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::Instant;
+
+use super::{VERIFIED_MAX, now_ms};
 use crate::roles::Rights;
 use crate::user::User;
 
@@ -10,10 +14,11 @@ use crate::user::User;
 pub struct Caller {
     pub(super) user: Option<Arc<User>>,
     pub(super) rights: Arc<Rights>,
-    /// The time at which the credential must be verified again, in Unix milliseconds; `None` without access control.
-    pub(super) until_ms: Option<i64>,
+    /// The time of the last verification of the credential; `None` without access control. A change of the system clock
+    /// does not affect it.
+    verified: Option<Instant>,
     /// The time at which the credential expires, in Unix milliseconds; `None` if it is not known.
-    pub(super) expires_ms: Option<i64>,
+    expires_ms: Option<i64>,
 }
 
 impl Caller {
@@ -22,7 +27,7 @@ impl Caller {
         Self {
             user: None,
             rights: Arc::new(Rights::all()),
-            until_ms: None,
+            verified: None,
             expires_ms: None,
         }
     }
@@ -32,9 +37,30 @@ impl Caller {
         Self {
             user: None,
             rights: Arc::default(),
-            until_ms: None,
+            verified: None,
             expires_ms: None,
         }
+    }
+
+    /// A user whose credential was verified now.
+    pub(super) fn verified(user: User, rights: Rights, expires_ms: Option<i64>) -> Self {
+        Self {
+            user: Some(Arc::new(user)),
+            rights: Arc::new(rights),
+            verified: Some(Instant::now()),
+            expires_ms,
+        }
+    }
+
+    /// The time until the credential must be verified again: until it expires, and at most [`VERIFIED_MAX`]. Zero if it
+    /// is due.
+    pub(super) fn remaining(&self) -> Duration {
+        let age = self.verified.map(|verified| verified.elapsed());
+        let remaining = VERIFIED_MAX.saturating_sub(age.unwrap_or_default());
+        self.expires_ms.map_or(remaining, |expires_ms| {
+            let valid_ms = expires_ms.saturating_sub(now_ms()).max(0);
+            remaining.min(Duration::from_millis(valid_ms.unsigned_abs()))
+        })
     }
 
     /// The user; `None` without access control and without a valid credential.

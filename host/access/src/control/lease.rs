@@ -1,14 +1,13 @@
 //! The rights of a stream.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::verifications::Sender;
-use super::{AccessControl, Caller, Credential, Refusal, VERIFIED_MAX, now_ms};
+use super::{AccessControl, Caller, Credential, Refusal};
 
 /// The rights of a stream, which lasts longer than its request.
 pub struct Lease {
@@ -40,7 +39,7 @@ impl Lease {
 
     /// Waits until the credential is no longer valid, cannot be verified, or the user's rights differ. The credential
     /// is verified again when the files or a method of authentication change, when it expires, and after
-    /// [`VERIFIED_MAX`] at the latest. If the roles change, the rights are compared before this verification.
+    /// [`VERIFIED_MAX`](super::VERIFIED_MAX) at the latest. If the roles change, the rights are compared before this verification.
     ///
     /// Cancel-safe: a verification that has begun continues.
     pub async fn ended(&mut self) {
@@ -48,7 +47,7 @@ impl Lease {
             if self.verification.is_empty() && self.is_due() {
                 self.verify();
             }
-            let (is_idle, wait) = (self.verification.is_empty(), self.remaining());
+            let (is_idle, wait) = (self.verification.is_empty(), self.caller.remaining());
             tokio::select! {
                 changed = self.changes.changed() => {
                     if changed.is_err() || !self.control.grants(&self.caller) {
@@ -65,16 +64,7 @@ impl Lease {
     }
 
     fn is_due(&self) -> bool {
-        *self.changes.borrow() != self.generation || self.remaining().is_zero()
-    }
-
-    /// The time until the credential must be verified again.
-    fn remaining(&self) -> Duration {
-        let Some(until_ms) = self.caller.until_ms else {
-            return VERIFIED_MAX;
-        };
-        let remaining_ms = until_ms.saturating_sub(now_ms()).max(0);
-        Duration::from_millis(remaining_ms.unsigned_abs())
+        *self.changes.borrow() != self.generation || self.caller.remaining().is_zero()
     }
 
     /// Begins to verify the credential.

@@ -60,7 +60,7 @@ impl VerifyToken for Elsewhere {
             self.refuses.store(true, Ordering::Relaxed);
             forget();
             self.replaced.notify_one();
-            std::future::pending().await
+            std::future::pending::<()>().await;
         })
     }
 }
@@ -173,6 +173,38 @@ async fn a_verified_token_is_not_verified_again_and_a_change_of_roles_applies_at
     stage.control.reload();
     let caller = stage.authenticate("elsewhere.alice").await.unwrap();
     assert_eq!(**caller.rights(), Rights::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_verification_counts_for_a_limited_time_whatever_the_system_clock_shows() {
+    let stage = Stage::new();
+    let calls = || stage.elsewhere.calls.load(Ordering::Relaxed);
+    let second = Duration::from_secs(1);
+    let mut lease = stage.lease("elsewhere.alice").await;
+    tokio::time::advance(VERIFIED_MAX.saturating_sub(second)).await;
+    stage.authenticate("elsewhere.alice").await.unwrap();
+    assert_eq!(calls(), 1);
+    // The system clock stands still meanwhile.
+    tokio::time::advance(second).await;
+    stage.authenticate("elsewhere.alice").await.unwrap();
+    assert_eq!(calls(), 2);
+    stage.elsewhere.refuses.store(true, Ordering::Relaxed);
+    tokio::time::advance(VERIFIED_MAX).await;
+    lease.ended().await;
+    assert_eq!(calls(), 3);
+}
+
+#[tokio::test]
+async fn attempts_of_clients_that_disconnect_are_no_failed_attempts() {
+    let stage = Stage::new();
+    stage.elsewhere.hangs.send_replace(true);
+    for number in 0..30 {
+        let token = format!("elsewhere.user{number}");
+        let attempt = stage.authenticate(&token).now_or_never();
+        assert!(attempt.is_none(), "{attempt:?}");
+    }
+    stage.elsewhere.hangs.send_replace(false);
+    stage.authenticate("elsewhere.alice").await.unwrap();
 }
 
 #[tokio::test]
