@@ -397,9 +397,9 @@ mod tests {
 
     #[test]
     fn the_states_of_the_standard_checks_declare_themselves() {
+        const FAILED: State = State::new("Failed", Phase::Failed, "In its own words");
         let added = standard::STATES.map(State::name);
         assert_eq!(added, contract::phase::ADDED_STATES);
-        const FAILED: State = State::new("Failed", Phase::Failed, "In its own words");
         let json = Description::new("a", "1.0.0", "")
             .kind(Kind::new("a.b", "*", "A").when("/spec").uses_now().related(
                 ("", "Pod"),

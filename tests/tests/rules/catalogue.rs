@@ -148,7 +148,7 @@ fn the_catalogue_keeps_its_promises_and_has_no_wrong_green() {
         let threads: Vec<_> = together
             .map(|together| scope.spawn(|| problems(&engine, together)))
             .collect();
-        let found = threads.into_iter().map(|thread| thread.join());
+        let found = threads.into_iter().map(thread::ScopedJoinHandle::join);
         found.flat_map(|found| found.expect("no panic")).collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
