@@ -1,11 +1,11 @@
 //! The Kinds of a cluster, each in a scope, as sources send them.
 //!
-//! A Kind keeps its number over sessions, and also if the server prefers another version of it. Its objects are
+//! A watched Kind keeps its number over sessions, and also if the server prefers another version of it. Its objects are
 //! kept until a pass over the new version ends without them.
 
 use std::sync::Arc;
 
-use kindsight_model::{KindCoverage, Presence, Removal};
+use kindsight_model::{KindCoverage, KindState, Presence, Removal};
 
 use super::ClusterIndex;
 use super::relations::{Watched, rules_of};
@@ -74,35 +74,48 @@ impl ClusterIndex {
         }
     }
 
-    fn remove_all(&mut self, scope: ScopeId, removal: Removal) {
+    /// Removes the objects of a Kind that the server removed.
+    pub fn remove_kind(&mut self, scope: ScopeId) {
         let all = self.objects.of_scope(scope);
         let all: Vec<_> = all.map(|(id, _)| id).collect();
         for id in all {
-            self.remove_object(id, removal);
+            self.remove_object(id, Removal::KindRemoved);
         }
     }
 
-    /// Removes the objects of a Kind that the server removed.
-    pub fn remove_kind(&mut self, scope: ScopeId) {
-        self.remove_all(scope, Removal::KindRemoved);
-    }
-
-    /// Removes the Kinds and scopes that the configuration no longer names. Called after a session has listed the
-    /// others. An object that is also in a listed scope has moved there.
-    pub fn retain(&mut self, is_watched: impl Fn(ScopeId) -> bool) {
-        let old = self.scopes.keys().filter(|id| !is_watched(**id));
-        let old: Vec<ScopeId> = old.copied().collect();
-        if old.is_empty() {
-            return;
-        }
-        for id in old {
-            self.remove_all(id, Removal::OutOfScope);
-            self.inventories.unwatch(id);
-            if let Some(watched) = self.scopes.remove(&id) {
-                self.relate_scopes(&watched.kind);
+    /// Removes the Kinds and scopes that are not watched any more. An object that is also in a watched scope has moved
+    /// there.
+    ///
+    /// `is_awaited` says whether a watched scope of a Kind and a namespace has never been listed. The objects of the
+    /// old scope remain until it is listed. They are not all objects of the old scope, because no watch follows it.
+    pub fn retain(
+        &mut self,
+        is_watched: impl Fn(ScopeId) -> bool,
+        is_awaited: impl Fn(&ApiKind, &str) -> bool,
+    ) {
+        let old = self.scopes.iter().filter(|(id, _)| !is_watched(**id));
+        let old = old.map(|(id, watched)| (*id, Arc::clone(&watched.kind)));
+        let old: Vec<(ScopeId, Arc<ApiKind>)> = old.collect();
+        let mut is_any_removed = false;
+        for (id, kind) in old {
+            let left = |namespace: &str| !is_awaited(&kind, namespace);
+            let left = self.objects.of_namespaces(id, left);
+            let left: Vec<_> = left.map(|(id, _)| id).collect();
+            for object in left {
+                self.remove_object(object, Removal::OutOfScope);
             }
+            if self.objects.count_of(id) > 0 {
+                self.set_coverage(id, KindCoverage::new(KindState::Unavailable), false);
+                continue;
+            }
+            self.inventories.unwatch(id);
+            self.scopes.remove(&id);
+            self.relate_scopes(&kind);
+            is_any_removed = true;
         }
-        self.resolve();
+        if is_any_removed {
+            self.resolve();
+        }
     }
 
     /// The Kinds with objects in the index.

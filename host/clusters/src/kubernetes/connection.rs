@@ -4,6 +4,8 @@ mod call;
 mod connect;
 mod error;
 mod exchange;
+mod lines;
+mod same_cluster;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,6 +25,9 @@ use super::plugin::{Plugin, Token};
 pub(super) use call::Reply;
 use connect::connect;
 pub(super) use error::{ApiError, ResponseClass};
+pub(super) use lines::{Line, Lines};
+pub(super) use same_cluster::OTHER_CLUSTER;
+use same_cluster::{Dials, SameCluster};
 
 /// The media type of requests and answers.
 const JSON: &str = "application/json";
@@ -36,8 +41,6 @@ const ANSWER_MAX: Duration = Duration::from_secs(20);
 const BODY_MAX: Duration = Duration::from_mins(1);
 /// Maximum size of a response that is not a watch, in bytes: one page of a list.
 const BODY_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// Reason of watches that end because another connection replaces theirs.
-const REPLACED: &str = "the connection did not answer";
 /// Maximum size of one event of a watch, in bytes.
 const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The limits of one request.
@@ -67,7 +70,7 @@ struct RequestLimits {
     event_bytes: usize,
 }
 
-/// Connections to one API server, made when they are needed. Clones share them.
+/// Connections to one API server, made when they are needed. All of them lead to the same cluster. Clones share them.
 #[derive(Clone)]
 pub(super) struct Connections(Arc<Shared>);
 
@@ -79,6 +82,7 @@ struct Shared {
     open: Mutex<Vec<Connection>>,
     /// Held while a connection is made, so that waiting watches share it.
     connecting: tokio::sync::Mutex<()>,
+    cluster: SameCluster,
 }
 
 /// One connection and its users.
@@ -103,13 +107,15 @@ impl Connections {
             token,
             open: Mutex::default(),
             connecting: tokio::sync::Mutex::default(),
+            cluster: SameCluster::default(),
         }))
     }
 
     /// A place for one more watch, on the first connection that has room for it.
     ///
     /// # Errors
-    /// The credentials or certificates cannot be used, or the server cannot be reached.
+    /// The credentials or certificates cannot be used, the server cannot be reached, or it is the server of another
+    /// cluster.
     pub(super) async fn seat(&self) -> Result<Seat, ApiError> {
         let Self(shared) = self;
         let _connecting = shared.connecting.lock().await;
@@ -125,7 +131,9 @@ impl Connections {
     /// # Errors
     /// The errors of [`Self::seat`].
     pub(super) async fn connect(&self) -> Result<ApiClient, ApiError> {
-        ApiClient::connected(self.config().await, self.0.token.clone()).await
+        let client = ApiClient::connected(self.config().await, self.0.token.clone()).await?;
+        self.check_cluster(&client).await?;
+        Ok(client)
     }
 
     /// The current configuration; the configuration at the start of the session if it cannot be read.
@@ -194,18 +202,24 @@ impl Connection {
     }
 }
 
-/// A client over one connection.
+/// A client over one connection. If the connection is lost, the next request makes another one.
 #[derive(Clone)]
 pub(super) struct ApiClient {
     client: Client,
     /// Cancelled once another connection replaces this one.
     closed: CancellationToken,
+    dials: Dials,
 }
 
 impl ApiClient {
     /// A client with a connection of its own. Files may be read for it, which blocks.
-    async fn connected(config: Config, token: Token) -> Result<Self, ApiError> {
-        let made = tokio::task::spawn_blocking(move || connect(&config, token));
+    ///
+    /// # Errors
+    /// The credentials or certificates cannot be used, or the server cannot be reached or refuses the credentials.
+    pub(super) async fn connected(config: Config, token: Token) -> Result<Self, ApiError> {
+        let dials = Dials::default();
+        let counted = dials.clone();
+        let made = tokio::task::spawn_blocking(move || connect(&config, token, counted));
         let made = timeout(CREDENTIALS_MAX, made).await;
         let made = made.map_err(|_| {
             let seconds = CREDENTIALS_MAX.as_secs();
@@ -214,7 +228,11 @@ impl ApiClient {
         let made = made.map_err(ApiError::unreachable)?;
         let client = made.map_err(|error| ApiError::Credentials(without_credentials(&*error)))?;
         let closed = CancellationToken::new();
-        let client = Self { client, closed };
+        let client = Self {
+            client,
+            closed,
+            dials,
+        };
         // Each request before the server is known to speak HTTP/2 gets its own connection.
         client.get("/version", JSON).await?;
         Ok(client)
@@ -255,13 +273,7 @@ impl ApiClient {
     /// [`ApiError`].
     pub(super) async fn lines(&self, path: &str, accept: &str) -> Result<Lines, ApiError> {
         let answer = self.send(Request::get(path), accept, Body::empty()).await?;
-        Ok(Lines {
-            body: answer.into_body(),
-            closed: self.closed.clone(),
-            read: Vec::new(),
-            searched: 0,
-            is_skipping: false,
-        })
+        Ok(Lines::new(answer.into_body(), self.closed.clone()))
     }
 
     async fn send(
@@ -336,64 +348,4 @@ async fn status_of(answer: Response<Body>) -> Status {
         });
     }
     status
-}
-
-/// The lines of a response, in order.
-pub(super) struct Lines {
-    body: Body,
-    closed: CancellationToken,
-    read: Vec<u8>,
-    /// Number of bytes of `read` that were searched and contain no end of a line.
-    searched: usize,
-    /// True while the rest of an oversized line is dropped.
-    is_skipping: bool,
-}
-
-/// A line of a response.
-pub(super) enum Line {
-    Whole(Vec<u8>),
-    /// A line that was dropped, with the reason.
-    TooLarge(String),
-}
-
-impl Lines {
-    /// The next line; none at the end of the response. An oversized line is dropped, and the lines after it are
-    /// read.
-    ///
-    /// # Errors
-    /// [`ApiError::Unreachable`] if the connection is lost.
-    pub(super) async fn next(&mut self) -> Result<Option<Line>, ApiError> {
-        loop {
-            let rest = self.read.get(self.searched..).unwrap_or_default();
-            if let Some(at) = rest.iter().position(|&byte| byte == b'\n') {
-                let after = self.read.split_off(self.searched + at + 1);
-                self.searched = 0;
-                let line = std::mem::replace(&mut self.read, after);
-                return Ok(Some(
-                    if std::mem::take(&mut self.is_skipping) || line.len() > LIMITS.event_bytes {
-                        let size = format!("an event has more than {} bytes", LIMITS.event_bytes);
-                        Line::TooLarge(size)
-                    } else {
-                        Line::Whole(line)
-                    },
-                ));
-            }
-            self.searched = self.read.len();
-            if self.is_skipping || self.searched > LIMITS.event_bytes {
-                self.is_skipping = true;
-                self.read = Vec::new();
-                self.searched = 0;
-            }
-            let frame = self.closed.run_until_cancelled(self.body.frame()).await;
-            match frame.ok_or_else(|| ApiError::Unreachable(REPLACED.to_owned()))? {
-                None => return Ok(None),
-                Some(frame) => {
-                    let frame = frame.map_err(ApiError::unreachable)?;
-                    if let Ok(data) = frame.into_data() {
-                        self.read.extend_from_slice(&data);
-                    }
-                }
-            }
-        }
-    }
 }

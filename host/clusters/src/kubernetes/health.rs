@@ -104,7 +104,7 @@ pub(super) async fn probe(
     let read = read.as_ref();
     let answers = clients
         .iter()
-        .map(|client| answer(client, read, reads_version));
+        .map(|client| answer_in_use(&connections, client, read, reads_version));
     let answers = join_all(answers).await;
     let mut silent = Vec::new();
     let mut is_older = false;
@@ -134,6 +134,19 @@ pub(super) async fn probe(
         Err(error @ ApiError::Unauthorized(_)) => Probed::Unauthorized(error),
         Err(error) => Probed::Failed(error),
     }
+}
+
+/// Requests an answer over a connection in use, which must still lead to the same cluster. Returns whether the server
+/// returned to an earlier state.
+async fn answer_in_use(
+    connections: &Connections,
+    client: &ApiClient,
+    read: Option<&ConsistentRead>,
+    reads_version: bool,
+) -> Result<bool, ApiError> {
+    let is_older = answer(client, read, reads_version).await?;
+    limited(ANSWER_MAX, connections.check_cluster(client)).await?;
+    Ok(is_older)
 }
 
 /// Requests an answer over one connection. Returns whether the server returned to an earlier state.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tokio::sync::Mutex;
 
 use super::Access;
-use super::connection::{ApiClient, ApiError, Connections};
+use super::connection::{ApiClient, ApiError};
 use super::session::credentials;
 
 /// The client of one API server. It connects at the first request, and again after [`KeptClient::forget`].
@@ -68,8 +68,7 @@ impl KeptClient {
     }
 
     async fn connect(&self) -> Result<KeptConnection, ApiError> {
-        let access = &self.access;
-        let mut config = access.config().await.map_err(ApiError::Unreachable)?;
+        let mut config = self.access.config().await.map_err(ApiError::Unreachable)?;
         let plugin = credentials(&mut config).await;
         // A token of a plugin is not renewed before its end: the server then refuses it, and the plugin runs again.
         let (token, _) = plugin.map_err(|error| ApiError::Credentials(error.to_string()))?;
@@ -78,9 +77,8 @@ impl KeptClient {
             || auth.impersonate_uid.is_some()
             || auth.impersonate_groups.is_some()
             || auth.impersonate_user_extra.is_some();
-        let connections = Connections::new(access.clone(), config, token);
         Ok(KeptConnection {
-            client: connections.client().await?,
+            client: ApiClient::connected(config, token).await?,
             impersonates,
         })
     }

@@ -235,7 +235,7 @@ impl HostSecrets {
         let mut config = self.access.config().await?;
         let token = credentials(&mut config).await;
         let (token, _) = token.map_err(|error| error.to_string())?;
-        let client = ApiClient::of_user(config, token).await;
+        let client = ApiClient::connected(config, token).await;
         let client = client.map_err(|error| error.to_string())?;
         let namespace = &self.namespace;
         let path = format!("/api/v1/namespaces/{namespace}/secrets/{name}");

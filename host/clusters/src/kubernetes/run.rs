@@ -10,7 +10,8 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::identity::{self, Identity, Reach};
+use super::connection::OTHER_CLUSTER;
+use super::identity::{Identity, Reach};
 use super::jitter::Backoff;
 use super::known::Known;
 use super::session::{Session, SessionEnd};
@@ -133,8 +134,7 @@ impl<E: From<ClusterEvent>> Run<E> {
         let entered = self.events.entered();
         let entered = entered.as_ref().map(|identity| identity.uid());
         if access != self.cluster.access && entered != uid.as_ref() {
-            let why = "the context leads to another cluster";
-            return self.not_connected(&access, why.to_owned());
+            return self.not_connected(&access, OTHER_CLUSTER.to_owned());
         }
         self.accepted();
         let identity = match self.identify(uid, refused).await {
@@ -274,10 +274,7 @@ async fn connected(
 ) -> Result<Connected, String> {
     let identities = needs.identities.clone();
     let session = Session::connect(&cluster, needs, turns).await?;
-    let client = session.connections().client().await;
-    let client = client.map_err(|error| error.of_cluster())?;
-    let uid = identity::uid_of(&client).await;
-    let uid = uid.map_err(|error| error.to_string())?;
+    let uid = session.connections().uid();
     let has_others = uid.as_ref().is_some_and(|uid| identities.has(uid));
     let refused = if cluster.is_found && has_others {
         session.count_refused().await

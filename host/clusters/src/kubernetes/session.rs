@@ -26,7 +26,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::KubernetesCluster;
-use super::connection::Connections;
+use super::connection::{Connections, OTHER_CLUSTER};
 use super::discovery::{Discovered, discover};
 use super::health::ServerHealth;
 use super::known::Known;
@@ -239,6 +239,7 @@ impl Session {
         let mut questions = self.needs.absences.questions(&self.cluster.name);
         let mut due = Due::now();
         let mut waiting = self.probe.waiting();
+        let left = self.connections.left();
         let mut wake = pin!(sleep_until(due.next_facts));
         loop {
             end_at(wake.as_mut(), self.wake_at(known, &due));
@@ -296,6 +297,7 @@ impl Session {
                     // An answer changes nothing that the session acts on.
                     continue;
                 }
+                () = left.cancelled() => return SessionEnd::Failed(OTHER_CLUSTER.to_owned()),
                 () = &mut wake => {}
             }
             if self.act(known, events, &mut due).await.is_err() {

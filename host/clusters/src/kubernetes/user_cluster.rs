@@ -79,7 +79,7 @@ impl UserCluster {
         // A token of a plugin is not renewed here: the caller connects again.
         let plugin = credentials(&mut config).await;
         let (token, _) = plugin.map_err(|error| failed(error.to_string()))?;
-        let client = ApiClient::of_user(config, token).await;
+        let client = ApiClient::connected(config, token).await;
         Ok(Self(client.map_err(|error| failed(error.to_string()))?))
     }
 

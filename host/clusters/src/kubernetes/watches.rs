@@ -243,6 +243,11 @@ impl WatchState {
         self.listed == Listed::Never && (self.failure.is_none() || self.is_lost())
     }
 
+    /// Returns whether a list of the watch has ended.
+    pub(super) fn was_listed(&self) -> bool {
+        self.listed != Listed::Never
+    }
+
     /// Notes that the list is complete.
     pub(super) fn end(&mut self) {
         self.listed = Listed::Now;

@@ -183,8 +183,27 @@ fn an_object_in_a_new_scope_replaces_the_object_of_its_name_in_the_old_one() {
     reports.sort();
     let expected = ["-/shop/-/web one: one", "-/shop/-/web two: two"];
     assert_eq!(reports, expected);
-    cluster.index.retain(|scope| scope != PODS);
+    cluster.index.retain(|scope| scope != PODS, |_, _| false);
     assert!(cluster.removed().is_empty());
+}
+
+#[test]
+fn objects_of_an_old_scope_remain_until_the_new_scope_is_listed() {
+    let mut cluster = two_pods();
+    let mut elsewhere = object("three", "", "shop");
+    elsewhere["namespace"] = "other".into();
+    cluster.apply("Pod", &elsewhere);
+    assert_eq!(cluster.reports().len(), 1);
+    let is_watched = |scope: ScopeId| scope != PODS;
+    let is_awaited =
+        |kind: &ApiKind, namespace: &str| *kind.gvk.kind == *"Pod" && namespace == "web";
+    cluster.index.retain(is_watched, is_awaited);
+    assert_eq!(cluster.removed(), ["three OutOfScope"]);
+    assert_eq!(cluster.index.members(), 2);
+    cluster.index.retain(is_watched, |_, _| false);
+    let mut removed = cluster.removed();
+    removed.sort();
+    assert_eq!(removed, ["one OutOfScope", "two OutOfScope"]);
 }
 
 #[test]

@@ -325,7 +325,12 @@ fn an_incomplete_search_makes_the_coverage_partial() {
         near.reports("StorageClass")
     };
     let mut near = Near::asked("PersistentVolumeClaim", "StorageClass", named());
-    near.index.retain(|scope| scope != 3);
+    near.index.retain(|scope| scope != 3, |_, _| false);
+    assert_eq!(covered(near), ["data beside : partial"]);
+    // No watch follows the objects that remain of an old scope.
+    let mut near = Near::asked("PersistentVolumeClaim", "StorageClass", named());
+    near.apply(&of("StorageClass", "fast", 1, &json!({}), &json!({})));
+    near.index.retain(|scope| scope != 3, |_, _| true);
     assert_eq!(covered(near), ["data beside : partial"]);
     let mut near = Near::asked("PersistentVolumeClaim", "StorageClass", named());
     near.index.is_over = true;
@@ -337,7 +342,7 @@ fn an_incomplete_search_makes_the_coverage_partial() {
     // A watch of another namespace has no object of this namespace.
     let mut near = Near::asked("PersistentVolumeClaim", "Pod", named());
     let kind = Arc::clone(&near.index.scopes[&1].kind);
-    near.index.retain(|scope| scope != 1);
+    near.index.retain(|scope| scope != 1, |_, _| false);
     let elsewhere = Arc::from("elsewhere");
     let scope = near.index.watch(&kind, Some(&elsewhere), &Labels::All);
     near.cover(scope, KindState::Complete);

@@ -15,7 +15,7 @@ use kube::client::{Body, ConfigExt as _};
 use kube::{Client, Config};
 use tower::{BoxError, ServiceBuilder};
 
-use super::Token;
+use super::{Dials, Token};
 
 /// Time to connect.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
@@ -25,12 +25,18 @@ const PING_EVERY: Duration = Duration::from_secs(5);
 /// 30 s.
 const PING_MAX: Duration = Duration::from_secs(4);
 
-/// A client with a connection of its own.
-pub(super) fn connect(config: &Config, token: Token) -> Result<Client, BoxError> {
+/// A client with a connection of its own. Its network connections are counted in `dials`.
+pub(super) fn connect(config: &Config, token: Token, dials: Dials) -> Result<Client, BoxError> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
     http.set_connect_timeout(Some(CONNECT_MAX));
+    let http = ServiceBuilder::new()
+        .map_request(move |uri: Uri| {
+            dials.begin();
+            uri
+        })
+        .service(http);
     let Some(proxy) = config.proxy_url.clone() else {
         return client(config, token, http);
     };

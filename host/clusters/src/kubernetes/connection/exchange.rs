@@ -1,23 +1,11 @@
 //! Requests of a user, whose answers are passed on with any status.
 
 use http::{Request, Response};
-use kube::Config;
 use kube::client::Body;
 
-use super::{ApiClient, ApiError, Token};
+use super::{ApiClient, ApiError};
 
 impl ApiClient {
-    /// A client with one connection, for a configuration that is not read again.
-    ///
-    /// # Errors
-    /// The credentials or certificates cannot be used, or the server cannot be reached or refuses the credentials.
-    pub(in crate::kubernetes) async fn of_user(
-        config: Config,
-        token: Token,
-    ) -> Result<Self, ApiError> {
-        Self::connected(config, token).await
-    }
-
     /// The answer to a request, with any status. The caller limits the time.
     ///
     /// # Errors

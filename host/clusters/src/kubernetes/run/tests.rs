@@ -8,6 +8,7 @@ mod health;
 mod inventories;
 mod kinds;
 mod monitors;
+mod other_cluster;
 mod renewal;
 mod sizes;
 mod turns;
@@ -189,15 +190,20 @@ fn is_part_of_services(target: &str) -> bool {
 
 /// Services are judged by the Pods that they select.
 fn needs() -> Needs {
-    let pattern = |kind: &str| KindPattern {
-        group: String::new(),
+    needs_of("", "Pod")
+}
+
+/// Services are judged by the objects of this group and Kind that they select.
+fn needs_of(group: &str, kind: &str) -> Needs {
+    let pattern = |group: &str, kind: &str| KindPattern {
+        group: group.to_owned(),
         version: "*".to_owned(),
         kind: kind.to_owned(),
     };
     let rule = RelatedKinds {
-        judged: pattern("Service"),
+        judged: pattern("", "Service"),
         when: None,
-        related: pattern("Pod"),
+        related: pattern(group, kind),
         relation: Relation::SelectedBy("/spec/selector".to_owned()),
         is_identity_enough: false,
     };

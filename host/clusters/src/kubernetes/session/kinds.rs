@@ -19,6 +19,7 @@ use crate::kubernetes::jitter::jittered;
 use crate::kubernetes::kind_watch::{KindWatch, Retry};
 use crate::kubernetes::known::Known;
 use crate::kubernetes::list::PAGE_ITEMS;
+use crate::kubernetes::watches::WatchState;
 
 /// Time after which a Kind is removed that discovery omits and whose list requests return 404.
 const REMOVED_AFTER: Duration = Duration::from_mins(10);
@@ -33,18 +34,22 @@ impl Session {
     /// not serve them, because their deployments can be reported from objects.
     pub(super) fn remove_kinds(&self, known: &mut Known) {
         for watch in self.watches.iter() {
-            let Some(since) = watch.unserved_since() else {
-                continue;
-            };
-            if !self.discovered.omits(&watch.kind) {
+            if watch.unserved_since().is_none() || !self.discovered.omits(&watch.kind) {
                 continue;
             }
             let removed = watch.scope;
             known.deployments.states.retain(|scope| scope != removed);
-            if since.elapsed() >= REMOVED_AFTER {
+            if self.is_removed(watch) {
                 known.index.remove_kind(removed);
             }
         }
+    }
+
+    /// Returns whether the server removed the Kind of a watch.
+    pub(super) fn is_removed(&self, watch: &WatchState) -> bool {
+        let since = watch.unserved_since();
+        let is_long = since.is_some_and(|since| since.elapsed() >= REMOVED_AFTER);
+        is_long && self.discovered.omits(&watch.kind)
     }
 
     /// Begins the watches of new Kinds, and ends the watches of other Kinds and versions. A Kind that discovery

@@ -1,11 +1,15 @@
 //! Reports of a session: changed objects, changed coverage, and the moment when every Kind was listed.
 
+use std::collections::BTreeSet;
+
+use kindsight_cluster_index::{ApiKind, ScopeId};
 use tokio::time::Instant;
 
 use super::Session;
 use crate::ClusterEvent;
 use crate::kubernetes::known::Known;
 use crate::kubernetes::run::{Closed, EventSender};
+use crate::kubernetes::watches::WatchState;
 
 impl Session {
     /// Sends the changes since the last call: worse coverage, then reports, then better coverage. The first session
@@ -29,6 +33,8 @@ impl Session {
         if !self.is_synced && may_sync && self.are_listed() {
             self.is_synced = true;
             known.is_listed = true;
+        }
+        if self.is_synced && self.is_coverage_due {
             self.leave_old_scopes(known);
         }
         self.follow_coverage(known);
@@ -75,9 +81,21 @@ impl Session {
         self.is_synced && !known.index.is_any_waiting() && !self.watches.are_lost()
     }
 
-    /// Removes the Kinds and namespaces that the configuration does not name any more.
+    /// Removes the Kinds and namespaces that are not watched any more. An object remains while another watch of its Kind
+    /// and namespace has never been listed: the credentials may not allow the list, and only the list shows whether
+    /// the object still exists.
     fn leave_old_scopes(&self, known: &mut Known) {
-        let watches = &self.watches;
-        known.index.retain(|scope| watches.kind_of(scope).is_some());
+        let watched: BTreeSet<ScopeId> = self.watches.iter().map(|watch| watch.scope).collect();
+        let unlisted = self.watches.iter();
+        let unlisted = unlisted.filter(|watch| !watch.was_listed() && !self.is_removed(watch));
+        let unlisted: Vec<&WatchState> = unlisted.collect();
+        let is_awaited = |kind: &ApiKind, namespace: &str| {
+            unlisted.iter().any(|watch| {
+                let only = watch.namespace();
+                watch.kind.is_same_kind(kind) && only.is_none_or(|only| **only == *namespace)
+            })
+        };
+        let is_watched = |scope: ScopeId| watched.contains(&scope);
+        known.index.retain(is_watched, is_awaited);
     }
 }

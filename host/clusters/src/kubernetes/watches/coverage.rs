@@ -2,7 +2,7 @@
 
 use kindsight_model::{KindCoverage, KindState, Scope};
 
-use super::{Listed, NOT_LISTED, WatchState};
+use super::{NOT_LISTED, WatchState};
 use crate::kubernetes::connection::ResponseClass;
 
 impl WatchState {
@@ -43,7 +43,7 @@ impl WatchState {
     fn listed_state(&self) -> KindState {
         if self.extent.is_everything() {
             KindState::Complete
-        } else if self.listed != Listed::Never {
+        } else if self.was_listed() {
             KindState::Selected
         } else {
             KindState::Listing

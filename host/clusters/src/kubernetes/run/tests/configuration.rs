@@ -3,6 +3,7 @@
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
+use std::time::Duration;
 
 use super::*;
 
@@ -11,6 +12,22 @@ fn answer(target: &str) -> Option<Answer> {
         return Some(Answer::Json(200, json!({"metadata": {"uid": "cluster-1"}})));
     }
     (is_list_of_services(target) || is_part_of_services(target)).then(front)
+}
+
+impl Source {
+    /// Waits for the coverage that is sent next. No application may change until then.
+    async fn next_coverage_without_reports(&mut self) {
+        loop {
+            match self.events.recv().await.unwrap() {
+                ClusterEvent::Coverage { coverage, .. } => {
+                    self.coverage = coverage;
+                    return;
+                }
+                ClusterEvent::Facts { .. } | ClusterEvent::Heard { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }
 
 #[tokio::test]
@@ -33,6 +50,43 @@ async fn another_kubeconfig_is_used_although_the_previous_one_still_works() {
     source.configured.send_replace(changed);
     assert_eq!(source.next().await, "synced");
     assert!(is_asked.load(Ordering::Relaxed));
+}
+
+#[tokio::test]
+async fn a_namespace_that_may_not_be_listed_alone_keeps_its_objects_until_it_is_listed() {
+    let is_refused = Arc::new(AtomicBool::new(false));
+    let is_empty = Arc::new(AtomicBool::new(false));
+    let (refused, empty) = (Arc::clone(&is_refused), Arc::clone(&is_empty));
+    let api = Api::new(move |target| {
+        if !is_part_of_services(target) {
+            return answer(target);
+        }
+        Some(if empty.load(Ordering::Relaxed) {
+            Answer::Json(200, list(&[]))
+        } else if refused.load(Ordering::Relaxed) {
+            Answer::Json(403, json!({"code": 403, "message": "no"}))
+        } else {
+            front()
+        })
+    });
+    let mut source = Source::begin(&api, Needs::default());
+    assert_eq!(source.next().await, "front: front");
+    assert_eq!(source.next().await, "synced");
+    is_refused.store(true, Ordering::Relaxed);
+    source.configure(WatchOptions {
+        namespaces: BTreeSet::from(["web".into()]),
+        // A refused Kind is requested again after this time.
+        watch_lifetime: Duration::from_secs(1),
+        ..WatchOptions::default()
+    });
+    assert_eq!(source.next().await, "synced");
+    let web = Scope::Namespace("web");
+    let services = |source: &Source| source.coverage.of(Some(""), "Service", web).state;
+    while services(&source) != KindState::Forbidden {
+        source.next_coverage_without_reports().await;
+    }
+    is_empty.store(true, Ordering::Relaxed);
+    assert_eq!(source.next().await, "front:  OutOfScope: front");
 }
 
 /// Polls a future once. Returns whether it continues.

@@ -27,7 +27,8 @@ impl Source {
             self.is_synced = true;
             self.is_listed = true;
             let scopes: BTreeSet<_> = self.watches.iter().map(|watch| watch.scope).collect();
-            self.index.retain(|scope| scopes.contains(&scope));
+            self.index
+                .retain(|scope| scopes.contains(&scope), |_, _| false);
             self.expected.retain(|scope| scopes.contains(&scope));
         }
         self.follow_coverage();
