@@ -15,7 +15,8 @@ use super::{Applied, Environment, Placement, Work};
 use crate::remembered::RememberedStatus;
 
 /// Reason of a report on which the cluster no longer reports.
-const SILENT: &str = "the cluster no longer reports on this app; its last report is shown";
+pub(super) const SILENT: &str =
+    "the cluster no longer reports on this app; its last report is shown";
 
 /// A change of a placement.
 pub(crate) enum Change<'c> {

@@ -91,7 +91,8 @@ impl Causes {
         self.0.contains_key(&cause)
     }
 
-    fn since_ms(&self, cause: Freshness) -> Option<i64> {
+    /// The start of a cause.
+    pub(super) fn since_ms(&self, cause: Freshness) -> Option<i64> {
         self.0.get(&cause).map(|known| known.since_ms)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use kindsight_model::{Connectivity, DeploymentId, Origin, Report, decode_status};
 
+use super::change::SILENT;
 use super::freshness::Freshness;
 use super::held_report::HeldReport;
 use super::verdicts::Verdicts;
@@ -47,6 +48,8 @@ pub(super) struct Stored {
 pub(crate) struct LiveReport {
     report: HeldReport,
     unreadable: BTreeMap<String, Arc<str>>,
+    /// Since when the cluster no longer reports on the app, in Unix milliseconds.
+    silent_ms: Option<i64>,
 }
 
 impl Stored {
@@ -127,6 +130,8 @@ impl Placement {
                 self.stored.covers_every_kind = report.coverage.is_every_kind();
                 self.report = Some(HeldReport::of(report, &self.desired));
                 self.stored.fault = None;
+                // It is newer than the last report of the cluster.
+                self.freshness.clear(Freshness::ReporterBehind);
                 self.report_is_readable();
             }
             Err(error) => {
@@ -169,6 +174,7 @@ impl Placement {
         Some(Box::new(LiveReport {
             report: report.unjudged(),
             unreadable: self.unreadable.clone(),
+            silent_ms: self.freshness.since_ms(Freshness::ReporterBehind),
         }))
     }
 
@@ -200,6 +206,10 @@ impl Placement {
             Freshness::StoreAway,
         ] {
             self.freshness.clear(resolved);
+        }
+        if let Some(silent_ms) = live.silent_ms {
+            self.freshness
+                .set(Freshness::ReporterBehind, silent_ms, SILENT);
         }
         self.report_is_readable();
         Work::Judge

@@ -199,6 +199,46 @@ fn a_stored_report_takes_over_while_the_cluster_is_not_heard_and_no_longer() {
     assert_eq!(stale(&other.stage, "7"), None);
 }
 
+/// The cluster no longer reports on the app of context 7.
+fn silent(stage: &mut Stage, now_ms: i64) {
+    let gone = ClusterEvent::Gone {
+        cluster: cluster(),
+        deployment: "7-a".parse().unwrap(),
+    };
+    stage.pipeline.handle(Event::Cluster(gone), now_ms);
+}
+
+#[test]
+fn a_newer_stored_report_is_current_although_the_cluster_no_longer_reports() {
+    let mut other = other();
+    silent(&mut other.stage, 1000);
+    let (_, reason) = stale(&other.stage, "7").unwrap();
+    assert!(reason.contains("no longer reports"), "{reason}");
+    stored(&mut other, &deployments(3));
+    assert_eq!(stale(&other.stage, "7"), None);
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 3)]);
+}
+
+#[test]
+fn a_report_on_which_the_cluster_no_longer_reports_does_not_come_back_as_current() {
+    let mut other = other();
+    other.stage.hear("7", "a", &deployments(4), 1000);
+    silent(&mut other.stage, 1500);
+    lost(&mut other.stage, 2000);
+    stored(&mut other, &deployments(5));
+    assert_eq!(other.stage.states("7", "a"), [("Ready".into(), 5)]);
+    synced(&mut other.stage, 3000);
+    // Another instance of the group takes over the report.
+    other.create("8", &context(&["a"]));
+    other.put("8", "statusappctxid/", r#""7""#);
+    for id in ["7", "8"] {
+        assert_eq!(other.stage.states(id, "a"), [("Ready".into(), 4)]);
+        let (since_ms, reason) = stale(&other.stage, id).unwrap();
+        assert_eq!(since_ms, 1500);
+        assert!(reason.contains("no longer reports"), "{reason}");
+    }
+}
+
 /// The configuration names another source of the cluster.
 fn replace_source(stage: &mut Stage, now_ms: i64) {
     let cluster = cluster();
