@@ -172,11 +172,14 @@ impl<W: Watched> Follower<W> {
                 None => std::future::pending().await,
             }
         };
+        // No further event follows the end of the rights, even if a change waits. Changes come last, because many of them
+        // would hold up a comment.
         let woken = tokio::select! {
+            biased;
             () = over => Woken::Over,
             () = unentitled => Woken::Over,
-            woken = self.changed() => woken,
             () = sleep_until(silent_at) => Woken::Silent,
+            woken = self.changed() => woken,
         };
         self.lease = lease;
         woken

@@ -92,7 +92,8 @@ fn watched(limits: Limits) -> (ReadModelWriter, Router) {
     (model, router)
 }
 
-fn publish(model: &mut ReadModelWriter, phase: Phase) {
+/// Publishes the found application with an object in this phase.
+pub(super) fn publish(model: &mut ReadModelWriter, phase: Phase) {
     let key = ApplicationKey::Found(shop());
     model.publish(&key, shop_view(phase), Vec::new());
 }
