@@ -30,7 +30,9 @@ use crate::wire::needs_to_wire;
 pub use body::PUSH_DECODED_BYTES_MAX;
 pub use coverages::{COVERAGE_BYTES_MAX, COVERAGE_ROWS_MAX};
 use epoch::Epoch;
-pub use made::{BODY_BYTES_MAX, BODY_OBJECTS_MAX, BODY_REPEATS_MAX, BODY_SIGNALS_MAX};
+pub use made::{
+    BODY_BYTES_MAX, BODY_OBJECTS_MAX, BODY_REPEATS_MAX, BODY_SIGNALS_MAX, BODY_UNREADABLE_MAX,
+};
 use reported::Reported;
 pub use size::{CLUSTER_BYTES_MAX, CLUSTER_OBJECTS_MAX};
 

@@ -21,6 +21,10 @@ pub const BODY_BYTES_MAX: usize = CLUSTER_BYTES_MAX / 4 * 5;
 /// other signal once.
 pub const BODY_SIGNALS_MAX: usize = 32;
 
+/// Maximum number of lines in a body about reports that cannot be read. The log gets one line for each of them. An agent
+/// writes at most 64 of them.
+pub const BODY_UNREADABLE_MAX: usize = 256;
+
 /// Maximum number of times that a body ends the reports on an application again. The pipeline publishes the entire
 /// application each time. An agent writes each application once into a body.
 pub const BODY_REPEATS_MAX: usize = 32;
@@ -34,6 +38,8 @@ pub(super) struct Made {
     pub(super) committed: Size,
     /// Number of signals in the current body.
     signals: usize,
+    /// Number of lines in the current body about reports that cannot be read.
+    unreadable: usize,
     /// The applications with reports in the current body.
     applications: BTreeSet<DigName>,
     /// How often the current body ended reports on these again.
@@ -47,10 +53,11 @@ impl Made {
     /// The body is over a limit.
     pub(super) fn line(&mut self, line: &Line<'_>) -> Result<(), PushRefusal> {
         match line {
-            Line::Gone(_) | Line::Unreadable(_) => {
+            Line::Gone(_) => {
                 self.committed.objects += 1;
                 self.check()
             }
+            Line::Unreadable(_) => self.unreadable(),
             Line::Coverage(_)
             | Line::Facts(_)
             | Line::Faults(_)
@@ -120,6 +127,17 @@ impl Made {
         if self.signals > BODY_SIGNALS_MAX {
             let why = format!(
                 "the body has more than {BODY_SIGNALS_MAX} lines about the coverage, the connection, the facts and the faults of the cluster; run an agent of the release of the server"
+            );
+            return Err(PushRefusal::TooLarge(why));
+        }
+        Ok(())
+    }
+
+    fn unreadable(&mut self) -> Result<(), PushRefusal> {
+        self.unreadable += 1;
+        if self.unreadable > BODY_UNREADABLE_MAX {
+            let why = format!(
+                "the body has more than {BODY_UNREADABLE_MAX} lines about reports that cannot be read; run an agent of the release of the server"
             );
             return Err(PushRefusal::TooLarge(why));
         }
@@ -199,14 +217,17 @@ mod tests {
     }
 
     #[test]
-    fn events_about_single_apps_count_like_reports() {
-        for text in [
-            r#"{"gone":{"deployment":"7-front"}}"#,
-            r#"{"unreadable":{"origin":"o","error":"e"}}"#,
+    fn events_about_single_apps_are_limited() {
+        for (text, most) in [
+            (r#"{"gone":{"deployment":"7-front"}}"#, BODY_OBJECTS_MAX),
+            (
+                r#"{"unreadable":{"origin":"o","error":"e"}}"#,
+                BODY_UNREADABLE_MAX,
+            ),
         ] {
             let line = Line::read(text).unwrap().unwrap();
             let mut made = Made::default();
-            for _ in 0..BODY_OBJECTS_MAX {
+            for _ in 0..most {
                 assert_eq!(made.line(&line), Ok(()), "{text}");
             }
             assert!(made.line(&line).is_err(), "{text}");
