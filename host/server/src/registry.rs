@@ -95,8 +95,9 @@ pub(crate) struct Registry {
     configured: Configured,
     /// All clusters.
     all: watch::Sender<Vec<ClusterSource>>,
-    /// Held while the registrations are read and published, so that no older list follows a newer one.
-    reading: Mutex<()>,
+    /// The registrations that were read last. Locked while registrations are read and published, so that no older list
+    /// follows a newer one.
+    last_read: Mutex<Vec<(ClusterName, Registration)>>,
 }
 
 /// The reason why a registration cannot be used: a member of the registration, and a fragment of a sentence.
@@ -122,7 +123,7 @@ impl Registry {
             stored,
             configured,
             all,
-            reading: Mutex::default(),
+            last_read: Mutex::default(),
         };
         registry.reload()?;
         Ok(registry)
@@ -134,25 +135,38 @@ impl Registry {
     }
 
     /// Reads the registrations again and publishes all clusters, if they changed. Returns the revision of the
-    /// registrations. Blocks.
+    /// registrations. While the store is away, a changed configuration takes effect with the registrations that were read
+    /// last. Blocks.
     fn reload(&self) -> Result<Revision, kindsight_appcontext::Error> {
-        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        let listed = self.stored.list()?;
-        for unreadable in &listed.unreadable {
-            let (key, why) = (&unreadable.key, &unreadable.why);
-            tracing::error!(key, why, "the registration of a cluster cannot be read");
-        }
+        let mut last_read = self
+            .last_read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let revision = self.stored.list().map(|listed| {
+            for unreadable in &listed.unreadable {
+                let (key, why) = (&unreadable.key, &unreadable.why);
+                tracing::error!(key, why, "the registration of a cluster cannot be read");
+            }
+            *last_read = listed.registrations;
+            listed.revision
+        });
+        self.publish(&last_read);
+        revision
+    }
+
+    /// Publishes the clusters of the configuration and of these registrations, if they changed.
+    fn publish(&self, registrations: &[(ClusterName, Registration)]) {
         let mut clusters = self.configured.valid().clone();
         let names: BTreeSet<ClusterName> = clusters
             .iter()
             .map(|cluster| cluster.name().clone())
             .collect();
-        for (name, registration) in listed.registrations {
-            if names.contains(&name) {
+        for (name, registration) in registrations {
+            if names.contains(name) {
                 tracing::warn!(cluster = %name, "the configuration names a registered cluster; the configuration counts");
                 continue;
             }
-            match self.source(&name, &registration) {
+            match self.source(name, registration) {
                 Ok(source) => clusters.push(source),
                 Err(Unusable { member, why }) => {
                     tracing::error!(cluster = %name, member, why, "the registration of a cluster cannot be used");
@@ -164,7 +178,6 @@ impl Registry {
             *current = clusters;
             is_changed
         });
-        Ok(listed.revision)
     }
 
     /// The source of a registered cluster. Reads a file.
@@ -263,6 +276,10 @@ impl Registry {
 
     /// Follows until the store fails. Returns the reason.
     async fn follow_store(self: &Arc<Self>, changes: &mut ClusterChanges) -> String {
+        // The configuration may have changed while the store was not followed.
+        if changes.has_changed().unwrap_or_default() {
+            self.take_configured(changes);
+        }
         let revision = match self.reloaded().await {
             Ok(revision) => revision,
             Err(error) => return error,
@@ -277,16 +294,19 @@ impl Registry {
                 changed = watch.next() => if let Err(error) = changed {
                     return chain(&error);
                 },
-                Ok(()) = changes.changed() => {
-                    let clusters = changes.borrow_and_update().clone();
-                    self.configured.take(clusters);
-                }
+                Ok(()) = changes.changed() => self.take_configured(changes),
                 () = sleep(LOOK_EVERY) => {}
             }
             if let Err(error) = self.reloaded().await {
                 return error;
             }
         }
+    }
+
+    /// Takes a changed list of the clusters of the configuration.
+    fn take_configured(&self, changes: &mut ClusterChanges) {
+        let clusters = changes.borrow_and_update().clone();
+        self.configured.take(clusters);
     }
 
     async fn reloaded(self: &Arc<Self>) -> Result<Revision, String> {

@@ -1,11 +1,15 @@
 //! Tests of the registry without an API server.
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kindsight_api::registration::{ClusterRegistration, RegistrationRefusal};
 use kindsight_clusters::FolderCluster;
 use kindsight_rest::ClusterRegistry as _;
-use kindsight_store::{RedbStore, Store};
+use kindsight_store::{
+    Batch, Connection, Entry, Error as StoreError, Keys, Leased, Range, RedbStore,
+    Result as StoreResult, Store, StoreLimits, Watch,
+};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
@@ -35,6 +39,14 @@ impl Stage {
         }
     }
 
+    /// A stage over this store.
+    fn over(store: Arc<dyn Store>) -> Self {
+        Self {
+            store,
+            ..Self::new()
+        }
+    }
+
     fn open(&self) -> RegistryApi {
         let mut settings = Settings::new(Arc::clone(&self.store));
         settings.clusters.clone_from(&self.configured.borrow());
@@ -45,6 +57,50 @@ impl Stage {
             registry: registry.unwrap(),
             runtime: Handle::current(),
         }
+    }
+}
+
+/// A store whose keys cannot be listed while it is away.
+struct AwayStore {
+    store: RedbStore,
+    is_away: AtomicBool,
+}
+
+impl Store for AwayStore {
+    fn entry(&self, key: &str) -> StoreResult<Option<Entry>> {
+        self.store.entry(key)
+    }
+
+    fn range(&self, prefix: &str) -> StoreResult<Range> {
+        if self.is_away.load(Ordering::Relaxed) {
+            let reason = "told to".to_owned();
+            return Err(StoreError::Unavailable { reason });
+        }
+        self.store.range(prefix)
+    }
+
+    fn keys(&self, prefix: &str) -> StoreResult<Keys> {
+        self.store.keys(prefix)
+    }
+
+    fn apply(&self, batch: &Batch) -> StoreResult<Revision> {
+        self.store.apply(batch)
+    }
+
+    fn watch(&self, prefix: &str, after: Revision) -> StoreResult<Watch> {
+        self.store.watch(prefix, after)
+    }
+
+    fn lease(&self, name: &str) -> StoreResult<Leased> {
+        self.store.lease(name)
+    }
+
+    fn limits(&self) -> StoreLimits {
+        self.store.limits()
+    }
+
+    fn connection(&self) -> watch::Receiver<Connection> {
+        self.store.connection()
     }
 }
 
@@ -200,6 +256,39 @@ async fn servers_with_one_store_follow_each_other_and_the_configuration() {
         .await
         .unwrap();
     clusters.wait_for(Vec::is_empty).await.unwrap();
+    shutdown.cancel();
+    following.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the server follows the configuration while the test changes it"
+)]
+async fn a_changed_configuration_takes_effect_while_the_store_is_away() {
+    let store = Arc::new(AwayStore {
+        store: RedbStore::in_memory().unwrap(),
+        is_away: AtomicBool::default(),
+    });
+    let stage = Stage::over(Arc::clone(&store) as Arc<dyn Store>);
+    let api = stage.open();
+    let registry = Arc::clone(&api.registry);
+    let name: ClusterName = "lab+edge01".parse().unwrap();
+    let registering = spawn_blocking(move || api.put(&name, file("edge01")).unwrap());
+    registering.await.unwrap();
+    store.is_away.store(true, Ordering::Relaxed);
+    let shutdown = CancellationToken::new();
+    let following = tokio::spawn(Arc::clone(&registry).follow(shutdown.clone()));
+    let added = FolderCluster::new("lab+added".parse().unwrap(), "/y");
+    stage
+        .configured
+        .send_modify(|clusters| clusters.push(ClusterSource::Folder(added)));
+    let names = ["lab+fixed", "lab+added", "lab+edge01"];
+    let is_complete = |all: &Vec<ClusterSource>| {
+        let all = all.iter().map(|cluster| cluster.name().to_string());
+        all.eq(names)
+    };
+    registry.clusters().wait_for(is_complete).await.unwrap();
     shutdown.cancel();
     following.await.unwrap().unwrap();
 }
