@@ -6,10 +6,17 @@ use super::{Part, Placement, Run, Step};
 use crate::Result;
 use crate::sender::{Deletion, SendError};
 
+/// The result of the removal of a resource: its status, the reason of the status, and the result of the step.
+type Removal = (RsyncStatus, Option<String>, Part);
+
 impl Run<'_> {
     /// Removes resources in reverse order. A Failed removal does not end the sequence. Namespaces and definitions of Kinds
-    /// are removed when everything else is. If the app is removed from the cluster, its remains are removed at the end.
+    /// are removed when everything else is. If the app is removed from the cluster, its remains are removed with the last
+    /// resource.
     pub(super) fn remove(&self, placement: &Placement, steps: &[Step]) -> Result<Part> {
+        let is_left = |step: &Step| step.status() != Some(RsyncStatus::Deleted);
+        // The order is reversed, so the first resource is removed last.
+        let last = steps.iter().position(is_left);
         let mut part = Part::Done;
         for (position, step) in steps.iter().enumerate().rev() {
             match step.status() {
@@ -25,7 +32,15 @@ impl Run<'_> {
                 return Ok(Part::Superseded);
             }
             part = part.and(match self.remove_step(placement, step) {
-                Ok(result) => self.store_removal(placement, step, result)?,
+                Ok(result) => {
+                    let is_last = part == Part::Done && last == Some(position);
+                    let result = if placement.is_removed && is_last {
+                        self.with_remains(placement, result)
+                    } else {
+                        result
+                    };
+                    self.store_removal(placement, step, result)?
+                }
                 Err(SendError::Refused(why)) => {
                     let failed = (RsyncStatus::Failed, Some(why), Part::Failed);
                     self.store_removal(placement, step, failed)?
@@ -38,25 +53,37 @@ impl Run<'_> {
                 }
             });
         }
-        let is_left = |step: &Step| step.status() != Some(RsyncStatus::Deleted);
         // A cluster that was never asked has no remains, so its answer is not needed.
-        let may_have_remains = placement.was_asked || steps.iter().any(is_left);
-        if part == Part::Done && placement.is_removed && may_have_remains {
-            part = match self.of.sender.removed(&placement.target) {
-                // Every resource is removed, so remains that are refused, or left after the last retry, do not matter.
-                Ok(()) | Err(SendError::Refused(_)) => Part::Done,
-                Err(SendError::Unreachable(_)) if self.attempt_failed(placement) => Part::Done,
-                Err(SendError::Unreachable(_)) => Part::Retry,
-            };
+        let may_have_remains = placement.is_removed && placement.was_asked && last.is_none();
+        if may_have_remains && self.remove_remains(placement).is_some() {
+            part = part.and(Part::Retry);
         }
         Ok(part)
     }
 
-    fn remove_step(
-        &self,
-        placement: &Placement,
-        step: &Step,
-    ) -> Result<(RsyncStatus, Option<String>, Part), SendError> {
+    /// Removes the remains of an app after its last resource was removed with this result. A resource that is Deleted is
+    /// in no later plan, so the last resource is Retrying until the remains are removed. Otherwise an app that an update
+    /// moved to another cluster would leave its remains behind.
+    fn with_remains(&self, placement: &Placement, removal: Removal) -> Removal {
+        if removal.2 != Part::Done {
+            return removal;
+        }
+        match self.remove_remains(placement) {
+            Some(why) => (RsyncStatus::Retrying, Some(why), Part::Retry),
+            None => removal,
+        }
+    }
+
+    /// Removes the remains of an app whose resources are removed. Returns the reason why a retry is needed.
+    fn remove_remains(&self, placement: &Placement) -> Option<String> {
+        match self.of.sender.removed(&placement.target) {
+            Err(SendError::Unreachable(why)) if !self.attempt_failed(placement) => Some(why),
+            // Every resource is removed, so remains that are refused, or left after the last retry, do not matter.
+            Ok(()) | Err(SendError::Refused(_) | SendError::Unreachable(_)) => None,
+        }
+    }
+
+    fn remove_step(&self, placement: &Placement, step: &Step) -> Result<Removal, SendError> {
         let manifest = step.manifest(&placement.target.deployment);
         let manifest = manifest.map_err(SendError::Refused)?;
         let sent = step.sent(&manifest, false);
@@ -71,7 +98,7 @@ impl Run<'_> {
         &self,
         placement: &Placement,
         step: &Step,
-        (status, why, part): (RsyncStatus, Option<String>, Part),
+        (status, why, part): Removal,
     ) -> Result<Part> {
         let mut deployed = step.deployed.clone();
         deployed.status = status;
@@ -82,7 +109,11 @@ impl Run<'_> {
             deployed.generation = None;
         }
         self.store_one(step, deployed)?;
-        self.connected(placement, Connectivity::Available)?;
+        let connectivity = match status {
+            RsyncStatus::Retrying => Connectivity::Retrying,
+            _ => Connectivity::Available,
+        };
+        self.connected(placement, connectivity)?;
         Ok(part)
     }
 }

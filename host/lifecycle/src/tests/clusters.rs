@@ -38,6 +38,8 @@ pub(super) struct State {
     pub(super) grown: Option<String>,
     /// True if clusters do not answer when the remains of an app are removed.
     pub(super) keeps_remains: bool,
+    /// The apps whose remains were removed, as `cluster app`.
+    pub(super) without_remains: BTreeSet<String>,
     /// The names of resources with a finalizer.
     pub(super) finalizers: BTreeSet<String>,
     /// The resources that were sent, as `cluster name`.
@@ -206,10 +208,12 @@ impl Sender for Clusters {
     }
 
     fn removed(&self, target: &Target) -> Result<(), SendError> {
-        let state = self.state();
+        let mut state = self.state();
         if state.keeps_remains || state.unreachable.contains(&target.cluster.to_string()) {
             return Err(SendError::Unreachable("told to".to_owned()));
         }
+        let line = format!("{} {}", target.cluster, target.deployment.app);
+        state.without_remains.insert(line);
         Ok(())
     }
 }

@@ -118,6 +118,30 @@ fn the_remains_of_an_app_are_removed_with_the_next_retry() {
 }
 
 #[test]
+fn the_remains_of_an_app_that_an_update_moves_are_removed_with_the_next_retry() {
+    let host = Host::new();
+    let front = |cluster| app("front", &[cluster], vec![manifest("one"), manifest("two")]);
+    host.put_apps(vec![front("lab+a")]).unwrap();
+    host.act(Command::Approve).unwrap();
+    host.act(Command::Instantiate).unwrap();
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    host.clusters.state().keeps_remains = true;
+    assert_eq!(host.update(vec![front("lab+b")]), Outcome::Retry);
+    assert_eq!(host.run().unwrap(), Outcome::Retry);
+    assert_eq!(
+        host.clusters.resources(),
+        ["lab+b one", "lab+b two"],
+        "the resources are removed"
+    );
+    assert_eq!(host.status(), Some(ContextStatus::Instantiating));
+    host.clusters.state().keeps_remains = false;
+    assert_eq!(host.run().unwrap(), Outcome::Complete);
+    assert_eq!(host.status(), Some(ContextStatus::Instantiated));
+    let state = host.clusters.state();
+    assert!(state.without_remains.contains("lab+a front"));
+}
+
+#[test]
 fn a_termination_does_not_wait_for_a_cluster_that_was_never_asked() {
     let host = Host::new();
     let mut front = app("front", &["lab+a"], vec![manifest("one")]);

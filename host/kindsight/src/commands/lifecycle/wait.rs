@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use kindsight_api::lifecycle::{GroupState, ResourceProblem};
+use kindsight_model::LifecycleState;
 use serde::Deserialize;
 
 use super::{Target, print, sent};
@@ -86,7 +87,7 @@ fn waited(
         problems: Vec::new(),
     };
     let mut told = String::new();
-    while last.lifecycle.running && last.lifecycle.state == action {
+    while last.lifecycle.running && is_of(action, last.lifecycle.state) {
         if begin.elapsed() >= timeout {
             return Ok((last, End::TimeIsUp));
         }
@@ -108,12 +109,19 @@ fn waited(
     }
     let status = last.lifecycle.instance_status.as_deref();
     let is_failed = status.is_some_and(|status| status.ends_with("Failed"));
-    let end = if is_failed || last.lifecycle.state != action {
+    let end = if is_failed || !is_of(action, last.lifecycle.state) {
         End::Failed
     } else {
         End::Complete
     };
     Ok((last, end))
+}
+
+/// Returns whether the state belongs to the action that led to the first state. A group can be approved while it is being
+/// terminated: its state is `Approved`, and the termination continues.
+fn is_of(action: LifecycleState, state: LifecycleState) -> bool {
+    let is_approved = action == LifecycleState::Terminated && state == LifecycleState::Approved;
+    state == action || is_approved
 }
 
 fn progress(server: &Server, target: &Target) -> anyhow::Result<Progress> {
@@ -207,6 +215,41 @@ mod tests {
             let ended = ended(answers, Duration::from_mins(5)).unwrap();
             assert_eq!(ended, (Some(last.to_owned()), end));
         }
+    }
+
+    /// The end of the wait for a termination with these states, the last of which does not run.
+    fn terminated(states: &[(&str, &str)]) -> End {
+        let state = |(state, status): (&str, &str), is_running: bool| {
+            json!({"state": state, "instance-status": status, "running": is_running,
+                "allowed-actions": []})
+        };
+        let begun = state(("Terminated", "Terminating"), true);
+        let begun = serde_json::from_value(begun).unwrap();
+        let answers = states.iter().enumerate().map(|(at, of)| {
+            let state = state(*of, at + 1 < states.len());
+            Some((200, json!({"lifecycle": state, "problems": []})))
+        });
+        let target = Target::application(&DigName::new("shop", "web", "v1", "prod").unwrap());
+        let server = answering(answers.collect());
+        let (_, end) = waited(&server, &target, begun, Duration::from_mins(5)).unwrap();
+        end
+    }
+
+    #[test]
+    fn a_wait_for_a_termination_continues_after_an_approval() {
+        let approved = ("Approved", "Terminating");
+        assert_eq!(
+            terminated(&[approved, approved, ("Approved", "Terminated")]),
+            End::Complete
+        );
+        assert_eq!(
+            terminated(&[approved, ("Approved", "TerminateFailed")]),
+            End::Failed
+        );
+        assert_eq!(
+            terminated(&[("TerminateStopped", "TerminateFailed")]),
+            End::Failed
+        );
     }
 
     #[test]
