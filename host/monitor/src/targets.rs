@@ -483,13 +483,9 @@ mod tests {
         let changed = |targets: &mut Targets| {
             targets.apply(part("x", "2", Some(FIELD_MANAGER)), now);
         };
-        let changes: [(&dyn Fn(&mut Targets), &[&str]); 4] = [
-            (&deleted, &[]),
-            (&not_listed, &[]),
-            (&without_owner, &[]),
-            (&changed, &["x"]),
-        ];
-        for (change, expected) in changes {
+        let changes: [&dyn Fn(&mut Targets); 4] = [&deleted, &not_listed, &without_owner, &changed];
+        let damages: [&[&str]; 4] = [&[], &[], &[], &["x"]];
+        for (change, expected) in changes.into_iter().zip(damages) {
             let (mut targets, name) = written(now);
             assert_eq!(targets.next_at(), None);
             change(&mut targets);

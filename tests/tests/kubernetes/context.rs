@@ -146,6 +146,16 @@ fn pods(answer: &Value) -> usize {
         .count()
 }
 
+/// Returns whether two Pods of the app `front` are shown, and its Deployment is ready. The answer must be current: it is
+/// stale while a new Kind is listed, for example the Kind of the reports of a monitor.
+fn is_rolled_out(answer: &Value) -> bool {
+    let lines = resources(answer);
+    let is_ready = lines
+        .iter()
+        .any(|line| line.starts_with("edge01 front Deployment/front Ready"));
+    is_ready && pods(answer) == 2 && answer.get("stale-since").is_none()
+}
+
 /// Returns whether the store has a report on the app `front`.
 fn is_stored(contexts: &AppContexts, id: &ContextId) -> bool {
     let context = contexts.read(id).expect("a store").expect("a context");
@@ -186,13 +196,6 @@ fn an_app_of_a_context_is_the_same_by_monitor_and_by_objects() {
     stage.wait_for_state("Ready");
     // Objects that were found by their labels now belong to the context, and are not listed as gone.
     let (contexts, id) = instantiate(&stage);
-    let is_rolled_out = |answer: &Value| {
-        let lines = resources(answer);
-        pods(answer) == 2
-            && lines
-                .iter()
-                .any(|line| line.starts_with("edge01 front Deployment/front Ready"))
-    };
     stage.wait(PROD, "its objects are shown", is_rolled_out);
     let list = stage.wait("/v2/applications", "it is not found twice", |answer| {
         answer["applications"]

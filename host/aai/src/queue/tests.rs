@@ -35,7 +35,7 @@ fn an_application_that_was_left_off_waits_for_room() {
 
     // There is room for one of its two items.
     queue.set(&large, plan(1..ITEMS_MAX), now);
-    assert_eq!(waiting(&queue), [small.clone()]);
+    assert_eq!(waiting(&queue), std::slice::from_ref(&small));
     queue.set(&small, more(), now);
     assert!(waiting(&queue).is_empty(), "there is no room");
     queue.set(&large, Plan::new(), now);

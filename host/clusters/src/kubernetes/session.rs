@@ -115,8 +115,11 @@ impl Due {
             .get_or_insert_with(|| Instant::now() + GATHER);
     }
 
-    /// Reports at once, or [`GATHER`] after the last report.
-    fn report_next(&mut self) {
+    /// Reports news: an update at once, or [`GATHER`] after the last report.
+    fn report_news(&mut self, is_update: bool) {
+        if !is_update {
+            return self.report_soon();
+        }
         self.facts_soon();
         let next_at = self.last_report + GATHER;
         self.next_report = Some(self.next_report.map_or(next_at, |at| at.min(next_at)));
@@ -239,7 +242,6 @@ impl Session {
         let mut questions = self.needs.absences.questions(&self.cluster.name);
         let mut due = Due::now();
         let mut waiting = self.probe.waiting();
-        let left = self.connections.left();
         let mut wake = pin!(sleep_until(due.next_facts));
         loop {
             end_at(wake.as_mut(), self.wake_at(known, &due));
@@ -248,11 +250,7 @@ impl Session {
                     if let Err(end) = self.take_waiting(news, known) {
                         return end;
                     }
-                    if self.is_update(known) {
-                        due.report_next();
-                    } else {
-                        due.report_soon();
-                    }
+                    due.report_news(self.is_update(known));
                 }
                 Ok(()) = self.needs.related.changed() => {
                     self.follow_needs(known);
@@ -297,7 +295,9 @@ impl Session {
                     // An answer changes nothing that the session acts on.
                     continue;
                 }
-                () = left.cancelled() => return SessionEnd::Failed(OTHER_CLUSTER.to_owned()),
+                () = self.connections.left().cancelled_owned() => {
+                    return SessionEnd::Failed(OTHER_CLUSTER.to_owned());
+                }
                 () = &mut wake => {}
             }
             if self.act(known, events, &mut due).await.is_err() {
