@@ -344,4 +344,4 @@ fn refusal(server: &Server, status: u16, body: &str) -> anyhow::Error {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,7 +1,32 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 
+use serde_json::Value;
+
 use super::*;
+
+/// A server that answers one request after the other with these codes and bodies. For `None`, it closes the connection
+/// without an answer. After the last one, it is away.
+pub(crate) fn answering(answers: Vec<Option<(u16, Value)>>) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = format!("http://{}", listener.local_addr().unwrap());
+    // Ends with the answers.
+    std::thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            assert!(lines.any(|line| line.unwrap().is_empty()));
+            let Some((code, body)) = answer else { continue };
+            let body = body.to_string();
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 {code} OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            );
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    Server::open(&server).unwrap()
+}
 
 /// Sends a request to a server that answers once: with `early` as soon as it has read the head, or
 /// else with `answer` when it has read the body too. Returns what it read and the client's result.

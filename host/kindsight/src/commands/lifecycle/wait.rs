@@ -146,36 +146,11 @@ fn print_problems(problems: &[ResourceProblem]) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead as _, BufReader};
-    use std::net::TcpListener;
-
     use kindsight_model::DigName;
     use serde_json::{Value, json};
 
     use super::*;
-
-    /// A server that answers one request after the other with these codes and bodies. For `None`, it closes the connection
-    /// without an answer. After the last one, it is away.
-    fn answering(answers: Vec<Option<(u16, Value)>>) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = format!("http://{}", listener.local_addr().unwrap());
-        // Ends with the answers.
-        thread::spawn(move || {
-            for answer in answers {
-                let (mut stream, _) = listener.accept().unwrap();
-                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-                assert!(lines.any(|line| line.unwrap().is_empty()));
-                let Some((code, body)) = answer else { continue };
-                let body = body.to_string();
-                let length = body.len();
-                let answer = format!(
-                    "HTTP/1.1 {code} OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-                );
-                stream.write_all(answer.as_bytes()).unwrap();
-            }
-        });
-        Server::open(&server).unwrap()
-    }
+    use crate::client::tests::answering;
 
     /// The state of an application that was instantiated.
     fn state(status: &str, is_running: bool) -> Value {

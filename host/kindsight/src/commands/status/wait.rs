@@ -238,6 +238,7 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::client::tests::answering;
 
     /// Answers one request with a list of one API server that was heard at this time, at another time by the
     /// server's clock.
@@ -299,27 +300,6 @@ mod tests {
         }
     }
 
-    /// A server that answers one request after the other with these codes and bodies. Then it is away.
-    fn answering(answers: Vec<(u16, Value)>) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = format!("http://{}", listener.local_addr().unwrap());
-        // Ends with the answers.
-        std::thread::spawn(move || {
-            for (code, body) in answers {
-                let (mut stream, _) = listener.accept().unwrap();
-                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-                assert!(lines.any(|line| line.unwrap().is_empty()));
-                let body = body.to_string();
-                let length = body.len();
-                let answer = format!(
-                    "HTTP/1.1 {code} OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-                );
-                stream.write_all(answer.as_bytes()).unwrap();
-            }
-        });
-        Server::open(&server).unwrap()
-    }
-
     #[test]
     fn an_application_and_a_cluster_are_looked_up_until_both_exist() {
         let shop = json!({"applications": [{
@@ -334,7 +314,7 @@ mod tests {
             json!({"clusters-by-app": [{"app": "front", "clusters": clusters}]})
         };
         let refusal = |detail: &str| json!({"detail": detail});
-        let server = answering(vec![
+        let answers = [
             (503, refusal("it starts")),
             (404, refusal("no application")),
             (200, shop.clone()),
@@ -344,7 +324,8 @@ mod tests {
             (200, shop),
             (200, clusters(&["a", "b"])),
             (403, refusal("not allowed")),
-        ]);
+        ];
+        let server = answering(answers.map(Some).into());
         let args = args(&["shop", "--cluster", "a"]);
         for why in [
             "the server answers 503: it starts",
@@ -375,7 +356,7 @@ mod tests {
         let clusters = json!({"clusters-by-app": [{"app": "front", "clusters": [
             {"cluster-provider": "k", "cluster": "a"}, {"cluster-provider": "l", "cluster": "a"},
         ]}]});
-        let server = answering(vec![(200, clusters)]);
+        let server = answering(vec![Some((200, clusters))]);
         let ambiguous = look(&server, &args(&["p/ca/v1/dig", "--cluster", "a"])).unwrap_err();
         assert!(ambiguous.to_string().ends_with("k+a, l+a"), "{ambiguous}");
         assert!(look(&server, &args(&["p//v1/dig", "--cluster", "a"])).is_err());
