@@ -110,7 +110,7 @@ impl CaseFile {
     }
 }
 
-/// The first document of a file, which is the one that Argo CD reads.
+/// The first document of a file. Argo CD reads no other document.
 fn first_document(path: &Path, yaml: YamlReader) -> Result<Value, String> {
     let text = text(path).map_err(|error| error.to_string())?;
     let documents = yaml(&text).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -169,7 +169,7 @@ impl Catalog {
     }
 }
 
-/// A changed state in which a disabled name is enabled, if a new version of the name judges then.
+/// The changed state with a disabled name enabled, if a new version of the name would judge.
 /// `None` if the name is not disabled, or has the same version as before.
 fn enabled(base: &Snapshot, state: &CatalogState, name: &InterpreterName) -> Option<CatalogState> {
     let entry = state.entries.get(name).filter(|entry| entry.is_disabled)?;

@@ -396,7 +396,7 @@ mod tests {
         }
     }
 
-    /// What a write of `1-a` knows that made a report with these further objects.
+    /// The knowledge after a write of `1-a` with these further objects.
     fn known(parts: &[(&str, &str, Option<&str>)]) -> Known {
         let parts = parts.iter().map(|(name, version, created)| {
             let own = OwnPart {

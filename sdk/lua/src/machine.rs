@@ -104,7 +104,7 @@ impl<'a> Machine<'a> {
         Ok(library)
     }
 
-    /// Runs the script itself, and returns its last result, which is the one that Argo CD reads.
+    /// Runs the script itself, and returns its last result. Argo CD reads no other result.
     pub(crate) fn run_script(&mut self) -> Result<Value, Failure> {
         self.stack.push(Value::Nil);
         self.enter(0, None, 0, 0, ALL)?;

@@ -13,7 +13,7 @@ pub(crate) fn literal(text: &[u8]) -> Option<f64> {
 
 /// The number in a text that a script uses as a number, such as `'10' + 1`.
 ///
-/// As in gopher-lua, the syntax is the one of Go and not the one of Lua: `010` is octal, and `0b11`,
+/// As in gopher-lua, the text has the syntax of Go instead of the syntax of Lua: `010` is octal, and `0b11`,
 /// `0o17`, `inf` and `nan` are numbers. Underscores between digits and hexadecimal fractions, which Go
 /// accepts too, are not numbers here.
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {

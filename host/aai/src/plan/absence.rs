@@ -25,7 +25,7 @@ pub(super) struct Absences<'p> {
     settings: &'p AaiSettings,
     /// The coverage of each cluster without a report on the application.
     heard: &'p Heard,
-    /// The coverages of the reports of each cluster; `None` if one of them is not current.
+    /// The coverages of the reports of each cluster; `None` if a report of the cluster is not current.
     reported: BTreeMap<&'p ClusterName, Option<Vec<&'p Coverage>>>,
 }
 

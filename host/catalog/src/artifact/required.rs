@@ -35,8 +35,8 @@ struct Verified {
 }
 
 impl Verified {
-    /// Whether a component has a valid signature, or `None` if it was not verified yet. One valid
-    /// signature suffices, because it is a signature of the bytes.
+    /// Returns whether a component has a valid signature; `None` if no signature was verified yet. One
+    /// valid signature suffices, because it is a signature of the bytes.
     fn is_signed(&self, component: &Digest) -> Option<bool> {
         let verified = self.references.values();
         verified.filter_map(|of| of.get(component).copied()).max()

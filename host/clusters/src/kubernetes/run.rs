@@ -64,7 +64,8 @@ impl<E: From<ClusterEvent>> Run<E> {
         let mut backoff = Backoff::default();
         self.events.send_origin().await?;
         loop {
-            // A change that one of them has seen is still new for the other, which waits after the session.
+            // The first receiver may consume a change before the session ends. The second one still has the change for the
+            // wait after the session.
             let mut configured_in_session = self.configured.clone();
             let mut configured = self.configured.clone();
             let mut sending = self.events.sending();

@@ -182,7 +182,7 @@ impl<E: From<ClusterEvent>> Run<E> {
                 event => self.send(event).await?,
             }
         }
-        // The time in which the pipeline takes the events is no silence of the agent.
+        // The agent is not silent while the pipeline takes the events.
         self.silent_at = Instant::now() + SILENT_MAX;
         self.show().await?;
         for (id, answer) in confirmed {

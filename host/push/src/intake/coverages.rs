@@ -1,4 +1,4 @@
-//! The coverages of an epoch: those in slots, and those that only reports still have.
+//! The coverages of an epoch: the coverages in slots, and coverages that left their slot but that a report still has.
 //!
 //! A report keeps its coverage after the slot has another one, so each report can have a coverage of its own. So the
 //! coverages count as long as a slot or a report has them. Equal coverages share their rows, and count once.

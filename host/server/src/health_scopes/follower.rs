@@ -29,7 +29,7 @@ const EVERY: Duration = Duration::from_secs(5);
 #[error("a write of health scopes panicked; see the log")]
 pub(super) struct Panicked;
 
-/// A time in which this host writes the status of scopes, by the fencing number of its lease.
+/// The right of this host to write the status of scopes: a lease, by its fencing number, or always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tenure {
     /// The host shares no clusters, so no other host writes.
@@ -47,7 +47,7 @@ pub(super) struct Follower {
     sender: Arc<dyn Sender>,
     /// The clusters that this host owns; `None` if it shares no clusters.
     ownership: Option<Ownership>,
-    /// The tenure in which the book began.
+    /// The tenure at the begin of the book.
     tenure: Option<Tenure>,
     /// The problems that were logged last.
     logged: Vec<String>,

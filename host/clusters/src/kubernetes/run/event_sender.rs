@@ -63,8 +63,8 @@ impl<E: From<ClusterEvent>> EventSender<E> {
         }
     }
 
-    /// Whether an event waits for room in the channel, as it changes. The event, and the events after it that belong to
-    /// it, are lost if their session is cancelled meanwhile.
+    /// A receiver of changes: `true` while an event waits for room in the channel. If the session is cancelled meanwhile,
+    /// the event is lost, and the later events of the same change too.
     pub(super) fn sending(&self) -> watch::Receiver<bool> {
         self.is_sending.subscribe()
     }
